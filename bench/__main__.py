@@ -1,0 +1,53 @@
+"""The benchmark: `python -m bench [PART...]`; what misses its goal is shown, and no error."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from bench import cpu, retrieval, startup, waiting, writing
+from bench.report import Figure, shown
+
+PARTS: dict[str, Callable[[Path | None], list[Figure]]] = {
+    "cpu": cpu.measure,
+    "waiting": waiting.measure,
+    "retrieval": retrieval.measure,
+    "writing": writing.measure,
+    "startup": startup.measure,
+}
+
+
+@click.command()
+@click.argument("parts", nargs=-1, type=click.Choice(tuple(PARTS)))
+@click.option(
+    "--books",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="real books to take texts from, instead of the shipped story told again and again",
+)
+@click.option("--json", "file", type=click.Path(dir_okay=False, path_type=Path), help="write here")
+def main(parts: Sequence[str], books: Path | None, file: Path | None) -> None:
+    """Measures PARTS, or everything, on servers and endpoints of its own. Takes some minutes."""
+    measured: dict[str, list[Figure]] = {}
+    for part in parts or PARTS:
+        click.echo(f"{part} (load average {_load()})")
+        measured[part] = PARTS[part](books)
+        click.echo(f"{shown(measured[part])}\n")
+    click.echo(f"load average at the end: {_load()}, of {os.cpu_count()} CPUs")
+    if file:
+        told = {
+            part: [asdict(one) | {"verdict": one.verdict} for one in figures]
+            for part, figures in measured.items()
+        }
+        file.write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8")
+
+
+def _load() -> str:
+    return f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "unknown"
+
+
+main()

@@ -1,0 +1,207 @@
+"""CPU seconds of Fabula's process for books of six lengths, models apart.
+
+Each book is made in a fresh process (`python -m bench.cpu WORDS [FOLDER]`), which first makes a
+small one, so that imports and weights are told apart. The extractive writer stands for the chat
+model, and static embeddings for the embedding model; the writer's own work is a line of its own
+and in no goal. The better of two runs counts: others can only make a run slower.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from bench.books import book
+from bench.report import Figure
+from bench.server import environment, running
+from fabula.build.pipeline import Models, build
+from fabula.ingest import Muted
+from fabula.kit import Kit
+from fabula.load import load
+from fabula.model import Aspect, DocumentGraph
+from fabula.parallel import Job
+from fabula.providers import Embedder, Embeddings, Writer
+from fabula.providers.counted import Meter
+from fabula.server import Address
+from fabula.settings import Settings
+from fabula.store import Store
+
+SIZES = (10_000, 25_000, 50_000, 100_000, 200_000, 400_000)
+BOOK = 100_000
+SMALL = 3_000
+RUNS = 2
+SECONDS = 10.0
+NOISE = 1.1
+"""How much two measurements of the same may differ."""
+
+Out = TypeVar("Out")
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """CPU seconds of one book by step; `writer` is the extractive writer, no step of its own."""
+
+    load: float
+    chunk: float
+    embed: float
+    cluster: float
+    write: float
+    writer: float
+    imports: float = 0.0
+
+    @property
+    def work(self) -> float:
+        """What a goal is set for: all but models and imports."""
+        return self.load + self.chunk + self.embed + self.cluster + self.write
+
+
+def measure(books: Path | None) -> list[Figure]:
+    """The steps of a book of 100,000 words, and growth from 10,000 to 400,000."""
+    with running() as address:
+        spent = {words: _best(words, books, address) for words in SIZES}
+    one = spent[BOOK]
+    figures = [Figure(f"{BOOK:,} words: {name}", value) for name, value in asdict(one).items()]
+    figures.append(Figure(f"{BOOK:,} words: all but writer and imports", one.work, goal=SECONDS))
+    per = {words: spent[words].work / (words * math.log(words)) for words in SIZES}
+    for words in SIZES:
+        figures.append(Figure(f"{words:,} words: all but writer and imports", spent[words].work))
+        ratio = per[words] / per[SIZES[0]]
+        figures.append(Figure(f"{words:,} words: by n log n, against {SIZES[0]:,}", ratio, "x"))
+    rises = [per[b] / per[a] for a in SIZES for b in SIZES if a < b]
+    figures.append(Figure("the largest rise of any size over a smaller", max(rises), "x"))
+    worst = max(per.values()) / per[SIZES[0]]
+    return [*figures, Figure("growth by n log n, the largest", worst, "x", goal=NOISE)]
+
+
+def _best(words: int, books: Path | None, address: Address) -> Spent:
+    command = [sys.executable, "-m", "bench.cpu", str(words), *([str(books)] if books else [])]
+    runs = [
+        subprocess.run(
+            command, env=environment(address), stdout=subprocess.PIPE, text=True, check=True
+        )
+        for _ in range(RUNS)
+    ]
+    return min((Spent(**json.loads(run.stdout)) for run in runs), key=lambda spent: spent.work)
+
+
+@dataclass(slots=True)
+class _Clock:
+    """Adds up the CPU seconds of the threads that work for it."""
+
+    seconds: float = 0.0
+
+    def timed(self, work: Callable[..., Out], *values: Any) -> Out:
+        began = time.thread_time()
+        try:
+            return work(*values)
+        finally:
+            self.seconds += time.thread_time() - began
+
+
+@dataclass(frozen=True, slots=True)
+class _TimedEmbedder:
+    embedder: Embedder
+    clock: _Clock = field(default_factory=_Clock)
+
+    @property
+    def model(self) -> str:
+        return self.embedder.model
+
+    @property
+    def batch(self) -> int:
+        return self.embedder.batch
+
+    def embed(self, texts: Sequence[str]) -> Embeddings:
+        return self.clock.timed(self.embedder.embed, texts)
+
+
+@dataclass(frozen=True, slots=True)
+class _TimedWriter:
+    writer: Writer
+    clock: _Clock
+
+    def detect(self, text: str, aspects: Sequence[Aspect]) -> frozenset[str]:
+        return self.clock.timed(self.writer.detect, text, aspects)
+
+    def summarise(self, texts: Sequence[str], aspect: Aspect) -> str:
+        return self.clock.timed(self.writer.summarise, texts, aspect)
+
+    def condense(self, text: str) -> tuple[str, ...]:
+        return self.clock.timed(self.writer.condense, text)
+
+
+@dataclass(frozen=True, slots=True)
+class _Shelf:
+    """Where books of this process are made and kept."""
+
+    kit: Kit
+    store: Store
+    file: Path
+
+    def spent(self, text: str) -> Spent:
+        """The CPU seconds of a book, which is written to the graph and taken out again."""
+        self.file.write_text(text, encoding="utf-8")
+        marks = [time.process_time()]
+
+        def mark() -> None:
+            marks.append(time.process_time())
+
+        document = load(self.file, "bench", 10 * len(text) + 1000)
+        mark()
+        clock, meter = _Clock(), Meter()
+        models = self.kit.models(document.language, meter)
+        embedder = _TimedEmbedder(models.embedder)
+
+        def writer(texts: Sequence[str]) -> Writer:
+            # Chunks are all there is so far.
+            mark()
+            return _TimedWriter(clock.timed(models.writer, texts), clock)
+
+        with Job(self.kit.workers) as job:
+            timed = Models(embedder, writer, meter)
+            graph = build(document, timed, self.kit.method, job, Muted())
+        mark()
+        self._write(graph)
+        mark()
+        self.store.remove(document.id)
+        loaded, chunked, built, written = (b - a for a, b in itertools.pairwise(marks))
+        embedded, wrote = embedder.clock.seconds, clock.seconds
+        return Spent(loaded, chunked, embedded, built - embedded - wrote, written, wrote)
+
+    def _write(self, graph: DocumentGraph) -> None:
+        self.store.prepare(self.kit.embedder.model, len(graph.chunks[0].embedding))
+        self.store.replace(graph, self.kit.built_with)
+
+
+def _alone(words: int, folder: Path | None) -> Spent:
+    """What a book costs in this process, and what a small one before it did."""
+    settings = Settings.read()
+    with (
+        tempfile.TemporaryDirectory() as place,
+        Store.connect(
+            settings.neo4j_uri or "",
+            settings.neo4j_username,
+            settings.neo4j_password.get_secret_value(),
+            settings.neo4j_database,
+        ) as store,
+    ):
+        shelf = _Shelf(Kit(settings), store, Path(place) / "book.txt")
+        shelf.spent(book(SMALL))
+        imports = time.process_time()
+        spent = shelf.spent(book(words, folder))
+        shelf.kit.close()
+    return Spent(**asdict(spent) | {"imports": imports})
+
+
+if __name__ == "__main__":
+    size, *folders = sys.argv[1:]
+    json.dump(asdict(_alone(int(size), Path(folders[0]) if folders else None)), sys.stdout)

@@ -1,0 +1,49 @@
+"""What a part measured: figures, some with a goal, and how they are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+Verdict = Literal["met", "missed", ""]
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A measured value; `goal` is the most it may be, or with `at_least` the least."""
+
+    what: str
+    value: float
+    unit: str = "s"
+    goal: float | None = None
+    at_least: bool = False
+
+    @property
+    def verdict(self) -> Verdict:
+        """'' where there is no goal."""
+        if self.goal is None:
+            return ""
+        reached = self.value >= self.goal if self.at_least else self.value <= self.goal
+        return "met" if reached else "missed"
+
+
+def shown(figures: Sequence[Figure]) -> str:
+    """A line a figure: what, value, goal, verdict."""
+    rows = [("", "measured", "goal", "")]
+    for one in figures:
+        sign = "at least" if one.at_least else "at most"
+        goal = "" if one.goal is None else f"{sign} {_number(one.goal)} {one.unit}"
+        rows.append((one.what, f"{_number(one.value)} {one.unit}", goal, one.verdict))
+    first, second, third = (max(len(row[column]) for row in rows) for column in range(3))
+    return "\n".join(
+        f"  {what:{first}}  {value:>{second}}  {goal:>{third}}  {verdict}".rstrip()
+        for what, value, goal, verdict in rows
+    )
+
+
+def _number(value: float) -> str:
+    """Three digits that count, no exponent."""
+    if value == int(value) or abs(value) >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.3f}" if abs(value) < 1 else f"{value:.2f}"

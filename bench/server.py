@@ -1,0 +1,56 @@
+"""A Neo4j for the benchmark alone: the private server in a temporary home."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from fabula.server import Address, PrivateServer
+from fabula.settings import CONVENTIONAL, PREFIX
+from fabula.store import Store
+
+HEAP, PAGE_CACHE = "512m", "128m"
+
+
+@contextmanager
+def private() -> Iterator[PrivateServer]:
+    """A server of the default size that was not started yet; destroyed at the end."""
+    with tempfile.TemporaryDirectory(prefix="fabula-bench-") as folder:
+        server = PrivateServer(Path(folder) / "home", HEAP, PAGE_CACHE)
+        try:
+            yield server
+        finally:
+            server.destroy(programs=True)
+
+
+@contextmanager
+def running() -> Iterator[Address]:
+    """The address of a server with an empty graph."""
+    with private() as server:
+        yield server.start()
+
+
+def connected(address: Address) -> Store:
+    """A store at that server."""
+    return Store.connect(address.uri, address.username, address.password, "neo4j")
+
+
+def environment(address: Address | None = None) -> dict[str, str]:
+    """Variables for a process that sees no settings but the server's address."""
+    known = (*CONVENTIONAL.values(), "FABULA_CONFIG")
+    bare = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in known and not name.startswith(PREFIX)
+    }
+    if address is None:
+        return bare
+    return bare | {
+        "NEO4J_URI": address.uri,
+        "NEO4J_USERNAME": address.username,
+        "NEO4J_PASSWORD": address.password,
+        "NEO4J_DATABASE": "neo4j",
+    }

@@ -1,0 +1,3 @@
+// Waits, at most five minutes, until every index is populated and online.
+CYPHER 5
+CALL db.awaitIndexes(300)

@@ -1,0 +1,43 @@
+"""Graph RAG for long narrative texts, on Neo4j."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from fabula.answer import AnswerStream
+    from fabula.errors import FabulaError
+    from fabula.ingest import Outcome
+    from fabula.model import Answer, Entry, Hit, Layer, Passage, Usage
+    from fabula.service import Fabula
+    from fabula.settings import Settings
+
+__all__ = [
+    "Answer",
+    "AnswerStream",
+    "Entry",
+    "Fabula",
+    "FabulaError",
+    "Hit",
+    "Layer",
+    "Outcome",
+    "Passage",
+    "Settings",
+    "Usage",
+]
+
+_HOMES = {
+    "AnswerStream": "answer",
+    "Fabula": "service",
+    "FabulaError": "errors",
+    "Outcome": "ingest",
+    "Settings": "settings",
+}
+
+
+def __getattr__(name: str) -> object:
+    """The public names, imported when they are first used: `fabula --help` needs none."""
+    if name not in __all__:
+        raise AttributeError(f"module 'fabula' has no attribute {name!r}")
+    return getattr(import_module(f"fabula.{_HOMES.get(name, 'model')}"), name)

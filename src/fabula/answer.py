@@ -1,0 +1,71 @@
+"""A question and its hits become an answer that cites them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from fabula.errors import FabulaError
+from fabula.model import Answer, Hit, Passage
+from fabula.providers import Reply
+from fabula.providers.counted import Meter
+
+
+class AnswerStream:
+    """An answer as it is written: iterate over its pieces, then read `answer`."""
+
+    def __init__(
+        self,
+        question: str,
+        hits: Sequence[Hit],
+        context: Sequence[Passage],
+        pieces: Iterator[Reply],
+        meter: Meter,
+    ) -> None:
+        self.question = question
+        self.hits = tuple(hits)
+        self.context = tuple(context)
+        self._pieces = pieces
+        self._meter = meter
+        self._said: list[str] = []
+        self._failure: FabulaError | None = None
+
+    def __iter__(self) -> Iterator[str]:
+        """The pieces of the text that have not been read yet."""
+        try:
+            for piece in self._pieces:
+                self._said.append(piece.text)
+                yield piece.text
+        except FabulaError as error:
+            self._failure = error
+            raise
+
+    @property
+    def answer(self) -> Answer:
+        """The whole answer; reads what has not been read yet.
+
+        Raises ModelError where the model failed, now or before: a part is no answer.
+        """
+        for _ in self:
+            pass
+        if self._failure:
+            raise self._failure
+        text = "".join(self._said).strip()
+        return Answer(
+            question=self.question,
+            text=text,
+            hits=self.hits,
+            context=self.context,
+            cited=citations(text, len(self.context)),
+            usage=self._meter.usage(),
+        )
+
+
+def citations(text: str, passages: int) -> tuple[int, ...]:
+    """The numbers of the passages that a text cites, as [2] or [1, 3], in order of first use."""
+    found = (
+        int(number)
+        for group in re.findall(r"\[(\d+(?:\s*[,;]\s*\d+)*)\]", text)
+        for number in re.findall(r"\d+", group)
+    )
+    return tuple(dict.fromkeys(number for number in found if 1 <= number <= passages))

@@ -1,0 +1,1 @@
+"""From a document to its graph; knows models, and no database."""

@@ -1,0 +1,105 @@
+"""The command line: each command is a file, imported when it is called."""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import sys
+
+import click
+
+from fabula.errors import FabulaError
+
+DEBUG = "fabula.debug"
+COMMANDS = {
+    "demo": "Make a graph of a story that comes with Fabula, and ask it.",
+    "ingest": "Make graphs of books: files and folders.",
+    "query": "Answer a question from the graph, with citations.",
+    "list": "List the documents.",
+    "show": "Show a document's trees and what they cost.",
+    "remove": "Remove documents.",
+    "doctor": "Check Python, Neo4j, indexes, models and keys.",
+    "settings": "Show every setting, its value and where to set it.",
+    "db": "Start, stop and look at Fabula's own Neo4j.",
+}
+"""Every command and its line of help, so that showing them imports none of them."""
+
+
+class Commands(click.Group):
+    """The commands, each found in the module of its name; errors become one line."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names, in the order a newcomer needs them."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command, its module imported only now."""
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"fabula.cli.{cmd_name}")
+        command: click.Command = module.command
+        return _debuggable(command)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The table of commands, without importing one."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Runs a command; what goes wrong is one line, and with --debug the whole trace."""
+        try:
+            return super().invoke(ctx)
+        except FabulaError as error:
+            if ctx.meta.get(DEBUG):
+                raise
+            raise click.ClickException(str(error)) from error
+        except KeyboardInterrupt:
+            click.echo(
+                "\nStopped. What was finished is kept; run the command again to go on.", err=True
+            )
+            # Threads that still wait for a model must not hold the terminal.
+            sys.stdout.flush()
+            ctx.exit(130)
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--debug", is_flag=True, help="Show the trace of an error, and log what happens.")
+@click.version_option(package_name="fabula")
+@click.pass_context
+def main(ctx: click.Context, debug: bool) -> None:
+    """Graph RAG for long narrative texts, on Neo4j."""
+    log = logging.getLogger("fabula")
+    if not log.handlers:
+        log.addHandler(_Shown())
+    _set_debug(ctx, None, debug)
+
+
+class _Shown(logging.Handler):
+    """Fabula's own log on standard error; what libraries log of files and models is not shown."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """A line, above the progress bars where there are any."""
+        click.echo(f"{record.levelname}: {record.getMessage()}", err=True)
+
+
+def _set_debug(ctx: click.Context, param: click.Parameter | None, value: bool) -> None:
+    ctx.meta[DEBUG] = value or ctx.meta.get(DEBUG, False)
+    level = logging.DEBUG if ctx.meta[DEBUG] else logging.WARNING
+    logging.getLogger("fabula").setLevel(level)
+
+
+def _debuggable(command: click.Command) -> click.Command:
+    """The command with --debug after its name too, where people type it."""
+    commands = command.commands.values() if isinstance(command, click.Group) else [command]
+    for one in commands:
+        if not any(param.name == "debug" for param in one.params):
+            one.params.append(
+                click.Option(
+                    ["--debug"],
+                    is_flag=True,
+                    expose_value=False,
+                    callback=_set_debug,
+                    help="show the trace of an error",
+                )
+            )
+    return command

@@ -1,0 +1,142 @@
+"""`fabula db`: the private Neo4j, by hand."""
+
+from __future__ import annotations
+
+import time
+import urllib.request
+import webbrowser
+from collections import deque
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from fabula.cli.options import settings_flags
+from fabula.cli.starting import private_server, shown, started
+from fabula.errors import ServerError
+from fabula.settings import Settings
+
+if TYPE_CHECKING:
+    from fabula.server import Address, Status
+
+PAUSE = 0.5
+"""Seconds between two looks at a log that is followed."""
+
+
+OWN = settings_flags("home", "neo4j_heap", "neo4j_page_cache")
+
+
+@click.group("db")
+def command() -> None:
+    """Start, stop and look at Fabula's own Neo4j."""
+
+
+@command.command()
+@OWN
+def start(settings: Settings) -> None:
+    """Start the server; the first start fetches it (190 MB)."""
+    _mention_other(settings)
+    address = started(settings)
+    click.echo(f"Neo4j runs at {address.uri}; look at it with `fabula db browse`.")
+
+
+@command.command()
+@OWN
+def stop(settings: Settings) -> None:
+    """Stop the server; its data stays."""
+    _mention_other(settings)
+    with shown() as report:
+        ran = private_server(settings).stop(report)
+    click.echo("Neo4j is stopped." if ran else "Neo4j was not running.")
+
+
+@command.command()
+@OWN
+def status(settings: Settings) -> None:
+    """Say whether the server runs, where, and what it takes up."""
+    _mention_other(settings)
+    click.echo("\n".join(_lines(private_server(settings).status(), settings.home)))
+
+
+@command.command()
+@click.option("--open", "open_it", is_flag=True, help="open the page in the web browser")
+@OWN
+def browse(settings: Settings, open_it: bool) -> None:
+    """Say where Neo4j Browser is and how to log in."""
+    _mention_other(settings)
+    address = started(settings)
+    _check_page(address)
+    click.echo(f"Neo4j Browser  {address.browser}")
+    click.echo(f"Connect to     {address.uri}")
+    click.echo(f"User           {address.username}")
+    click.echo(f"Password       {address.password}")
+    if open_it and not webbrowser.open(address.browser):
+        click.echo("No web browser could be opened here: paste the address into one.", err=True)
+
+
+@command.command()
+@click.option("--lines", default=50, type=click.IntRange(1), help="how many [50]")
+@click.option("--follow", is_flag=True, help="go on until Ctrl-C")
+@OWN
+def logs(settings: Settings, lines: int, follow: bool) -> None:
+    """Print the end of the server's log."""
+    _mention_other(settings)
+    file = private_server(settings).log_file
+    if not file.is_file():
+        raise ServerError(f"There is no log yet: {file} comes with the first `fabula db start`.")
+    with file.open(encoding="utf-8", errors="replace") as log:
+        for line in deque(log, maxlen=lines):
+            click.echo(line, nl=False)
+        while follow:
+            line = log.readline()
+            if line:
+                click.echo(line, nl=False)
+            else:
+                time.sleep(PAUSE)
+
+
+@command.command()
+@click.option("--yes", is_flag=True, help="do not ask")
+@click.option("--programs", is_flag=True, help="delete what was fetched, too")
+@OWN
+def destroy(settings: Settings, yes: bool, programs: bool) -> None:
+    """Stop the server and delete its data and password."""
+    _mention_other(settings)
+    if not yes:
+        click.confirm(f"Delete all graphs in {settings.home}?", abort=True)
+    with shown() as report:
+        private_server(settings).destroy(programs=programs, report=report)
+    click.echo(f"The private Neo4j's data in {settings.home} is deleted.")
+
+
+def _mention_other(settings: Settings) -> None:
+    if settings.neo4j_uri:
+        click.echo(
+            f"Fabula uses the server at {settings.neo4j_uri} (NEO4J_URI); `fabula db` is about "
+            "the private one alone.",
+            err=True,
+        )
+
+
+def _lines(status: Status, home: Path) -> list[str]:
+    found = [f"State     {status.state}" + (f" (process {status.pid})" if status.pid else "")]
+    if status.address is not None:
+        found += [f"Bolt      {status.address.uri}", f"Browser   {status.address.browser}"]
+    found.append(f"Version   Neo4j Community {status.version}")
+    if status.pid:
+        found.append(f"Memory    {status.memory / 1e6:.0f} MB")
+    found.append(f"Disk      {status.data / 1e6:.0f} MB of data and logs")
+    found.append(f"Programs  {status.programs / 1e6:.0f} MB")
+    found.append(f"Folder    {home}")
+    return found
+
+
+def _check_page(address: Address) -> None:
+    try:
+        with urllib.request.urlopen(address.browser, timeout=10) as page:
+            page.read(1)
+    except OSError as error:
+        raise ServerError(
+            f"The Neo4j Browser page {address.browser} does not answer ({error}). Restart the "
+            "server with `fabula db stop` and `fabula db start`."
+        ) from error

@@ -1,0 +1,59 @@
+"""`fabula demo`: the whole of Fabula on a story that comes with it."""
+
+from __future__ import annotations
+
+from importlib import resources
+
+import click
+
+from fabula.cli.options import BUILDING, GRAPH, settings_flags
+from fabula.cli.query import print_answer
+from fabula.cli.screen import console, notice_offline, outline
+from fabula.cli.show import facts
+from fabula.cli.starting import opened
+from fabula.cli.watching import watching
+from fabula.settings import Settings
+
+STORY = "a-christmas-carol.txt"
+QUESTION = "What did Marley's ghost tell Scrooge about the chain he wears?"
+COLLECTION = "demo"
+
+
+@click.command("demo")
+@settings_flags(*(name for name in (*GRAPH, *BUILDING) if name != "collection"))
+def command(settings: Settings) -> None:
+    """Make a graph of A Christmas Carol, show its outline, and ask it a question.
+
+    The story goes into a collection of its own, `demo`; `fabula remove --all --collection demo`
+    takes it out again.
+    """
+    demo = settings.model_copy(update={"collection": COLLECTION})
+    notice_offline(demo)
+    with opened(demo) as fabula:
+        with (
+            resources.as_file(resources.files("fabula.texts") / STORY) as story,
+            watching() as listener,
+        ):
+            [outcome] = fabula.ingest(story, listener=listener)
+        if outcome.error:
+            raise outcome.error
+        entry = fabula.document(outcome.document)
+        click.echo()
+        console().print(outline(entry, fabula.layers(entry.id)))
+        click.echo(facts(entry))
+        click.echo(f"\n> {QUESTION}\n")
+        print_answer(fabula.stream(QUESTION), show_context=False)
+    click.echo(_next_steps(settings))
+
+
+def _next_steps(settings: Settings) -> str:
+    place = "in Neo4j Browser at your server" if settings.neo4j_uri else "with `fabula db browse`"
+    return f"""
+Look at the graph {place}, and paste:
+
+  MATCH path = (:Summary {{aspect: 'character'}})-[:SUMMARIZES*]->(:Chunk)
+  RETURN path LIMIT 300
+
+Ask it yourself:   fabula query --collection {COLLECTION} "Who is Tiny Tim?"
+Your own book:     fabula ingest BOOK
+Take this one out: fabula remove --all --collection {COLLECTION}"""

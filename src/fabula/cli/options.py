@@ -1,0 +1,72 @@
+"""Flags made from settings: one a setting, with its description and its default."""
+
+from __future__ import annotations
+
+import functools
+import typing
+from collections.abc import Callable
+from typing import Any
+
+import click
+from pydantic_core import PydanticUndefined
+
+from fabula.settings import METHOD_SETTINGS, SECRET, Settings
+
+GRAPH = (
+    "home",
+    "neo4j_uri",
+    "neo4j_username",
+    "neo4j_database",
+    "neo4j_heap",
+    "neo4j_page_cache",
+    "collection",
+)
+MODELS = ("base_url", "model", "embedding_model", "concurrency", "timeout", "attempts")
+BUILDING = (
+    *MODELS,
+    "aspect_model",
+    "temperature",
+    "embedding_batch",
+    "max_file_mb",
+    *METHOD_SETTINGS,
+)
+ASKING = (*MODELS, "answer_temperature", "answer_tokens", "retrieval", "top_k", "context_tokens")
+ALL = tuple(name for name in Settings.model_fields if name not in SECRET)
+
+Command = Callable[..., Any]
+
+
+def settings_flags(*names: str) -> Callable[[Command], Command]:
+    """A flag for each named setting; the command is given `settings` in their place."""
+
+    def decorated(command: Command) -> Command:
+        @functools.wraps(command)
+        def with_settings(*args: Any, **values: Any) -> Any:
+            flags = {name: values.pop(name) for name in names}
+            return command(*args, settings=Settings.read(**flags), **values)
+
+        wrapped: Command = with_settings
+        for name in reversed(names):
+            wrapped = _flag(name)(wrapped)
+        return wrapped
+
+    return decorated
+
+
+def _flag(name: str) -> Callable[[Command], Command]:
+    field = Settings.model_fields[name]
+    choices = typing.get_args(field.annotation)
+    literal = bool(choices) and all(isinstance(choice, str) for choice in choices)
+    default = field.default
+    shown = "" if default in (None, "", PydanticUndefined) else f" [{default}]"
+    return click.option(
+        f"--{name.replace('_', '-')}",
+        name,
+        type=click.Choice(choices) if literal else str,
+        metavar=None if literal else _metavar(default),
+        help=f"{field.description}{shown}",
+    )
+
+
+def _metavar(default: object) -> str:
+    return {int: "N", float: "X"}.get(type(default), "TEXT")

@@ -1,0 +1,136 @@
+"""`fabula query`: an answer from the graph, and the passages it rests on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from fabula.answer import AnswerStream
+from fabula.cli.options import ASKING, GRAPH, settings_flags
+from fabula.cli.screen import notice_offline, place, print_json, usage_json
+from fabula.cli.starting import opened
+from fabula.model import Answer, Hit, Passage
+from fabula.service import KINDS
+from fabula.settings import Settings
+
+NOTHING = "Nothing in the graph passes these filters."
+
+
+class Levels(click.ParamType[tuple[int, int]]):
+    """A level, or the first and the last as 1-3."""
+
+    name = "levels"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[int, int]:
+        """The lowest and the highest level."""
+        found = re.fullmatch(r"(\d+)(?:-(\d+))?", str(value))
+        if not found:
+            self.fail("name a level as 1, or a range of levels as 1-3", param, ctx)
+        lowest, highest = int(found[1]), int(found[2] or found[1])
+        if lowest > highest:
+            self.fail(f"the first level of a range is the lower: {highest}-{lowest}", param, ctx)
+        return lowest, highest
+
+
+@click.command("query")
+@click.argument("question")
+@click.option("--document", default="", metavar="NAME", help="only this one: id, title or file")
+@click.option("--aspect", "aspects", multiple=True, metavar="NAME", help="only summaries of these")
+@click.option("--level", "levels", type=Levels(), metavar="N or N-M", help="only these levels")
+@click.option(
+    "--kind", "kinds", multiple=True, type=click.Choice(KINDS), help="only passages of these kinds"
+)
+@click.option("--no-answer", is_flag=True, help="only show what is found")
+@click.option("--show-context", is_flag=True, help="show the passages that the answer was given")
+@click.option("--json", "as_json", is_flag=True, help="print JSON, as the README describes it")
+@settings_flags(*GRAPH, *ASKING)
+def command(
+    question: str,
+    no_answer: bool,
+    show_context: bool,
+    as_json: bool,
+    settings: Settings,
+    **filters: Any,
+) -> None:
+    """Answer QUESTION from all passages at once: chunks, summaries and details."""
+    found = {name: value for name, value in filters.items() if value}
+    notice_offline(settings)
+    with opened(settings) as fabula:
+        if no_answer:
+            hits = fabula.retrieve(question, **found)
+            _print_hits(question, hits, as_json)
+            return
+        stream = fabula.stream(question, **found)
+        if as_json:
+            print_json(_answer_json(stream.answer, settings))
+            return
+        if not stream.hits:
+            click.echo(NOTHING)
+            return
+        print_answer(stream, show_context)
+
+
+def print_answer(stream: AnswerStream, show_context: bool) -> None:
+    """An answer as it is written, then the passages it cites."""
+    if show_context:
+        for passage in stream.context:
+            click.echo(f"[{passage.number}] {place(passage.hit)}\n{passage.text}\n")
+    try:
+        for piece in stream:
+            click.echo(piece, nl=False)
+    finally:
+        # An answer that is cut short must not share its line with the error.
+        click.echo("\n")
+    answer = stream.answer
+    cited = [passage for passage in answer.context if passage.number in answer.cited]
+    for passage in cited:
+        click.echo(f"[{passage.number}] {place(passage.hit)}")
+
+
+def _print_hits(question: str, hits: Sequence[Hit], as_json: bool) -> None:
+    if as_json:
+        print_json({"question": question, "hits": [_hit_json(hit) for hit in hits]})
+        return
+    if not hits:
+        click.echo(NOTHING)
+    for rank, hit in enumerate(hits, start=1):
+        click.echo(f"{rank}. {place(hit)} · score {hit.score:.3f}\n{hit.text.strip()}\n")
+
+
+def _answer_json(answer: Answer, settings: Settings) -> dict[str, Any]:
+    return {
+        "question": answer.question,
+        "answer": answer.text,
+        "model": settings.model,
+        "offline": settings.offline,
+        "cited": list(answer.cited),
+        "context": [_passage_json(passage) for passage in answer.context],
+        "hits": [_hit_json(hit) for hit in answer.hits],
+        "usage": usage_json(answer.usage),
+    }
+
+
+def _passage_json(passage: Passage) -> dict[str, Any]:
+    return {"number": passage.number, "id": passage.hit.id, "text": passage.text}
+
+
+def _hit_json(hit: Hit) -> dict[str, Any]:
+    return {
+        "id": hit.id,
+        "kind": hit.kind,
+        "document": hit.document,
+        "title": hit.title,
+        "section": hit.section,
+        "aspect": hit.aspect,
+        "level": hit.level,
+        "start": hit.start,
+        "end": hit.end,
+        "text": hit.text,
+        "tokens": hit.tokens,
+        "score": hit.score,
+    }

@@ -1,0 +1,36 @@
+"""`fabula remove`: documents out of the graph."""
+
+from __future__ import annotations
+
+import click
+
+from fabula.cli.options import GRAPH, settings_flags
+from fabula.cli.starting import opened
+from fabula.settings import Settings
+
+
+@click.command("remove")
+@click.argument("documents", nargs=-1)
+@click.option("--all", "everything", is_flag=True, help="all documents of the collection")
+@click.option("--yes", is_flag=True, help="don't ask")
+@settings_flags(*GRAPH)
+def command(documents: tuple[str, ...], everything: bool, yes: bool, settings: Settings) -> None:
+    """Remove DOCUMENTS (ids, titles or files), each with all its passages at once."""
+    if bool(documents) == everything:
+        raise click.UsageError("Name the documents to remove, or give --all.")
+    with opened(settings) as fabula:
+        if everything:
+            entries = fabula.documents(settings.collection)
+        else:
+            named = [fabula.document(name, whole=True) for name in documents]
+            entries = list({entry.id: entry for entry in named}.values())
+        if everything and entries and not yes:
+            click.confirm(
+                f"Remove everything in collection {settings.collection!r} ({len(entries)})?",
+                abort=True,
+            )
+        for entry in entries:
+            fabula.remove(entry.id)
+            click.echo(f"removed    {entry.title} ({entry.id})")
+    if not entries:
+        click.echo(f"Collection {settings.collection!r} is empty already.")

@@ -1,0 +1,88 @@
+"""What commands print: notices, tables, documents and sources, on a terminal or in a pipe."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from fabula.model import Entry, Hit, Layer, Usage
+from fabula.settings import Settings
+
+WIDE = 10_000
+"""A pipe has no width: its lines are never broken."""
+
+
+def console(stderr: bool = False) -> Console:
+    """Where people read; lines are whole where it is no terminal."""
+    stream = sys.stderr if stderr else sys.stdout
+    return Console(
+        file=stream, highlight=False, soft_wrap=True, width=None if stream.isatty() else WIDE
+    )
+
+
+def notice_offline(settings: Settings) -> None:
+    """Says, on every run without a chat model, what the words are then."""
+    if settings.offline:
+        click.echo(
+            "Offline: no chat model is set, so summaries, details and answers are extracts of the "
+            "text, not a model's words. Set OPENAI_API_KEY or OPENAI_BASE_URL to use a model.",
+            err=True,
+        )
+
+
+def print_json(value: Any) -> None:
+    """One JSON value, indented, in UTF-8."""
+    click.echo(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def place(hit: Hit) -> str:
+    """Where a hit is: document, section, what it is, and character offsets."""
+    what = f"{hit.aspect}, level {hit.level}" if hit.aspect else hit.kind
+    parts = [hit.title, hit.section, what, f"characters {hit.start}-{hit.end}"]
+    return " · ".join(part for part in parts if part)
+
+
+def spent(usage: Usage) -> str:
+    """Calls and tokens in words."""
+    if not usage.calls:
+        return "no model calls"
+    return (
+        f"{usage.calls:,} calls, {usage.prompt_tokens:,} prompt and "
+        f"{usage.completion_tokens:,} completion tokens"
+    )
+
+
+def outline(entry: Entry, layers: Sequence[Layer]) -> Table:
+    """A document's shape: one row an aspect or kind, one column a level."""
+    highest = max((layer.level for layer in layers), default=0)
+    table = Table(title=Text(entry.title), title_justify="left", show_edge=False)
+    table.add_column("aspect")
+    for level in range(highest + 1):
+        table.add_column(f"level {level}", justify="right")
+    counts: dict[str, dict[int, int]] = {}
+    for layer in layers:
+        row = counts.setdefault(layer.aspect or f"{layer.kind}s", {})
+        row[layer.level] = layer.passages
+    for name in sorted(counts, key=lambda name: (name not in ("chunks", "details"), name)):
+        cells = [str(counts[name].get(level, "")) for level in range(highest + 1)]
+        table.add_row(name, *cells)
+    return table
+
+
+def usage_json(usage: Mapping[str, Usage]) -> dict[str, dict[str, int]]:
+    """What each step asked of models, for JSON."""
+    return {
+        step: {
+            "calls": one.calls,
+            "prompt_tokens": one.prompt_tokens,
+            "completion_tokens": one.completion_tokens,
+        }
+        for step, one in usage.items()
+    }

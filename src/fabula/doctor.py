@@ -1,0 +1,105 @@
+"""What a machine, a graph and its models need in order to work, checked one by one."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+from fabula.errors import FabulaError
+from fabula.service import Fabula
+from fabula.settings import OFFLINE, STATIC, Settings
+from fabula.store import Store
+from fabula.store.space import refuse_other_model
+
+OLDEST_PYTHON = (3, 11)
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was checked: how it is and, where it is wrong, the cure."""
+
+    name: str
+    well: bool
+    says: str
+
+
+def examine(fabula: Fabula) -> Iterator[Check]:
+    """The checks, each as soon as it is made. Starts the private Neo4j, and asks each model."""
+    yield _python()
+    yield _keys(fabula.settings)
+    store = yield from _neo4j(fabula)
+    if store:
+        yield _checked("indexes", lambda: _indexes(store))
+        yield _checked("embeddings", lambda: _space(fabula, store))
+    for name, model, ask in fabula.roles():
+        yield _checked(name, partial(_model, model, ask))
+
+
+def _python() -> Check:
+    version = ".".join(map(str, sys.version_info[:3]))
+    well = sys.version_info >= OLDEST_PYTHON
+    return Check(
+        "Python", well, version if well else f"{version} is too old: install 3.11 or later"
+    )
+
+
+def _keys(settings: Settings) -> Check:
+    if settings.base_url:
+        key = "with a key" if settings.api_key else "without a key"
+        return Check("endpoint", True, f"{settings.base_url}, {key}")
+    if settings.api_key:
+        return Check("endpoint", True, "OpenAI's, with the key of OPENAI_API_KEY")
+    if not (settings.offline and settings.embedding_model == STATIC):
+        cure = "set OPENAI_API_KEY, or OPENAI_BASE_URL for another endpoint"
+        return Check("endpoint", False, f"OpenAI's, without a key: {cure}")
+    return Check(
+        "endpoint",
+        True,
+        "none, so Fabula works offline by extraction; set OPENAI_API_KEY or OPENAI_BASE_URL",
+    )
+
+
+def _neo4j(fabula: Fabula) -> Generator[Check, None, Store | None]:
+    try:
+        store = fabula.store
+        where = fabula.settings.neo4j_uri or f"Fabula's own, in {fabula.settings.home}"
+        yield Check("Neo4j", True, f"{store.version()}, {where}")
+    except FabulaError as error:
+        yield Check("Neo4j", False, str(error))
+        return None
+    return store
+
+
+def _indexes(store: Store) -> str:
+    indexes = store.indexes()
+    if not indexes:
+        return "none yet; the first ingest makes them"
+    broken = [index for index in indexes if index.state != "ONLINE"]
+    if broken or len(indexes) < 2:
+        states = ", ".join(f"{index.name} {index.state} {index.percent:.0f}%" for index in indexes)
+        raise FabulaError(f"{states}: wait until they are populated, or run `fabula ingest` again")
+    return ", ".join(f"{index.name} online" for index in indexes)
+
+
+def _space(fabula: Fabula, store: Store) -> str:
+    space = store.space()
+    if space is None or not space.documents:
+        return "none yet: run `fabula ingest BOOK`"
+    refuse_other_model(space, fabula.embedding_model)
+    return f"{space.documents} documents, {space.dimensions} dimensions of {space.model}"
+
+
+def _model(model: str, ask: Callable[[], object]) -> str:
+    if model in (OFFLINE, STATIC):
+        return f"{model}, which needs no endpoint"
+    ask()
+    return f"{model} answers"
+
+
+def _checked(name: str, look: Callable[[], str]) -> Check:
+    try:
+        return Check(name, True, look())
+    except FabulaError as error:
+        return Check(name, False, str(error))

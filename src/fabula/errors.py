@@ -1,0 +1,48 @@
+"""The error tree. Every message says what happened, to what, and what to do.
+
+FabulaError
+├── SettingsError    a setting is unknown or has a bad value
+├── LoadError        a file can't become a document
+├── ModelError       the model endpoint refused, failed or can't be reached
+│   └── BadReply     a model's reply is not what was asked for
+├── StoreError       Neo4j refused, failed or can't be reached
+│   └── SpaceError   the graph holds embeddings of another model
+├── ServerError      the private Neo4j can't be fetched, started or stopped
+└── NotFound         no such document, collection or aspect
+"""
+
+
+class FabulaError(Exception):
+    """Anything Fabula tells a person; its message is one or two plain sentences."""
+
+
+class SettingsError(FabulaError):
+    """A setting is unknown or has a bad value."""
+
+
+class LoadError(FabulaError):
+    """A file can't become a document."""
+
+
+class ModelError(FabulaError):
+    """The model endpoint refused, failed or can't be reached."""
+
+
+class BadReply(ModelError):
+    """A model's reply is not what was asked for."""
+
+
+class StoreError(FabulaError):
+    """Neo4j refused, failed or can't be reached."""
+
+
+class SpaceError(StoreError):
+    """The graph holds embeddings of another model or dimension."""
+
+
+class ServerError(FabulaError):
+    """The private Neo4j can't be fetched, started or stopped."""
+
+
+class NotFound(FabulaError):
+    """No such document, collection or aspect."""

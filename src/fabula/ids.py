@@ -1,0 +1,32 @@
+"""Ids from content: equal input has equal ids, and what an edit leaves alone keeps its own."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+
+
+def document_id(collection: str, source: str) -> str:
+    """16 hex digits; from where a document comes, not from what it says, which may change."""
+    return _digest(8, "document", collection, source)
+
+
+def chunk_id(document: str, text: str, count: int) -> str:
+    """20 hex digits; `count` tells a document's equal texts apart, from 0 in text order."""
+    return _digest(10, "chunk", document, text, str(count))
+
+
+def summary_id(document: str, aspect: str, level: int, members: Sequence[str]) -> str:
+    """20 hex digits; the order of `members`, which are ids, doesn't matter."""
+    return _digest(10, "summary", document, aspect, str(level), *sorted(members))
+
+
+def detail_id(chunk: str, ordinal: int) -> str:
+    """20 hex digits; `ordinal` counts from 0 within the chunk."""
+    return _digest(10, "detail", chunk, str(ordinal))
+
+
+def _digest(size: int, *parts: str) -> str:
+    # A path may hold bytes that are no UTF-8; Python keeps them as lone surrogates.
+    joined = "\x1f".join(parts).encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(joined, digest_size=size).hexdigest()

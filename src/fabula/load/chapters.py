@@ -1,0 +1,197 @@
+"""What a chapter's heading looks like on its line, in ten languages."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+LONGEST = 90
+"""Characters; a longer line is no heading."""
+
+_KEYWORDS = r"""
+    chapter stave book part volume canto act scene letter
+    rozdział księga część tom pieśń akt scena list
+    kapitel buch teil band gesang aufzug szene
+    chapitre livre partie tome chant acte scène
+    capítulo libro parte tomo canto acto capitolo volume atto livro
+    hoofdstuk boek deel kapitola kniha díl kapitlet bok del
+    глава книга часть том розділ частина
+"""
+_UNITS = "one two three four five six seven eight nine ten eleven twelve"
+_ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
+_TO_TWELVE = "|".join([*_UNITS.split(), *_ORDINALS.split()])
+_COMPOUNDS = (
+    "(?:thir|four|fif|six|seven|eigh|nine)teen(?:th)?",
+    rf"(?:twen|thir|for|fif|six|seven|eigh|nine)t(?:y|ieth)(?:[- ](?:{_TO_TWELVE}))?",
+    r"dwudziest[aye](?: \w{4,9}[aye])?",
+)
+_OTHER_NUMBERS = r"""
+    last ostatni[ae]? trzydziest[aye]
+    pierwsz[aye] drug[ai]e? trzeci[ae]? czwart[aye] piąt[aye] szóst[aye] siódm[aye] ósm[aye]
+    dziewiąt[aye] dziesiąt[aye] \w{2,9}nast[aye]
+    eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf
+    (?:erst|zweit|dritt|viert|fünft|sechst|siebent|siebt|acht|neunt|zehnt|elft|zwölft|letzt)e[srnm]?
+    \w{3,7}zehnte[srnm]?
+    un deux trois quatre cinq sept huit neuf dix premi(?:er|ère) seconde? \w{3,9}ième dernier
+    uno dos tres cuatro cinco seis siete ocho nueve diez
+    primer[oa]? segund[oa] tercer[oa]? cuart[oa] quint[oa] sext[oa] séptim[oa] octav[oa]
+    due tre quattro cinque sei sette otto nove dieci
+    prim[oa] second[oa] terz[oa] quart[oa] sest[oa] settim[oa] ottav[oa] non[oa] decim[oa]
+    перв\w+ втор\w+ трет\w+ четв[её]рт\w+ пят\w+ шест\w+ седьм\w+ восьм\w+ девят\w+ десят\w+
+"""
+_NAMES = """
+    prologue epilogue preface introduction foreword afterword conclusion postscript interlude
+    prolog epilog wstęp przedmowa posłowie zakończenie
+    vorwort einleitung nachwort schluss vorspiel nachspiel
+    prologue épilogue préface avant-propos postface
+    prólogo epílogo prefacio introducción prefazione introduzione epilogo
+    пролог эпилог предисловие послесловие
+"""
+_CONTENTS = frozenset(
+    (
+        "contents",
+        "table of contents",
+        "list of illustrations",
+        "illustrations",
+        "the end",
+        "finis",
+        "spis treści",
+        "spis rozdziałów",
+        "inhalt",
+        "inhaltsverzeichnis",
+        "table des matières",
+        "sommaire",
+        "índice",
+        "indice",
+        "inhoud",
+        "obsah",
+        "содержание",
+        "оглавление",
+    )
+)
+
+_NAME_SET = frozenset(_NAMES.split())
+_ROMAN = r"(?=[ivxlcdm])m{0,3}(?:cm|cd|d?c{0,3})(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})"
+_WORDS = "|".join([*_COMPOUNDS, _TO_TWELVE, *_OTHER_NUMBERS.split()])
+_KEYWORD = rf"(?P<keyword>{'|'.join(_KEYWORDS.split())})\b\.?"
+_NUMBER = rf"(?P<number>\d{{1,3}}|{_ROMAN}|{_WORDS})(?!\w)"
+# After the number: nothing, a title after a mark or wide space, or a title that looks like one.
+_REST = r"(?P<rest>[.:)\]]*|\s*[.:)—–-]+\s*(?P<title>\S.*)|\s+(?P<bare>\S.*))"
+_KEYWORD_FIRST = re.compile(
+    rf"{_KEYWORD}\s+(?:the\s+|no\.\s*|nr\s+)?{_NUMBER}{_REST}", re.IGNORECASE
+)
+_NUMBER_FIRST = re.compile(
+    rf"(?:the\s+)?{_NUMBER.replace('(?!', '(?:st|nd|rd|th|re|e|er|[.])?(?!', 1)}\s+"
+    rf"{_KEYWORD}{_REST}",
+    re.IGNORECASE,
+)
+_NUMERAL = re.compile(rf"(?P<roman>{_ROMAN.upper()})(?P<end>[.:)—–-]*)(?:\s+(?P<after>\S.*))?")
+_DIGITS = re.compile(r"(?P<digits>[1-9]\d{0,2})(?P<end>[.:)—–-]*)(?:\s+(?P<after>\S.*))?")
+_PAGE = re.compile(r"(?:\s*\.){2,}\s*\w+$|\s+\d{1,4}$")
+_ROMAN_VALUES = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
+
+
+@dataclass(frozen=True, slots=True)
+class ChapterLine:
+    """A line that reads 'Chapter 3: A Title'; `key` and `kind` are the same for 'CHAPTER 3.'."""
+
+    kind: str
+    key: str
+    titled: bool
+
+
+@dataclass(frozen=True, slots=True)
+class NumeralLine:
+    """A line that reads 'III.' or 'III. A TITLE'."""
+
+    value: int
+    titled: bool
+
+
+def chapter_line(line: str) -> ChapterLine | None:
+    """The line as a chapter's heading by its words, if it is one."""
+    if not line or len(line) > LONGEST or not line[0].isalnum():
+        return None
+    name = line.partition(":")[0].casefold().rstrip(". ")
+    if name in _NAME_SET:
+        return ChapterLine("name", name, titled=True)
+    found = _KEYWORD_FIRST.fullmatch(line) or _NUMBER_FIRST.fullmatch(line)
+    if not found:
+        return None
+    bare = found["bare"]
+    if bare and not _looks_like_title(bare):
+        return None
+    kind = found["keyword"].casefold()
+    return ChapterLine(
+        kind, f"{kind} {found['number'].casefold()}", titled=bool(found["title"] or bare)
+    )
+
+
+def is_chapter_line(line: str) -> bool:
+    """Whether the line is a chapter's heading by its words."""
+    return chapter_line(line) is not None
+
+
+def numeral_line(line: str) -> NumeralLine | None:
+    """The line as a heading by its number alone, if it may be one: what proves it is a series."""
+    if not line or len(line) > LONGEST:
+        return None
+    found = _NUMERAL.fullmatch(line) or _DIGITS.fullmatch(line)
+    if not found:
+        return None
+    after = found["after"]
+    if after and not (found["end"] and _looks_like_title(after)):
+        return None
+    groups = found.groupdict()
+    value = _roman(groups["roman"]) if groups.get("roman") else int(groups["digits"])
+    return NumeralLine(value, titled=bool(after))
+
+
+def capital_line(line: str) -> bool:
+    """Whether the line is short, all capitals, and nothing that somebody shouts."""
+    letters = sum(map(str.isalpha, line))
+    return (
+        letters >= 3
+        and len(line) <= 60
+        and line[0].isalnum()
+        and line == line.upper()
+        and line[-1] not in "!?,;:\"'”’»"
+    )
+
+
+def subtitle_line(line: str) -> bool:
+    """Whether the line may be the title under a chapter's number."""
+    if not line or len(line) > LONGEST or not (line[0].isalnum() or line[0] in "¿¡"):
+        return False
+    if line == line.upper() and line[-1] not in ",;:":
+        return True
+    return _looks_like_title(line)
+
+
+def is_contents_name(line: str) -> bool:
+    """Whether the line heads a table of contents, or says THE END."""
+    return line.casefold().strip(" .:") in _CONTENTS
+
+
+def without_page(line: str) -> str:
+    """A line of a table of contents without its page number."""
+    return _PAGE.sub("", line)
+
+
+def _looks_like_title(line: str) -> bool:
+    """Capitalised, and no sentence: it doesn't end like one unless each long word is capital."""
+    if not (line[0].isupper() or line[0].isdigit()):
+        return False
+    if line == line.upper():
+        return True
+    if line[-1] in ",;:\"'”’»":
+        return False
+    long = [word for word in re.findall(r"\w+", line) if len(word) > 3]
+    capital = all(word[0].isupper() or word[0].isdigit() for word in long)
+    return capital and len(line.split()) > 1 if line[-1] in ".!?" else True
+
+
+def _roman(numeral: str) -> int:
+    values = [_ROMAN_VALUES[digit] for digit in numeral]
+    pairs = zip(values, [*values[1:], 0], strict=True)
+    return sum(-value if value < after else value for value, after in pairs)

@@ -1,0 +1,123 @@
+"""Bytes into text, whatever their encoding; what is no text at all is refused."""
+
+from __future__ import annotations
+
+import codecs
+import re
+
+from fabula.errors import LoadError
+from fabula.load import languages
+
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_MAGIC = (
+    (b"%PDF-", "a PDF: name it .pdf"),
+    (b"PK\x03\x04", "a zip archive: name it .epub if it is a book, or unpack it"),
+    (b"\x89PNG", "an image"),
+    (b"\xff\xd8\xff", "an image"),
+    (b"GIF8", "an image"),
+    (b"\x1f\x8b", "compressed: unpack it"),
+    (b"7z\xbc\xaf", "compressed: unpack it"),
+    (b"Rar!", "compressed: unpack it"),
+    (b"\x7fELF", "a program"),
+    (b"MZ\x90", "a program"),
+    (b"\xd0\xcf\x11\xe0", "an old Office document: save it as text or PDF"),
+    (b"{\\rtf", "an RTF document: save it as text or PDF"),
+)
+_DECLARED = (
+    rb"<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([\w.:-]+)",
+    rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?([\w.:-]+)",
+    rb"(?m)^Character set encoding:\s*([\w.:-]+)",
+)
+_LATIN = ("cp1252", "cp1250", "iso8859_2")
+_SAMPLE = 40_000
+_PIECES = 500
+_BEYOND = re.compile(rb"[\x80-\xff]+")
+_RIGHT_FOR_BROKEN = 20
+_FOREIGN_SHARE = 0.6
+"""If more of the letters are beyond ASCII, they are a script of their own, not accents."""
+
+
+def decode(data: bytes, source: str) -> str:
+    """The text in `data`: by its mark, what it declares, UTF-8, or the most likely encoding.
+
+    LoadError, naming `source`, if it isn't text.
+    """
+    for mark, encoding in _MARKS:
+        if data.startswith(mark):
+            return data.decode(encoding, errors="replace")
+    _refuse_binary(data, source)
+    return _declared(data) or _utf8(data) or _likely(data, source)
+
+
+def _refuse_binary(data: bytes, source: str) -> None:
+    for magic, kind in _MAGIC:
+        if data.startswith(magic):
+            raise LoadError(f"{source} isn't text but {kind}.")
+    sample = data[:_SAMPLE]
+    controls = sum(sample.count(bytes([code])) for code in (*range(9), *range(14, 27), 127))
+    if controls > 0.01 * len(sample):
+        raise LoadError(f"{source} isn't text but binary data: give a text, HTML, EPUB or PDF.")
+
+
+def _declared(data: bytes) -> str:
+    head = data[:8192]
+    for pattern in _DECLARED:
+        if found := re.search(pattern, head, re.IGNORECASE):
+            try:
+                name = codecs.lookup(found[1].decode("ascii")).name
+                # Who declares Latin-1 means what Windows makes of it; so do browsers.
+                return data.decode("cp1252" if name in ("iso8859-1", "ascii") else name)
+            except (LookupError, UnicodeError):
+                return ""
+    return ""
+
+
+def _utf8(data: bytes) -> str:
+    """`data` as UTF-8; a few broken bytes in much that is right don't matter."""
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        text = data.decode("utf-8", errors="replace")
+    broken = text.count("\ufffd")
+    right = sum(char > "\x7f" for char in text) - broken
+    return text if right >= _RIGHT_FOR_BROKEN * broken else ""
+
+
+def _likely(data: bytes, source: str) -> str:
+    """The reading whose letters beyond ASCII its language writes; else by statistics."""
+    sample = _telling(data)
+    beyond = len(sample.translate(None, bytes(range(128))))
+    plain = sum(bytes([code]).isalpha() for code in sample)
+    if beyond <= _FOREIGN_SHARE * (beyond + plain):
+        return data.decode(_western(data, sample), errors="replace")
+    from charset_normalizer import from_bytes
+
+    best = from_bytes(data[: 50 * _SAMPLE]).best()
+    if best is None:
+        raise LoadError(f"{source} is in an encoding that can't be told: save it as UTF-8.")
+    return data.decode(best.encoding, errors="replace")
+
+
+def _telling(data: bytes) -> bytes:
+    """What surrounds the first bytes beyond ASCII."""
+    start = 0
+    pieces: list[bytes] = []
+    while (found := _BEYOND.search(data, start)) and len(pieces) < _PIECES:
+        start = found.end() + 30
+        pieces.append(data[max(0, found.start() - 30) : start])
+    return b"\n".join(pieces) or data[:_SAMPLE]
+
+
+def _western(data: bytes, sample: bytes) -> str:
+    scores = []
+    for rank, encoding in enumerate(_LATIN):
+        text = sample.decode(encoding, errors="replace")
+        language = languages.detect(data[:_SAMPLE].decode(encoding, errors="replace"))
+        scores.append((languages.spelling(text, language), -rank, encoding))
+    return max(scores)[2]

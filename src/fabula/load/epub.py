@@ -1,0 +1,199 @@
+"""EPUB: a zip of XHTML pages in the order of the package's spine."""
+
+from __future__ import annotations
+
+import io
+import posixpath
+import re
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from urllib.parse import unquote, urldefrag
+from xml.etree import ElementTree
+
+from fabula.errors import LoadError
+from fabula.load import gutenberg, html
+from fabula.load.clean import one_line
+from fabula.load.draft import Block, Draft
+from fabula.load.encoding import decode
+from fabula.load.headings import confirm
+
+_CONTAINER = "META-INF/container.xml"
+_RIGHTS = ("META-INF/rights.xml", "META-INF/license.lcpl", "META-INF/sinf.xml")
+_ENCRYPTION = "META-INF/encryption.xml"
+_FONTS_ONLY = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC")
+_PAGES = ("application/xhtml+xml", "text/html", "application/xml", "text/xml", "")
+_BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError, OSError)
+
+
+@dataclass(slots=True)
+class _Archive:
+    """The zip, read within a budget of bytes that guards against bombs."""
+
+    zip: zipfile.ZipFile
+    source: str
+    budget: int
+    names: frozenset[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.names = frozenset(self.zip.namelist())
+
+    def read(self, name: str) -> bytes:
+        """An entry's content; LoadError if it's missing, broken, locked or too much."""
+        try:
+            with self.zip.open(name) as entry:
+                data = entry.read(self.budget + 1)
+        except KeyError as error:
+            raise LoadError(f"{self.source} is a broken EPUB: it lacks {name}.") from error
+        except RuntimeError as error:  # What zipfile raises for an entry with a password.
+            raise LoadError(f"{self.source} is locked by a password: remove it first.") from error
+        except _BROKEN as error:
+            raise LoadError(f"{self.source} is a broken EPUB: {name}: {error}.") from error
+        self.budget -= len(data)
+        if self.budget < 0:
+            raise LoadError(
+                f"{self.source} unpacks to more than the limit allows: it is no ordinary book; "
+                "raise max_file_mb (FABULA_MAX_FILE_MB) if it is."
+            )
+        return data
+
+    def tree(self, name: str) -> ElementTree.Element:
+        """An entry parsed as XML; one that defines entities is refused."""
+        data = self.read(name)
+        if b"<!ENTITY" in data:
+            raise LoadError(f"{self.source} is a broken EPUB: {name} defines XML entities.")
+        try:
+            return ElementTree.fromstring(data)
+        except (ElementTree.ParseError, ValueError, LookupError) as error:
+            raise LoadError(f"{self.source} is a broken EPUB: {name}: {error}.") from error
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    """A file of the book, its place in the zip, and what it is."""
+
+    name: str
+    media: str
+    properties: str
+
+
+def read(data: bytes, source: str, limit: int) -> Draft:
+    """An EPUB's content. LoadError, naming `source`, if it is broken, protected, or would unpack
+    to more than `limit` bytes.
+    """
+    try:
+        zipped = zipfile.ZipFile(io.BytesIO(data))
+    except _BROKEN as error:
+        raise LoadError(f"{source} is no EPUB, or a broken one: {error}.") from error
+    with zipped:
+        archive = _Archive(zipped, source, limit)
+        _refuse_protected(archive)
+        return _book(archive)
+
+
+def _refuse_protected(archive: _Archive) -> None:
+    locked = any(name in archive.names for name in _RIGHTS)
+    if not locked and _ENCRYPTION in archive.names:
+        methods = _all(archive.tree(_ENCRYPTION), "EncryptedData")
+        algorithms = [
+            method.get("Algorithm", "")
+            for data in methods
+            for method in _all(data, "EncryptionMethod")
+        ]
+        locked = any(not one.startswith(_FONTS_ONLY) for one in algorithms)
+    if locked:
+        raise LoadError(f"{archive.source} is protected by DRM: give a copy without it.")
+
+
+def _book(archive: _Archive) -> Draft:
+    place = next(_all(archive.tree(_CONTAINER), "rootfile"), None)
+    if place is None or not place.get("full-path"):
+        raise LoadError(f"{archive.source} is a broken EPUB: its container names no package.")
+    opf = place.get("full-path", "")
+    package = archive.tree(opf)
+    items = {
+        item.get("id", ""): _Item(
+            _resolved(opf, item.get("href", "")),
+            item.get("media-type", ""),
+            item.get("properties", ""),
+        )
+        for item in _all(package, "item")
+    }
+    spine = [items.get(ref.get("idref", "")) for ref in _all(package, "itemref")]
+    pages = [item for item in spine if item and item.media in _PAGES and not _is_nav(item)]
+    if not pages:
+        raise LoadError(f"{archive.source} is a broken EPUB: its spine is empty.")
+    labels = _labels(archive, list(items.values()))
+    title, writer = gutenberg.named(_fact(package, "title"))
+    blocks = tuple(_blocks(archive, pages, labels))
+    return Draft(
+        blocks=confirm(blocks, title),
+        title=title,
+        author=_fact(package, "creator") or writer,
+        language=_fact(package, "language"),
+    )
+
+
+def _blocks(
+    archive: _Archive, pages: Sequence[_Item], labels: Mapping[str, str]
+) -> Iterator[Block]:
+    """Every page's blocks; one without a heading has that of the table of contents."""
+    for item in pages:
+        text = decode(archive.read(item.name), f"{archive.source}: {item.name}")
+        blocks = [
+            block
+            for block in html.page(text, archive.source).blocks
+            if not (gutenberg.is_start(block.text) or gutenberg.is_end(block.text))
+        ]
+        label = labels.get(item.name, "")
+        if blocks and label and not any(block.heading for block in blocks):
+            blocks[0] = replace(blocks[0], heading=label)
+        yield from blocks
+
+
+def _labels(archive: _Archive, items: Sequence[_Item]) -> dict[str, str]:
+    """What the table of contents (EPUB 3's, else EPUB 2's) calls each file, by its place."""
+    labels: dict[str, str] = {}
+    for item in items:
+        if item.name not in archive.names:
+            continue
+        if _is_nav(item):
+            for name, label in _nav_links(archive, item.name):
+                labels.setdefault(name, label)
+        elif item.media == "application/x-dtbncx+xml":
+            for point in _all(archive.tree(item.name), "navPoint"):
+                content = next(_all(point, "content"), None)
+                label = one_line("".join(next(_all(point, "text"), point).itertext()))
+                if content is not None and label:
+                    labels.setdefault(_resolved(item.name, content.get("src", "")), label)
+    return labels
+
+
+def _nav_links(archive: _Archive, name: str) -> Iterator[tuple[str, str]]:
+    text = decode(archive.read(name), f"{archive.source}: {name}")
+    links = re.finditer(r"<a\b[^>]*?\bhref\s*=\s*[\"']([^\"'<>]*)[\"'][^>]*>([^<]*)<", text)
+    for link in links:
+        label = one_line(link[2])
+        if label:
+            yield _resolved(name, link[1]), label
+
+
+def _is_nav(item: _Item) -> bool:
+    return "nav" in item.properties.split()
+
+
+def _resolved(base: str, href: str) -> str:
+    """A link's place in the zip."""
+    path = unquote(urldefrag(href).url)
+    return posixpath.normpath(posixpath.join(posixpath.dirname(base), path))
+
+
+def _fact(package: ElementTree.Element, name: str) -> str:
+    found = next(_all(package, name), None)
+    return one_line("".join(found.itertext())) if found is not None else ""
+
+
+def _all(tree: ElementTree.Element, name: str) -> Iterator[ElementTree.Element]:
+    """The elements of this local name, whatever their namespace."""
+    return (one for one in tree.iter() if str(one.tag).rpartition("}")[2] == name)

@@ -1,0 +1,180 @@
+"""HTML: blocks of text out of a stream of tags, so that no depth of nesting matters."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from lxml import etree
+
+from fabula.errors import LoadError
+from fabula.load import gutenberg
+from fabula.load.clean import lines, one_line, prose, without_markers
+from fabula.load.draft import Block, Draft
+from fabula.load.encoding import decode
+from fabula.load.headings import confirm, joined, stated_title
+
+_HEADINGS = frozenset(("h1", "h2", "h3"))
+_BLOCK_NAMES = (
+    "h1 h2 h3 h4 h5 h6 address article aside blockquote body center dd div dl dt fieldset"
+    " figcaption figure footer form header hr main ol p pre section table td th ul"
+)
+_BLOCKS = frozenset(_BLOCK_NAMES.split())
+_LINES = frozenset(("br", "li", "tr"))
+_SKIPPED_NAMES = (
+    "audio button canvas datalist head iframe math nav noscript object script select style svg"
+    " template textarea video"
+)
+_SKIPPED = frozenset(_SKIPPED_NAMES.split())
+_VOID_NAMES = "area base br col embed hr img input link meta param source track wbr"
+_VOID = frozenset(_VOID_NAMES.split())
+_SKIPPED_CLASS = re.compile(
+    r"\b(?:pg-boilerplate|pgheader|pg-?header|pg-?footer|page-?(?:num|no)\w*"
+    r"|x-ebookmaker-pageno|boilerplate)\b",
+    re.IGNORECASE,
+)
+_FACTS = {
+    "author": "author",
+    "dc.creator": "author",
+    "dcterms.creator": "author",
+    "book:author": "author",
+    "dc.title": "title",
+    "dcterms.title": "title",
+    "dc.language": "language",
+    "dcterms.language": "language",
+}
+_TITLE_END = re.compile(r"\s+[|]\s+.*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page's blocks, with the headings its tags gave, and its facts by 'title', 'author', ..."""
+
+    blocks: tuple[Block, ...]
+    facts: Mapping[str, str]
+
+
+def read(data: bytes, source: str) -> Draft:
+    """An HTML file's content. LoadError, naming `source`, if it isn't text."""
+    found = page(decode(data, source), source)
+    name, writer = gutenberg.named(found.facts.get("title", ""))
+    blocks = _without_library(found.blocks)
+    title = name or stated_title(blocks)
+    return Draft(
+        blocks=confirm(blocks, title),
+        title=title,
+        author=found.facts.get("author", writer),
+        language=found.facts.get("language", ""),
+    )
+
+
+def page(text: str, source: str) -> Page:
+    """The blocks of a page of HTML or XHTML. LoadError, naming `source`, if it can't be parsed."""
+    walk = _Walk()
+    # Encoded again: lxml refuses text that declares an encoding, and its own guess isn't wanted.
+    parser = etree.HTMLParser(target=walk, encoding="utf-8", huge_tree=True, no_network=True)
+    try:
+        etree.fromstring(text.encode("utf-8", "replace"), parser)
+    except etree.LxmlError as error:
+        raise LoadError(f"{source} can't be read as HTML: {error}.") from error
+    return Page(tuple(walk.blocks), walk.facts)
+
+
+def _without_library(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
+    """Blocks between Project Gutenberg's marks, where old pages have them as plain text."""
+    starts = [i for i, block in enumerate(blocks) if gutenberg.is_start(block.text)]
+    ends = [i for i, block in enumerate(blocks) if gutenberg.is_end(block.text)]
+    return blocks[starts[0] + 1 if starts else 0 : ends[0] if ends else None]
+
+
+@dataclass(slots=True)
+class _Walk:
+    """What lxml calls for each tag and text; it gathers blocks as it goes."""
+
+    blocks: list[Block] = field(default_factory=list)
+    facts: dict[str, str] = field(default_factory=dict)
+    _text: list[str] = field(default_factory=list)
+    _title: list[str] | None = None
+    _heading: str = ""
+    _verbatim: bool = False
+    _open: list[str] = field(default_factory=list)
+    _skipped_from: int = 0
+    """The depth at which skipping began; 0 is not skipping."""
+
+    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
+        tag = _local(tag)
+        if tag not in _VOID:
+            self._open.append(tag)
+        self._note(tag, attributes)
+        if self._skipped_from:
+            return
+        if tag in _SKIPPED or _hidden(attributes):
+            if tag not in _VOID:
+                self._skipped_from = len(self._open)
+        elif tag in _BLOCKS:
+            self._flush()
+            self._heading = tag if tag in _HEADINGS else self._heading
+            self._verbatim = self._verbatim or tag == "pre"
+        elif tag in _LINES:
+            self._text.append("\n")
+
+    def end(self, tag: str) -> None:
+        tag = _local(tag)
+        if tag in _VOID:
+            return
+        if tag == "title" and self._title is not None:
+            self.facts.setdefault("title", _TITLE_END.sub("", one_line("".join(self._title))))
+            self._title = None
+        if self._open:
+            self._open.pop()
+        if self._skipped_from:
+            self._skipped_from = 0 if len(self._open) < self._skipped_from else self._skipped_from
+        elif tag in _BLOCKS:
+            self._flush()
+            self._heading = "" if tag in _HEADINGS else self._heading
+            self._verbatim = self._verbatim and tag != "pre"
+
+    def data(self, text: str) -> None:
+        if self._title is not None:
+            self._title.append(text)
+        elif not self._skipped_from:
+            # Outside <pre> a line break is a space; the breaks that count come from tags.
+            self._text.append(text if self._verbatim else text.replace("\n", " "))
+
+    def comment(self, text: str) -> None:
+        """Comments are no text."""
+
+    def close(self) -> None:
+        self._flush()
+
+    def _note(self, tag: str, attributes: Mapping[str, str]) -> None:
+        if tag == "title" and "svg" not in self._open:
+            self._title = []
+        elif tag == "html":
+            language = attributes.get("lang") or attributes.get("xml:lang") or ""
+            self.facts.setdefault("language", language)
+        elif tag == "meta":
+            name = (attributes.get("name") or attributes.get("property") or "").casefold()
+            if name in _FACTS and attributes.get("content"):
+                self.facts.setdefault(_FACTS[name], one_line(attributes["content"]))
+
+    def _flush(self) -> None:
+        text = "".join(self._text)
+        self._text.clear()
+        if self._verbatim:
+            self.blocks += [Block(paragraph) for paragraph in prose(text)]
+            return
+        block = lines(without_markers(text))
+        if block:
+            self.blocks.append(Block(block, joined(block) if self._heading else ""))
+
+
+def _local(tag: str) -> str:
+    return tag.rpartition("}")[2].rpartition(":")[2].lower()
+
+
+def _hidden(attributes: Mapping[str, str]) -> bool:
+    names = f"{attributes.get('class', '')} {attributes.get('id', '')}"
+    style = attributes.get("style", "").replace(" ", "")
+    return "hidden" in attributes or "display:none" in style or bool(_SKIPPED_CLASS.search(names))

@@ -1,0 +1,228 @@
+"""What flows between the steps: small frozen values, from a document to an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vector = NDArray[np.float32]
+"""One embedding, shape (dimensions,), of unit length."""
+Vectors = NDArray[np.float32]
+"""Embeddings, shape (texts, dimensions), one unit row a text."""
+
+
+def not_embedded() -> Vector:
+    """The embedding of what has none yet, shape (0,)."""
+    return np.empty(0, dtype=np.float32)
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading of the text and the character offset where it begins."""
+
+    title: str
+    start: int
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A text, cleaned, with what its file says of it.
+
+    `sections` are in text order; text before the first belongs to no section. `sha256` is of
+    all that the graph is made from: the text, its sections, title, author and language.
+    """
+
+    id: str
+    collection: str
+    source: str
+    title: str
+    author: str
+    language: str
+    text: str
+    sections: tuple[Section, ...]
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A run of whole sentences: `document.text[start:end]`, offsets in characters."""
+
+    id: str
+    index: int
+    section: str
+    start: int
+    end: int
+    text: str
+    tokens: int
+    embedding: Vector = field(default_factory=not_embedded, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A passage in a soft cluster: its id and its membership probability, 0 to 1."""
+
+    id: str
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What one cluster says about one aspect; level 1 summarises chunks, level n summaries.
+
+    `section`, `start` and `end` span the chunks below it: the text from the first to the last.
+    """
+
+    id: str
+    aspect: str
+    level: int
+    section: str
+    start: int
+    end: int
+    text: str
+    tokens: int
+    members: tuple[Member, ...]
+    embedding: Vector = field(default_factory=not_embedded, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """Condensed key facts of one chunk, whose place it shares; `ordinal` counts from 0."""
+
+    id: str
+    chunk: str
+    ordinal: int
+    section: str
+    start: int
+    end: int
+    text: str
+    tokens: int
+    embedding: Vector = field(default_factory=not_embedded, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Aspect:
+    """One narrative dimension: its name, what it is, and what a summary aimed at it tells."""
+
+    name: str
+    description: str
+    focus: str
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What models were asked: calls answered, and tokens as the endpoint counted them."""
+
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.calls + other.calls,
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentGraph:
+    """All that one document becomes, before any database.
+
+    `assigned` names the aspects that no cluster was found to hold and that were given to the
+    cluster which fits them best; `usage` is what each step asked of models.
+    """
+
+    document: Document
+    chunks: tuple[Chunk, ...]
+    summaries: tuple[Summary, ...]
+    details: tuple[Detail, ...]
+    assigned: tuple[str, ...] = ()
+    usage: Mapping[str, Usage] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Where retrieval looks. Empty `document` and `aspects` mean all; levels are inclusive."""
+
+    collection: str = "default"
+    document: str = ""
+    kinds: tuple[str, ...] = ("chunk", "summary", "detail")
+    aspects: tuple[str, ...] = ()
+    lowest: int = 0
+    highest: int = 99
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A passage found, and its score: the cosine, or what the ranking that found it says.
+
+    `start` and `end` are character offsets in the document's cleaned text. A detail has those of
+    its chunk; a summary those of the stretch of text that it summarises.
+    """
+
+    id: str
+    kind: str
+    document: str
+    title: str
+    section: str
+    aspect: str
+    level: int
+    start: int
+    end: int
+    text: str
+    tokens: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A hit as the context holds it: its number, and its sentences that no other hit said."""
+
+    number: int
+    hit: Hit
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer, the numbered passages it was given, and the numbers it cites."""
+
+    question: str
+    text: str
+    hits: tuple[Hit, ...]
+    context: tuple[Passage, ...]
+    cited: tuple[int, ...]
+    usage: Mapping[str, Usage] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A document as the graph lists it."""
+
+    id: str
+    collection: str
+    title: str
+    author: str
+    language: str
+    source: str
+    sha256: str
+    tokens: int
+    settings: Mapping[str, object]
+    usage: Mapping[str, Usage]
+    assigned: tuple[str, ...]
+    created_at: str
+    updated_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """How many passages of one kind, aspect and level a document has."""
+
+    kind: str
+    aspect: str
+    level: int
+    passages: int
+    tokens: int

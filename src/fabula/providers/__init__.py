@@ -1,0 +1,97 @@
+"""What models are to Fabula: a chat, an embedder, and the two roles a build and a query need."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+    from fabula.model import Aspect, Vectors
+
+NO_ANSWER = "The passages found do not answer this question."
+"""What an answerer says where the context does not hold the answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """One request to a chat model; with a `schema` the reply is to be JSON of that shape."""
+
+    system: str
+    user: str
+    max_tokens: int
+    temperature: float
+    schema: type[BaseModel] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A reply, or a piece of a streamed one, and the tokens the endpoint counted for it."""
+
+    text: str
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Embeddings:
+    """Unit vectors, one float32 row a text, and the tokens the endpoint counted for them."""
+
+    vectors: Vectors
+    tokens: int = 0
+
+
+class Chat(Protocol):
+    """A chat model."""
+
+    def complete(self, prompt: Prompt) -> Reply:
+        """The whole reply."""
+        ...
+
+    def stream(self, prompt: Prompt) -> Iterator[Reply]:
+        """The reply in pieces as they arrive; token counts come with the last."""
+        ...
+
+
+class Embedder(Protocol):
+    """Turns texts into unit vectors."""
+
+    @property
+    def model(self) -> str:
+        """The name recorded in the graph."""
+        ...
+
+    @property
+    def batch(self) -> int:
+        """The number of texts to send at once."""
+        ...
+
+    def embed(self, texts: Sequence[str]) -> Embeddings:
+        """One row a text, in order; at most `batch` texts. No text is empty."""
+        ...
+
+
+class Writer(Protocol):
+    """What building a graph asks of a model; one instance serves one document."""
+
+    def detect(self, text: str, aspects: Sequence[Aspect]) -> frozenset[str]:
+        """The names of those `aspects` that are clearest in a cluster's text; may be none."""
+        ...
+
+    def summarise(self, texts: Sequence[str], aspect: Aspect) -> str:
+        """What the passages of one cluster say about `aspect` alone."""
+        ...
+
+    def condense(self, text: str) -> tuple[str, ...]:
+        """Key facts of one chunk, as fragments, none like another."""
+        ...
+
+
+class Answerer(Protocol):
+    """What asking the graph asks of a model."""
+
+    def answer(self, question: str, context: Sequence[str]) -> Iterator[Reply]:
+        """Pieces of an answer that cites the passages of `context` as [1], [2], ..."""
+        ...

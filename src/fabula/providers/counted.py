@@ -1,0 +1,86 @@
+"""What models were asked: calls and tokens, by the step that asked."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+
+from fabula import tokens
+from fabula.model import Usage
+from fabula.providers import Chat, Embedder, Embeddings, Prompt, Reply
+
+
+class Meter:
+    """Adds up the usage of each step, over all threads."""
+
+    def __init__(self) -> None:
+        self._steps: dict[str, Usage] = {}
+        self._adding = threading.Lock()
+
+    def add(self, step: str, usage: Usage) -> None:
+        """Counts `usage` to `step`."""
+        with self._adding:
+            self._steps[step] = self._steps.get(step, Usage()) + usage
+
+    def usage(self) -> dict[str, Usage]:
+        """The usage of each step that asked anything, until now."""
+        with self._adding:
+            return dict(self._steps)
+
+    def total(self) -> Usage:
+        """The usage of all steps together, until now."""
+        return sum(self.usage().values(), Usage())
+
+
+class CountedChat:
+    """A chat whose answered calls are counted; tokens the endpoint does not tell are ours."""
+
+    def __init__(self, chat: Chat, meter: Meter, step: str) -> None:
+        self._chat, self._meter, self._step = chat, meter, step
+
+    def complete(self, prompt: Prompt) -> Reply:
+        """The chat's reply."""
+        reply = self._chat.complete(prompt)
+        self._count(prompt, reply.text, reply)
+        return reply
+
+    def stream(self, prompt: Prompt) -> Iterator[Reply]:
+        """The chat's pieces; counted when the last was read, or reading ended."""
+        text, told = [], Reply("")
+        try:
+            for piece in self._chat.stream(prompt):
+                text.append(piece.text)
+                if piece.prompt_tokens or piece.completion_tokens:
+                    told = piece
+                yield piece
+        finally:
+            if text:
+                self._count(prompt, "".join(text), told)
+
+    def _count(self, prompt: Prompt, text: str, told: Reply) -> None:
+        asked = told.prompt_tokens or tokens.count(prompt.system) + tokens.count(prompt.user)
+        self._meter.add(self._step, Usage(1, asked, told.completion_tokens or tokens.count(text)))
+
+
+class CountedEmbedder:
+    """An embedder whose answered calls are counted."""
+
+    def __init__(self, embedder: Embedder, meter: Meter, step: str) -> None:
+        self._embedder, self._meter, self._step = embedder, meter, step
+
+    @property
+    def model(self) -> str:
+        """The embedder's name."""
+        return self._embedder.model
+
+    @property
+    def batch(self) -> int:
+        """The number of texts to send at once."""
+        return self._embedder.batch
+
+    def embed(self, texts: Sequence[str]) -> Embeddings:
+        """The embedder's rows."""
+        embeddings = self._embedder.embed(texts)
+        asked = embeddings.tokens or sum(tokens.count_all(texts))
+        self._meter.add(self._step, Usage(1, asked, 0))
+        return embeddings

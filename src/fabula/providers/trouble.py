@@ -1,0 +1,113 @@
+"""An endpoint's error answers: whether they pass, how long they ask to wait, in plain words."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+
+PASSING = frozenset({408, 409, 429})
+"""Statuses that may be gone at the next try, beside all from 500 up."""
+QUOTA = ("insufficient_quota", "billing_hard_limit_reached", "exceeded your current quota")
+FILTERED = ("content_filter", "content_policy", "content management policy", "invalid_prompt")
+CONTEXT = (
+    "context_length_exceeded",
+    "context length",
+    "context window",
+    "context size",
+    "maximum context",
+    "prompt is too long",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """A model and the setting that named it, for the messages."""
+
+    model: str
+    setting: str
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """What an endpoint answered instead of a reply; `parameter` is the one it names."""
+
+    status: int
+    message: str
+    code: str = ""
+    parameter: str | None = None
+
+    @property
+    def quota(self) -> bool:
+        """Whether the account is used up, which no waiting cures."""
+        said = f"{self.code} {self.message}".lower()
+        return self.status in (402, 403, 429) and any(sign in said for sign in QUOTA)
+
+    @property
+    def too_long(self) -> bool:
+        """Whether the text does not fit the model."""
+        said = f"{self.code} {self.message}".lower()
+        return self.status in (400, 413, 422) and any(sign in said for sign in CONTEXT)
+
+    @property
+    def filtered(self) -> bool:
+        """Whether this one text is refused for what it says."""
+        said = f"{self.code} {self.message}".lower()
+        return self.status in (400, 422) and any(sign in said for sign in FILTERED)
+
+    @property
+    def passing(self) -> bool:
+        """Whether the same request may be answered later."""
+        return (self.status in PASSING or self.status >= 500) and not self.quota
+
+    def explained(self, url: str, role: Role) -> str:
+        """One line for a person: what happened and what to do."""
+        said = " ".join(self.message.split())[:300]
+        said += "" if said.endswith((".", "!", "?")) else "."
+        model, setting = role.model, role.setting
+        if self.quota:
+            return f"The account at {url} has no quota left: {said} Check its plan and billing."
+        if self.too_long:
+            return (
+                f"The text is too long for {model} at {url}: {said} "
+                "Lower FABULA_CLUSTER_TOKENS or FABULA_CONTEXT_TOKENS."
+            )
+        if self.filtered:
+            return f"{url} withheld a text from {model} for what it says ({self.status}): {said}"
+        if self.status == 401:
+            return f"{url} refused the key (401): check OPENAI_API_KEY."
+        if self.status == 403:
+            return (
+                f"{url} refuses access to {model} (403): {said} Check OPENAI_API_KEY and {setting}."
+            )
+        if self.status == 404:
+            return (
+                f"{url} has no model {model!r} (404): {said} Check {setting} and OPENAI_BASE_URL."
+            )
+        if self.status == 429:
+            return f"{url} is called too often (429): {said}"
+        if self.passing:
+            return f"{url} failed ({self.status}): {said}"
+        return f"{url} refused the request to {model} ({self.status}): {said}"
+
+
+def wait_asked(headers: Mapping[str, str]) -> float | None:
+    """Seconds that an answer's headers ask to wait; None where they do not say."""
+    milliseconds = headers.get("retry-after-ms")
+    if milliseconds is not None:
+        try:
+            return max(0.0, float(milliseconds) / 1000)
+        except ValueError:
+            pass
+    said = headers.get("retry-after")
+    if said is None:
+        return None
+    try:
+        return max(0.0, float(said))
+    except ValueError:
+        pass
+    try:
+        return max(0.0, parsedate_to_datetime(said).timestamp() - time.time())
+    except ValueError:
+        return None

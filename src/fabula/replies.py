@@ -1,0 +1,189 @@
+"""Model replies, read into values or refused, and asked again a bounded number of times."""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+from collections.abc import Callable, Collection
+from dataclasses import replace
+from typing import Annotated, Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError, WithJsonSchema, create_model
+
+from fabula import tokens
+from fabula.errors import BadReply
+from fabula.prompts import prompt
+from fabula.providers import Chat, Prompt
+
+QUOTED = 1000
+"""Characters of a bad reply that the model is shown again."""
+ALIKE = 0.7
+"""Share of the shorter detail's words from which another with them says the same."""
+
+FENCE = re.compile(r"```\w*\n(.*?)(?:```|\Z)", re.DOTALL)
+HEADING = re.compile(r"\A(?:#+ [^\n]*\n|\W*summary\W*?[:\n]\W*)", re.IGNORECASE)
+BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+", re.MULTILINE)
+SENTENCE_END = re.compile(r"[.!?…]+[\"'”’»)\]]*(?=\s|\Z)|[。！？]")
+CLAUSE_END = re.compile(r"(?=[;,]\s)|(?=[、，；])")
+WORD_END = re.compile(r"(?=\s)")
+
+Result = TypeVar("Result")
+Schema = TypeVar("Schema", bound=BaseModel)
+
+
+class AspectsReply(BaseModel):
+    """The aspects that are clearest in some passages."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    aspects: list[str]
+
+
+class DetailsReply(BaseModel):
+    """Key facts of a passage."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    details: list[str]
+
+
+@functools.cache
+def aspects_reply(names: tuple[str, ...]) -> type[AspectsReply]:
+    """AspectsReply whose schema tells an endpoint the closed list."""
+    listed = {"type": "array", "items": {"type": "string", "enum": list(names)}}
+    closed = Annotated[list[str], WithJsonSchema(listed)]
+    return create_model("AspectsReply", __base__=AspectsReply, aspects=(closed, ...))
+
+
+def ask(chat: Chat, asked: Prompt, read: Callable[[str], Result], attempts: int = 3) -> Result:
+    """What `read` makes of the chat's reply; a reply it refuses is quoted and asked again.
+
+    Raises BadReply when none of `attempts` replies could be read.
+    """
+    again, refused = asked, ""
+    for _ in range(attempts):
+        reply = ""
+        try:
+            reply = chat.complete(again).text
+            return read(reply)
+        except BadReply as error:
+            refused = str(error)
+            trouble = prompt("again", error=refused, reply=reply[:QUOTED] or "(nothing)")
+            again = replace(asked, user=f"{asked.user}\n\n{trouble}")
+    raise BadReply(f"No usable reply in {attempts} tries: {refused}")
+
+
+def read_aspects(reply: str, known: Collection[str]) -> frozenset[str]:
+    """The aspects a reply names, maybe none; case, bullets and fences do not matter.
+
+    Raises BadReply when it names one that is not in the closed list `known`.
+    """
+    names = {_plain(name): name for name in known}
+    named = {_plain(name) for name in _read(reply, AspectsReply).aspects} - {""}
+    unknown = sorted(named - names.keys())
+    if unknown:
+        raise BadReply(f"{', '.join(unknown)}: not one of the aspects {', '.join(known)}.")
+    return frozenset(names[name] for name in named)
+
+
+def read_details(reply: str, count: int) -> tuple[str, ...]:
+    """At most `count` fragments, none like another. Raises BadReply when there is none."""
+    details: list[str] = []
+    for text in _read(reply, DetailsReply).details:
+        detail = _one_line(text).lstrip("-*• ")
+        if detail and not any(_alike(detail, other) for other in details):
+            details.append(detail)
+    if not details:
+        raise BadReply("There is no detail in the reply.")
+    return tuple(details[:count])
+
+
+def read_summary(reply: str) -> str:
+    """The summary as one paragraph, without fence, heading or quotes around it.
+
+    Raises BadReply when there is no word in it.
+    """
+    text = _unfenced(reply)
+    if text.startswith("{"):
+        values = [value for value in _object(text).values() if isinstance(value, str)]
+        text = values[0] if values else ""
+    text = _one_line(HEADING.sub("", text))
+    if text[:1] + text[-1:] in ('""', "“”") and not set(text[1:-1]) & set('"“”'):
+        text = text[1:-1].strip()
+    if not re.search(r"\w", text):
+        raise BadReply("The summary is empty.")
+    return text
+
+
+def shortened(text: str, limit: int) -> str:
+    """`text` within `limit` tokens: whole sentences; of too long a first one, whole clauses.
+
+    Where there is not even a clause, whole words.
+    """
+    if tokens.count(text) <= limit:
+        return text
+    within = len(tokens.cut(text, limit))
+    for boundary in (SENTENCE_END, CLAUSE_END, WORD_END):
+        # What follows is looked at too: "3." may be the beginning of "3.5".
+        ends = [match.end() for match in boundary.finditer(text) if match.end() <= within]
+        if ends and ends[-1]:
+            return text[: ends[-1]].rstrip()
+    return text[:within]
+
+
+def _read(reply: str, schema: type[Schema]) -> Schema:
+    """The reply as `schema`, which has one field, a list of texts.
+
+    JSON is repaired where it is broken; a list alone, or lines with bullets, will do too.
+    """
+    text = _unfenced(reply)
+    [field] = schema.model_fields
+    if "{" in text or "[" in text:
+        value = _json(text)
+        given = value if isinstance(value, dict) else {field: value}
+    else:
+        given = {field: BULLET.sub("", text).splitlines()} if BULLET.search(text) else {}
+    try:
+        return schema.model_validate(given)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise BadReply(
+            f'Expected {{"{field}": ["...", "..."]}}, but {where}: {first["msg"].lower()}.'
+        ) from error
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        import json_repair
+
+        begin = min(place for place in (text.find("{"), text.find("[")) if place >= 0)
+        return json_repair.loads(text[begin:])
+
+
+def _object(text: str) -> dict[str, Any]:
+    value = _json(text)
+    return value if isinstance(value, dict) else {}
+
+
+def _unfenced(reply: str) -> str:
+    fence = FENCE.search(reply)
+    return (fence[1] if fence else reply).strip()
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _plain(name: str) -> str:
+    return " ".join(re.split(r"[\W_]+", name.casefold())).strip()
+
+
+def _alike(one: str, other: str) -> bool:
+    """Whether most of the shorter's words are in the other."""
+    left, right = (set(re.findall(r"\w+", text.casefold())) for text in (one, other))
+    shorter = min(len(left), len(right))
+    return shorter > 0 and len(left & right) >= ALIKE * shorter

@@ -1,0 +1,65 @@
+"""The lock list: every file of the private server, with its version and its SHA-256."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+LOCK_FILE = Path(__file__).parent / "artifacts.lock"
+NO_CLASSIFIER = "-"
+
+
+@dataclass(frozen=True, slots=True)
+class Artifact:
+    """One jar by its Maven coordinates; `size` is in bytes."""
+
+    group: str
+    name: str
+    version: str
+    classifier: str
+    sha256: str
+    size: int
+
+    @property
+    def filename(self) -> str:
+        """The jar's name in a Maven repository."""
+        suffix = f"-{self.classifier}" if self.classifier else ""
+        return f"{self.name}-{self.version}{suffix}.jar"
+
+
+@dataclass(frozen=True, slots=True)
+class LockList:
+    """The artifacts of one server; `digest` names this list, as 12 hexadecimal digits."""
+
+    artifacts: tuple[Artifact, ...]
+    digest: str
+
+    @property
+    def version(self) -> str:
+        """The version of Neo4j itself."""
+        [version] = [one.version for one in self.artifacts if one.name == "neo4j"]
+        return version
+
+
+def read_lock(file: Path = LOCK_FILE) -> LockList:
+    """The list in `file`: a line an artifact, `#` begins a comment."""
+    text = file.read_text(encoding="utf-8")
+    lines = [line.split() for line in text.splitlines() if line and not line.startswith("#")]
+    artifacts = tuple(
+        Artifact(group, name, version, "" if kind == NO_CLASSIFIER else kind, sha256, int(size))
+        for group, name, version, kind, sha256, size in lines
+    )
+    return LockList(artifacts, hashlib.sha256(text.encode()).hexdigest()[:12])
+
+
+def write_lock(artifacts: Iterable[Artifact], file: Path) -> None:
+    """Writes what `read_lock` reads."""
+    lines = ["# group name version classifier sha256 bytes; see scripts/renew_server_lock.py"]
+    lines += [
+        f"{one.group} {one.name} {one.version} {one.classifier or NO_CLASSIFIER}"
+        f" {one.sha256} {one.size}"
+        for one in artifacts
+    ]
+    file.write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -1,0 +1,86 @@
+"""How the private server is configured, and how it gets its first password."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+from fabula.errors import ServerError
+from fabula.server.state import HOST, Remembered
+
+SETTINGS = {
+    "dbms.security.auth_enabled": "true",
+    "dbms.usage_report.enabled": "false",
+    "client.allow_telemetry": "false",
+    "server.fleet_discovery.enabled": "false",
+    "server.http.x_forward.enabled": "false",
+    "server.https.enabled": "false",
+    "db.logs.query.enabled": "OFF",
+    # A private server has no replica to bring up to date: logs go once they are checkpointed.
+    "db.tx_log.preallocate": "false",
+    "db.tx_log.rotation.size": "32m",
+    "db.tx_log.rotation.retention_policy": "keep_none",
+}
+"""What every server of Fabula's has in common; docker-compose.yml says the same."""
+
+QUICK_STOP = {"internal.server.bolt.thread_pool_shutdown_wait_time": "0s"}
+"""Databases are closed before this wait begins; it made a stop take 10 s instead of 1."""
+
+ADMIN_TOOL = "org.neo4j.cli.AdminTool"
+ADMIN_PATIENCE = 120
+
+
+def memory(heap: str, page_cache: str) -> dict[str, str]:
+    """The settings for the sizes of heap and page cache, given as 512m or 2g."""
+    return {
+        "server.memory.heap.max_size": heap,
+        "server.memory.pagecache.size": page_cache,
+    }
+
+
+def addresses(ports: Remembered) -> dict[str, str]:
+    """The settings that make the server listen on loopback only, on these ports."""
+    bolt, http = f"{HOST}:{ports.bolt}", f"{HOST}:{ports.http}"
+    return {
+        "server.default_listen_address": HOST,
+        "server.default_advertised_address": HOST,
+        "server.bolt.listen_address": bolt,
+        "server.bolt.advertised_address": bolt,
+        "server.http.listen_address": http,
+        "server.http.advertised_address": http,
+    }
+
+
+def write_conf(folder: Path, settings: Mapping[str, str]) -> None:
+    """Writes `settings` as neo4j.conf."""
+    folder.mkdir(parents=True, exist_ok=True)
+    lines = ["# Written by Fabula at every start: changes made here are lost."]
+    lines += [f"{name}={value}" for name, value in settings.items()]
+    (folder / "neo4j.conf").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def set_password(password: str, java: Path, lib: Path, neo4j: Path) -> None:
+    """Makes `password` that of the user neo4j; works only before the server's first start."""
+    arguments = neo4j / "conf" / "arguments"
+    arguments.unlink(missing_ok=True)
+    descriptor = os.open(arguments, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        # Through a file, because every user of the machine can read a process's arguments.
+        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+            stream.write(f"dbms set-initial-password {password}\n")
+        done = subprocess.run(
+            [java, "-Xmx128m", "-cp", f"{lib}/*", ADMIN_TOOL, f"@{arguments}"],
+            env={**os.environ, "NEO4J_HOME": str(neo4j), "NEO4J_CONF": str(neo4j / "conf")},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=ADMIN_PATIENCE,
+            check=False,
+        )
+    finally:
+        arguments.unlink()
+    if done.returncode != 0:
+        said = (done.stderr or done.stdout).strip().splitlines() or ["it said nothing"]
+        raise ServerError(f"Neo4j's admin tool could not set the first password: {said[-1]}")

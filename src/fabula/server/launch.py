@@ -1,0 +1,101 @@
+"""One start of the server: its jars, password, ports and configuration, then its process."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from fabula.errors import ServerError
+from fabula.server import config, process
+from fabula.server.artifacts import LockList, read_lock
+from fabula.server.diagnosis import PortTaken, diagnosed
+from fabula.server.fetch import SPARE, install, installed
+from fabula.server.progress import Progress, Report
+from fabula.server.room import check_room
+from fabula.server.state import Home, Remembered
+
+STARTING = "Starting Neo4j"
+PATIENCE = 300
+"""Seconds: a server that was killed with much in its logs recovers before it answers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Launcher:
+    """Starts the server of `home`; whoever calls it holds the home's lock."""
+
+    home: Home
+    heap: str
+    page_cache: str
+
+    def launch(self, last: Remembered | None, report: Report) -> Remembered:
+        """A server that answers; on the ports of the `last` start where they are free."""
+        java = process.java()
+        lock_list = read_lock()
+        lib = self._jars(lock_list, report)
+        check_room(self.home.path, SPARE)
+        report(Progress(STARTING))
+        self.home.neo4j.mkdir(mode=0o700, exist_ok=True)
+        self.home.conf.mkdir(exist_ok=True)
+        self._ensure_password(java, lib)
+        try:
+            return self._tried(java, lib, self._free_ports(last), report)
+        except PortTaken:
+            # Another program took one between the look at it and the start.
+            return self._tried(java, lib, self._free_ports(None), report)
+
+    def wait(self, server: Remembered, report: Report) -> None:
+        """Returns when `server` answers; raises ServerError when it ends or takes too long."""
+        begun = time.monotonic()
+        while time.monotonic() - begun < PATIENCE:
+            if not process.runs(server.pid, self.home):
+                self.home.remember(replace(server, pid=0))
+                raise diagnosed(self.home)
+            own = process.listens(server.pid, {server.bolt, server.http})
+            if own and process.answers(server.bolt):
+                return
+            time.sleep(0.1)
+            report(Progress(STARTING))
+        raise ServerError(
+            f"The private Neo4j (process {server.pid}) has not answered for {PATIENCE} s. See "
+            f"{self.home.log}; `fabula db stop` ends it."
+        )
+
+    def _tried(self, java: Path, lib: Path, ports: Remembered, report: Report) -> Remembered:
+        common = config.SETTINGS | config.memory(self.heap, self.page_cache)
+        config.write_conf(self.home.conf, common | config.addresses(ports) | config.QUICK_STOP)
+        pid = process.spawn(java, lib, self.heap, self.home)
+        server = replace(ports, pid=pid)
+        self.home.remember(server)
+        self.wait(server, report)
+        return server
+
+    def _free_ports(self, last: Remembered | None) -> Remembered:
+        """The ports of the last start, unless another program has one of them now."""
+        if last is not None and process.is_free(last.bolt) and process.is_free(last.http):
+            return replace(last, pid=0)
+        bolt, http = process.free_ports(2)
+        return Remembered(bolt, http)
+
+    def _jars(self, lock_list: LockList, report: Report) -> Path:
+        folder = self.home.programs / lock_list.digest
+        lib = folder / "lib"
+        if not installed(lock_list.artifacts, lib):
+            doing = f"Fetching Neo4j {lock_list.version}"
+            install(lock_list.artifacts, lib, doing, report)
+            for old in self.home.programs.iterdir():
+                if old != folder:
+                    shutil.rmtree(old, ignore_errors=True)
+        return lib
+
+    def _ensure_password(self, java: Path, lib: Path) -> None:
+        begun = (self.home.neo4j / "data" / "databases" / "system").is_dir()
+        password = self.home.password()
+        if begun and password is None:
+            raise ServerError(
+                f"{self.home.credentials} is gone, and with it the password of the private "
+                "Neo4j. Put the file back, or begin again with `fabula db destroy`."
+            )
+        if not begun:
+            config.set_password(password or self.home.new_password(), java, lib, self.home.neo4j)

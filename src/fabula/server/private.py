@@ -1,0 +1,182 @@
+"""The private server as a whole: started on demand, found again by every later command."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from fabula.errors import ServerError
+from fabula.server import process
+from fabula.server.artifacts import read_lock
+from fabula.server.launch import Launcher
+from fabula.server.progress import IDLE, Progress, Report, quiet
+from fabula.server.room import refused
+from fabula.server.state import Address, Home, Remembered
+
+STOP_PATIENCE = 90
+LOCK_PATIENCE = 600
+"""Both in seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """How the server is; `memory`, `data` and `programs` in bytes, `pid` 0 when it is stopped."""
+
+    state: Literal["stopped", "starting", "running"]
+    pid: int
+    address: Address | None
+    version: str
+    memory: int
+    data: int
+    programs: int
+
+
+class PrivateServer:
+    """Neo4j Community on loopback, in folder `home`; `heap` and `page_cache` as 512m or 2g."""
+
+    def __init__(self, home: Path, heap: str, page_cache: str) -> None:
+        self._home = Home(home.expanduser().resolve())
+        self._launcher = Launcher(self._home, heap, page_cache)
+
+    @property
+    def log_file(self) -> Path:
+        """Neo4j's log."""
+        return self._home.log
+
+    def start(self, report: Report = quiet) -> Address:
+        """The address of the running server, which is fetched and started first where needed.
+
+        Costs a few milliseconds when it runs already. Raises ServerError.
+        """
+        if (address := self._running()) is not None:
+            return address
+        with self._alone(report):
+            # Another process may have started it while this one waited.
+            return self._running() or self._started(report)
+
+    def stop(self, report: Report = quiet) -> bool:
+        """Ends the server cleanly; False when it did not run."""
+        if not self._home.path.is_dir():
+            return False
+        with self._alone(report):
+            return self._stopped(report)
+
+    def status(self) -> Status:
+        """How the server is now."""
+        remembered = self._home.remembered()
+        pid = self._pid(remembered)
+        address = self._running()
+        lock_list = read_lock()
+        return Status(
+            state="running" if address else "starting" if pid else "stopped",
+            pid=pid,
+            address=address,
+            version=lock_list.version,
+            memory=process.resident(pid) if pid else 0,
+            data=_size(self._home.neo4j),
+            programs=_size(self._home.programs),
+        )
+
+    def destroy(self, *, programs: bool = False, report: Report = quiet) -> None:
+        """Stops the server and deletes its data and password, and with `programs` its jars."""
+        if not self._home.path.is_dir():
+            return
+        with self._alone(report):
+            self._stopped(report)
+            try:
+                for folder in [self._home.neo4j, *([self._home.programs] if programs else [])]:
+                    if folder.is_dir():
+                        shutil.rmtree(folder)
+                self._home.credentials.unlink(missing_ok=True)
+                self._home.state.unlink(missing_ok=True)
+            except OSError as error:
+                raise refused(error, self._home.path) from error
+
+    @contextmanager
+    def _alone(self, report: Report) -> Iterator[None]:
+        """Keeps every other process from starting or stopping the server meanwhile."""
+        from filelock import FileLock, Timeout
+
+        try:
+            self._home.path.mkdir(parents=True, exist_ok=True)
+            lock = FileLock(self._home.lock)
+            try:
+                lock.acquire(timeout=0)
+            except Timeout:
+                report(Progress("Waiting for another Fabula that starts or stops the server"))
+                lock.acquire(timeout=LOCK_PATIENCE)
+        except Timeout as error:
+            raise ServerError(
+                "Another process has been starting or stopping the private Neo4j for "
+                f"{LOCK_PATIENCE // 60} minutes; it holds {self._home.lock}. End that process."
+            ) from error
+        except OSError as error:
+            raise refused(error, self._home.path) from error
+        try:
+            yield
+        finally:
+            lock.release()
+            report(IDLE)
+
+    def _running(self) -> Address | None:
+        """The address, when the server runs and answers."""
+        remembered = self._home.remembered()
+        if remembered is None or not process.runs(remembered.pid, self._home):
+            return None
+        password = self._home.password()
+        if password is None or not process.answers(remembered.bolt):
+            return None
+        return remembered.address(password)
+
+    def _pid(self, remembered: Remembered | None) -> int:
+        """The server's process id; 0 when it does not run."""
+        if remembered is not None and process.runs(remembered.pid, self._home):
+            return remembered.pid
+        return process.search(self._home)
+
+    def _started(self, report: Report) -> Address:
+        try:
+            remembered = self._home.remembered()
+            pid = self._pid(remembered)
+            if not pid:
+                server = self._launcher.launch(remembered, report)
+            elif remembered is not None:
+                # Started by a process that did not live to see it ready.
+                server = replace(remembered, pid=pid)
+                self._home.remember(server)
+                self._launcher.wait(server, report)
+            else:
+                raise ServerError(
+                    f"The private Neo4j runs as process {pid}, but {self._home.state}, which "
+                    "holds its ports, is gone. Run `fabula db stop` and try again."
+                )
+        except OSError as error:
+            raise refused(error, self._home.path) from error
+        return server.address(self._home.password() or "")
+
+    def _stopped(self, report: Report) -> bool:
+        remembered = self._home.remembered()
+        pid = self._pid(remembered)
+        if not pid:
+            return False
+        report(Progress(f"Stopping Neo4j (process {pid})"))
+        if not process.end(pid, STOP_PATIENCE):
+            report(Progress(f"It did not stop within {STOP_PATIENCE} s and was killed"))
+        if remembered is not None:
+            self._home.remember(replace(remembered, pid=0))
+        return True
+
+
+def _size(folder: Path) -> int:
+    """The bytes of all files under `folder`."""
+    total = 0
+    for file in folder.rglob("*"):
+        try:
+            total += file.stat().st_size
+        except FileNotFoundError:
+            continue  # a running server deletes files
+    return total

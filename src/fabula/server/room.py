@@ -1,0 +1,35 @@
+"""Disk space and other reasons why a file can't be written, in words."""
+
+from __future__ import annotations
+
+import errno
+import shutil
+from pathlib import Path
+
+from fabula.errors import ServerError
+
+FULL = (errno.ENOSPC, errno.EDQUOT)
+
+
+def check_room(folder: Path, needed: int) -> None:
+    """Raises ServerError when the disk of `folder` has fewer than `needed` bytes free."""
+    free = shutil.disk_usage(folder).free
+    if free < needed:
+        raise ServerError(
+            f"The disk of {folder} is full: the private Neo4j needs {needed / 1e6:,.0f} MB there "
+            f"and {free / 1e6:,.0f} MB are free. Make room, or choose another folder with "
+            "FABULA_HOME."
+        )
+
+
+def refused(error: OSError, path: Path) -> ServerError:
+    """What to tell when `path` couldn't be written."""
+    if error.errno in FULL:
+        return ServerError(
+            f"The disk of {path} is full. Make room and run the command again: it goes on where "
+            "it was."
+        )
+    return ServerError(
+        f"{error.filename or path} can't be written: {error.strerror or error}. Make it writable, "
+        "or choose another folder with FABULA_HOME."
+    )

@@ -1,0 +1,299 @@
+"""The service: what the command line, a program and later a server all hold."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from fabula.answer import AnswerStream
+from fabula.catalogue import chosen
+from fabula.context import fill
+from fabula.errors import FabulaError, LoadError, NotFound
+from fabula.ingest import Ingest, Listener, Outcome, Silence, Source
+from fabula.kit import Kit
+from fabula.load import SUFFIXES, find_files, load, printable, read_text
+from fabula.model import Answer, Entry, Filters, Hit, Layer, Passage
+from fabula.providers import NO_ANSWER, Reply
+from fabula.providers.counted import Meter
+from fabula.retrieve import STRATEGIES
+from fabula.settings import Settings
+from fabula.store import Store
+from fabula.store.space import refuse_other_model
+
+if TYPE_CHECKING:
+    from fabula.server import Report
+
+KINDS = ("chunk", "summary", "detail")
+
+
+class Fabula:
+    """A graph of documents and the models that write and read it; use it with `with`.
+
+    Settings come from `settings`, or from `flags` (settings by name), the environment and
+    `fabula.toml`. Neo4j is reached, and the private one started, when it is first needed; models
+    when they are. Safe to share between threads. All errors are FabulaErrors: SettingsError for
+    a bad setting, ServerError and StoreError for Neo4j, ModelError for a model, LoadError for a
+    file, NotFound for what isn't there.
+    """
+
+    def __init__(
+        self,
+        settings: Settings | None = None,
+        *,
+        report: Report | None = None,
+        **flags: Any,
+    ) -> None:
+        self.settings = settings or Settings.read(**flags)
+        self._report = report
+        self._kit = Kit(self.settings)
+        self._connecting = threading.Lock()
+        self._connected: Store | None = None
+        self._is_ready = False
+        self._is_closed = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Lets connections and threads go; the private Neo4j stays up for the next time."""
+        self._is_closed = True
+        self._kit.close()
+        if self._connected:
+            self._connected.close()
+
+    @property
+    def store(self) -> Store:
+        """The graph; reached, and its private server started, at the first use."""
+        if self._is_closed:
+            raise FabulaError("This Fabula is closed: open another one.")
+        with self._connecting:
+            if self._connected is None:
+                self._connected = self._connect()
+            return self._connected
+
+    # Writing
+
+    def ingest(self, *paths: str | Path, listener: Listener | None = None) -> list[Outcome]:
+        """Files, and all readable files in folders, as documents of the settings' collection.
+
+        Content that is in the collection already, built the same way, is left as it is; changed
+        content takes the place of the old, all or nothing. Files that can't be read are failed
+        outcomes; the rest goes on. One outcome a file, in order, however often it is named.
+        Raises SettingsError, ServerError, StoreError and ModelError, which end the whole run.
+        """
+        found: dict[str, Source] = {}
+        for path in paths:
+            for place, source in self._sources(path).items():
+                found.setdefault(place, source)
+        return self._ingest(list(found.values()), listener or Silence())
+
+    def ingest_text(
+        self, text: str, *, source: str, title: str = "", author: str = "", language: str = ""
+    ) -> Outcome:
+        """A text as a document; `source` says where it is from and is what it is known by.
+
+        Raises LoadError where the text has no words, and BadReply where a model's replies stay
+        malformed.
+        """
+        facts = {"title": title, "author": author, "language": language}
+        read = partial(read_text, text, source=source, collection=self.settings.collection, **facts)
+        [outcome] = self._ingest([Source(source, read)], Silence())
+        if outcome.error:
+            raise outcome.error
+        return outcome
+
+    def remove(self, name: str) -> Entry:
+        """Takes a document out of the graph: its id, whole title or file. Raises NotFound."""
+        entry = self.document(name, whole=True)
+        self.store.remove(entry.id)
+        return entry
+
+    # Reading
+
+    def documents(self, collection: str = "") -> list[Entry]:
+        """The documents of a collection, or of all, by collection and title."""
+        return self.store.documents(collection)
+
+    def document(self, name: str, *, whole: bool = False) -> Entry:
+        """The one document of that id, title or file name. Raises NotFound.
+
+        A part of a title will do, if it is in no other's; not with `whole`.
+        """
+        return chosen(self.documents(), name, self.settings.collection, whole)
+
+    def layers(self, document: str) -> list[Layer]:
+        """How many passages a document, named by its id, has by kind, aspect and level."""
+        return self.store.layers(document)
+
+    def retrieve(
+        self,
+        question: str,
+        *,
+        document: str = "",
+        aspects: Sequence[str] = (),
+        kinds: Sequence[str] = KINDS,
+        levels: tuple[int, int] = (0, 99),
+        meter: Meter | None = None,
+    ) -> list[Hit]:
+        """The `top_k` passages that serve a question best, best first.
+
+        Filters: one document by id, title or file; aspects by name; kinds out of chunk, summary
+        and detail; the lowest and the highest level. Raises NotFound where the collection has no
+        documents, or no such document, aspect or kind, and a plain FabulaError for a question
+        without a character.
+        """
+        if not question.strip():
+            raise FabulaError("The question is empty: ask something.")
+        if unknown := [kind for kind in kinds if kind not in KINDS]:
+            raise NotFound(f"There is no kind {unknown[0]!r}; there are: {', '.join(KINDS)}.")
+        self._refuse_unready()
+        if aspects:
+            self._refuse_unknown(aspects)
+        filters = Filters(
+            collection=self.settings.collection,
+            document=self._inside(document) if document else "",
+            kinds=tuple(kinds),
+            aspects=tuple(aspects),
+            lowest=levels[0],
+            highest=levels[1],
+        )
+        embedder = self._kit.counted_embedder(meter or Meter())
+        ranking = STRATEGIES[self._kit.ranking](self.store, embedder, self.settings.top_k)
+        hits = ranking.retrieve(question, filters)
+        if not hits and not self.documents(filters.collection):
+            raise self._nothing_there()
+        return hits
+
+    def stream(self, question: str, **filters: Any) -> AnswerStream:
+        """An answer as it is written; takes the filters of `retrieve`.
+
+        The hits are found before this returns; the answer's pieces come by iterating.
+        """
+        meter = Meter()
+        hits = self.retrieve(question, meter=meter, **filters)
+        context = fill(hits, self.settings.context_tokens)
+        return AnswerStream(question, hits, context, self._pieces(question, context, meter), meter)
+
+    def query(self, question: str, **filters: Any) -> Answer:
+        """The whole answer, with the passages it cites; takes the filters of `retrieve`."""
+        return self.stream(question, **filters).answer
+
+    @property
+    def embedding_model(self) -> str:
+        """The name that the graph records for this service's embeddings."""
+        return self._kit.embedder.model
+
+    def roles(self) -> list[tuple[str, str, Callable[[], object]]]:
+        """Each role of a model, the model's name, and a call that asks it something small."""
+        return self._kit.roles()
+
+    # Inside
+
+    def _pieces(self, question: str, context: Sequence[Passage], meter: Meter) -> Iterator[Reply]:
+        if not context:
+            return iter([Reply(NO_ANSWER)])
+        texts = [passage.text for passage in context]
+        return self._kit.answerer(meter).answer(question, texts)
+
+    def _connect(self) -> Store:
+        settings = self.settings
+        if settings.neo4j_uri:
+            return Store.connect(
+                settings.neo4j_uri,
+                settings.neo4j_username,
+                settings.neo4j_password.get_secret_value(),
+                settings.neo4j_database,
+            )
+        from fabula.server import PrivateServer
+
+        server = PrivateServer(settings.home, settings.neo4j_heap, settings.neo4j_page_cache)
+        address = server.start(self._report) if self._report else server.start()
+        return Store.connect(address.uri, address.username, address.password, "neo4j")
+
+    def _refuse_unready(self) -> None:
+        """Sees to it, once, that there is something to ask, embedded as the question will be."""
+        if self._is_ready:
+            return
+        space = self.store.space()
+        if space is None or not space.documents:
+            raise self._nothing_there()
+        refuse_other_model(space, self._kit.embedder.model)
+        self._is_ready = True
+
+    def _inside(self, name: str) -> str:
+        """The id of a document of this collection; in another one nothing would be found."""
+        entry = self.document(name)
+        if entry.collection != self.settings.collection:
+            raise NotFound(
+                f"{entry.title} is in collection {entry.collection!r}, not in "
+                f"{self.settings.collection!r}: choose it with --collection."
+            )
+        return entry.id
+
+    def _refuse_unknown(self, aspects: Sequence[str]) -> None:
+        space = self.store.space()
+        known = [name for name in space.aspects if name] if space else []
+        if unknown := [name for name in aspects if name not in known]:
+            raise NotFound(
+                f"No document has an aspect {unknown[0]!r}; there are: {', '.join(known)}."
+            )
+
+    def _nothing_there(self) -> NotFound:
+        collections = sorted({entry.collection for entry in self.documents()})
+        if not collections:
+            return NotFound("Nothing has been ingested yet: run `fabula ingest BOOK` first.")
+        return NotFound(
+            f"Nothing has been ingested into collection {self.settings.collection!r} yet; there "
+            f"are: {', '.join(collections)}. Choose one with --collection, or run "
+            f"`fabula ingest BOOK --collection {self.settings.collection}`."
+        )
+
+    def _sources(self, path: str | Path) -> dict[str, Source]:
+        """The files at a path, or what is wrong with it as a source that can't be read."""
+        settings = self.settings
+        most = settings.max_file_mb * 1_000_000
+        name = printable(path)
+        try:
+            if not name:
+                raise LoadError("An empty name is no file: give a file or a folder.")
+            files = find_files([Path(path)])
+            if not files:
+                raise LoadError(f"{name} has no file that Fabula reads: {', '.join(SUFFIXES)}.")
+        except LoadError as error:
+            return {name: Source(name, partial(_refuse, error))}
+        return {
+            os.path.realpath(file): Source(
+                printable(file), partial(load, file, settings.collection, most)
+            )
+            for file in files
+        }
+
+    def _ingest(self, sources: Sequence[Source], listener: Listener) -> list[Outcome]:
+        space = self.store.space()
+        if space and space.documents:
+            # Before anything is paid for.
+            refuse_other_model(space, self._kit.embedder.model)
+        run = Ingest(
+            store=self.store,
+            kit=self._kit,
+            known=self.documents(self.settings.collection),
+            listener=listener,
+        )
+        return run.all(sources)
+
+
+def _refuse(error: LoadError) -> Any:
+    raise error

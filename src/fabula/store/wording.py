@@ -1,0 +1,71 @@
+"""What Neo4j's driver raises, in words for a person."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from neo4j.exceptions import AuthError, DriverError, Neo4jError, ServiceUnavailable
+
+from fabula.errors import StoreError
+
+OLDEST = (2026, 6)
+"""The first Neo4j whose vector index filters by lists."""
+
+
+def refuse_old(components: Sequence[tuple[str, str]], uri: str) -> None:
+    """Raises StoreError where the server's kernel is older than retrieval needs."""
+    for name, version in components:
+        numbers = re.match(r"(\d+)\.(\d+)", version)
+        if "Kernel" in name and numbers and tuple(map(int, numbers.groups())) < OLDEST:
+            raise StoreError(
+                f"The Neo4j at {uri} is version {version}, and Fabula needs 2026.06 or later: "
+                "upgrade it, or unset NEO4J_URI to use Fabula's own."
+            )
+
+
+@contextmanager
+def reaching(uri: str, username: str, database: str) -> Iterator[None]:
+    """What may go wrong when a server is first asked, in words."""
+    try:
+        yield
+    except AuthError as error:
+        raise StoreError(
+            f"The Neo4j at {uri} refuses user {username!r} with this password: check "
+            "NEO4J_USERNAME and NEO4J_PASSWORD."
+        ) from error
+    except ServiceUnavailable as error:
+        raise StoreError(
+            f"No Neo4j answers at {uri}: check NEO4J_URI and that the server runs, or unset "
+            "NEO4J_URI to use Fabula's own."
+        ) from error
+    except Neo4jError as error:
+        if error.code == "Neo.ClientError.Database.DatabaseNotFound":
+            raise StoreError(
+                f"The Neo4j at {uri} has no database {database!r}: check NEO4J_DATABASE."
+            ) from error
+        if (error.code or "").endswith("AuthenticationRateLimit"):
+            raise StoreError(
+                f"The Neo4j at {uri} was given too many wrong passwords: wait a few seconds, and "
+                "check NEO4J_USERNAME and NEO4J_PASSWORD."
+            ) from error
+        raise StoreError(f"The Neo4j at {uri} refuses: {error.message}") from error
+    except DriverError as error:
+        raise StoreError(f"The Neo4j at {uri} can't be used: {error}") from error
+
+
+@contextmanager
+def in_words(name: str) -> Iterator[None]:
+    """What may go wrong in a statement named `name`, as StoreErrors."""
+    try:
+        yield
+    except ServiceUnavailable as error:
+        raise StoreError(
+            "The connection to Neo4j was lost; nothing is half written. Run the command again; "
+            "`fabula doctor` tells how the server is."
+        ) from error
+    except Neo4jError as error:
+        raise StoreError(f"Neo4j refused {name}: {error.message}") from error
+    except DriverError as error:
+        raise StoreError(f"Neo4j failed at {name}: {error}") from error

@@ -1,0 +1,77 @@
+"""What tests share: one private Neo4j, an empty graph, and no settings from outside."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fabula.server import Address, PrivateServer
+from fabula.settings import CONVENTIONAL, PREFIX
+from fabula.store import Store
+from reach import opened
+
+
+@pytest.fixture(autouse=True)
+def nothing_set(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No test sees the settings of whoever runs it."""
+    for name in list(os.environ):
+        if name.startswith(PREFIX) or name in CONVENTIONAL.values():
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("FABULA_HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture(autouse=True)
+def nothing_left_open() -> Iterator[None]:
+    """What a test reached is closed after it."""
+    yield
+    while opened:
+        opened.pop().close()
+
+
+@pytest.fixture(scope="session")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
+    """The tests' own Neo4j, on free ports and in a temporary home, started once."""
+    server = PrivateServer(tmp_path_factory.mktemp("neo4j") / "home", "512m", "128m")
+    yield server.start()
+    server.destroy()
+
+
+@pytest.fixture
+def store(address: Address) -> Iterator[Store]:
+    """An empty graph."""
+    with connect(address) as store:
+        wipe(store)
+        yield store
+
+
+@pytest.fixture
+def graph_url(store: Store, address: Address, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The address of an empty graph, which the environment names as the one to use."""
+    monkeypatch.setenv("NEO4J_URI", address.uri)
+    monkeypatch.setenv("NEO4J_USERNAME", address.username)
+    monkeypatch.setenv("NEO4J_PASSWORD", address.password)
+    return address.uri
+
+
+def connect(address: Address) -> Store:
+    """A store at the tests' Neo4j."""
+    return Store.connect(address.uri, address.username, address.password, "neo4j")
+
+
+def cypher(store: Store, statement: str, **parameters: Any) -> list[dict[str, Any]]:
+    """What a statement of a test returns."""
+    return [record.data() for record in store._driver.execute_query(statement, parameters).records]
+
+
+def wipe(store: Store) -> None:
+    """Empties the graph; indexes stay, as making them and planning anew takes long."""
+    cypher(store, "MATCH (space:EmbeddingSpace) SET space.aspects = ['']")
+    with store._driver.session() as session:
+        session.run(
+            "MATCH (n:!EmbeddingSpace) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 5000 ROWS"
+        ).consume()

@@ -1,0 +1,25 @@
+"""The endpoint as a process: `python -m tests.endpoint --port 0 --delay 0.2` prints its URL."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from . import FAULTS, Endpoint, every, none
+
+arguments = argparse.ArgumentParser(description=__doc__)
+arguments.add_argument("--port", type=int, default=0)
+arguments.add_argument("--delay", type=float, default=0.0, help="seconds a call takes")
+arguments.add_argument("--dimensions", type=int, default=256, help="of the embeddings")
+arguments.add_argument("--fault", choices=FAULTS, help="what goes wrong now and then")
+arguments.add_argument("--every", type=int, default=10, help="the n-th calls go wrong")
+given = arguments.parse_args()
+endpoint = Endpoint(
+    port=given.port,
+    delay=given.delay,
+    dimensions=given.dimensions,
+    plan=every(given.every, given.fault) if given.fault else none,
+)
+sys.stdout.write(f"{endpoint.url}\n")
+sys.stdout.flush()
+endpoint.serve()

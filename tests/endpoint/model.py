@@ -1,0 +1,98 @@
+"""The model behind the tests' endpoint: sensible replies out of the prompt's own words."""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+import zlib
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .faults import Fault
+
+WORD = re.compile(r"\w+")
+SENTENCE = re.compile(r"[^.!?]+[.!?]?")
+
+
+def reply(user: str, fault: Fault | None) -> str:
+    """What the prompt asks for, told by its markers; or a reply that is wrong in one way."""
+    if fault == "nonsense":
+        return "I am not sure what you want from me."
+    if fault == "wrong_shape":
+        return json.dumps({"answer": {"value": 1}})
+    if "<aspects>" in user:
+        text = _json({"aspects": _aspects(user, fault)}, fault)
+    elif "<passage>" in user:
+        text = _json({"details": _details(user, fault)}, fault)
+    elif "<question>" in user:
+        text = _answer(user)
+    else:
+        text = _summary(user, fault)
+    return text[: len(text) // 2] if fault == "truncated" else text
+
+
+def vector(text: str, dimensions: int) -> NDArray[np.float32]:
+    """Hashed bag of words, of unit length; equal words, equal vectors."""
+    row = np.zeros(dimensions, dtype=np.float32)
+    for word in WORD.findall(text.lower()) or [text]:
+        row += _direction(word, dimensions)
+    return row / np.float32(np.linalg.norm(row))
+
+
+@functools.lru_cache(maxsize=50_000)
+def _direction(word: str, dimensions: int) -> NDArray[np.float32]:
+    draw = np.random.default_rng(zlib.crc32(word.encode()))
+    return draw.standard_normal(dimensions, dtype=np.float32)
+
+
+def _between(text: str, marker: str) -> str:
+    _, _, rest = text.partition(f"<{marker}>")
+    return rest.partition(f"</{marker}>")[0].strip()
+
+
+def _aspects(user: str, fault: Fault | None) -> list[str]:
+    """About two of the closed list, by a hash of the passages."""
+    names = re.findall(r"^- ([^:\n]+):", _between(user, "aspects"), re.MULTILINE)
+    if fault == "unknown_aspect":
+        return [*names[:1], "weather"]
+    text = _between(user, "passages")
+    chosen = [name for name in names if zlib.crc32(f"{name}{text}".encode()) % 100 < 30]
+    return chosen or [names[zlib.crc32(text.encode()) % len(names)]]
+
+
+def _details(user: str, fault: Fault | None) -> list[str]:
+    asked = re.search(r"\b(\d+)\b", user.partition("<passage>")[0])
+    sentences = _sentences(_between(user, "passage"))
+    count = int(asked[1]) if asked else 2
+    words = [sentences[n % len(sentences)].split()[:12] for n in range(count)]
+    times = 60 if fault == "too_long" else 1
+    return [f"{n}: {' '.join(told * times)}" for n, told in enumerate(words, 1)]
+
+
+def _summary(user: str, fault: Fault | None) -> str:
+    """The passages' first sentences, about 60 words."""
+    text = " ".join(
+        _sentences(line)[0] for line in _between(user, "passages").splitlines() if line.strip()
+    )
+    if fault == "too_long":
+        return " ".join([text] * 50)
+    words = text.split()
+    return text if len(words) <= 60 else " ".join(words[:60]) + "."
+
+
+def _answer(user: str) -> str:
+    """The first sentence of each of the first two passages, cited."""
+    passages = re.findall(r"^\[(\d+)\] (.+)", _between(user, "passages"), re.MULTILINE)
+    return " ".join(f"{_sentences(text)[0]} [{n}]" for n, text in passages[:2])
+
+
+def _sentences(text: str) -> list[str]:
+    return [found.strip() for found in SENTENCE.findall(text) if found.strip()] or ["nothing"]
+
+
+def _json(value: Any, fault: Fault | None) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return f"Sure! Here it is:\n```json\n{text[:-1]},\n" if fault == "malformed" else text

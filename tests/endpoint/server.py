@@ -1,0 +1,284 @@
+"""OpenAI's HTTP interface over the model, with everything that real endpoints do wrong."""
+
+from __future__ import annotations
+
+import base64
+import json
+import threading
+import time
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Self
+
+import numpy as np
+
+from .faults import Fault, Plan, none
+from .model import reply, vector
+
+
+@dataclass
+class Endpoint:
+    """A server on 127.0.0.1 and what it saw; a context manager that serves from a thread.
+
+    `delay` and `retry_after` are seconds; `refuses` are parameters it answers 400 to, where
+    `response_format` can be narrowed: `response_format=json_schema`.
+    """
+
+    plan: Plan = none
+    delay: float = 0.0
+    key: str | None = None
+    models: Collection[str] | None = None
+    refuses: Collection[str] = ()
+    most_at_once: int = 1_000_000
+    retry_after: str | None = "0.05"
+    dimensions: int = 64
+    port: int = 0
+
+    calls: int = 0
+    """Requests that came, refused ones too."""
+    refused: int = 0
+    """Requests that were answered with an error or not at all."""
+    in_flight: int = 0
+    in_flight_most: int = 0
+    bodies: list[dict[str, Any]] = field(default_factory=list)
+    """The requests' bodies, in order of arrival."""
+    times: list[float] = field(default_factory=list)
+    """When they came: time.monotonic()."""
+
+    def __post_init__(self) -> None:
+        self._lock = threading.Lock()
+        self._server = _Server(("127.0.0.1", self.port), _Handler)
+        self._server.endpoint = self
+        self.url = f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+
+    def __enter__(self) -> Self:
+        threading.Thread(target=self.serve, daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+    def serve(self) -> None:
+        """Serve until shut down."""
+        self._server.serve_forever(poll_interval=0.02)
+
+    def enter(self, body: dict[str, Any]) -> tuple[Fault | None, bool]:
+        """Count a request: its fault by the plan, and whether there are too many at once."""
+        with self._lock:
+            self.calls += 1
+            self.in_flight += 1
+            crowded = self.in_flight > self.most_at_once
+            if not crowded:
+                self.in_flight_most = max(self.in_flight_most, self.in_flight)
+            self.bodies.append(body)
+            self.times.append(time.monotonic())
+            return self.plan(self.calls), crowded
+
+    def leave(self, *, refused: bool) -> None:
+        """Count a request that was answered."""
+        with self._lock:
+            self.in_flight -= 1
+            self.refused += refused
+
+
+class _Server(ThreadingHTTPServer):
+    endpoint: Endpoint
+    daemon_threads = True
+    request_queue_size = 512
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that went away is its own business."""
+
+
+class _Refusal(Exception):
+    """An error to answer with: status, headers, OpenAI's error body."""
+
+    def __init__(
+        self,
+        status: int,
+        message: str,
+        *,
+        code: str | None = None,
+        param: str | None = None,
+        retry_after: str | None = None,
+    ):
+        error = {"message": message, "type": "error", "param": param, "code": code}
+        self.status, self.body, self.retry_after = status, {"error": error}, retry_after
+
+
+class _Cut(Exception):
+    """The connection is to end now."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    wbufsize = -1
+    server: _Server
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing: pytest's output is for people."""
+
+    def do_GET(self) -> None:
+        names = self.server.endpoint.models or ()
+        self._send(200, {"object": "list", "data": [{"id": n, "object": "model"} for n in names]})
+
+    def do_POST(self) -> None:
+        endpoint = self.server.endpoint
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        fault, crowded = endpoint.enter(body)
+        refused = True
+        try:
+            self._check(body, fault, crowded=crowded)
+            time.sleep(endpoint.delay + (1.0 if fault == "slow" else 0.0))
+            self._answer(body, fault)
+            refused = False
+        except _Refusal as refusal:
+            self._send(refusal.status, refusal.body, retry_after=refusal.retry_after)
+        except _Cut:
+            self.close_connection = True
+        finally:
+            endpoint.leave(refused=refused)
+
+    def _check(self, body: dict[str, Any], fault: Fault | None, *, crowded: bool) -> None:
+        endpoint = self.server.endpoint
+        if endpoint.key and self.headers["Authorization"] != f"Bearer {endpoint.key}":
+            raise _Refusal(401, "Incorrect API key provided.", code="invalid_api_key")
+        if endpoint.models is not None and body["model"] not in endpoint.models:
+            name = body["model"]
+            raise _Refusal(404, f"The model '{name}' does not exist", code="model_not_found")
+        for name in endpoint.refuses:
+            param, _, value = name.partition("=")
+            if param in body and (not value or body[param].get("type") == value):
+                message = f"Unsupported parameter: '{param}' is not supported with this model."
+                raise _Refusal(400, message, code="unsupported_parameter", param=param)
+        if crowded or fault == "rate_limit":
+            wait = endpoint.retry_after
+            raise _Refusal(429, "Rate limit reached", code="rate_limit", retry_after=wait)
+        if fault == "quota":
+            raise _Refusal(429, "You exceeded your current quota", code="insufficient_quota")
+        if fault == "error":
+            raise _Refusal(500, "The server had an error")
+        if fault == "blocked":
+            raise _Refusal(400, "The prompt triggered the filter", code="content_filter")
+        if fault == "context":
+            message = "This model's maximum context length is 9 tokens, see max_tokens."
+            raise _Refusal(400, message, code="context_length_exceeded", param="messages")
+
+    def _answer(self, body: dict[str, Any], fault: Fault | None) -> None:
+        if fault == "web_page":
+            self._write(200, "text/html", b"<html>Welcome</html>")
+        elif self.path.endswith("/embeddings"):
+            self._send(200, self._embeddings(body, fault), cut=fault == "cut")
+        elif not self.path.endswith("/chat/completions"):
+            raise _Refusal(404, "404 page not found")
+        elif body.get("stream"):
+            self._stream(body, fault)
+        else:
+            self._send(200, self._completion(body, fault), cut=fault == "cut")
+
+    def _embeddings(self, body: dict[str, Any], fault: Fault | None) -> dict[str, Any]:
+        texts = body["input"][1:] if fault == "missing_row" else body["input"]
+        data = []
+        for index, text in enumerate(texts):
+            row = vector(text, self.server.endpoint.dimensions) * np.float32(3)
+            row = {"zero": row * 0, "nan": row * np.float32("nan")}.get(fault or "", row)
+            packed = body.get("encoding_format") == "base64"
+            shown = (
+                base64.b64encode(row.astype("<f4").tobytes()).decode()
+                if packed
+                else [*map(float, row)]
+            )
+            data.append({"object": "embedding", "index": index, "embedding": shown})
+        usage = {"prompt_tokens": _tokens(*texts), "total_tokens": _tokens(*texts)}
+        return {"object": "list", "data": data[::-1], "model": body["model"], "usage": usage}
+
+    def _completion(self, body: dict[str, Any], fault: Fault | None) -> dict[str, Any]:
+        message, reason = _message(body, fault)
+        choice = {"index": 0, "message": message, "finish_reason": reason}
+        usage = _usage(body, message["content"])
+        return {"id": "x", "object": "chat.completion", "choices": [choice], "usage": usage}
+
+    def _stream(self, body: dict[str, Any], fault: Fault | None) -> None:
+        message, reason = _message(body, fault)
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        words = (message["content"] or "").split(" ") if message["content"] else []
+        deltas: list[dict[str, Any]] = [{"role": "assistant", "content": ""}]
+        deltas += [{"content": f" {word}" if n else word} for n, word in enumerate(words)]
+        if message["refusal"]:
+            deltas.append({"refusal": message["refusal"]})
+        if fault == "cut_before":
+            deltas = deltas[:1]
+        if fault in ("cut", "unfinished"):
+            deltas = deltas[: 1 + len(words) // 2]
+        for delta in deltas:
+            self._event({"choices": [{"index": 0, "delta": delta, "finish_reason": None}]})
+        if fault in ("cut", "cut_before"):
+            self.wfile.flush()
+            raise _Cut
+        if fault != "unfinished":
+            self._event({"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]})
+            if body.get("stream_options", {}).get("include_usage"):
+                self._event({"choices": [], "usage": _usage(body, message["content"])})
+            self._chunk(b"data: [DONE]\n\n")
+        self.wfile.write(b"0\r\n\r\n")
+        self.wfile.flush()
+
+    def _event(self, event: dict[str, Any]) -> None:
+        self._chunk(b"data: " + json.dumps({"id": "x", **event}).encode() + b"\n\n")
+
+    def _chunk(self, data: bytes) -> None:
+        self.wfile.write(b"%x\r\n%s\r\n" % (len(data), data))
+        self.wfile.flush()
+
+    def _send(
+        self, status: int, body: Any, *, retry_after: str | None = None, cut: bool = False
+    ) -> None:
+        data = json.dumps(body).encode()
+        self._write(status, "application/json", data, retry_after=retry_after, cut=cut)
+
+    def _write(
+        self,
+        status: int,
+        kind: str,
+        data: bytes,
+        *,
+        retry_after: str | None = None,
+        cut: bool = False,
+    ) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(data)))
+        if retry_after is not None:
+            self.send_header("Retry-After", retry_after)
+        self.end_headers()
+        self.wfile.write(data[: len(data) // 2] if cut else data)
+        self.wfile.flush()
+        if cut:
+            raise _Cut
+
+
+def _message(body: dict[str, Any], fault: Fault | None) -> tuple[dict[str, Any], str]:
+    """The assistant's message and its finish_reason."""
+    message: dict[str, Any] = {"role": "assistant", "content": None, "refusal": None}
+    if fault == "refusal":
+        return {**message, "refusal": "I can't help with that."}, "stop"
+    if fault in ("empty", "thinking", "filtered"):
+        reasons = {"empty": "stop", "thinking": "length", "filtered": "content_filter"}
+        return {**message, "content": ""}, reasons[fault]
+    text = reply(body["messages"][-1]["content"], fault)
+    return {**message, "content": text}, "length" if fault == "truncated" else "stop"
+
+
+def _usage(body: dict[str, Any], text: str | None) -> dict[str, int]:
+    asked, said = _tokens(*(m["content"] for m in body["messages"])), _tokens(text or "")
+    return {"prompt_tokens": asked, "completion_tokens": said, "total_tokens": asked + said}
+
+
+def _tokens(*texts: str) -> int:
+    return sum(len(text) // 4 + 1 for text in texts)

@@ -1,0 +1,37 @@
+"""The tests' endpoint as Fabula sees it, and two prompts to ask it."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from endpoint import Endpoint as Server
+from fabula.providers import Prompt, Reply
+from fabula.providers.limiter import Limiter, Patience
+from fabula.providers.openai import Endpoint, OpenAIChat
+from fabula.replies import DetailsReply
+
+PASSAGE = "Marley was dead. Scrooge signed the register. The clerk shivered in his cell."
+SUMMARY = Prompt("You summarise.", f"<passages>\n{PASSAGE}\n</passages>", 100, 0.5)
+DETAILS = Prompt(
+    "JSON.", f"Give 2 facts.\n<passage>\n{PASSAGE}\n</passage>", 100, 0.5, DetailsReply
+)
+
+
+opened: list[Endpoint] = []
+"""What a test reached; closed after it."""
+
+
+def reach(url: str, *, key: str | None = "key", limit: int = 8, **patience: Any) -> Endpoint:
+    """An endpoint that is called with little patience."""
+    waits = {"timeout": 5.0, "attempts": 4, "first_wait": 0.01, **patience}
+    opened.append(Endpoint(url, key, Limiter(limit), Patience(**waits)))
+    return opened[-1]
+
+
+def chat(server: Server, model: str = "m", **how: Any) -> OpenAIChat:
+    """A chat model of the tests' endpoint."""
+    return OpenAIChat(reach(server.url, **how), model)
+
+
+def text_of(pieces: Iterable[Reply]) -> str:
+    """The text of a streamed reply."""
+    return "".join(piece.text for piece in pieces)

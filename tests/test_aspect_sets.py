@@ -1,0 +1,79 @@
+"""Aspect sets: the shipped ones, and a user's own file with clear words for its mistakes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from fabula.aspects import read_aspects, shipped
+from fabula.errors import SettingsError
+from fabula.model import Aspect
+
+ONE = '[[aspects]]\nname = "food"\ndescription = "What is eaten."\nfocus = "Tell the meals."\n'
+
+
+def test_the_narrative_set_has_the_seven_dimensions() -> None:
+    assert [aspect.name for aspect in read_aspects("narrative")] == [
+        "plot",
+        "character",
+        "setting",
+        "point of view",
+        "style",
+        "theme",
+        "irony and symbol",
+    ]
+
+
+def test_the_general_set_has_one_aspect() -> None:
+    assert [aspect.name for aspect in read_aspects("general")] == ["general"]
+
+
+@pytest.mark.parametrize("name", shipped())
+def test_shipped_aspects_are_described(name: str) -> None:
+    for aspect in read_aspects(name):
+        assert len(aspect.description.split()) >= 10
+        assert len(aspect.focus.split()) >= 10
+        assert "\n" not in aspect.description + aspect.focus
+
+
+def test_a_file_is_a_set_of_its_own(tmp_path: Path) -> None:
+    file = tmp_path / "kitchen.toml"
+    file.write_text(ONE, encoding="utf-8")
+    assert read_aspects(str(file)) == (Aspect("food", "What is eaten.", "Tell the meals."),)
+
+
+def test_an_unknown_name_is_told_the_shipped_ones() -> None:
+    with pytest.raises(SettingsError, match=r"'narative'.*general, narrative"):
+        read_aspects("narative")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[[aspects]\n", "can't be read as TOML"),
+        ("", "is no aspect set: the file, 'aspects'"),
+        ("aspects = []\n", "is no aspect set"),
+        ("aspects = 3\n", "is no aspect set"),
+        (ONE + '[[aspects]]\nname = "drink"\nfocus = "Wine."\n', "aspect 2, 'description'"),
+        (ONE.replace('"food"', '"  "'), "aspect 1, 'name'"),
+        (ONE.replace('"food"', "7"), "aspect 1, 'name'"),
+        (ONE + 'colour = "red"\n', "aspect 1, 'colour'"),
+        (ONE + ONE.replace("food", "Food"), "more than one aspect named 'food'"),
+    ],
+)
+def test_a_malformed_file_is_refused_with_its_name_and_place(
+    tmp_path: Path, text: str, words: str
+) -> None:
+    file = tmp_path / "kitchen.toml"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(SettingsError, match=words) as caught:
+        read_aspects(str(file))
+    assert str(file) in str(caught.value)
+
+
+def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "kitchen.toml"
+    file.write_bytes(b"\xff\xfe\x00\xd8")
+    with pytest.raises(SettingsError, match="can't be read"):
+        read_aspects(str(file))

@@ -1,0 +1,298 @@
+"""The offline writer and answerer: the text's own sentences, none twice and none made up."""
+
+from __future__ import annotations
+
+import re
+import threading
+
+import pytest
+
+from fabula.aspects import read_aspects
+from fabula.model import Aspect
+from fabula.providers import NO_ANSWER
+from fabula.providers.extractive import ExtractiveWriter, Lengths
+from fabula.providers.offline import StaticEmbedder
+from fabula.providers.quoted import ExtractiveAnswerer
+from fabula.providers.stems import Stemmer, words
+from fabula.sentences import sentences
+from fabula.tokens import count
+
+NARRATIVE = read_aspects("narrative")
+[SETTING] = [aspect for aspect in NARRATIVE if aspect.name == "setting"]
+[THEME] = [aspect for aspect in NARRATIVE if aspect.name == "theme"]
+[GENERAL] = read_aspects("general")
+
+STORY = """
+The village of Harrow lay in a narrow valley, between black hills and a frozen river. Snow
+covered the roofs and the churchyard. In winter the sun reached the square for an hour at noon,
+and fog rose from the water every evening.
+
+Old Martha Quill kept the mill. She trusted nobody, spoke little, and counted her coins twice
+each night. Yes. Her son Edmund had left for the city after they quarrelled, and she had burned
+his letters without reading them.
+
+In December a stranger knocked at the mill and asked for shelter. Martha refused him, but he
+showed her Edmund's silver watch. She let him in. He told her that Edmund had died at sea, and
+that the watch was all he had left behind.
+
+Yes. Martha wept until morning. Then she opened the iron chest, gave the stranger half of her
+savings, and asked him to stay. The village talked of nothing else for weeks.
+
+The stranger repaired the wheel, sold flour at an honest price, and lent money to the poor. In
+spring Martha found a letter in his coat. The handwriting was Edmund's: he was alive, and the
+stranger had stolen the watch from him in prison.
+
+She said nothing of the letter. Greed, she thought, had cost her one son already, and
+forgiveness might keep her another. Yes. Was a lie that made her generous worse than a truth
+that had made her hard?
+"""
+CHUNKS = [" ".join(paragraph.split()) for paragraph in STORY.split("\n\n")]
+
+
+@pytest.fixture(scope="module")
+def embedder() -> StaticEmbedder:
+    return StaticEmbedder()
+
+
+@pytest.fixture
+def writer(embedder: StaticEmbedder) -> ExtractiveWriter:
+    return ExtractiveWriter(CHUNKS, "en", embedder, Lengths(60, 2, 40))
+
+
+@pytest.fixture
+def answerer(embedder: StaticEmbedder) -> ExtractiveAnswerer:
+    return ExtractiveAnswerer(embedder)
+
+
+def lines(text: str) -> list[str]:
+    return [" ".join(one.split()) for one in sentences(text, "en")]
+
+
+def said(answerer: ExtractiveAnswerer, question: str, context: list[str]) -> str:
+    return "".join(reply.text for reply in answerer.answer(question, context))
+
+
+@pytest.mark.parametrize("aspect", NARRATIVE, ids=lambda aspect: aspect.name)
+def test_a_summary_is_whole_sentences_in_text_order_within_its_length(
+    writer: ExtractiveWriter, aspect: Aspect
+) -> None:
+    source = [line for chunk in CHUNKS for line in lines(chunk)]
+    summary = writer.summarise(CHUNKS, aspect)
+    places = [source.index(line) for line in lines(summary)]
+    assert places == sorted(set(places))
+    assert 30 <= count(summary) <= 60
+
+
+def test_a_summary_says_no_sentence_twice(embedder: StaticEmbedder) -> None:
+    repeated = [CHUNKS[2], CHUNKS[2].upper(), *CHUNKS[2:4]]
+    summary = ExtractiveWriter(CHUNKS, "en", embedder, Lengths(400, 2, 40)).summarise(
+        repeated, GENERAL
+    )
+    said_once = [line.casefold() for line in lines(summary)]
+    assert len(said_once) == len(set(said_once))
+
+
+def test_a_summary_leaves_out_what_says_nothing(embedder: StaticEmbedder) -> None:
+    everything = ExtractiveWriter(CHUNKS, "en", embedder, Lengths(2000, 2, 40))
+    summary = everything.summarise(CHUNKS, GENERAL)
+    assert "Yes." not in lines(summary)
+    assert set(lines(summary)) == {line for chunk in CHUNKS for line in lines(chunk)} - {"Yes."}
+
+
+def test_a_summary_of_summaries_keeps_the_texts_order(
+    writer: ExtractiveWriter, embedder: StaticEmbedder
+) -> None:
+    late, early = (writer.summarise(part, GENERAL) for part in (CHUNKS[3:], CHUNKS[:3]))
+    source = [line for chunk in CHUNKS for line in lines(chunk)]
+    # As in a later session: this writer never wrote those summaries.
+    for other in (writer, ExtractiveWriter(CHUNKS, "en", embedder, Lengths(60, 2, 40))):
+        places = [source.index(line) for line in lines(other.summarise([late, early], GENERAL))]
+        assert places == sorted(set(places))
+
+
+def test_a_summary_leans_to_its_aspect(embedder: StaticEmbedder) -> None:
+    writer = ExtractiveWriter(CHUNKS, "en", embedder, Lengths(50, 2, 40))
+    place, idea = lines(CHUNKS[0]), lines(CHUNKS[5])
+    of_place, of_ideas = (
+        lines(writer.summarise([CHUNKS[0], CHUNKS[5]], aspect)) for aspect in (SETTING, THEME)
+    )
+    assert len(set(of_place) & set(place)) > len(set(of_ideas) & set(place))
+    assert len(set(of_ideas) & set(idea)) > len(set(of_place) & set(idea))
+
+
+def test_a_sentence_longer_than_a_summary_is_cut(embedder: StaticEmbedder) -> None:
+    endless = "and the snow fell on the hills " * 200
+    writer = ExtractiveWriter([endless], "en", embedder, Lengths(30, 2, 40))
+    summary = writer.summarise([endless], GENERAL)
+    assert 20 <= count(summary) <= 30
+    assert endless.startswith(summary)
+
+
+@pytest.mark.parametrize("text", ["* * *", "…", "12", "Ω", "我爱你。他走了。", "🤷🤷"])
+def test_a_text_without_words_still_has_a_summary_and_no_details(
+    embedder: StaticEmbedder, text: str
+) -> None:
+    writer = ExtractiveWriter([text], "", embedder, Lengths(30, 2, 40))
+    assert writer.summarise([text], GENERAL)
+    assert writer.condense(text) == ()
+    assert writer.detect(text, [GENERAL]) == {"general"}
+
+
+def test_summaries_are_the_same_every_time_and_from_any_thread(embedder: StaticEmbedder) -> None:
+    jobs = [(CHUNKS[start : start + 4], aspect) for start in range(3) for aspect in NARRATIVE]
+    writer = ExtractiveWriter(CHUNKS, "en", embedder, Lengths(60, 2, 40))
+    alone = [writer.summarise(*job) for job in jobs]
+    shared = ExtractiveWriter(CHUNKS, "en", embedder, Lengths(60, 2, 40))
+    together: dict[int, str] = {}
+
+    def run(first: int) -> None:
+        for at in range(first, len(jobs), 4):
+            together[at] = shared.summarise(*jobs[at])
+
+    threads = [threading.Thread(target=run, args=(first,)) for first in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [together[at] for at in range(len(jobs))] == alone
+
+
+# Aspects
+
+
+def test_a_clusters_clearest_aspects_are_one_to_three(writer: ExtractiveWriter) -> None:
+    for chunk in CHUNKS:
+        found = writer.detect(chunk, NARRATIVE)
+        assert 1 <= len(found) <= 3
+        assert found <= {aspect.name for aspect in NARRATIVE}
+
+
+def test_a_place_is_setting_and_reflection_is_theme(writer: ExtractiveWriter) -> None:
+    assert "setting" in writer.detect(CHUNKS[0], NARRATIVE)
+    assert "theme" in writer.detect(CHUNKS[5], NARRATIVE)
+
+
+def test_no_aspects_or_no_text_give_none(writer: ExtractiveWriter) -> None:
+    assert writer.detect(CHUNKS[0], []) == frozenset()
+    assert writer.detect(" ", NARRATIVE) == frozenset()
+
+
+# Details
+
+
+@pytest.mark.parametrize("chunk", CHUNKS)
+def test_details_are_fragments_of_the_chunk_but_none_of_its_sentences(
+    writer: ExtractiveWriter, chunk: str
+) -> None:
+    details = writer.condense(chunk)
+    assert len(details) == 2
+    for detail in details:
+        assert count(detail) <= 40
+        assert set(words(detail)) <= set(words(chunk))
+        assert words(detail) not in [words(line) for line in lines(chunk)]
+
+
+@pytest.mark.parametrize("chunk", CHUNKS)
+def test_details_of_a_chunk_share_few_words(writer: ExtractiveWriter, chunk: str) -> None:
+    one, other = (set(Stemmer("en").stems(detail)) for detail in writer.condense(chunk))
+    assert len(one & other) <= 0.5 * len(one | other)
+
+
+def test_short_details_are_cut_to_their_length(embedder: StaticEmbedder) -> None:
+    writer = ExtractiveWriter(CHUNKS, "en", embedder, Lengths(60, 2, 8))
+    details = [detail for chunk in CHUNKS for detail in writer.condense(chunk)]
+    assert details
+    assert all(0 < count(detail) <= 8 for detail in details)
+
+
+def test_one_sentence_gives_at_most_one_detail(writer: ExtractiveWriter) -> None:
+    [detail] = writer.condense(
+        "The stranger repaired the wheel, sold flour at an honest price, and lent money freely."
+    )
+    assert "stranger repaired the wheel" in detail
+
+
+@pytest.mark.parametrize("text", ["", " ", "Marley was dead.", "Yes. No. Perhaps.", "***"])
+def test_a_few_words_give_no_detail(writer: ExtractiveWriter, text: str) -> None:
+    assert writer.condense(text) == ()
+
+
+def test_a_chunk_that_repeats_itself_gives_one_detail(writer: ExtractiveWriter) -> None:
+    again = "The wheel of the mill turned, and the river froze. " * 4
+    assert len(writer.condense(again)) == 1
+
+
+def test_no_details_are_made_where_none_are_wanted(embedder: StaticEmbedder) -> None:
+    writer = ExtractiveWriter(CHUNKS, "en", embedder, Lengths(60, 0, 40))
+    assert writer.condense(CHUNKS[0]) == ()
+
+
+# Answers
+
+
+def test_an_answer_quotes_the_sentence_that_holds_it(answerer: ExtractiveAnswerer) -> None:
+    answer = said(answerer, "Who had stolen Edmund's watch in prison?", CHUNKS)
+    assert "the stranger had stolen the watch from him in prison. [5]" in answer
+
+
+def test_an_answer_cites_each_sentence_and_keeps_the_contexts_order(
+    answerer: ExtractiveAnswerer,
+) -> None:
+    answer = said(answerer, "What did the stranger show Martha?", CHUNKS)
+    quotes = re.findall(r"(.+?) \[(\d+)\]\s*", answer)
+    numbers = [int(number) for _, number in quotes]
+    assert quotes and numbers == sorted(numbers)
+    for text, number in quotes:
+        assert text in " ".join(CHUNKS[int(number) - 1].split())
+
+
+def test_an_answer_says_no_sentence_twice(answerer: ExtractiveAnswerer) -> None:
+    answer = said(answerer, "What did Martha do with the letters?", CHUNKS * 2)
+    assert answer == said(answerer, "What did Martha do with the letters?", CHUNKS)
+
+
+def test_an_open_question_has_a_longer_answer(answerer: ExtractiveAnswerer) -> None:
+    context = [f"Martha counted {n} coins on the {n}th night at the mill." for n in range(60)]
+    fact = said(answerer, "How many coins did Martha count?", context)
+    reason = said(answerer, "Why did Martha count coins?", context)
+    bare = [count(re.sub(r" \[\d+\]", "", answer)) for answer in (fact, reason)]
+    assert bare[0] <= 120 < bare[1] <= 240
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What does Captain Nemo build under the sea?",
+        "Who invented the steam locomotive?",
+        "?",
+        "",
+        "🤷",
+    ],
+)
+def test_what_the_context_does_not_hold_is_not_answered(
+    answerer: ExtractiveAnswerer, question: str
+) -> None:
+    assert said(answerer, question, CHUNKS) == NO_ANSWER
+
+
+@pytest.mark.parametrize("context", [[], [""], ["  \n"]])
+def test_an_empty_context_holds_no_answer(answerer: ExtractiveAnswerer, context: list[str]) -> None:
+    assert said(answerer, "Who kept the mill?", context) == NO_ANSWER
+
+
+def test_a_question_about_the_whole_story_is_answered(answerer: ExtractiveAnswerer) -> None:
+    assert said(answerer, "What is the plot of the story?", CHUNKS) != NO_ANSWER
+
+
+def test_a_question_in_another_language_is_answered_from_a_text_in_it(
+    answerer: ExtractiveAnswerer,
+) -> None:
+    context = ["Stary młynarz Jakub mieszkał nad rzeką. Zimą łowił ryby i sprzedawał je we wsi."]
+    assert "Jakub" in said(answerer, "Gdzie mieszkał młynarz Jakub?", context)
+    assert said(answerer, "Gdzie mieszkał kapitan Nemo?", context) == NO_ANSWER
+
+
+def test_a_sentence_longer_than_an_answer_is_cut(answerer: ExtractiveAnswerer) -> None:
+    answer = said(answerer, "Who kept the mill?", ["Martha kept the mill " * 200])
+    assert count(answer) <= 125
+    assert answer.endswith(" [1]")

