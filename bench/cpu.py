@@ -129,14 +129,14 @@ class _TimedWriter:
     writer: Writer
     clock: _Clock
 
-    def detect(self, text: str, aspects: Sequence[Aspect]) -> frozenset[str]:
-        return self.clock.timed(self.writer.detect, text, aspects)
+    def detect(self, text: str, aspects: Sequence[Aspect], sample: int = 0) -> dict[str, str]:
+        return self.clock.timed(self.writer.detect, text, aspects, sample)
 
     def summarise(self, texts: Sequence[str], aspect: Aspect) -> str:
         return self.clock.timed(self.writer.summarise, texts, aspect)
 
-    def condense(self, text: str) -> tuple[str, ...]:
-        return self.clock.timed(self.writer.condense, text)
+    def condense(self, texts: Sequence[str]) -> list[tuple[str, ...]]:
+        return self.clock.timed(self.writer.condense, texts)
 
 
 @dataclass(frozen=True, slots=True)

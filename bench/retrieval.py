@@ -29,6 +29,7 @@ from fabula.kit import Kit
 from fabula.model import DocumentGraph, Filters, Hit, Vector, Vectors
 from fabula.retrieve.hybrid import Hybrid
 from fabula.server import Address
+from fabula.settings import STATIC
 from fabula.store import Store
 
 NODES = 20_000
@@ -141,7 +142,7 @@ def _nearest(store: Store, questions: Sequence[Vector], shelf: Shelf) -> list[Fi
 
 
 def _ask(store: Store, filters: Filters, question: Vector) -> list[Hit]:
-    return store.nearest(question, K, filters)
+    return store.nearest(question, K, filters, STATIC)
 
 
 def _times(

@@ -50,7 +50,7 @@ def measure(books: Path | None) -> list[Figure]:
     with running() as address, connected(address) as store:
         store.prepare(kit.embedder.model, len(graph.chunks[0].embedding))
         for _ in range(1 + ROUNDS):
-            rounds.append((_written(store, graph), _written(store, graph)))
+            rounds.append((_written(store, graph, kit.embedder.model), _written(store, graph, kit.embedder.model)))
             store.remove(graph.document.id)
     kit.close()
     cold, warm = rounds[0], rounds[1:]
@@ -74,13 +74,14 @@ def _figures(name: str, written: Written, nodes: int, goal: float | None = None)
     ]
 
 
-def _written(store: Store, graph: DocumentGraph) -> Written:
+def _written(store: Store, graph: DocumentGraph, model: str) -> Written:
     """What `Store.replace` does, its parts timed."""
     run = f"{int(time.time() * 1000):015d}-{uuid.uuid4().hex}"
-    with store._session() as session:
+    settings = {"embedding_model": model}
+    with store.session() as session:
         return Written(
-            seconds(lambda: stage(session, run, graph, {}, lambda count: None)),
-            seconds(lambda: session.execute_write(switch, run, graph)),
+            seconds(lambda: stage(session, run, graph, settings, lambda count: None)),
+            seconds(lambda: session.execute_write(switch, run, graph, settings)),
             seconds(store._sweep),
         )
 

@@ -1,5 +1,7 @@
 // The passages closest in meaning to a question, over all levels and aspects.
+// None, where the graph's embeddings are of another model, or find_nearest_next has its turn.
 // $vector                          the question's embedding
+// $model                           what embedded it
 // $limit                           how many passages to return
 // $depth                           how many the index is asked for; it recalls least at few
 // $collection                      the collection to stay in
@@ -8,7 +10,8 @@
 // $aspects                         '' is the aspect of chunks and details; [] for all
 // $lowest, $highest                levels; chunks and details are level 0
 CYPHER 25
-MATCH (space:EmbeddingSpace {id: 'graph'})
+MATCH (space:EmbeddingSpace {id: 'graph', model: $model})
+WHERE coalesce(space.phase, '') <> 'moving'
 WITH CASE WHEN $aspects = [] THEN space.aspects ELSE $aspects END AS aspects
 MATCH (passage:Chunk|Summary|Detail)
 SEARCH passage IN (

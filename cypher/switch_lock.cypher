@@ -4,4 +4,7 @@ CYPHER 25
 MATCH (space:EmbeddingSpace {id: 'graph'})
 SET space.aspects =
   space.aspects + [aspect IN $aspects WHERE NOT aspect IN space.aspects]
-RETURN space.model AS model, space.dimensions AS dimensions
+RETURN space.model AS model, space.dimensions AS dimensions, space.aspects AS aspects,
+  coalesce(space.next_model, '') AS next_model,
+  coalesce(space.next_dimensions, 0) AS next_dimensions, coalesce(space.phase, '') AS phase,
+  COUNT { (:Document) } AS documents

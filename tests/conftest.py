@@ -22,6 +22,7 @@ def nothing_set(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         if name.startswith(PREFIX) or name in CONVENTIONAL.values():
             monkeypatch.delenv(name)
     monkeypatch.setenv("FABULA_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("FABULA_CACHE_FOLDER", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)
 
 

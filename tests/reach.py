@@ -6,7 +6,8 @@ from typing import Any
 from endpoint import Endpoint as Server
 from fabula.providers import Prompt, Reply
 from fabula.providers.limiter import Limiter, Patience
-from fabula.providers.openai import Endpoint, OpenAIChat
+from fabula.providers.endpoint import Endpoint
+from fabula.providers.openai import OpenAIChat
 from fabula.replies import DetailsReply
 
 PASSAGE = "Marley was dead. Scrooge signed the register. The clerk shivered in his cell."

@@ -14,7 +14,8 @@ from fabula.errors import BadReply
 from fabula.model import Aspect, Usage
 from fabula.providers import NO_ANSWER, Prompt, Reply
 from fabula.providers.counted import CountedChat, CountedEmbedder, Meter
-from fabula.providers.openai import Endpoint, OpenAIChat, OpenAIEmbedder
+from fabula.providers.endpoint import Endpoint
+from fabula.providers.openai import OpenAIChat, OpenAIEmbedder
 from fabula.providers.prompted import PromptedAnswerer, PromptedWriter
 from reach import reach
 
@@ -56,12 +57,15 @@ class Echo:
         self.prompts.append(prompt)
         yield from map(Reply, self.pieces)
 
+    def reject(self, prompt: Prompt, *, forget: bool) -> None:
+        """Nothing is kept."""
+
 
 def test_aspects_are_detected_by_the_strong_model_out_of_the_closed_list() -> None:
     with Server() as server:
         found = writer(server).detect("\n\n".join(TEXTS), ASPECTS)
     assert found
-    assert found <= {aspect.name for aspect in ASPECTS}
+    assert found.keys() <= {aspect.name for aspect in ASPECTS}
     [body] = server.bodies
     assert body["model"] == "strong"
     asked = body["messages"][1]["content"]
@@ -85,7 +89,7 @@ def test_a_summary_is_asked_for_one_aspect_alone() -> None:
 
 def test_details_are_as_many_fragments_as_are_asked_for() -> None:
     with Server() as server:
-        details = replace(writer(server), details=2).condense(TEXTS[0])
+        [details] = replace(writer(server), details=2).condense(TEXTS[:1])
     assert (
         details
         == (
@@ -98,7 +102,7 @@ def test_details_are_as_many_fragments_as_are_asked_for() -> None:
 
 def test_no_details_ask_no_model() -> None:
     with Server() as server:
-        assert replace(writer(server), details=0).condense(TEXTS[0]) == ()
+        assert replace(writer(server), details=0).condense(TEXTS[:1]) == [()]
     assert server.calls == 0
 
 
@@ -120,7 +124,7 @@ def test_a_summary_that_stays_too_long_is_cut_at_a_sentence() -> None:
 
 def test_a_detail_that_is_too_long_is_cut() -> None:
     with Server(plan=every(1, "too_long")) as server:
-        details = replace(writer(server), detail_tokens=30).condense(TEXTS[1])
+        [details] = replace(writer(server), detail_tokens=30).condense(TEXTS[1:2])
     assert details
     assert all(tokens.count(detail) <= 30 for detail in details)
 
@@ -141,7 +145,7 @@ def test_replies_that_stay_bad_are_an_error_that_says_why() -> None:
         pytest.raises(BadReply, match="weather: not one of the aspects"),
     ):
         writer(server).detect(TEXTS[0], ASPECTS)
-    assert server.calls == 3
+    assert server.calls == 6
 
 
 def test_everything_going_wrong_now_and_then_loses_nothing() -> None:
@@ -152,7 +156,7 @@ def test_everything_going_wrong_now_and_then_loses_nothing() -> None:
             text = f"{TEXTS[0]} Chapter {number}."
             assert one.detect(text, ASPECTS)
             assert one.summarise([text], ASPECTS[0])
-            assert one.condense(text)
+            assert one.condense([text])
     assert server.calls > 60
 
 

@@ -26,6 +26,7 @@ class Script:
     def __init__(self, *replies: str | BadReply) -> None:
         self.replies = list(replies)
         self.prompts: list[Prompt] = []
+        self.rejected: list[bool] = []
 
     def complete(self, prompt: Prompt) -> Reply:
         self.prompts.append(prompt)
@@ -36,6 +37,10 @@ class Script:
 
     def stream(self, prompt: Prompt) -> Iterator[Reply]:
         yield self.complete(prompt)
+
+    def reject(self, prompt: Prompt, *, forget: bool) -> None:
+        assert prompt == ASKED, "what was asked first, without a correction"
+        self.rejected.append(forget)
 
 
 @pytest.mark.parametrize(
@@ -163,26 +168,27 @@ def test_a_bad_reply_is_quoted_and_asked_again() -> None:
     assert ask(chat, ASKED, lambda reply: read_aspects(reply, KNOWN)) == {"plot"}
     again = chat.prompts[1]
     assert again.system == ASKED.system
-    assert again.user.startswith(ASKED.user)
-    assert "weather: not one of" in again.user
-    assert '{"aspects": ["weather"]}' in again.user
+    assert again.user == ASKED.user
+    assert "weather: not one of" in again.correction
+    assert '{"aspects": ["weather"]}' in again.correction
 
 
 def test_a_reply_the_endpoint_kept_back_is_asked_again() -> None:
     chat = Script(BadReply("m gave an empty reply."), "Scrooge refuses.")
     assert ask(chat, ASKED, read_summary) == "Scrooge refuses."
-    assert "m gave an empty reply." in chat.prompts[1].user
+    assert "m gave an empty reply." in chat.prompts[1].correction
 
 
 def test_only_the_last_bad_reply_is_quoted_and_not_all_of_a_long_one() -> None:
     chat = Script("{}", "#" * 9000, "fine.")
     assert ask(chat, ASKED, read_summary) == "fine."
-    assert "{}" not in chat.prompts[2].user
-    assert len(chat.prompts[2].user) < 2000
+    assert "{}" not in chat.prompts[2].correction
+    assert len(chat.prompts[2].correction) < 2000
 
 
 def test_a_model_that_never_replies_well_is_given_up() -> None:
-    chat = Script("...", "...", "...", "fine.")
-    with pytest.raises(BadReply, match="No usable reply in 3 tries: The summary is empty"):
+    chat = Script(*["..."] * 6, "fine.")
+    with pytest.raises(BadReply, match="No usable reply in 6 tries: The summary is empty"):
         ask(chat, ASKED, read_summary)
-    assert len(chat.prompts) == 3
+    assert len(chat.prompts) == 6
+    assert chat.rejected == [True] * 6

@@ -17,7 +17,7 @@ from fabula.store import Store
 from fabula.store.wording import refuse_old
 from graphs import DIMENSIONS, in_space, small_graph, vector
 
-BUILT = {"chunk_tokens": 200}
+BUILT = {"chunk_tokens": 200, "embedding_model": "test-model"}
 
 
 @pytest.fixture
@@ -145,7 +145,7 @@ def test_readers_see_the_old_graph_until_the_new_one_is_whole(ready: Store) -> N
     seen: list[set[str]] = []
 
     def look(_: int) -> None:
-        hits = ready.nearest(vector(1), 50, Filters(kinds=("chunk",)))
+        hits = ready.nearest(vector(1), 50, Filters(kinds=("chunk",)), "test-model")
         seen.append({hit.text.split()[0] for hit in hits})
 
     ready.replace(small_graph(words="new"), BUILT, look)
@@ -234,8 +234,8 @@ def test_an_empty_graph_takes_another_model(ready: Store) -> None:
     ready.replace(graph, BUILT)
     ready.remove(graph.document.id)
     ready.prepare("other-model", 16)
-    ready.replace(in_space(graph, 16), BUILT)
-    assert len(ready.nearest(vector(0, 16), 3, Filters())) == 3
+    ready.replace(in_space(graph, 16), BUILT | {"embedding_model": "other-model"})
+    assert len(ready.nearest(vector(0, 16), 3, Filters(), "other-model")) == 3
 
 
 # Finding
@@ -247,7 +247,7 @@ def test_the_nearest_come_first_with_their_cosine(ready: Store) -> None:
     asked = vector(77)
     passages: list[Chunk | Summary | Detail] = [*graph.chunks, *graph.summaries, *graph.details]
     exact = sorted(((float(one.embedding @ asked), one.id) for one in passages), reverse=True)
-    hits = ready.nearest(asked, 5, Filters())
+    hits = ready.nearest(asked, 5, Filters(), "test-model")
     assert [hit.id for hit in hits] == [id for _, id in exact[:5]]
     assert [hit.score for hit in hits] == pytest.approx(
         [cosine for cosine, _ in exact[:5]], abs=1e-4
@@ -274,7 +274,7 @@ def test_filters_hold_for_both_rankings(
 ) -> None:
     ready.replace(small_graph(), BUILT)
     for hits in (
-        ready.nearest(vector(3), 50, filters),
+        ready.nearest(vector(3), 50, filters, "test-model"),
         ready.matching("word detail plot theme level", 50, filters),
     ):
         assert {(hit.kind, hit.aspect, hit.level) for hit in hits} == expected
@@ -285,9 +285,9 @@ def test_one_document_and_one_collection_are_never_left(ready: Store) -> None:
     elsewhere = small_graph("c.txt", collection="other")
     for graph in (first, second, elsewhere):
         ready.replace(graph, BUILT)
-    everywhere = ready.nearest(vector(5), 100, Filters())
+    everywhere = ready.nearest(vector(5), 100, Filters(), "test-model")
     assert {hit.document for hit in everywhere} == {first.document.id, second.document.id}
-    inside = ready.nearest(vector(5), 100, Filters(document=second.document.id))
+    inside = ready.nearest(vector(5), 100, Filters(document=second.document.id), "test-model")
     assert len(inside) == 18
     assert {hit.title for hit in inside} == {"B"}
 
@@ -321,7 +321,7 @@ def test_a_new_document_is_found_at_once(ready: Store) -> None:
         graph = small_graph(f"{number}.txt")
         ready.replace(graph, BUILT)
         filters = Filters(document=graph.document.id, kinds=("chunk",))
-        assert len(ready.nearest(vector(1), 10, filters)) == 4
+        assert len(ready.nearest(vector(1), 10, filters, "test-model")) == 4
         assert len(ready.matching("word", 10, filters)) == 4
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from fabula.build.aspects import represent
 from fabula.build.cluster import Cluster
-from fabula.build.tree import Group, grouped, grow, summary
+from fabula.build.tree import Group, Node, embeddings, grouped, grow, summary
 from fabula.model import Aspect, Chunk, Summary, Vectors
 
 Clusterer = Callable[[Vectors, Sequence[int]], list[Cluster]]
@@ -44,7 +44,10 @@ def grown(groups: list[Group], most: int, cluster: Clusterer = in_pairs) -> list
         made = write(aspect, level, groups)
         return [replace(node, embedding=np.ones(2, np.float32)) for node in made]
 
-    return grow(PLOT, groups, most, written, cluster)
+    def divided(aspect: Aspect, level: int, nodes: Sequence[Node]) -> list[Group]:
+        return grouped(nodes, cluster(embeddings(nodes), [node.tokens for node in nodes]))
+
+    return grow(PLOT, groups, most, written, divided)
 
 
 def test_a_tree_grows_until_one_node_is_left() -> None:
@@ -88,14 +91,14 @@ def test_a_summary_spans_the_text_and_the_sections_of_its_members() -> None:
 
 def test_every_aspect_gets_the_clusters_that_hold_it() -> None:
     found = [frozenset({"plot"}), frozenset({"plot", "theme"})]
-    made = list(represent([PLOT, THEME], 2, lambda aspects: found, lambda aspect: 0))
+    made = list(represent([PLOT, THEME], 2, lambda aspects, number: found, lambda aspect: 0))
     assert made == [(PLOT, [0, 1], False), (THEME, [1], False)]
 
 
 def test_detection_is_repeated_for_missing_aspects_alone() -> None:
     asked: list[list[str]] = []
 
-    def detect(aspects: Sequence[Aspect]) -> list[frozenset[str]]:
+    def detect(aspects: Sequence[Aspect], number: int) -> list[frozenset[str]]:
         asked.append([aspect.name for aspect in aspects])
         names: set[str] = {1: {"plot"}, 2: {"theme"}}.get(len(asked), set())
         return [frozenset(names), frozenset()]
@@ -106,14 +109,14 @@ def test_detection_is_repeated_for_missing_aspects_alone() -> None:
 
 
 def test_without_further_rounds_a_missing_aspect_is_assigned_at_once() -> None:
-    made = list(represent([PLOT], 0, lambda aspects: [frozenset()], lambda aspect: 0))
+    made = list(represent([PLOT], 0, lambda aspects, number: [frozenset()], lambda aspect: 0))
     assert made == [(PLOT, [0], True)]
 
 
 def test_an_aspect_is_certain_before_the_others_are_asked_for_again() -> None:
     asked = 0
 
-    def detect(aspects: Sequence[Aspect]) -> list[frozenset[str]]:
+    def detect(aspects: Sequence[Aspect], number: int) -> list[frozenset[str]]:
         nonlocal asked
         asked += 1
         return [frozenset({"plot"} if asked == 1 else {"theme"})]

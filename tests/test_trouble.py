@@ -48,11 +48,46 @@ def test_a_stream_that_is_cut_after_a_piece_says_so(fault: Fault) -> None:
 
 def test_trouble_that_stays_is_given_up_with_the_number_of_tries() -> None:
     with (
-        Server(plan=every(1, "error")) as server,
+        Server(plan=lambda number: "error" if number > 1 else None) as server,
         pytest.raises(ModelError, match=r"failed \(500\).* Given up after 4 tries"),
     ):
-        chat(server).complete(SUMMARY)
-    assert server.calls == 4
+        one = chat(server)
+        one.complete(SUMMARY)
+        one.complete(SUMMARY)
+    assert server.calls == 5
+
+
+def test_a_model_that_never_answered_is_given_up_after_three_tries() -> None:
+    with (
+        Server(plan=every(1, "error")) as server,
+        pytest.raises(ModelError, match="Given up after 3 tries"),
+    ):
+        chat(server, attempts=9).complete(SUMMARY)
+    assert server.calls == 3
+
+
+def test_calls_refused_for_their_number_use_up_no_attempts() -> None:
+    with Server(
+        plan=lambda number: "rate_limit" if number < 10 else None, retry_after="0.01"
+    ) as server:
+        assert chat(server, attempts=2).complete(SUMMARY).faults == 9
+
+
+def test_an_endpoint_that_refuses_everything_for_long_is_given_up() -> None:
+    with (
+        Server(plan=every(1, "rate_limit"), retry_after="0.05") as server,
+        pytest.raises(ModelError, match="called too often"),
+    ):
+        chat(server, refusals=0.2).complete(SUMMARY)
+    assert server.calls > 2
+
+
+def test_the_tries_that_failed_are_told_with_the_reply() -> None:
+    plan = listed("error", "rate_limit", "cut_before")
+    with Server(plan=plan, retry_after="0.01") as server:
+        assert [piece.faults for piece in chat(server).stream(SUMMARY)] == [0, 0, 0, 3]
+    with Server(plan=listed("error", "cut")) as server:
+        assert OpenAIEmbedder(reach(server.url), "e").embed(["x"]).faults == 2
 
 
 def test_a_slow_endpoint_is_given_up_by_the_setting_that_says_when() -> None:

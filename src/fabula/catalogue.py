@@ -31,6 +31,28 @@ def chosen(entries: Sequence[Entry], name: str, collection: str, whole: bool = F
     raise NotFound(f"There is no document {name!r}. `fabula list` shows them: {titles}{more}.")
 
 
+def inside(entry: Entry, collection: str) -> str:
+    """The id of a document of this collection; in another one nothing would be found of it."""
+    if entry.collection != collection:
+        raise NotFound(
+            f"{entry.title} is in collection {entry.collection!r}, not in {collection!r}: choose "
+            "it with --collection."
+        )
+    return entry.id
+
+
+def nothing_there(entries: Sequence[Entry], collection: str) -> NotFound:
+    """What to tell who asks a collection without documents; `entries` are those of all."""
+    others = sorted({entry.collection for entry in entries})
+    if not others:
+        return NotFound("Nothing has been ingested yet: run `fabula ingest BOOK` first.")
+    return NotFound(
+        f"Nothing has been ingested into collection {collection!r} yet; there are: "
+        f"{', '.join(others)}. Choose one with --collection, or run "
+        f"`fabula ingest BOOK --collection {collection}`."
+    )
+
+
 def _by_id(entry: Entry, name: str) -> bool:
     return len(name) >= 4 and entry.id.startswith(name.lower())
 

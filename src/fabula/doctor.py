@@ -88,7 +88,8 @@ def _space(fabula: Fabula, store: Store) -> str:
     if space is None or not space.documents:
         return "none yet: run `fabula ingest BOOK`"
     refuse_other_model(space, fabula.embedding_model)
-    return f"{space.documents} documents, {space.dimensions} dimensions of {space.model}"
+    told = f"{space.documents} documents, {space.dimensions} dimensions of {space.model}"
+    return f"{told}; being re-embedded with {space.next_model}" if space.phase else told
 
 
 def _model(model: str, ask: Callable[[], object]) -> str:

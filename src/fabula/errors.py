@@ -4,7 +4,8 @@ FabulaError
 ├── SettingsError    a setting is unknown or has a bad value
 ├── LoadError        a file can't become a document
 ├── ModelError       the model endpoint refused, failed or can't be reached
-│   └── BadReply     a model's reply is not what was asked for
+│   ├── BadReply     a model's reply is not what was asked for
+│   └── BudgetSpent  a run has spent the calls or tokens that it may
 ├── StoreError       Neo4j refused, failed or can't be reached
 │   └── SpaceError   the graph holds embeddings of another model
 ├── ServerError      the private Neo4j can't be fetched, started or stopped
@@ -30,6 +31,10 @@ class ModelError(FabulaError):
 
 class BadReply(ModelError):
     """A model's reply is not what was asked for."""
+
+
+class BudgetSpent(ModelError):
+    """A run has spent the calls or tokens that it may."""
 
 
 class StoreError(FabulaError):

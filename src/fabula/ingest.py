@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from typing import Literal, Protocol
 
 from fabula.build.pipeline import build
-from fabula.errors import BadReply, FabulaError, LoadError
+from fabula.errors import BadReply, BudgetSpent, FabulaError, LoadError
 from fabula.kit import Kit
-from fabula.model import Document, DocumentGraph, Entry, Usage
+from fabula.model import Document, DocumentGraph, Entry, Known, Usage
 from fabula.parallel import Job
 from fabula.progress import Progress
 from fabula.providers.counted import Meter
 from fabula.store import Store
+from fabula.store.known import known
 
 Status = Literal["added", "replaced", "unchanged", "failed"]
 
@@ -30,7 +31,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one source: counts of passages, what models were asked, and seconds.
+    """What became of one source: counts of passages, what each step asked, and seconds.
 
     `document` and `title` are empty and `error` is set where it failed.
     """
@@ -43,9 +44,14 @@ class Outcome:
     summaries: int = 0
     details: int = 0
     assigned: tuple[str, ...] = ()
-    usage: Usage = field(default_factory=Usage)
+    steps: Mapping[str, Usage] = field(default_factory=dict)
     seconds: float = 0.0
     error: FabulaError | None = None
+
+    @property
+    def usage(self) -> Usage:
+        """What all steps asked of models."""
+        return sum(self.steps.values(), Usage())
 
 
 class Listener(Protocol):
@@ -88,7 +94,7 @@ class Muted:
         """Nothing."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Ingest:
     """One run over many sources into one collection, whose documents are `known`."""
 
@@ -96,18 +102,28 @@ class Ingest:
     kit: Kit
     known: Sequence[Entry]
     listener: Listener
+    rebuild: bool = False
+    dry: bool = False
 
     def all(self, sources: Sequence[Source]) -> list[Outcome]:
         """What became of each source, in order.
 
         A source that can't be read, or whose replies stay malformed, fails alone; anything else
-        that goes wrong is raised and ends the run. What was ingested before stays.
+        that goes wrong is raised and ends the run. What was ingested before stays. With `rebuild`
+        every document is made as if it came for the first time. A `dry` run writes nothing and
+        asks no model: its outcomes say what is expected.
         """
         self.listener.expect(len(sources))
         # Here, not beside the calls: a run that fails must leave no thread at the store.
-        self.store.make_schema()
-        with Job(self.kit.documents) as job:
-            return job.each(0, partial(self._one, job), sources)
+        if not self.dry:
+            self.store.make_schema()
+        try:
+            with Job(self.kit.documents) as job:
+                return job.each(0, partial(self._one, job), sources)
+        except BudgetSpent:
+            # What is under way is paid for: its replies are kept, too.
+            self.kit.workers.settle()
+            raise
 
     def _one(self, run: Job, source: Source) -> Outcome:
         began = time.monotonic()
@@ -120,13 +136,14 @@ class Ingest:
                 outcome = Outcome(source.name, "unchanged", same.id, same.title)
             else:
                 graph = self._built(document, run, meter, progress)
-                self._written(graph, progress)
+                if not self.dry:
+                    self._written(graph, progress)
                 outcome = self._made(source, graph, time.monotonic() - began)
         except (LoadError, BadReply) as error:
             outcome = Outcome(
                 source=source.name,
                 status="failed",
-                usage=meter.total(),
+                steps=meter.usage(),
                 seconds=time.monotonic() - began,
                 error=_naming(source, error),
             )
@@ -135,6 +152,8 @@ class Ingest:
 
     def _same(self, document: Document) -> Entry | None:
         """What is known already and says the same; nothing where the document itself changed."""
+        if self.rebuild:
+            return None
         own = [entry for entry in self.known if entry.id == document.id]
         same = [
             entry
@@ -155,16 +174,40 @@ class Ingest:
             summaries=len(graph.summaries),
             details=len(graph.details),
             assigned=graph.assigned,
-            usage=sum(graph.usage.values(), Usage()),
+            steps=graph.usage,
             seconds=seconds,
         )
 
     def _built(
         self, document: Document, run: Job, meter: Meter, progress: Progress
     ) -> DocumentGraph:
-        models = self.kit.models(document.language, meter)
+        former = self._former(document)
+        if self.dry:
+            models = self.kit.expected_models(document.language, meter, self._lengths)
+            former = self.kit.as_expected(former)
+        else:
+            models = self.kit.models(document.language, meter)
         with Job(self.kit.workers, within=run) as job:
-            return build(document, models, self.kit.method, job, progress)
+            return build(document, models, self.kit.method, job, progress, former)
+
+    @cached_property
+    def _lengths(self) -> Mapping[str, float]:
+        """What models wrote into the documents that were made in the same way."""
+        same = [entry.id for entry in self.known if entry.settings == self.kit.built_with]
+        [row] = self.store.rows("find_lengths", documents=same)
+        return {name: value for name, value in row.items() if value is not None}
+
+    def _former(self, document: Document) -> Known:
+        """What the graph has of an earlier version that was made in the same way."""
+        made = [
+            entry
+            for entry in self.known
+            if entry.id == document.id and entry.settings == self.kit.built_with
+        ]
+        space = self.store.space()
+        if self.rebuild or not made or space is None:
+            return Known()
+        return known(self.store, document.id, space.dimensions)
 
     def _written(self, graph: DocumentGraph, progress: Progress) -> None:
         usage = sum(graph.usage.values(), Usage())

@@ -3,25 +3,35 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from fabula.aspects import read_aspects
 from fabula.build.cluster import Clustering
 from fabula.build.pipeline import Method, Models
+from fabula.model import Chunk, Detail, Known, Summary
 from fabula.parallel import Workers
 from fabula.providers import Prompt
+from fabula.providers.budget import Budget, BudgetedChat, BudgetedEmbedder
+from fabula.providers.cache import ResponseCache
+from fabula.providers.cached import CachedChat, CachedEmbedder
 from fabula.providers.counted import CountedChat, CountedEmbedder, Meter
 from fabula.providers.offline import StaticEmbedder
 from fabula.settings import CHAT_SETTINGS, METHOD_SETTINGS, STATIC, Settings
 
 if TYPE_CHECKING:
     from fabula.providers import Answerer, Chat, Embedder, Writer
-    from fabula.providers.openai import Endpoint
+    from fabula.providers.endpoint import Endpoint
+
+Passage = TypeVar("Passage", Chunk, Summary, Detail)
 
 # Extraction and static vectors are computing, not waiting: threads would only take turns.
 COMPUTING = 1
+USUAL_ASPECTS, USUAL_SHARE = 2.0, 0.7
+"""Of a model that nothing is known of: aspects it names of a cluster, as the prompt tells it, and
+how much of the length that it may write it does."""
 DOCUMENTS_AT_ONCE = 4
 """While one document's last summaries wait for each other, the next one's calls fill the gaps."""
 
@@ -36,16 +46,16 @@ class Kit:
         self.documents = Workers(DOCUMENTS_AT_ONCE if remote else COMPUTING)
         self._opening = threading.Lock()
         self._opened: Endpoint | None = None
+        self._budget = Budget(settings.max_calls, settings.max_tokens)
+        self._cache = ResponseCache(settings.cache_folder) if settings.cache else None
 
     @cached_property
     def embedder(self) -> Embedder:
-        """The embedder of passages and questions, not counted."""
+        """The embedder of passages and questions, within the budget and cached, not counted."""
         if self._settings.embedding_model == STATIC:
             return self._static
-        from fabula.providers.openai import OpenAIEmbedder
-
-        settings = self._settings
-        return OpenAIEmbedder(self._endpoint, settings.embedding_model, settings.embedding_batch)
+        paid = BudgetedEmbedder(self._remote, self._budget)
+        return CachedEmbedder(paid, self._cache) if self._cache else paid
 
     @cached_property
     def method(self) -> Method:
@@ -67,6 +77,7 @@ class Kit:
             detection_rounds=0 if settings.offline else settings.detection_rounds,
             levels=settings.levels,
             details=settings.details,
+            details_per_call=1 if settings.offline else settings.details_per_call,
         )
 
     @cached_property
@@ -98,6 +109,54 @@ class Kit:
             meter=meter,
         )
 
+    def expected_models(self, language: str, meter: Meter, lengths: Mapping[str, float]) -> Models:
+        """What stands in for the models, so that `meter` counts what they would be asked.
+
+        `lengths` are means of what they wrote so far, by the names of expected.Lengths' fields.
+        """
+        settings = self._settings
+        if settings.offline:
+            return self.models(language, meter)
+        from fabula.providers.expected import ExpectedChat, ExpectedEmbedder, Lengths
+
+        usual = {
+            "aspects": USUAL_ASPECTS,
+            "summary": USUAL_SHARE * settings.summary_tokens,
+            "detail": USUAL_SHARE * settings.detail_tokens,
+        }
+        expected = Lengths(**usual | dict(lengths))
+
+        def chat(model: str, step: str) -> Chat:
+            return CountedChat(ExpectedChat(model, expected, self._cache), meter, step)
+
+        embedder = self.counted_embedder(meter)
+        if settings.embedding_model != STATIC:
+            batch = settings.embedding_batch
+            stand_in = ExpectedEmbedder(embedder.model, batch, self._static, self._cache)
+            embedder = CountedEmbedder(stand_in, meter, "embeddings")
+        writer = self._prompted(
+            chat(self._aspect_model, "aspects"),
+            chat(settings.model, "summaries"),
+            chat(settings.model, "details"),
+        )
+        return Models(embedder=embedder, writer=lambda texts: writer, meter=meter)
+
+    def as_expected(self, known: Known) -> Known:
+        """The same with the vectors that stand in for its embeddings."""
+        return Known(
+            tuple(self._stood_in(known.chunks)),
+            tuple(self._stood_in(known.summaries)),
+            tuple(self._stood_in(known.details)),
+            known.assigned,
+            known.changed,
+        )
+
+    def _stood_in(self, passages: Sequence[Passage]) -> list[Passage]:
+        if self._settings.embedding_model == STATIC or not passages:
+            return list(passages)
+        rows = self._static.embed([one.text.strip() for one in passages]).vectors
+        return [replace(one, embedding=row) for one, row in zip(passages, rows, strict=True)]
+
     def _writer(self, texts: Sequence[str], language: str, meter: Meter) -> Writer:
         settings = self._settings
         if settings.offline:
@@ -105,16 +164,27 @@ class Kit:
 
             lengths = Lengths(settings.summary_tokens, settings.details, settings.detail_tokens)
             return ExtractiveWriter(texts, language, self._static, lengths)
+        return self._prompted(
+            self._counted(self._aspect_chat, self._aspect_model, meter, "aspects"),
+            self._counted(self._chat, settings.model, meter, "summaries"),
+            self._counted(self._chat, settings.model, meter, "details"),
+        )
+
+    def _prompted(self, detecting: Chat, summarising: Chat, condensing: Chat) -> Writer:
         from fabula.providers.prompted import PromptedWriter
 
+        settings = self._settings
         return PromptedWriter(
-            detecting=CountedChat(self._aspect_chat, meter, "aspects"),
-            summarising=CountedChat(self._chat, meter, "summaries"),
-            condensing=CountedChat(self._chat, meter, "details"),
+            detecting=detecting,
+            summarising=summarising,
+            condensing=condensing,
             temperature=settings.temperature,
             summary_tokens=settings.summary_tokens,
             details=settings.details,
             detail_tokens=settings.detail_tokens,
+            aspects_with_summaries=(
+                settings.aspects_with_summaries and self._aspect_model == settings.model
+            ),
         )
 
     def answerer(self, meter: Meter) -> Answerer:
@@ -126,17 +196,21 @@ class Kit:
             return ExtractiveAnswerer(self._static)
         from fabula.providers.prompted import PromptedAnswerer
 
-        chat = CountedChat(self._chat, meter, "answer")
+        chat = self._counted(self._chat, settings.model, meter, "answer")
         return PromptedAnswerer(chat, settings.answer_temperature, settings.answer_tokens)
 
     def roles(self) -> list[tuple[str, str, Callable[[], object]]]:
-        """Each role of a model, the model's name, and a call that asks it something small."""
+        """Each role of a model, the model's name, and a call that asks it something small.
+
+        The cache is not looked at: it would answer for a model that is gone.
+        """
         settings = self._settings
+        asked = self._static if settings.embedding_model == STATIC else self._remote
         word = Prompt("You reply with one word.", "Say: yes", max_tokens=16, temperature=0)
         return [
             ("model", settings.model, lambda: self._chat.complete(word)),
             ("aspect model", self._aspect_model, lambda: self._aspect_chat.complete(word)),
-            ("embedding model", settings.embedding_model, lambda: self.embedder.embed(["yes"])),
+            ("embedding model", settings.embedding_model, lambda: asked.embed(["yes"])),
         ]
 
     def close(self) -> None:
@@ -146,6 +220,14 @@ class Kit:
         with self._opening:
             if self._opened is not None:
                 self._opened.close()
+        if self._cache:
+            self._cache.close()
+
+    def _counted(self, chat: Chat, model: str, meter: Meter, step: str) -> Chat:
+        """A chat that is asked, within the budget, only for what is not cached, and counted."""
+        paid = BudgetedChat(chat, self._budget)
+        kept = CachedChat(paid, self._cache, model) if self._cache else paid
+        return CountedChat(kept, meter, step)
 
     @property
     def _aspect_model(self) -> str:
@@ -167,14 +249,21 @@ class Kit:
         return OpenAIChat(self._endpoint, self._aspect_model, setting)
 
     @cached_property
+    def _remote(self) -> Embedder:
+        from fabula.providers.openai import OpenAIEmbedder
+
+        settings = self._settings
+        return OpenAIEmbedder(self._endpoint, settings.embedding_model, settings.embedding_batch)
+
+    @cached_property
     def _static(self) -> StaticEmbedder:
         return StaticEmbedder()
 
     @property
     def _endpoint(self) -> Endpoint:
         """One for all threads: two would have two limiters. (`cached_property` does not lock.)"""
+        from fabula.providers.endpoint import Endpoint
         from fabula.providers.limiter import Limiter, Patience
-        from fabula.providers.openai import Endpoint
 
         settings = self._settings
         with self._opening:

@@ -113,17 +113,25 @@ class Aspect:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What models were asked: calls answered, and tokens as the endpoint counted them."""
+    """What models were asked: calls answered, and tokens as the endpoint counted them.
+
+    `saved` are calls that needed no asking, as the graph or the response cache had what they would
+    have brought; `faults` are replies that failed, or could not be used, and were asked for again.
+    """
 
     calls: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    saved: int = 0
+    faults: int = 0
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(
             self.calls + other.calls,
             self.prompt_tokens + other.prompt_tokens,
             self.completion_tokens + other.completion_tokens,
+            self.saved + other.saved,
+            self.faults + other.faults,
         )
 
 
@@ -132,7 +140,8 @@ class DocumentGraph:
     """All that one document becomes, before any database.
 
     `assigned` names the aspects that no cluster was found to hold and that were given to the
-    cluster which fits them best; `usage` is what each step asked of models.
+    cluster which fits them best; `usage` is what each step asked of models; `changed` is how many
+    chunks have changed since the clusters were made, and were fitted into them.
     """
 
     document: Document
@@ -141,6 +150,18 @@ class DocumentGraph:
     details: tuple[Detail, ...]
     assigned: tuple[str, ...] = ()
     usage: Mapping[str, Usage] = field(default_factory=dict)
+    changed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What an earlier ingest made of a document: as in its DocumentGraph, embeddings included."""
+
+    chunks: tuple[Chunk, ...] = ()
+    summaries: tuple[Summary, ...] = ()
+    details: tuple[Detail, ...] = ()
+    assigned: tuple[str, ...] = ()
+    changed: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,6 +41,10 @@ class Workers:
                 self._threads.append(thread)
                 thread.start()
 
+    def settle(self) -> None:
+        """Waits until all that was put is done, or dropped as its job has failed."""
+        self._tasks.join()
+
     def close(self) -> None:
         """Ends the threads when what was put before is done."""
         with self._lock:
@@ -53,7 +57,10 @@ class Workers:
             task = self._tasks.get()
             if task.run is _leave:
                 return
-            task.run()
+            try:
+                task.run()
+            finally:
+                self._tasks.task_done()
 
 
 def _leave() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import Annotated, Any, TypeVar
 
@@ -48,6 +48,40 @@ class DetailsReply(BaseModel):
     details: list[str]
 
 
+class PassageDetails(BaseModel):
+    """Key facts of the passage with that number."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    passage: int
+    details: list[str]
+
+
+class PassagesReply(BaseModel):
+    """Key facts of several passages."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    passages: list[PassageDetails]
+
+
+class AspectSummary(BaseModel):
+    """What some passages tell about one aspect."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    aspect: str
+    summary: str
+
+
+class SummariesReply(BaseModel):
+    """The aspects that are clearest in some passages, each with its summary."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    summaries: list[AspectSummary]
+
+
 @functools.cache
 def aspects_reply(names: tuple[str, ...]) -> type[AspectsReply]:
     """AspectsReply whose schema tells an endpoint the closed list."""
@@ -56,7 +90,15 @@ def aspects_reply(names: tuple[str, ...]) -> type[AspectsReply]:
     return create_model("AspectsReply", __base__=AspectsReply, aspects=(closed, ...))
 
 
-def ask(chat: Chat, asked: Prompt, read: Callable[[str], Result], attempts: int = 3) -> Result:
+@functools.cache
+def summaries_reply(names: tuple[str, ...]) -> type[SummariesReply]:
+    """SummariesReply whose schema tells an endpoint the closed list."""
+    closed = Annotated[str, WithJsonSchema({"type": "string", "enum": list(names)})]
+    one = create_model("AspectSummary", __base__=AspectSummary, aspect=(closed, ...))
+    return create_model("SummariesReply", __base__=SummariesReply, summaries=(list[one], ...))
+
+
+def ask(chat: Chat, asked: Prompt, read: Callable[[str], Result], attempts: int = 6) -> Result:
     """What `read` makes of the chat's reply; a reply it refuses is quoted and asked again.
 
     Raises BadReply when none of `attempts` replies could be read.
@@ -69,9 +111,22 @@ def ask(chat: Chat, asked: Prompt, read: Callable[[str], Result], attempts: int 
             return read(reply)
         except BadReply as error:
             refused = str(error)
+            chat.reject(asked, forget=True)
             trouble = prompt("again", error=refused, reply=reply[:QUOTED] or "(nothing)")
-            again = replace(asked, user=f"{asked.user}\n\n{trouble}")
+            again = replace(asked, correction=f"\n\n{trouble}")
     raise BadReply(f"No usable reply in {attempts} tries: {refused}")
+
+
+def ask_once(chat: Chat, asked: Prompt, read: Callable[[str], Result]) -> Result:
+    """What `read` makes of the chat's reply. Raises BadReply where it refuses it.
+
+    For what is asked in another way then: the reply is kept, as it will be refused again.
+    """
+    try:
+        return read(chat.complete(asked).text)
+    except BadReply:
+        chat.reject(asked, forget=False)
+        raise
 
 
 def read_aspects(reply: str, known: Collection[str]) -> frozenset[str]:
@@ -87,16 +142,42 @@ def read_aspects(reply: str, known: Collection[str]) -> frozenset[str]:
     return frozenset(names[name] for name in named)
 
 
+def read_summaries(reply: str, known: Collection[str]) -> dict[str, str]:
+    """The summaries a reply holds, by aspect; maybe none.
+
+    Raises BadReply for an aspect that is not in the closed list `known`, and an empty summary.
+    """
+    names = {_plain(name): name for name in known}
+    summaries: dict[str, str] = {}
+    for one in _read(reply, SummariesReply).summaries:
+        if _plain(one.aspect) not in names:
+            raise BadReply(f"{one.aspect}: not one of the aspects {', '.join(known)}.")
+        summaries.setdefault(names[_plain(one.aspect)], read_summary(one.summary))
+    return summaries
+
+
 def read_details(reply: str, count: int) -> tuple[str, ...]:
     """At most `count` fragments, none like another. Raises BadReply when there is none."""
-    details: list[str] = []
-    for text in _read(reply, DetailsReply).details:
-        detail = _one_line(text).lstrip("-*• ")
-        if detail and not any(_alike(detail, other) for other in details):
-            details.append(detail)
+    details = _distinct(_read(reply, DetailsReply).details)
     if not details:
         raise BadReply("There is no detail in the reply.")
-    return tuple(details[:count])
+    return details[:count]
+
+
+def read_passages(reply: str, passages: int, count: int) -> dict[int, tuple[str, ...]]:
+    """At most `count` fragments of each passage that has some, by their numbers from 1.
+
+    Raises BadReply when no passage has any, or when the numbers are not those of the passages.
+    """
+    found: dict[int, tuple[str, ...]] = {}
+    for one in _read(reply, PassagesReply).passages:
+        if not 1 <= one.passage <= passages or one.passage in found:
+            raise BadReply(f"Passage {one.passage} is none of the {passages}, or comes twice.")
+        if details := _distinct(one.details):
+            found[one.passage] = details[:count]
+    if not found:
+        raise BadReply("There is no detail in the reply.")
+    return found
 
 
 def read_summary(reply: str) -> str:
@@ -133,7 +214,7 @@ def shortened(text: str, limit: int) -> str:
 
 
 def _read(reply: str, schema: type[Schema]) -> Schema:
-    """The reply as `schema`, which has one field, a list of texts.
+    """The reply as `schema`, which has one field, a list.
 
     JSON is repaired where it is broken; a list alone, or lines with bullets, will do too.
     """
@@ -152,6 +233,16 @@ def _read(reply: str, schema: type[Schema]) -> Schema:
         raise BadReply(
             f'Expected {{"{field}": ["...", "..."]}}, but {where}: {first["msg"].lower()}.'
         ) from error
+
+
+def _distinct(texts: Sequence[str]) -> tuple[str, ...]:
+    """The fragments that say something, none like another."""
+    kept: list[str] = []
+    for text in texts:
+        fragment = _one_line(text).lstrip("-*• ")
+        if fragment and not any(_alike(fragment, other) for other in kept):
+            kept.append(fragment)
+    return tuple(kept)
 
 
 def _json(text: str) -> Any:

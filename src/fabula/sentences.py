@@ -10,6 +10,8 @@ _LONGEST = 400
 """Characters; a longer sentence is cut where another seems to begin inside it."""
 _PIECE = 20_000
 """Characters given to the library at once: unclosed quotes cost it the square of the length."""
+_SOLID = 2_000
+"""As many, where there is no white space: there all ends of sentences do."""
 _PARAGRAPH_END = re.compile(r"\n[ \t]*\n\s*")
 _LINE_END = re.compile(r"[.!?:;…][\"'”’»)\]]*\s*\n\s*")
 _INNER_END = re.compile(r"[.!?…][\"'”’»)\]]*\s+(?=[\"'“‘„«([—–-]*\s?[^\W\d_a-zà-öø-ÿ])")
@@ -21,6 +23,8 @@ _TITLE_WORDS = (
 )
 _TITLES = frozenset(_TITLE_WORDS.split())
 """Short forms that stand before a name or an example, so that no sentence ends with them."""
+_SOLID_END = re.compile("[。！？][”’」』）]*")
+_ENDED = re.compile(r"[\s。！？”’」』）]")
 _WHITE = re.compile(r"\s+")
 
 
@@ -58,16 +62,24 @@ def _starts(text: str, start: int, end: int, language: str) -> Iterator[int]:
         found = [place for place in places if place == piece or not _within(text, place)]
         for first, last in zip(found, [*found[1:], until], strict=True):
             if text[first:last].strip():
-                yield first
+                if first != piece or first == start or _ENDED.match(text, first - 1):
+                    yield first
                 yield from _inner(text, first, last)
 
 
 def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """A paragraph in pieces that end at a sentence's end, or at white space; else it is whole."""
-    while end - start > _PIECE:
-        mark = _INNER_END.search(text, start + _PIECE, min(end, start + _PIECE + 4 * _LONGEST))
-        found = mark or _WHITE.search(text, start + _PIECE, end)
-        cut = found.end() if found else end
+    """A paragraph in pieces that end at a sentence's end, or at white space, if it has any."""
+    while end - start > _SOLID:
+        is_solid = not _WHITE.search(text, start, start + _SOLID)
+        near = start + (_SOLID if is_solid else _PIECE)
+        if near >= end:
+            break
+        reach = min(end, near + 4 * _LONGEST)
+        patterns = (_INNER_END, _SOLID_END, _WHITE)
+        cuts = (found.end() for one in patterns if (found := one.search(text, near, reach)))
+        cut = next(cuts, near)
+        while cut < end and _splits(text, cut):
+            cut += 1
         yield start, cut
         start = cut
     if start < end:
@@ -93,8 +105,12 @@ def _ends(pattern: re.Pattern[str], text: str, start: int, end: int) -> list[int
 
 def _within(text: str, place: int) -> bool:
     """Whether `place` is no boundary: within a character, or after a title or an initial."""
-    if text[place] == "\u200d" or unicodedata.category(text[place])[0] == "M":
+    if _splits(text, place):
         return True
     before = _SHORT_WORD.search(text, max(0, place - 12), place)
     word = before[1] if before else ""
     return word.lower() in _TITLES or (len(word) == 1 and word.isupper() and word != "I")
+
+
+def _splits(text: str, place: int) -> bool:
+    return text[place] == "\u200d" or unicodedata.category(text[place])[0] == "M"

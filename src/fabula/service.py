@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -11,19 +10,26 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from fabula.answer import AnswerStream
-from fabula.catalogue import chosen
+from fabula.catalogue import chosen, inside, nothing_there
+from fabula.connect import connect
 from fabula.context import fill
-from fabula.errors import FabulaError, LoadError, NotFound
-from fabula.ingest import Ingest, Listener, Outcome, Silence, Source
+from fabula.errors import FabulaError, NotFound
+from fabula.export import Written, write
+from fabula.ingest import Ingest, Listener, Muted, Outcome, Silence, Source
 from fabula.kit import Kit
-from fabula.load import SUFFIXES, find_files, load, printable, read_text
+from fabula.load import read_text
 from fabula.model import Answer, Entry, Filters, Hit, Layer, Passage
+from fabula.progress import Progress
 from fabula.providers import NO_ANSWER, Reply
 from fabula.providers.counted import Meter
+from fabula.reembed import Reembed, Reembedded
 from fabula.retrieve import STRATEGIES
 from fabula.settings import Settings
+from fabula.sources import sources
 from fabula.store import Store
-from fabula.store.space import refuse_other_model
+from fabula.store.checks import Findings, check
+from fabula.store.export import Exported
+from fabula.store.space import refuse_other_model, refuse_reembedding, refuse_unknown
 
 if TYPE_CHECKING:
     from fabula.server import Report
@@ -81,24 +87,31 @@ class Fabula:
             raise FabulaError("This Fabula is closed: open another one.")
         with self._connecting:
             if self._connected is None:
-                self._connected = self._connect()
+                self._connected = connect(self.settings, self._report)
             return self._connected
 
     # Writing
 
-    def ingest(self, *paths: str | Path, listener: Listener | None = None) -> list[Outcome]:
+    def ingest(
+        self, *paths: str | Path, rebuild: bool = False, listener: Listener | None = None
+    ) -> list[Outcome]:
         """Files, and all readable files in folders, as documents of the settings' collection.
 
         Content that is in the collection already, built the same way, is left as it is; changed
-        content takes the place of the old, all or nothing. Files that can't be read are failed
+        content takes the place of the old, all or nothing, and what did not change of it is used
+        again; with `rebuild` nothing is, as at a first ingest. Files that can't be read are failed
         outcomes; the rest goes on. One outcome a file, in order, however often it is named.
         Raises SettingsError, ServerError, StoreError and ModelError, which end the whole run.
         """
-        found: dict[str, Source] = {}
-        for path in paths:
-            for place, source in self._sources(path).items():
-                found.setdefault(place, source)
-        return self._ingest(list(found.values()), listener or Silence())
+        return self._ingest(sources(paths, self.settings), listener or Silence(), rebuild)
+
+    def expect(self, *paths: str | Path, rebuild: bool = False) -> list[Outcome]:
+        """What `ingest` would do and ask of models: nothing is written, and no model is asked.
+
+        Counted by the build itself over stand-ins, which write as much as models did into
+        documents made in the same way; of what an endpoint answers, nothing is known before.
+        """
+        return self._ingest(sources(paths, self.settings), Silence(), rebuild, dry=True)
 
     def ingest_text(
         self, text: str, *, source: str, title: str = "", author: str = "", language: str = ""
@@ -121,6 +134,16 @@ class Fabula:
         self.store.remove(entry.id)
         return entry
 
+    def reembed(self, progress: Progress | None = None) -> Reembedded:
+        """Gives all passages embeddings of the settings' model, while questions go on.
+
+        A run that was stopped goes on; the model that the graph has gives up another's run. Raises
+        NotFound where nothing was ingested, StoreError while another run is at work.
+        """
+        meter = Meter()
+        embedder, workers = self._kit.counted_embedder(meter), self._kit.workers
+        return Reembed(self.store, embedder, workers, meter, progress or Muted()).run()
+
     # Reading
 
     def documents(self, collection: str = "") -> list[Entry]:
@@ -137,6 +160,28 @@ class Fabula:
     def layers(self, document: str) -> list[Layer]:
         """How many passages a document, named by its id, has by kind, aspect and level."""
         return self.store.layers(document)
+
+    def check(self, document: str = "") -> Findings:
+        """What is wrong with the graph, or with one document by id, title or file."""
+        return check(self.store, self.document(document).id if document else "")
+
+    def export(
+        self,
+        file: str | Path,
+        document: str = "",
+        *,
+        everywhere: bool = False,
+        format: str = "jsonl",
+        embeddings: bool = False,
+    ) -> Written:
+        """Writes the collection, one document or, `everywhere`, all collections to a file.
+
+        `format` is jsonl or graphml; embeddings can only be in jsonl. Raises FabulaError where the
+        file can't be written, and StoreError where a document changes meanwhile.
+        """
+        inside = "" if everywhere else self.settings.collection
+        entries = [self.document(document)] if document else self.documents(inside)
+        return write(Exported(self.store, entries), Path(file), format, embeddings=embeddings)
 
     def retrieve(
         self,
@@ -161,10 +206,10 @@ class Fabula:
             raise NotFound(f"There is no kind {unknown[0]!r}; there are: {', '.join(KINDS)}.")
         self._refuse_unready()
         if aspects:
-            self._refuse_unknown(aspects)
+            refuse_unknown(aspects, self.store.space())
         filters = Filters(
             collection=self.settings.collection,
-            document=self._inside(document) if document else "",
+            document=inside(self.document(document), self.settings.collection) if document else "",
             kinds=tuple(kinds),
             aspects=tuple(aspects),
             lowest=levels[0],
@@ -208,21 +253,6 @@ class Fabula:
         texts = [passage.text for passage in context]
         return self._kit.answerer(meter).answer(question, texts)
 
-    def _connect(self) -> Store:
-        settings = self.settings
-        if settings.neo4j_uri:
-            return Store.connect(
-                settings.neo4j_uri,
-                settings.neo4j_username,
-                settings.neo4j_password.get_secret_value(),
-                settings.neo4j_database,
-            )
-        from fabula.server import PrivateServer
-
-        server = PrivateServer(settings.home, settings.neo4j_heap, settings.neo4j_page_cache)
-        address = server.start(self._report) if self._report else server.start()
-        return Store.connect(address.uri, address.username, address.password, "neo4j")
-
     def _refuse_unready(self) -> None:
         """Sees to it, once, that there is something to ask, embedded as the question will be."""
         if self._is_ready:
@@ -233,67 +263,27 @@ class Fabula:
         refuse_other_model(space, self._kit.embedder.model)
         self._is_ready = True
 
-    def _inside(self, name: str) -> str:
-        """The id of a document of this collection; in another one nothing would be found."""
-        entry = self.document(name)
-        if entry.collection != self.settings.collection:
-            raise NotFound(
-                f"{entry.title} is in collection {entry.collection!r}, not in "
-                f"{self.settings.collection!r}: choose it with --collection."
-            )
-        return entry.id
-
-    def _refuse_unknown(self, aspects: Sequence[str]) -> None:
-        space = self.store.space()
-        known = [name for name in space.aspects if name] if space else []
-        if unknown := [name for name in aspects if name not in known]:
-            raise NotFound(
-                f"No document has an aspect {unknown[0]!r}; there are: {', '.join(known)}."
-            )
-
     def _nothing_there(self) -> NotFound:
-        collections = sorted({entry.collection for entry in self.documents()})
-        if not collections:
-            return NotFound("Nothing has been ingested yet: run `fabula ingest BOOK` first.")
-        return NotFound(
-            f"Nothing has been ingested into collection {self.settings.collection!r} yet; there "
-            f"are: {', '.join(collections)}. Choose one with --collection, or run "
-            f"`fabula ingest BOOK --collection {self.settings.collection}`."
-        )
+        return nothing_there(self.documents(), self.settings.collection)
 
-    def _sources(self, path: str | Path) -> dict[str, Source]:
-        """The files at a path, or what is wrong with it as a source that can't be read."""
-        settings = self.settings
-        most = settings.max_file_mb * 1_000_000
-        name = printable(path)
-        try:
-            if not name:
-                raise LoadError("An empty name is no file: give a file or a folder.")
-            files = find_files([Path(path)])
-            if not files:
-                raise LoadError(f"{name} has no file that Fabula reads: {', '.join(SUFFIXES)}.")
-        except LoadError as error:
-            return {name: Source(name, partial(_refuse, error))}
-        return {
-            os.path.realpath(file): Source(
-                printable(file), partial(load, file, settings.collection, most)
-            )
-            for file in files
-        }
-
-    def _ingest(self, sources: Sequence[Source], listener: Listener) -> list[Outcome]:
+    def _ingest(
+        self,
+        sources: Sequence[Source],
+        listener: Listener,
+        rebuild: bool = False,
+        dry: bool = False,
+    ) -> list[Outcome]:
         space = self.store.space()
-        if space and space.documents:
+        if space and (space.documents or space.phase):
             # Before anything is paid for.
+            refuse_reembedding(space)
             refuse_other_model(space, self._kit.embedder.model)
         run = Ingest(
             store=self.store,
             kit=self._kit,
             known=self.documents(self.settings.collection),
             listener=listener,
+            rebuild=rebuild,
+            dry=dry,
         )
         return run.all(sources)
-
-
-def _refuse(error: LoadError) -> Any:
-    raise error

@@ -48,7 +48,13 @@ METHOD_SETTINGS = (
     "seed",
 )
 """Settings that change the graph a document becomes, whatever the models are."""
-CHAT_SETTINGS = ("model", "aspect_model", "temperature")
+CHAT_SETTINGS = (
+    "model",
+    "aspect_model",
+    "temperature",
+    "details_per_call",
+    "aspects_with_summaries",
+)
 """Settings that change what chat models write into it."""
 
 
@@ -93,6 +99,16 @@ class Settings(BaseModel):
     concurrency: int = Field(16, ge=1, le=256, description="model calls at the same time")
     timeout: float = Field(120.0, gt=0, description="seconds to wait for a model's reply")
     attempts: int = Field(6, ge=1, description="tries for one model call before giving up")
+    cache: bool = Field(True, description="keep every reply that was paid for, and use it again")
+    cache_folder: Path = Field(
+        Path(platformdirs.user_cache_dir("fabula", appauthor=False)),
+        description="folder of the response cache, which may be deleted at any time",
+    )
+    prices: Path | None = Field(
+        None, description="TOML file of models' prices, beside those that Fabula knows"
+    )
+    max_calls: int | None = Field(None, ge=1, description="stop before more model calls than these")
+    max_tokens: int | None = Field(None, ge=1, description="stop when so many tokens are spent")
     embedding_batch: int = Field(128, ge=1, le=2048, description="texts in one embedding call")
 
     # Loading
@@ -120,6 +136,14 @@ class Settings(BaseModel):
     levels: int = Field(5, ge=0, description="most levels of a summary tree; 0 for no tree")
     details: int = Field(2, ge=0, description="detail nodes a chunk")
     detail_tokens: int = Field(60, ge=8, description="most tokens of a detail")
+    details_per_call: int = Field(
+        4, ge=1, le=32, description="chunks whose details one call asks for; 1 is the method's own"
+    )
+    aspects_with_summaries: bool = Field(
+        False,
+        description="one call names a cluster's aspects and writes their summaries, where one "
+        "model does both",
+    )
     seed: int = Field(0, ge=0, description="seed of the clustering")
 
     # Asking

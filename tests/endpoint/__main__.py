@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from pathlib import Path
 
 from . import FAULTS, Endpoint, every, none
 
@@ -13,11 +14,13 @@ arguments.add_argument("--delay", type=float, default=0.0, help="seconds a call 
 arguments.add_argument("--dimensions", type=int, default=256, help="of the embeddings")
 arguments.add_argument("--fault", choices=FAULTS, help="what goes wrong now and then")
 arguments.add_argument("--every", type=int, default=10, help="the n-th calls go wrong")
+arguments.add_argument("--notes", type=Path, help="file for a line on each answered request")
 given = arguments.parse_args()
 endpoint = Endpoint(
     port=given.port,
     delay=given.delay,
     dimensions=given.dimensions,
+    notes=given.notes,
     plan=every(given.every, given.fault) if given.fault else none,
 )
 sys.stdout.write(f"{endpoint.url}\n")

@@ -23,8 +23,13 @@ def reply(user: str, fault: Fault | None) -> str:
         return "I am not sure what you want from me."
     if fault == "wrong_shape":
         return json.dumps({"answer": {"value": 1}})
-    if "<aspects>" in user:
+    if "<aspects>" in user and "For each aspect that you choose" in user:
+        told = [{"aspect": one, "summary": _summary(user, fault)} for one in _aspects(user, fault)]
+        text = _json({"summaries": told}, fault)
+    elif "<aspects>" in user:
         text = _json({"aspects": _aspects(user, fault)}, fault)
+    elif "passages, each with its number" in user:
+        text = _json({"passages": _several_details(user, fault)}, fault)
     elif "<passage>" in user:
         text = _json({"details": _details(user, fault)}, fault)
     elif "<question>" in user:
@@ -63,10 +68,23 @@ def _aspects(user: str, fault: Fault | None) -> list[str]:
     return chosen or [names[zlib.crc32(text.encode()) % len(names)]]
 
 
+def _several_details(user: str, fault: Fault | None) -> list[dict[str, Any]]:
+    """The details of each numbered passage, as they would be of it alone."""
+    count = re.search(r"give the (\d+) key facts", user)
+    texts = re.split(r"(?:\A|\n\n)\[(\d+)\] ", _between(user, "passages"))[1:]
+    return [
+        {"passage": int(number), "details": _facts(text, int(count[1]) if count else 2, fault)}
+        for number, text in zip(texts[::2], texts[1::2], strict=True)
+    ]
+
+
 def _details(user: str, fault: Fault | None) -> list[str]:
     asked = re.search(r"\b(\d+)\b", user.partition("<passage>")[0])
-    sentences = _sentences(_between(user, "passage"))
-    count = int(asked[1]) if asked else 2
+    return _facts(_between(user, "passage"), int(asked[1]) if asked else 2, fault)
+
+
+def _facts(passage: str, count: int, fault: Fault | None) -> list[str]:
+    sentences = _sentences(passage)
     words = [sentences[n % len(sentences)].split()[:12] for n in range(count)]
     times = 60 if fault == "too_long" else 1
     return [f"{n}: {' '.join(told * times)}" for n, told in enumerate(words, 1)]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 import threading
 import time
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -34,6 +36,8 @@ class Endpoint:
     retry_after: str | None = "0.05"
     dimensions: int = 64
     port: int = 0
+    notes: Path | None = None
+    """A file that gets a line for each request that was answered: its kind and its digest."""
 
     calls: int = 0
     """Requests that came, refused ones too."""
@@ -75,6 +79,13 @@ class Endpoint:
             self.bodies.append(body)
             self.times.append(time.monotonic())
             return self.plan(self.calls), crowded
+
+    def answered(self, body: dict[str, Any]) -> None:
+        """Note a request that was answered whole, where notes are taken."""
+        if self.notes is not None:
+            digest = hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
+            with self._lock, self.notes.open("a", encoding="utf-8") as notes:
+                notes.write(f"{'embeddings' if 'input' in body else 'chat'} {digest}\n")
 
     def leave(self, *, refused: bool) -> None:
         """Count a request that was answered."""
@@ -135,6 +146,7 @@ class _Handler(BaseHTTPRequestHandler):
             time.sleep(endpoint.delay + (1.0 if fault == "slow" else 0.0))
             self._answer(body, fault)
             refused = False
+            endpoint.answered(body)
         except _Refusal as refusal:
             self._send(refusal.status, refusal.body, retry_after=refusal.retry_after)
         except _Cut:

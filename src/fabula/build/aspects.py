@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from fabula.model import Aspect
 
 log = logging.getLogger("fabula")
 
-Detect = Callable[[Sequence[Aspect]], list[frozenset[str]]]
-"""Asks every cluster which of some aspects are clearest in it; the names, a set a cluster."""
+Detect = Callable[[Sequence[Aspect], int], Sequence[Collection[str]]]
+"""Asks every cluster which of some aspects are clearest in it, in the round of that number from 0;
+the names, a set a cluster."""
 Fit = Callable[[Aspect], int]
 """The cluster that an aspect's description fits best."""
 
@@ -24,10 +25,10 @@ def represent(
     is still missing goes to the cluster that it fits best, and the last value says so.
     """
     missing = list(aspects)
-    for _ in range(rounds + 1):
+    for number in range(rounds + 1):
         if not missing:
             return
-        found = detect(missing)
+        found = detect(missing, number)
         for aspect in missing:
             holders = [number for number, names in enumerate(found) if aspect.name in names]
             if holders:

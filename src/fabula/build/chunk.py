@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from fabula import ids, tokens
+from fabula.build.anchors import Anchors
 from fabula.model import Chunk, Document
 from fabula.sentences import spans
 
@@ -25,17 +26,22 @@ class _Piece:
     tokens: int
 
 
-def split(document: Document, limit: int) -> tuple[Chunk, ...]:
+def split(document: Document, limit: int, known: Sequence[str] = ()) -> tuple[Chunk, ...]:
     """The document's chunks in text order, of at most `limit` tokens each.
 
     Every character of the text is in exactly one chunk: `text[start:end]`, white space included.
     Chunks end at sentence ends; only a sentence of more than `limit` tokens is cut, at a space
     where it has one. After Sarthi et al. 2024 (RAPTOR, arXiv 2401.18059), section 3.
+
+    `known` are the chunks of an earlier version of the text: where one of them stands whole, it
+    is a chunk again, so that an edit moves no boundary but those next to it.
     """
     chunks: list[Chunk] = []
     seen: Counter[str] = Counter()
+    anchors = Anchors(known, limit)
     for start, end, section in _stretches(document):
-        for first, last in _packed(_pieces(document, start, end, limit), document.text, limit):
+        pieces = _pieces(document, start, end, limit)
+        for first, last in _runs(pieces, document.text, limit, anchors):
             text = document.text[first:last]
             identity = ids.chunk_id(document.id, text, seen[text])
             seen[text] += 1
@@ -96,6 +102,25 @@ def _break(text: str, start: int, near: int) -> int:
     return position
 
 
+def _runs(
+    pieces: Sequence[_Piece], text: str, limit: int, anchors: Anchors
+) -> Iterator[tuple[int, int]]:
+    """Where each chunk of a stretch begins and ends: the known ones, and what lies between."""
+    ends = {piece.end: number + 1 for number, piece in enumerate(pieces)}
+    new: list[_Piece] = []
+    number = 0
+    while number < len(pieces):
+        start = pieces[number].start
+        if (found := anchors.at(text, start, ends)) is None:
+            new.append(pieces[number])
+            number += 1
+        else:
+            yield from _packed(new, text, limit)
+            yield start, found
+            new, number = [], ends[found]
+    yield from _packed(new, text, limit)
+
+
 def _packed(pieces: Sequence[_Piece], text: str, limit: int) -> Iterator[tuple[int, int]]:
     """Runs of pieces that fit the limit together: start and end of each."""
 
@@ -109,7 +134,8 @@ def _packed(pieces: Sequence[_Piece], text: str, limit: int) -> Iterator[tuple[i
             total += pieces[end].tokens
             end += 1
         # A text may take more tokens than its sentences do one by one, if seldom.
+        fewer = 1
         while end > begin + 1 and length(begin, end - 1) > limit:
-            end -= 1
+            end, fewer = max(begin + 1, end - fewer), 2 * fewer
         yield pieces[begin].start, pieces[end - 1].end
         begin = end

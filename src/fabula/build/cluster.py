@@ -131,7 +131,7 @@ class _Level:
 
     def shares(self, rows: Rows, distinct: int) -> Reals | None:
         """Membership probabilities (rows, components), or None where nothing divides the rows."""
-        points = _reduced(self.vectors[rows], self.knobs.dimensions, self.knobs.seed)
+        points = reduced(self.vectors[rows], self.knobs.dimensions, self.knobs.seed)
         floor = self.knobs.variance_floor
         while floor >= min(LOWEST_FLOOR, self.knobs.variance_floor):
             mixture = self.mixture(rows, points, distinct, floor * float(points.var(axis=0).mean()))
@@ -158,7 +158,7 @@ class _Level:
         """Hard parts of some 500 rows, which are then clustered each on its own."""
         from sklearn.mixture import GaussianMixture
 
-        points = _reduced(self.vectors[rows], BLOCK_DIMENSIONS, self.knobs.seed)
+        points = reduced(self.vectors[rows], BLOCK_DIMENSIONS, self.knobs.seed)
         mixture = GaussianMixture(
             min(distinct, math.ceil(2 * len(rows) / BLOCK_ROWS)),
             covariance_type="diag",
@@ -211,7 +211,8 @@ def _unit(vectors: Vectors) -> Vectors:
     return np.asarray(scaled / np.where(norms > 0, norms, 1), np.float32)
 
 
-def _reduced(vectors: Vectors, dimensions: int, seed: int) -> Reals:
+def reduced(vectors: Vectors, dimensions: int, seed: int) -> Reals:
+    """The rows in at most so many principal dimensions."""
     from sklearn.decomposition import PCA
 
     rows, columns = vectors.shape

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 import numpy as np
@@ -12,9 +12,20 @@ import numpy as np
 from fabula import ids, tokens
 from fabula.build.aspects import represent
 from fabula.build.chunk import split
-from fabula.build.cluster import Cluster, Clustering, cluster
-from fabula.build.tree import Group, embeddings, grouped, grow, summary
-from fabula.model import Aspect, Chunk, Detail, Document, DocumentGraph, Summary, Vectors
+from fabula.build.cluster import Clustering, cluster
+from fabula.build.former import Former
+from fabula.build.tree import Group, Node, embeddings, grouped, grow, summary
+from fabula.model import (
+    Aspect,
+    Chunk,
+    Detail,
+    Document,
+    DocumentGraph,
+    Known,
+    Summary,
+    Usage,
+    Vectors,
+)
 from fabula.parallel import Job
 from fabula.progress import Progress
 from fabula.providers import Embedder, Writer
@@ -22,6 +33,8 @@ from fabula.providers.counted import Meter
 
 # What many later calls depend on goes first; details, on which nothing depends, fill the gaps.
 EMBED, DETECT, SUMMARISE, CONDENSE = range(4)
+
+NOTHING = Known()
 
 In = TypeVar("In")
 Out = TypeVar("Out")
@@ -38,6 +51,7 @@ class Method:
     detection_rounds: int
     levels: int
     details: int
+    details_per_call: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,19 +64,26 @@ class Models:
 
 
 def build(
-    document: Document, models: Models, method: Method, job: Job, progress: Progress
+    document: Document,
+    models: Models,
+    method: Method,
+    job: Job,
+    progress: Progress,
+    known: Known = NOTHING,
 ) -> DocumentGraph:
     """The graph of a document; it knows no database.
 
     The aspect-oriented extension of RAPTOR (Sarthi et al. 2024, arXiv 2401.18059): soft clusters
     of chunks, the aspects clearest in each, one tree of summaries an aspect, and detail nodes.
-    Deterministic where the models are. Raises ModelError.
+    Deterministic where the models are. What an edit left alone of the graph that is `known`, made
+    by the same models and method, is used again. Raises ModelError.
     """
-    bare = split(document, method.chunk_tokens)
+    bare = split(document, method.chunk_tokens, [chunk.text for chunk in known.chunks])
+    former = Former(known, bare)
     writer = models.writer([chunk.text.strip() for chunk in bare])
-    steps = _Steps(document.id, method, models, writer, job, progress)
+    steps = _Steps(document.id, method, models, writer, former, job, progress)
     details = job.start(steps.condense, bare if method.details else [])
-    chunks = steps.embed(bare)
+    chunks = steps.embed(former.embedded(bare))
     groups = steps.group(chunks) if method.levels else []
     summaries, assigned = steps.grow(groups) if groups else ([], [])
     return DocumentGraph(
@@ -72,6 +93,7 @@ def build(
         details=tuple(details.result()),
         assigned=tuple(assigned),
         usage=models.meter.usage(),
+        changed=former.changed,
     )
 
 
@@ -83,22 +105,29 @@ class _Steps:
     method: Method
     models: Models
     writer: Writer
+    former: Former
     job: Job
     progress: Progress
+    drafts: dict[str, str] = field(default_factory=dict)
+    """Texts of summaries that detection wrote, by the summaries' ids."""
 
-    def embed(self, bare: Sequence[Bare]) -> list[Bare]:
-        """The same passages with their embeddings, asked for in batches, side by side."""
-        size = self.models.embedder.batch
-        batches = [bare[start : start + size] for start in range(0, len(bare), size)]
-        vectors = self._each(EMBED, "embeddings", self._vectors, batches)
-        rows = [row for batch in vectors for row in batch]
-        return [replace(one, embedding=row) for one, row in zip(bare, rows, strict=True)]
+    def embed(self, passages: Sequence[Bare]) -> list[Bare]:
+        """The same passages, all with embeddings, asked for in batches, side by side."""
+        bare = [one for one in passages if not len(one.embedding)]
+        vectors = self._each(
+            EMBED, "embeddings", self._vectors, _batches(bare, self.models.embedder.batch)
+        )
+        rows = iter([row for batch in vectors for row in batch])
+        return [
+            one if len(one.embedding) else replace(one, embedding=next(rows)) for one in passages
+        ]
 
     def group(self, chunks: Sequence[Chunk]) -> list[Group]:
         """Soft clusters of chunks."""
-        return grouped(
-            chunks, self._cluster(embeddings(chunks), [chunk.tokens for chunk in chunks])
-        )
+        groups = self._divided("", 1, chunks)
+        known = sum(self.former.aspects(group) is not None for group in groups)
+        self._save("aspects", known)
+        return groups
 
     def grow(self, groups: Sequence[Group]) -> tuple[list[Summary], list[str]]:
         """The summaries of every aspect, and the names of those that had to be assigned.
@@ -110,32 +139,66 @@ class _Steps:
         for aspect, holders, was_assigned in represent(
             self.method.aspects,
             self.method.detection_rounds,
-            lambda aspects: self._detect(groups, aspects),
+            lambda aspects, number: self._detect(groups, aspects, number),
             lambda aspect: self._best_fit(groups, aspect),
         ):
             held = [groups[number] for number in holders]
             growing.append(
                 self.job.start(
-                    grow, aspect, held, self.method.levels, self._summarise, self._cluster
+                    grow, aspect, held, self.method.levels, self._summarise, self._divide
                 )
             )
-            assigned += [aspect.name] * was_assigned
+            stays_assigned = aspect.name in self.former.assigned and all(
+                self.former.aspects(group) for group in held
+            )
+            assigned += [aspect.name] * (was_assigned or stays_assigned)
         return [summary for tree in growing for summary in tree.result()], assigned
 
     def condense(self, chunks: Sequence[Chunk]) -> list[Detail]:
         """The detail nodes of every chunk, embedded."""
-        texts = self._each(CONDENSE, "details", self._details, chunks)
-        return self.embed([detail for one in texts for detail in one])
+        size = self.method.details_per_call
+        new = _batches([chunk for chunk in chunks if not self.former.has(chunk)], size)
+        made = self._each(CONDENSE, "details", self._details, new)
+        by_chunk = {
+            chunk.id: told
+            for batch, all_told in zip(new, made, strict=True)
+            for chunk, told in zip(batch, all_told, strict=True)
+        }
+        self._save("details", -(-(len(chunks) - len(by_chunk)) // size))
+        details = [by_chunk.get(chunk.id) or self.former.details(chunk) for chunk in chunks]
+        return self.embed([detail for one in details for detail in one])
 
-    def _cluster(self, vectors: Vectors, counts: Sequence[int]) -> list[Cluster]:
-        return cluster(vectors, counts, self.method.clustering)
+    def _divide(self, aspect: Aspect, level: int, nodes: Sequence[Node]) -> list[Group]:
+        return self._divided(aspect.name, level, nodes)
 
-    def _detect(self, groups: Sequence[Group], aspects: Sequence[Aspect]) -> list[frozenset[str]]:
-        def detect(group: Group) -> frozenset[str]:
+    def _divided(self, aspect: str, level: int, nodes: Sequence[Node]) -> list[Group]:
+        """Clusters of nodes: as they were, as far as they did not change; else made now."""
+        knobs = self.method.clustering
+
+        def divide(nodes: Sequence[Node]) -> list[Group]:
+            counts = [node.tokens for node in nodes]
+            return grouped(nodes, cluster(embeddings(nodes), counts, knobs))
+
+        return self.former.groups(aspect, level, nodes, knobs, divide)
+
+    def _detect(
+        self, groups: Sequence[Group], aspects: Sequence[Aspect], number: int
+    ) -> list[Collection[str]]:
+        """The aspects clearest in each group; a known group has those that it was found to hold."""
+        names = {aspect.name for aspect in aspects}
+
+        def detect(group: Group) -> Collection[str]:
+            members = [node.id for node in group.nodes]
             text = "\n\n".join(node.text.strip() for node in group.nodes)
-            return self.writer.detect(text, aspects)
+            found = self.writer.detect(text, aspects, number)
+            for name, draft in found.items():
+                self.drafts[ids.summary_id(self.document, name, 1, members)] = draft
+            return found
 
-        return self._each(DETECT, "aspects", detect, groups)
+        known = [self.former.aspects(group) for group in groups]
+        new = [group for group, held in zip(groups, known, strict=True) if held is None]
+        found = iter(self._each(DETECT, "aspects", detect, new))
+        return [next(found) if held is None else held & names for held in known]
 
     def _best_fit(self, groups: Sequence[Group], aspect: Aspect) -> int:
         """The group whose mean embedding is nearest to the aspect's description."""
@@ -148,9 +211,28 @@ class _Steps:
             text = self.writer.summarise([node.text.strip() for node in group.nodes], aspect)
             return summary(self.document, aspect.name, level, group, text, tokens.count(text))
 
-        return self.embed(self._each(SUMMARISE, "summaries", summarise, groups))
+        told = [self._told(aspect, level, group) for group in groups]
+        untold = [group for group, one in zip(groups, told, strict=True) if one is None]
+        self._save("summaries", sum(one is not None and len(one.embedding) > 0 for one in told))
+        new = iter(self._each(SUMMARISE, "summaries", summarise, untold))
+        return self.embed([one or next(new) for one in told])
 
-    def _details(self, chunk: Chunk) -> list[Detail]:
+    def _told(self, aspect: Aspect, level: int, group: Group) -> Summary | None:
+        """The summary of a group, where the former graph has it or detection wrote it."""
+        members = [node.id for node in group.nodes]
+        identity = ids.summary_id(self.document, aspect.name, level, members)
+        if known := self.former.summary(identity):
+            placed = summary(self.document, aspect.name, level, group, known.text, known.tokens)
+            return replace(placed, embedding=known.embedding)
+        if draft := self.drafts.get(identity):
+            return summary(self.document, aspect.name, level, group, draft, tokens.count(draft))
+        return None
+
+    def _details(self, chunks: Sequence[Chunk]) -> list[list[Detail]]:
+        texts = self.writer.condense([chunk.text.strip() for chunk in chunks])
+        return [self._detailed(chunk, one) for chunk, one in zip(chunks, texts, strict=True)]
+
+    def _detailed(self, chunk: Chunk, texts: Sequence[str]) -> list[Detail]:
         return [
             Detail(
                 id=ids.detail_id(chunk.id, ordinal),
@@ -162,11 +244,16 @@ class _Steps:
                 text=text,
                 tokens=tokens.count(text),
             )
-            for ordinal, text in enumerate(self.writer.condense(chunk.text.strip()))
+            for ordinal, text in enumerate(texts)
         ]
 
     def _vectors(self, batch: Sequence[Bare]) -> Vectors:
         return self.models.embedder.embed([one.text.strip() for one in batch]).vectors
+
+    def _save(self, step: str, calls: int) -> None:
+        """Counts calls that the former graph made needless."""
+        if calls:
+            self.models.meter.add(step, Usage(saved=calls))
 
     def _each(
         self, priority: int, step: str, work: Callable[[In], Out], items: Sequence[In]
@@ -180,3 +267,7 @@ class _Steps:
 
         self.progress.expect(step, len(items))
         return self.job.each(priority, told, items)
+
+
+def _batches(items: Sequence[In], size: int) -> list[Sequence[In]]:
+    return [items[start : start + size] for start in range(0, len(items), size)]

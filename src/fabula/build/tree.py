@@ -27,7 +27,7 @@ def grow(
     groups: Sequence[Group],
     levels: int,
     summarise: Callable[[Aspect, int, Sequence[Group]], list[Summary]],
-    cluster: Callable[[Vectors, Sequence[int]], list[Cluster]],
+    divide: Callable[[Aspect, int, Sequence[Node]], list[Group]],
 ) -> list[Summary]:
     """The summaries of `aspect`, all levels, lowest first.
 
@@ -39,10 +39,10 @@ def grow(
     tree = list(level)
     nodes: list[Summary] = level
     for number in range(2, levels + 1):
-        clusters = cluster(embeddings(nodes), [node.tokens for node in nodes])
-        if len(nodes) == 1 or len(clusters) >= len(nodes):
+        groups = divide(aspect, number, nodes) if len(nodes) > 1 else []
+        merged = [group for group in groups if len(group.nodes) > 1]
+        if not merged or len(groups) >= len(nodes):
             break
-        merged = [group for group in grouped(nodes, clusters) if len(group.nodes) > 1]
         # What shares a cluster with nothing says all there is already: it waits a level.
         kept = {node.id for group in merged for node in group.nodes}
         level = summarise(aspect, number, merged)

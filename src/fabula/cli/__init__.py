@@ -18,9 +18,13 @@ COMMANDS = {
     "list": "List the documents.",
     "show": "Show a document's trees and what they cost.",
     "remove": "Remove documents.",
+    "reembed": "Give the whole graph embeddings of another model.",
+    "check": "Check that the graph is sound.",
+    "export": "Write the graph, or a document's, as JSONL or GraphML.",
     "doctor": "Check Python, Neo4j, indexes, models and keys.",
     "settings": "Show every setting, its value and where to set it.",
-    "db": "Start, stop and look at Fabula's own Neo4j.",
+    "cache": "Look at the model replies that are kept, or delete them.",
+    "db": "Start, stop, look at and back up Fabula's own Neo4j.",
 }
 """Every command and its line of help, so that showing them imports none of them."""
 
@@ -53,10 +57,8 @@ class Commands(click.Group):
             if ctx.meta.get(DEBUG):
                 raise
             raise click.ClickException(str(error)) from error
-        except KeyboardInterrupt:
-            click.echo(
-                "\nStopped. What was finished is kept; run the command again to go on.", err=True
-            )
+        except KeyboardInterrupt as stop:
+            click.echo(f"\nStopped. {stop}".rstrip(), err=True)
             # Threads that still wait for a model must not hold the terminal.
             sys.stdout.flush()
             ctx.exit(130)

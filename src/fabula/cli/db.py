@@ -28,7 +28,7 @@ OWN = settings_flags("home", "neo4j_heap", "neo4j_page_cache")
 
 @click.group("db")
 def command() -> None:
-    """Start, stop and look at Fabula's own Neo4j."""
+    """Start, stop, look at and back up Fabula's own Neo4j."""
 
 
 @command.command()
@@ -107,6 +107,38 @@ def destroy(settings: Settings, yes: bool, programs: bool) -> None:
     with shown() as report:
         private_server(settings).destroy(programs=programs, report=report)
     click.echo(f"The private Neo4j's data in {settings.home} is deleted.")
+
+
+@command.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--force", is_flag=True, help="overwrite FILE")
+@OWN
+def dump(settings: Settings, file: Path, force: bool) -> None:
+    """Write all graphs to FILE, in Neo4j's own dump format.
+
+    The server is stopped meanwhile, and started again if it ran. Passwords are not in FILE.
+    """
+    _mention_other(settings)
+    with shown() as report:
+        private_server(settings).dump(file, overwrite=force, report=report)
+    click.echo(f"All graphs are in {file} ({file.stat().st_size / 1e6:.1f} MB).")
+
+
+@command.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--yes", is_flag=True, help="do not ask")
+@OWN
+def load(settings: Settings, file: Path, yes: bool) -> None:
+    """Replace all graphs by those in FILE, which `fabula db dump` wrote.
+
+    The password stays as it is. With a file that can't be loaded, nothing changes.
+    """
+    _mention_other(settings)
+    if not yes:
+        click.confirm(f"Replace all graphs in {settings.home} by those in {file}?", abort=True)
+    with shown() as report:
+        private_server(settings).load(file, report=report)
+    click.echo(f"The graphs of {file} have taken the place of all others.")
 
 
 def _mention_other(settings: Settings) -> None:

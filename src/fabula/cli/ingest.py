@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from fabula.cli.expected import show_expected
 from fabula.cli.options import BUILDING, GRAPH, settings_flags
 from fabula.cli.screen import notice_offline, spent
 from fabula.cli.starting import opened
@@ -15,20 +16,36 @@ from fabula.settings import Settings
 
 @click.command("ingest")
 @click.argument("paths", nargs=-1, required=True, type=click.Path())
+@click.option("--rebuild", is_flag=True, help="make all anew, as at a first ingest")
+@click.option("--dry-run", is_flag=True, help="only say what it would ask and cost")
 @settings_flags(*GRAPH, *BUILDING)
-def command(paths: tuple[str, ...], settings: Settings) -> None:
+def command(paths: tuple[str, ...], rebuild: bool, dry_run: bool, settings: Settings) -> None:
     """Make graphs of PATHS: text, Markdown, HTML, EPUB and PDF files, or folders of them.
 
     What is in the graph already, and has not changed, is left as it is; a changed file takes the
-    place of the old one. A file that can't be read is named, and the rest goes on; the exit code
-    is then 1.
+    place of the old one, and only what
+    changed in it is asked for. A file that can't be read is named, and the rest goes on; the exit
+    code is then 1.
     """
     notice_offline(settings)
-    with opened(settings) as fabula, watching() as listener:
-        outcomes = fabula.ingest(*paths, listener=listener)
+    if dry_run:
+        with opened(settings) as fabula:
+            show_expected(fabula.expect(*paths, rebuild=rebuild), settings)
+        return
+    listener = watching()
+    try:
+        with opened(settings) as fabula, listener:
+            outcomes = fabula.ingest(*paths, rebuild=rebuild, listener=listener)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(_how_to_go_on(listener.tally.so_far(), settings)) from None
     click.echo(_in_all(outcomes))
     if any(outcome.error for outcome in outcomes):
         raise click.exceptions.Exit(1)
+
+
+def _how_to_go_on(so_far: str, settings: Settings) -> str:
+    kept = " and kept" if settings.cache and not settings.offline else ""
+    return f"{so_far}{kept}: run the same command again to go on."
 
 
 def _in_all(outcomes: list[Outcome]) -> str:

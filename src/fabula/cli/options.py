@@ -21,12 +21,26 @@ GRAPH = (
     "neo4j_page_cache",
     "collection",
 )
-MODELS = ("base_url", "model", "embedding_model", "concurrency", "timeout", "attempts")
+MODELS = (
+    "base_url",
+    "model",
+    "embedding_model",
+    "concurrency",
+    "timeout",
+    "attempts",
+    "cache",
+    "cache_folder",
+)
 BUILDING = (
     *MODELS,
     "aspect_model",
     "temperature",
     "embedding_batch",
+    "details_per_call",
+    "aspects_with_summaries",
+    "max_calls",
+    "max_tokens",
+    "prices",
     "max_file_mb",
     *METHOD_SETTINGS,
 )
@@ -55,12 +69,20 @@ def settings_flags(*names: str) -> Callable[[Command], Command]:
 
 def _flag(name: str) -> Callable[[Command], Command]:
     field = Settings.model_fields[name]
+    flag = f"--{name.replace('_', '-')}"
+    if field.annotation is bool:
+        shown = "on" if field.default else "off"
+        no = flag.replace("--", "--no-", 1)
+        # None: not given, which leaves it to the environment and the file.
+        return click.option(
+            f"{flag}/{no}", name, default=None, help=f"{field.description} [{shown}]"
+        )
     choices = typing.get_args(field.annotation)
     literal = bool(choices) and all(isinstance(choice, str) for choice in choices)
     default = field.default
     shown = "" if default in (None, "", PydanticUndefined) else f" [{default}]"
     return click.option(
-        f"--{name.replace('_', '-')}",
+        flag,
         name,
         type=click.Choice(choices) if literal else str,
         metavar=None if literal else _metavar(default),

@@ -20,11 +20,10 @@ WIDE = 10_000
 
 
 def console(stderr: bool = False) -> Console:
-    """Where people read; lines are whole where it is no terminal."""
+    """Where people read; lines are whole where it is no terminal, and brackets are text."""
     stream = sys.stderr if stderr else sys.stdout
-    return Console(
-        file=stream, highlight=False, soft_wrap=True, width=None if stream.isatty() else WIDE
-    )
+    width = None if stream.isatty() else WIDE
+    return Console(file=stream, highlight=False, markup=False, soft_wrap=True, width=width)
 
 
 def notice_offline(settings: Settings) -> None:
@@ -50,13 +49,13 @@ def place(hit: Hit) -> str:
 
 
 def spent(usage: Usage) -> str:
-    """Calls and tokens in words."""
-    if not usage.calls:
-        return "no model calls"
-    return (
-        f"{usage.calls:,} calls, {usage.prompt_tokens:,} prompt and "
-        f"{usage.completion_tokens:,} completion tokens"
-    )
+    """Calls and tokens in words, and what was saved or went wrong, if anything did."""
+    tokens = f"{usage.prompt_tokens:,} prompt and {usage.completion_tokens:,} completion tokens"
+    paid = f"{usage.calls:,} calls, {tokens}"
+    said = [paid if usage.calls else "no model calls"]
+    said += [f"{usage.saved:,} calls saved"] * (usage.saved > 0)
+    said += [f"{usage.faults:,} faulty replies asked for again"] * (usage.faults > 0)
+    return ", ".join(said)
 
 
 def outline(entry: Entry, layers: Sequence[Layer]) -> Table:
@@ -83,6 +82,8 @@ def usage_json(usage: Mapping[str, Usage]) -> dict[str, dict[str, int]]:
             "calls": one.calls,
             "prompt_tokens": one.prompt_tokens,
             "completion_tokens": one.completion_tokens,
+            "saved": one.saved,
+            "faults": one.faults,
         }
         for step, one in usage.items()
     }

@@ -43,13 +43,47 @@ def outcome_line(outcome: Outcome) -> str:
     return said
 
 
+class Tally:
+    """Counts how far an ingest is, for whoever stops it."""
+
+    def __init__(self) -> None:
+        self._begun = self._ended = 0
+        self._calls: dict[int, int] = {}
+        self._counting = threading.Lock()
+
+    def so_far(self) -> str:
+        """Documents that are done and under way, and the replies that came, in words."""
+        done, under_way = self._ended, self._begun - self._ended
+        replies = sum(self._calls.values())
+        return (
+            f"{done} document{' is' if done == 1 else 's are'} done, {under_way} "
+            f"{'was' if under_way == 1 else 'were'} under way; {replies:,} model "
+            f"{'reply was' if replies == 1 else 'replies were'} paid for"
+        )
+
+    def begun(self) -> None:
+        """A document is being made."""
+        with self._counting:
+            self._begun += 1
+
+    def asked(self, document: object, calls: int) -> None:
+        """What one document has asked of models until now."""
+        self._calls[id(document)] = calls
+
+    def ended(self) -> None:
+        """A document is done with."""
+        with self._counting:
+            self._ended += 1
+
+
 class Bars:
     """A bar for each step of each document that is being made, on a terminal."""
 
     def __init__(self, screen: Console) -> None:
+        self.tally = Tally()
         self._all: TaskID | None = None
         self._progress = Progress(
-            TextColumn("{task.description}", style="bold"),
+            TextColumn("{task.description}", style="bold", markup=False),
             BarColumn(24),
             MofNCompleteColumn(),
             TimeRemainingColumn(compact=True),
@@ -77,22 +111,25 @@ class Bars:
 
     def begin(self, source: str) -> DocumentBars:
         """The bars of one document."""
-        return DocumentBars(self._progress, source)
+        self.tally.begun()
+        return DocumentBars(self._progress, source, self.tally)
 
     def end(self, outcome: Outcome) -> None:
         """A line that stays, in the place of the document's bars."""
+        self.tally.ended()
         for task in list(self._progress.tasks):
             if task.fields["source"] == outcome.source:
                 self._progress.remove_task(task.id)
         if self._all is not None:
             self._progress.update(self._all, advance=1)
-        self._progress.console.print(outcome_line(outcome), markup=False)
+        self._progress.console.print(outcome_line(outcome))
 
 
 class DocumentBars:
     """One document's bars: one a step, gone when the step is done."""
 
-    def __init__(self, progress: Progress, source: str) -> None:
+    def __init__(self, progress: Progress, source: str, tally: Tally) -> None:
+        self._tally = tally
         self._progress = progress
         self._source = source
         self._name = PurePath(source).name
@@ -111,6 +148,7 @@ class DocumentBars:
 
     def done(self, step: str, usage: Usage) -> None:
         """One piece done: its bar moves."""
+        self._tally.asked(self, usage.calls)
         task = self._tasks[step]
         self._progress.update(task, advance=1, spent=spent(usage) if usage.calls else "")
         if self._progress.tasks and self._finished(task):
@@ -125,6 +163,9 @@ class DocumentBars:
 
 class Lines:
     """A line now and then for each document, where there is no terminal."""
+
+    def __init__(self) -> None:
+        self.tally = Tally()
 
     def __enter__(self) -> Self:
         return self
@@ -144,18 +185,21 @@ class Lines:
 
     def begin(self, source: str) -> DocumentLines:
         """The lines of one document."""
-        return DocumentLines(PurePath(source).name)
+        self.tally.begun()
+        return DocumentLines(PurePath(source).name, self.tally)
 
     def end(self, outcome: Outcome) -> None:
         """What became of a document."""
+        self.tally.ended()
         click.echo(outcome_line(outcome))
 
 
 class DocumentLines:
     """One document's lines: what is done of each step, and the time that it needs still."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, tally: Tally) -> None:
         self._name = name
+        self._tally = tally
         self._expected: dict[str, int] = {}
         self._done: dict[str, int] = {}
         self._began = self._spoke = time.monotonic()
@@ -168,6 +212,7 @@ class DocumentLines:
 
     def done(self, step: str, usage: Usage) -> None:
         """One piece done; says so when a step ends, or after some seconds."""
+        self._tally.asked(self, usage.calls)
         with self._counting:
             self._done[step] = self._done.get(step, 0) + 1
             now = time.monotonic()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -59,6 +60,8 @@ _READERS: dict[str, Reader] = {
 SUFFIXES = tuple(_READERS)
 """What can be read."""
 
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+"""What a terminal obeys: line ends, escapes, and turns of the writing's direction."""
 _UNPACKED = 4
 """A compressed book may unpack to this many times the largest file."""
 
@@ -87,8 +90,9 @@ def load(path: Path, collection: str, max_bytes: int) -> Document:
 
 
 def printable(path: str | Path) -> str:
-    r"""A path as text that can be shown and stored: bytes that are no UTF-8 become \xff."""
-    return os.fsencode(path).decode("utf-8", "backslashreplace")
+    r"""A path as text of one line: bytes that are no UTF-8 become \xff, and a newline \n."""
+    name = os.fsencode(path).decode("utf-8", "backslashreplace")
+    return _CONTROL.sub(lambda found: ascii(found[0])[1:-1], name)
 
 
 def read_text(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import unicodedata
 
@@ -16,6 +17,10 @@ _INVISIBLE = re.compile(
     "[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u200b\u2060\ufeff\ufffe\uffff]"
 )
 _SURROGATES = re.compile("[\ud800-\udfff]")
+_MOST_MARKS = 30
+"""Combining marks in a row, as the Stream-Safe Text Format has it (Unicode's UAX 15): to bring more
+into one order costs the square of their number."""
+_JOINER = "\u034f"
 _SPACES = re.compile("[\t\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]")
 _EMPHASIS = re.compile(r"(?<!_)_(?!_)")
 _MARKER = re.compile(r"\[(?:illustration|ilustracja|abbildung)\b", re.IGNORECASE)
@@ -33,7 +38,7 @@ def clean(text: str) -> str:
 def prose(text: str) -> list[str]:
     """The paragraphs of a plain text, cleaned and unwrapped, in order; none is empty."""
     bare = _without_emphasis(without_markers(tidy(text)))
-    found = list(paragraphs(unicodedata.normalize("NFC", bare), is_chapter_line))
+    found = list(paragraphs(_normal(bare), is_chapter_line))
     # What was unwrapped shows more of how the file is wrapped; in a book this changes nothing.
     while (again := list(paragraphs("\n\n".join(found), is_chapter_line))) != found:
         found = again
@@ -42,11 +47,11 @@ def prose(text: str) -> list[str]:
 
 def tidy(text: str) -> str:
     """NFC, newlines only, plain spaces only, nothing invisible; indents and blank lines stay."""
-    text = unicodedata.normalize("NFC", text)
+    text = _normal(text)
     text = _PAGE_ENDS.sub("\n\n", _LINE_ENDS.sub("\n", text))
     text = _SPACES.sub(" ", _INVISIBLE.sub("", text))
     text = _SURROGATES.sub("\ufffd", text)
-    return unicodedata.normalize("NFC", text)
+    return _normal(text)
 
 
 def lines(text: str) -> str:
@@ -58,6 +63,23 @@ def lines(text: str) -> str:
 def one_line(text: str) -> str:
     """`text` tidied and on one line."""
     return " ".join(tidy(text).split())
+
+
+def _normal(text: str) -> str:
+    """`text` in NFC, in time linear in its length: long runs of marks are parted by a joiner."""
+    if text.isascii():
+        return text
+    return unicodedata.normalize(
+        "NFC", _many_marks(max(text) > "\uffff").sub(rf"\g<0>{_JOINER}", text)
+    )
+
+
+@functools.cache
+def _many_marks(beyond: bool) -> re.Pattern[str]:
+    """A run too long, with the marks `beyond` U+FFFF or, twenty times as fast, without them."""
+    codes = range(0x300, 0x1F000 if beyond else 0x10000)
+    marks = "".join(char for char in map(chr, codes) if unicodedata.combining(char))
+    return re.compile(f"[{marks}]{{{_MOST_MARKS}}}(?=[{marks}])")
 
 
 def without_markers(text: str) -> str:

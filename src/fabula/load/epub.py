@@ -172,11 +172,11 @@ def _labels(archive: _Archive, items: Sequence[_Item]) -> dict[str, str]:
 
 def _nav_links(archive: _Archive, name: str) -> Iterator[tuple[str, str]]:
     text = decode(archive.read(name), f"{archive.source}: {name}")
-    links = re.finditer(r"<a\b[^>]*?\bhref\s*=\s*[\"']([^\"'<>]*)[\"'][^>]*>([^<]*)<", text)
-    for link in links:
+    for link in re.finditer(r"<a\b([^<>]*)>([^<]*)<", text):
+        place = re.search(r"\bhref\s*=\s*[\"']([^\"']*)[\"']", link[1])
         label = one_line(link[2])
-        if label:
-            yield _resolved(name, link[1]), label
+        if place and label:
+            yield _resolved(name, place[1]), label
 
 
 def _is_nav(item: _Item) -> bool:

@@ -11,6 +11,7 @@ from fabula.load.clean import lines, prose, tidy
 from fabula.load.draft import Block, Draft
 from fabula.load.encoding import decode
 from fabula.load.headings import confirm, joined, stated_title
+from fabula.load.text import plain
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
@@ -19,6 +20,8 @@ _FRONT = re.compile(r"(?:---|\+\+\+)\n(.{0,20000}?)\n(?:---|\.\.\.|\+\+\+)\s*(?:
 _FACT = re.compile(r"(title|authors?|lang(?:uage)?)\s*[:=]\s*(\S.*)", re.IGNORECASE)
 _BREAKS = {"softbreak": " ", "hardbreak": "\n"}
 _HEADINGS = ("h1", "h2", "h3")
+_DEEPEST = 50
+"""Levels of quotes and lists within each other; the parser recurses, and leaves out the rest."""
 
 
 def read(data: bytes, source: str) -> Draft:
@@ -26,7 +29,10 @@ def read(data: bytes, source: str) -> Draft:
     from markdown_it import MarkdownIt
 
     facts, body = _front(tidy(decode(data, source)))
-    tokens = MarkdownIt("commonmark").enable("table").parse(body)
+    parser = MarkdownIt("commonmark", {"maxNesting": 2 * _DEEPEST}).enable("table")
+    tokens = parser.parse(body)
+    if any(token.level >= 2 * _DEEPEST - 1 for token in tokens):
+        return plain(body)
     blocks = tuple(_blocks(tokens, source))
     title = facts.get("title") or stated_title(blocks)
     return Draft(

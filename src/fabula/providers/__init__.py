@@ -17,30 +17,47 @@ NO_ANSWER = "The passages found do not answer this question."
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """One request to a chat model; with a `schema` the reply is to be JSON of that shape."""
+    """One request to a chat model; with a `schema` the reply is to be JSON of that shape.
+
+    `correction` tells what was wrong with the reply before; it is sent after `user`. Whatever it
+    says, the same is asked for: the response cache knows a prompt without it. `sample` tells apart
+    several replies to the same prompt.
+    """
 
     system: str
     user: str
     max_tokens: int
     temperature: float
     schema: type[BaseModel] | None = None
+    correction: str = ""
+    sample: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A reply, or a piece of a streamed one, and the tokens the endpoint counted for it."""
+    """A reply, or a piece of a streamed one, and the tokens the endpoint counted for it.
+
+    `faults`: tries that failed before this one; `cached`: whether it was paid for earlier.
+    """
 
     text: str
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    faults: int = 0
+    cached: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Embeddings:
-    """Unit vectors, one float32 row a text, and the tokens the endpoint counted for them."""
+    """Unit vectors, one float32 row a text, and the tokens the endpoint counted for them.
+
+    `faults`: tries that failed before this one; `cached`: whether all were paid for earlier.
+    """
 
     vectors: Vectors
     tokens: int = 0
+    faults: int = 0
+    cached: bool = False
 
 
 class Chat(Protocol):
@@ -52,6 +69,10 @@ class Chat(Protocol):
 
     def stream(self, prompt: Prompt) -> Iterator[Reply]:
         """The reply in pieces as they arrive; token counts come with the last."""
+        ...
+
+    def reject(self, prompt: Prompt, *, forget: bool) -> None:
+        """Told that the reply to `prompt` could not be used; to `forget` it, it is asked again."""
         ...
 
 
@@ -76,16 +97,20 @@ class Embedder(Protocol):
 class Writer(Protocol):
     """What building a graph asks of a model; one instance serves one document."""
 
-    def detect(self, text: str, aspects: Sequence[Aspect]) -> frozenset[str]:
-        """The names of those `aspects` that are clearest in a cluster's text; may be none."""
+    def detect(self, text: str, aspects: Sequence[Aspect], sample: int = 0) -> dict[str, str]:
+        """The names of those `aspects` that are clearest in a cluster's text; may be none.
+
+        Another `sample` is asked anew, where the model does not always say the same.
+        Each with its summary, where the same call wrote it; else with ''.
+        """
         ...
 
     def summarise(self, texts: Sequence[str], aspect: Aspect) -> str:
         """What the passages of one cluster say about `aspect` alone."""
         ...
 
-    def condense(self, text: str) -> tuple[str, ...]:
-        """Key facts of one chunk, as fragments, none like another."""
+    def condense(self, texts: Sequence[str]) -> list[tuple[str, ...]]:
+        """Key facts of each of some neighbouring chunks, as fragments, none like another."""
         ...
 
 

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator, Sequence
 
 from fabula import tokens
+from fabula.errors import BadReply
 from fabula.model import Usage
 from fabula.providers import Chat, Embedder, Embeddings, Prompt, Reply
 
@@ -40,7 +41,12 @@ class CountedChat:
 
     def complete(self, prompt: Prompt) -> Reply:
         """The chat's reply."""
-        reply = self._chat.complete(prompt)
+        try:
+            reply = self._chat.complete(prompt)
+        except BadReply:
+            # Answered and paid for, though there is no text in it.
+            self._count(prompt, "", Reply(""))
+            raise
         self._count(prompt, reply.text, reply)
         return reply
 
@@ -50,16 +56,26 @@ class CountedChat:
         try:
             for piece in self._chat.stream(prompt):
                 text.append(piece.text)
-                if piece.prompt_tokens or piece.completion_tokens:
+                if piece.prompt_tokens or piece.completion_tokens or piece.cached:
                     told = piece
                 yield piece
         finally:
             if text:
                 self._count(prompt, "".join(text), told)
 
+    def reject(self, prompt: Prompt, *, forget: bool) -> None:
+        """Counts a reply that could not be used."""
+        self._meter.add(self._step, Usage(faults=1))
+        self._chat.reject(prompt, forget=forget)
+
     def _count(self, prompt: Prompt, text: str, told: Reply) -> None:
-        asked = told.prompt_tokens or tokens.count(prompt.system) + tokens.count(prompt.user)
-        self._meter.add(self._step, Usage(1, asked, told.completion_tokens or tokens.count(text)))
+        if told.cached:
+            self._meter.add(self._step, Usage(saved=1))
+            return
+        sent = (prompt.system, prompt.user, prompt.correction)
+        asked = told.prompt_tokens or sum(tokens.count_all(sent))
+        said = told.completion_tokens or tokens.count(text)
+        self._meter.add(self._step, Usage(1, asked, said, faults=told.faults))
 
 
 class CountedEmbedder:
@@ -81,6 +97,9 @@ class CountedEmbedder:
     def embed(self, texts: Sequence[str]) -> Embeddings:
         """The embedder's rows."""
         embeddings = self._embedder.embed(texts)
+        if embeddings.cached:
+            self._meter.add(self._step, Usage(saved=1))
+            return embeddings
         asked = embeddings.tokens or sum(tokens.count_all(texts))
-        self._meter.add(self._step, Usage(1, asked, 0))
+        self._meter.add(self._step, Usage(1, asked, faults=embeddings.faults))
         return embeddings

@@ -39,7 +39,7 @@ class Dialect:
             "model": model,
             "messages": [
                 {"role": "system", "content": _sendable(prompt.system)},
-                {"role": "user", "content": _sendable(prompt.user)},
+                {"role": "user", "content": _sendable(prompt.user + prompt.correction)},
             ],
         }
         if self.limit is not None:

@@ -83,20 +83,20 @@ class ExtractiveWriter:
         self._aspect = functools.lru_cache(KEPT)(self._described)
         self._usual = functools.lru_cache(KEPT)(self._likeness)
 
-    def detect(self, text: str, aspects: Sequence[Aspect]) -> frozenset[str]:
+    def detect(self, text: str, aspects: Sequence[Aspect], sample: int = 0) -> dict[str, str]:
         """The one to three `aspects` whose descriptions the text is nearest to.
 
         Nearest against the document's own mean for each aspect, in its deviations, and against
         the text's mean over all aspects: clearer here than elsewhere, and than the others.
         """
         if not aspects or not text.strip():
-            return frozenset()
+            return {}
         [vector] = self._vectors([text])
         wanted, mean, deviation = self._usual(tuple(aspects))
         clear = (wanted @ vector - mean) / deviation
         clear -= clear.mean()
         first, *others = np.argsort(-clear, kind="stable")[:MOST_DETECTED].tolist()
-        return frozenset(aspects[one].name for one in (first, *others) if clear[one] >= 0)
+        return {aspects[one].name: "" for one in (first, *others) if clear[one] >= 0}
 
     def summarise(self, texts: Sequence[str], aspect: Aspect) -> str:
         """The most salient sentences of a cluster, drawn towards `aspect`, in text order.
@@ -119,11 +119,15 @@ class ExtractiveWriter:
             picked.pop()
         return _joined(cluster, picked)
 
-    def condense(self, text: str) -> tuple[str, ...]:
-        """The densest clauses of a chunk, as fragments in text order, none like another."""
-        lines = [one.text for one in self._sentences([text])]
-        lengths = self._lengths
-        return fragments(lines, self._stemmer, self._idf, lengths.details, lengths.detail_tokens)
+    def condense(self, texts: Sequence[str]) -> list[tuple[str, ...]]:
+        """The densest clauses of each chunk, as fragments in text order, none like another."""
+        size = (self._lengths.details, self._lengths.detail_tokens)
+        return [
+            fragments(
+                [one.text for one in self._sentences([text])], self._stemmer, self._idf, *size
+            )
+            for text in texts
+        ]
 
     def _gathered(self, texts: tuple[str, ...]) -> _Cluster:
         unique = {one.text.casefold(): one for one in reversed(self._sentences(texts))}

@@ -1,4 +1,4 @@
-"""How patiently models are called: how many calls at once over all threads, how long to wait."""
+"""How patiently models are called, over all threads: when each call may start, how long to wait."""
 
 from __future__ import annotations
 
@@ -9,6 +9,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from fabula.errors import ModelError
+from fabula.providers.pacing import Call, Pacing
+
+LONGEST_SLEEP = 60.0
+"""Seconds; infinity is more than a lock can wait."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,62 +20,62 @@ class Patience:
     """How long to wait: `timeout` seconds without a byte, `attempts` tries for a call.
 
     Before the second try, `first_wait` seconds, before each further one twice as long, unless
-    the endpoint says how long.
+    the endpoint says how long. Refusals for calling too often are no tries: a call is given up
+    when all calls were refused for `refusals` seconds.
     """
 
     timeout: float = 120.0
     attempts: int = 6
     first_wait: float = 0.5
+    refusals: float = 600.0
 
 
 class Limiter:
-    """At most `limit` calls at once: halved by a 429, grown back one by one (AIMD).
+    """At most `most` calls at once, and no more than the endpoint is found to allow.
 
     Thread-safe; waiting threads sleep. `close` ends every wait with a ModelError, so that an
     interrupted program need not sit out a long Retry-After.
     """
 
-    def __init__(self, limit: int) -> None:
-        self._most = limit
-        self._limit = limit
-        self._under_way = 0
-        self._answered = 0
-        self._lowered = 0
-        self._open_at = 0.0
+    def __init__(self, most: int) -> None:
+        self.pacing = Pacing(most)
+        self._answered_at = time.monotonic()
         self._changed = threading.Condition()
         self._closed = threading.Event()
 
     @property
-    def limit(self) -> int:
-        """The calls allowed at once now."""
-        return self._limit
+    def silent_for(self) -> float:
+        """Seconds since a call was last answered, or since the beginning."""
+        return time.monotonic() - self._answered_at
 
     @contextmanager
-    def slot(self) -> Iterator[int]:
-        """Waits for a turn and holds it; gives the turn's mark, for `slow_down`.
+    def slot(self) -> Iterator[Call]:
+        """Waits for a turn and holds it; leaving without an error counts as a call answered.
 
-        Leaving without an error counts as a call answered. Raises ModelError once closed.
+        Raises ModelError once closed.
         """
-        mark = self._enter()
-        answered = False
+        call = self._enter()
         try:
-            yield mark
-            answered = True
-        finally:
-            self._leave(mark if answered else None)
-
-    def slow_down(self, seconds: float, mark: int) -> None:
-        """No new call for `seconds`; half as many at once from now on, but at least one.
-
-        A burst of refusals halves once: calls that were under way when the limit was lowered
-        (their `mark` tells) do not lower it again.
-        """
+            yield call
+        except BaseException:
+            with self._changed:
+                self.pacing.failed(call)
+                self._changed.notify_all()
+            raise
         with self._changed:
-            self._open_at = max(self._open_at, time.monotonic() + seconds)
-            if mark == self._lowered:
-                self._lowered += 1
-                self._answered = 0
-                self._limit = max(1, self._limit // 2)
+            self._answered_at = time.monotonic()
+            self.pacing.accepted(self._answered_at, call)
+            self._changed.notify_all()
+
+    def refused(self, call: Call, after: float | None) -> None:
+        """The endpoint is called too often; `after`: seconds to wait, where it says so."""
+        with self._changed:
+            self.pacing.refused(time.monotonic(), call, after)
+
+    def late(self, call: Call) -> None:
+        """The endpoint did not answer in time."""
+        with self._changed:
+            self.pacing.late(time.monotonic(), call)
 
     def pause(self, seconds: float) -> None:
         """Sleeps, holding no turn; `close` ends it."""
@@ -84,25 +88,13 @@ class Limiter:
             self._closed.set()
             self._changed.notify_all()
 
-    def _enter(self) -> int:
+    def _enter(self) -> Call:
         with self._changed:
             while True:
                 if self._closed.is_set():
                     raise ModelError("Model calls were stopped.")
-                held = self._open_at - time.monotonic()
-                if held <= 0 and self._under_way < self._limit:
-                    self._under_way += 1
-                    return self._lowered
-                self._changed.wait(held if held > 0 else None)
-
-    def _leave(self, mark: int | None) -> None:
-        """Give the turn back; `mark` is None for a call that failed."""
-        with self._changed:
-            self._under_way -= 1
-            if mark == self._lowered:
-                self._answered += 1
-            if self._answered >= self._limit and self._limit < self._most:
-                self._limit += 1
-                self._answered = 0
-                self._changed.notify()
-            self._changed.notify()
+                now = time.monotonic()
+                wait = self.pacing.wait(now)
+                if wait <= 0:
+                    return self.pacing.start(now)
+                self._changed.wait(min(wait, LONGEST_SLEEP))

@@ -20,4 +20,4 @@ class Collapsed:
     def retrieve(self, question: str, filters: Filters) -> list[Hit]:
         """The `k` passages of highest cosine with the question; one round trip."""
         [vector] = self.embedder.embed([question]).vectors
-        return self.store.nearest(vector, self.k, filters)
+        return self.store.nearest(vector, self.k, filters, self.embedder.model)

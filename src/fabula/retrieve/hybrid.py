@@ -29,7 +29,7 @@ class Hybrid:
         """The `k` passages with the highest sum; two round trips."""
         [vector] = self.embedder.embed([question]).vectors
         depth = max(DEPTH, self.k)
-        near = self.store.nearest(vector, depth, filters)
+        near = self.store.nearest(vector, depth, filters, self.embedder.model)
         alike = self.store.matching(question, depth, filters)
         return weighted([(alike, WORDS), (near, 1 - WORDS)], self.k)
 

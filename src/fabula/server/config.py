@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
 from fabula.errors import ServerError
+from fabula.server.admin import AdminTool
 from fabula.server.state import HOST, Remembered
 
 SETTINGS = {
@@ -27,9 +27,6 @@ SETTINGS = {
 
 QUICK_STOP = {"internal.server.bolt.thread_pool_shutdown_wait_time": "0s"}
 """Databases are closed before this wait begins; it made a stop take 10 s instead of 1."""
-
-ADMIN_TOOL = "org.neo4j.cli.AdminTool"
-ADMIN_PATIENCE = 120
 
 
 def memory(heap: str, page_cache: str) -> dict[str, str]:
@@ -61,7 +58,7 @@ def write_conf(folder: Path, settings: Mapping[str, str]) -> None:
     (folder / "neo4j.conf").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def set_password(password: str, java: Path, lib: Path, neo4j: Path) -> None:
+def set_password(password: str, tool: AdminTool, neo4j: Path) -> None:
     """Makes `password` that of the user neo4j; works only before the server's first start."""
     arguments = neo4j / "conf" / "arguments"
     arguments.unlink(missing_ok=True)
@@ -70,17 +67,8 @@ def set_password(password: str, java: Path, lib: Path, neo4j: Path) -> None:
         # Through a file, because every user of the machine can read a process's arguments.
         with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
             stream.write(f"dbms set-initial-password {password}\n")
-        done = subprocess.run(
-            [java, "-Xmx128m", "-cp", f"{lib}/*", ADMIN_TOOL, f"@{arguments}"],
-            env={**os.environ, "NEO4J_HOME": str(neo4j), "NEO4J_CONF": str(neo4j / "conf")},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=ADMIN_PATIENCE,
-            check=False,
-        )
+        tool.run(neo4j, f"@{arguments}")
+    except ServerError as error:
+        raise ServerError(f"The private Neo4j's first password can't be set: {error}") from error
     finally:
         arguments.unlink()
-    if done.returncode != 0:
-        said = (done.stderr or done.stdout).strip().splitlines() or ["it said nothing"]
-        raise ServerError(f"Neo4j's admin tool could not set the first password: {said[-1]}")

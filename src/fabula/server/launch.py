@@ -9,6 +9,7 @@ from pathlib import Path
 
 from fabula.errors import ServerError
 from fabula.server import config, process
+from fabula.server.admin import AdminTool
 from fabula.server.artifacts import LockList, read_lock
 from fabula.server.diagnosis import PortTaken, diagnosed
 from fabula.server.fetch import SPARE, install, installed
@@ -29,21 +30,23 @@ class Launcher:
     heap: str
     page_cache: str
 
+    def admin(self, report: Report) -> AdminTool:
+        """Neo4j's admin tool, fetched first where it is missing."""
+        return AdminTool(process.java(), self._jars(read_lock(), report))
+
     def launch(self, last: Remembered | None, report: Report) -> Remembered:
         """A server that answers; on the ports of the `last` start where they are free."""
-        java = process.java()
-        lock_list = read_lock()
-        lib = self._jars(lock_list, report)
+        tool = self.admin(report)
         check_room(self.home.path, SPARE)
         report(Progress(STARTING))
         self.home.neo4j.mkdir(mode=0o700, exist_ok=True)
         self.home.conf.mkdir(exist_ok=True)
-        self._ensure_password(java, lib)
+        self._ensure_password(tool)
         try:
-            return self._tried(java, lib, self._free_ports(last), report)
+            return self._tried(tool, self._free_ports(last), report)
         except PortTaken:
             # Another program took one between the look at it and the start.
-            return self._tried(java, lib, self._free_ports(None), report)
+            return self._tried(tool, self._free_ports(None), report)
 
     def wait(self, server: Remembered, report: Report) -> None:
         """Returns when `server` answers; raises ServerError when it ends or takes too long."""
@@ -62,10 +65,10 @@ class Launcher:
             f"{self.home.log}; `fabula db stop` ends it."
         )
 
-    def _tried(self, java: Path, lib: Path, ports: Remembered, report: Report) -> Remembered:
+    def _tried(self, tool: AdminTool, ports: Remembered, report: Report) -> Remembered:
         common = config.SETTINGS | config.memory(self.heap, self.page_cache)
         config.write_conf(self.home.conf, common | config.addresses(ports) | config.QUICK_STOP)
-        pid = process.spawn(java, lib, self.heap, self.home)
+        pid = process.spawn(tool.java, tool.lib, self.heap, self.home)
         server = replace(ports, pid=pid)
         self.home.remember(server)
         self.wait(server, report)
@@ -89,7 +92,7 @@ class Launcher:
                     shutil.rmtree(old, ignore_errors=True)
         return lib
 
-    def _ensure_password(self, java: Path, lib: Path) -> None:
+    def _ensure_password(self, tool: AdminTool) -> None:
         begun = (self.home.neo4j / "data" / "databases" / "system").is_dir()
         password = self.home.password()
         if begun and password is None:
@@ -98,4 +101,4 @@ class Launcher:
                 "Neo4j. Put the file back, or begin again with `fabula db destroy`."
             )
         if not begun:
-            config.set_password(password or self.home.new_password(), java, lib, self.home.neo4j)
+            config.set_password(password or self.home.new_password(), tool, self.home.neo4j)

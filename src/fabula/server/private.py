@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from fabula.errors import ServerError
-from fabula.server import process
+from fabula.server import archive, process
 from fabula.server.artifacts import read_lock
 from fabula.server.launch import Launcher
 from fabula.server.progress import IDLE, Progress, Report, quiet
@@ -95,6 +95,47 @@ class PrivateServer:
                 self._home.state.unlink(missing_ok=True)
             except OSError as error:
                 raise refused(error, self._home.path) from error
+
+    def dump(self, file: Path, *, overwrite: bool = False, report: Report = quiet) -> None:
+        """Writes all graphs to `file`; the server, where it runs, is stopped meanwhile.
+
+        Passwords are not in it. Raises ServerError where `file` is there and not to be
+        overwritten.
+        """
+        file = file.expanduser().resolve()
+        archive.refuse_unwritable(file, overwrite)
+        if not archive.has_data(self._home):
+            raise ServerError(f"There is nothing to dump: no server ever ran in {self._home.path}.")
+        with self._alone(report):
+            tool = self._launcher.admin(report)
+            with self._still(report):
+                report(Progress(f"Dumping the graph to {file}"))
+                archive.dump(tool, self._home, file)
+
+    def load(self, file: Path, *, report: Report = quiet) -> None:
+        """Replaces all graphs by those of `file`, which `dump` wrote; the password stays.
+
+        Only once all of `file` is unpacked is the server stopped, where it runs, and the old data
+        given up: with a file that can't be loaded, nothing changes.
+        """
+        file = file.expanduser().resolve()
+        archive.refuse_unreadable(file)
+        with self._alone(report):
+            tool = self._launcher.admin(report)
+            report(Progress(f"Loading {file}"))
+            loaded = archive.unpack(tool, self._home, file)
+            with self._still(report):
+                archive.put_in_place(loaded, self._home)
+
+    @contextmanager
+    def _still(self, report: Report) -> Iterator[None]:
+        """A server that runs is stopped meanwhile and started again afterwards."""
+        ran = self._stopped(report)
+        try:
+            yield
+        finally:
+            if ran:
+                self._started(report)
 
     @contextmanager
     def _alone(self, report: Report) -> Iterator[None]:

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from fabula.errors import SpaceError
+from fabula.errors import NotFound, SpaceError
 
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """The embedding space of a graph."""
+    """The embedding space of a graph, and the next one while the graph is re-embedded.
+
+    `phase` is empty but then: 'writing' the next embeddings beside those in use, 'moving' them
+    into their place, or 'clearing' up after that, or after giving up.
+    """
 
     model: str
     dimensions: int
     aspects: tuple[str, ...]
     documents: int
+    next_model: str = ""
+    next_dimensions: int = 0
+    phase: str = ""
 
 
 def refuse_other_model(space: Space, model: str) -> None:
@@ -23,11 +31,35 @@ def refuse_other_model(space: Space, model: str) -> None:
         raise other_space(space, model)
 
 
-def other_space(space: Space, wanted: str) -> SpaceError:
-    """What to tell who asks for another model or other dimensions."""
+def refuse_reembedding(space: Space) -> None:
+    """Raises SpaceError while the graph is re-embedded: what came in now would be left out."""
+    if not space.phase:
+        return
+    giving_up = (
+        f", or give it up with `fabula reembed --embedding-model {space.model}`"
+        if space.phase == "writing"
+        else ""
+    )
+    raise SpaceError(
+        f"The graph is being re-embedded with {space.next_model}, and takes no documents until "
+        "that has ended. Should it have been stopped, run "
+        f"`fabula reembed --embedding-model {space.next_model}` to go on with it{giving_up}."
+    )
+
+
+def other_space(space: Space, wanted: str, model: str = "") -> SpaceError:
+    """What to tell who asks for the model or the dimensions `wanted`, which `model` gives."""
     return SpaceError(
         f"The graph's {space.documents} documents have embeddings of {space.model} "
         f"({space.dimensions} dimensions), and the settings ask for {wanted}; vectors of two "
-        f"models can't be compared. Set FABULA_EMBEDDING_MODEL={space.model}, or `fabula remove` "
-        "the documents and ingest them again, or keep another graph with another FABULA_HOME."
+        f"models can't be compared. Set FABULA_EMBEDDING_MODEL={space.model}, or run "
+        f"`fabula reembed --embedding-model {model or wanted}`, or keep another graph with another "
+        "FABULA_HOME."
     )
+
+
+def refuse_unknown(aspects: Sequence[str], space: Space | None) -> None:
+    """Raises NotFound for an aspect that no document of the graph has."""
+    known = [name for name in space.aspects if name] if space else []
+    if unknown := [name for name in aspects if name not in known]:
+        raise NotFound(f"No document has an aspect {unknown[0]!r}; there are: {', '.join(known)}.")

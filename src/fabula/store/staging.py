@@ -15,6 +15,8 @@ from neo4j.vector import Vector as WireVector
 from fabula.errors import SpaceError, StoreError
 from fabula.model import Chunk, Detail, DocumentGraph, Summary, Usage
 from fabula.queries import query
+from fabula.store.rows import made_space
+from fabula.store.space import refuse_reembedding
 
 BATCH = 1000
 
@@ -47,17 +49,27 @@ def stage(
         written(len(rows))
 
 
-def switch(transaction: neo4j.ManagedTransaction, run: str, graph: DocumentGraph) -> bool:
+def switch(
+    transaction: neo4j.ManagedTransaction,
+    run: str,
+    graph: DocumentGraph,
+    settings: Mapping[str, object],
+) -> bool:
     """Takes the document's old nodes out of sight and puts the run's staged ones in their place.
 
-    Whether there were old ones.
+    Whether there were old ones. Raises SpaceError where the graph's embeddings are, or are about
+    to be, of another model than the document's.
     """
     aspects = sorted({summary.aspect for summary in graph.summaries})
-    [space] = transaction.run(query("switch_lock"), aspects=aspects)
-    if space["dimensions"] != len(graph.chunks[0].embedding):
+    space = made_space(transaction.run(query("switch_lock"), aspects=aspects).data())
+    assert space is not None
+    refuse_reembedding(space)
+    own = (settings["embedding_model"], len(graph.chunks[0].embedding))
+    if own != (space.model, space.dimensions):
         raise SpaceError(
-            f"While {graph.document.title} was built, the graph was emptied and given embeddings "
-            f"of {space['model']}: ingest it again with that model, or into another graph."
+            f"While {graph.document.title} was built, the graph was given embeddings of "
+            f"{space.model} ({space.dimensions} dimensions): ingest it again with that model, or "
+            "into another graph."
         )
     [old] = transaction.run(query("switch_out"), document=graph.document.id)
     transaction.run(query("switch_in"), run=run, created_at=old["created_at"]).consume()
@@ -114,6 +126,7 @@ def _document_properties(graph: DocumentGraph, settings: Mapping[str, object]) -
         "usage": json.dumps({step: asdict(usage) for step, usage in graph.usage.items()}),
         **asdict(spent),
         "assigned": list(graph.assigned),
+        "changed": graph.changed,
     }
 
 

@@ -1,0 +1,5 @@
+// What the next ingest of a document needs to know of the last one.
+// $document  its id
+CYPHER 25
+MATCH (document:Document {id: $document})
+RETURN document.assigned AS assigned, coalesce(document.changed, 0) AS changed

@@ -1,0 +1,20 @@
+// The relationships that begin at a document's own node and at its passages, by those nodes' ids.
+// $document  its id
+// $after     the id to begin after; '' for the first
+// $limit     how many nodes' relationships to return
+CYPHER 25
+CALL () {
+  MATCH (n:Document {id: $document}) RETURN n
+  UNION ALL
+  MATCH (n:Chunk|Summary|Detail {document: $document}) RETURN n
+}
+WITH n
+WHERE n.id > $after
+ORDER BY n.id
+LIMIT $limit
+RETURN n.id AS id, labels(n) AS labels, COLLECT {
+  MATCH (n)-[r]->(m)
+  RETURN {type: type(r), id: m.id, labels: labels(m), properties: properties(r)}
+  ORDER BY type(r), m.id
+} AS leading
+ORDER BY id

@@ -1,0 +1,61 @@
+"""`fabula cache`: the replies that are kept, so that none is paid for twice."""
+
+from __future__ import annotations
+
+import click
+
+from fabula.cli.options import settings_flags
+from fabula.errors import FabulaError
+from fabula.providers.cache import Info, ResponseCache
+from fabula.settings import Settings
+
+OWN = settings_flags("cache_folder")
+
+
+@click.group("cache")
+def command() -> None:
+    """Look at the model replies that are kept, or delete them.
+
+    The folder may be deleted at any time: what is not kept is asked and paid for again.
+    """
+
+
+@command.command()
+@OWN
+def info(settings: Settings) -> None:
+    """Say what is kept, of which models, and where."""
+    click.echo("\n".join(_lines(ResponseCache(settings.cache_folder).info())))
+
+
+@command.command()
+@click.option("--yes", is_flag=True, help="do not ask")
+@OWN
+def clear(settings: Settings, yes: bool) -> None:
+    """Delete all that is kept; graphs stay."""
+    cache = ResponseCache(settings.cache_folder)
+    found = cache.info()
+    if not found.bytes:
+        click.echo(f"There is nothing in {found.path}.")
+        return
+    if not yes:
+        click.confirm(f"Delete {_held(found)} in {found.path}?", abort=True)
+    found, left = cache.clear(), cache.info()
+    cache.close()
+    if left.replies or left.vectors or left.aside:
+        raise FabulaError(f"{left.path} can't be emptied: delete its folder by hand.")
+    click.echo(f"{_held(found)} deleted.")
+
+
+def _held(info: Info) -> str:
+    return f"{info.replies:,} replies and {info.vectors:,} embeddings ({info.bytes / 1e6:.1f} MB)"
+
+
+def _lines(info: Info) -> list[str]:
+    return [
+        f"Replies     {info.replies:,}",
+        f"Embeddings  {info.vectors:,}",
+        f"Disk        {info.bytes / 1e6:.1f} MB",
+        f"File        {info.path}",
+        *(f"Model       {model}: {rows:,}" for model, rows in info.models.items()),
+        *(f"Set aside   {path}" for path in info.aside),
+    ]

@@ -1,0 +1,36 @@
+"""`fabula reembed`: the whole graph gets embeddings of another model."""
+
+from __future__ import annotations
+
+import click
+
+from fabula.cli.options import GRAPH, settings_flags
+from fabula.cli.screen import spent
+from fabula.cli.starting import opened
+from fabula.cli.watching import watching
+from fabula.reembed import Reembedded
+from fabula.settings import Settings
+
+EMBEDDING = ("base_url", "embedding_model", "embedding_batch", "concurrency", "timeout", "attempts")
+
+
+@click.command("reembed")
+@settings_flags(*(name for name in GRAPH if name != "collection"), *EMBEDDING)
+def command(settings: Settings) -> None:
+    """Give every passage of every collection an embedding of --embedding-model.
+
+    Questions are answered all the while: in the old model's space until the new one's index is
+    built, and in the new one's from then on. Documents are taken in again when it has ended. If it
+    is stopped, the same command goes on, and the old model's name gives it up.
+    """
+    with opened(settings) as fabula, watching() as listener:
+        done = fabula.reembed(listener.begin("reembed"))
+    click.echo(_in_all(done))
+    click.echo(f"Set FABULA_EMBEDDING_MODEL={done.model} for all that asks or adds to this graph.")
+
+
+def _in_all(done: Reembedded) -> str:
+    return (
+        f"The graph has embeddings of {done.model}, {done.dimensions} dimensions: "
+        f"{done.passages:,} passages embedded; {spent(done.usage)}; {done.seconds:.1f} s"
+    )

@@ -1,0 +1,169 @@
+"""A graph as a file for other programs: JSON lines, or GraphML."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+from xml.sax.saxutils import escape, quoteattr
+
+from fabula.errors import FabulaError
+from fabula.store.export import Exported, Node, Relationship
+
+FORMATS = ("jsonl", "graphml")
+FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""What XML 1.0 can't hold in any way."""
+GRAPHML_TYPES = {"INTEGER": "long", "FLOAT": "double", "BOOLEAN": "boolean"}
+"""Of Cypher's types; all others are text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """How many nodes and relationships a file has."""
+
+    nodes: int
+    relationships: int
+
+
+def write(exported: Exported, file: Path, format: str, *, embeddings: bool = False) -> Written:
+    """Writes a graph to `file`, which is there, or replaced, only once it is whole.
+
+    `format` is one of FORMATS; embeddings can only be in JSON lines. Raises FabulaError where the
+    file can't be written, and StoreError where the graph changes meanwhile.
+    """
+    part = None
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w",
+            encoding="utf-8",
+            newline="\n",
+            dir=file.parent,
+            prefix=f".{file.name}.",
+            delete=False,
+        ) as stream:
+            part = Path(stream.name)
+            if format == "graphml":
+                written = _graphml(exported, stream)
+            else:
+                written = _json_lines(exported, stream, embeddings)
+        part.chmod(0o666 & ~_umask())
+        part.replace(file)
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise FabulaError(f"{file} can't be written: {why}. Name another file.") from error
+    finally:
+        if part:
+            part.unlink(missing_ok=True)
+    return written
+
+
+def _json_lines(exported: Exported, stream: IO[str], embeddings: bool) -> Written:
+    """A line a node and then a line a relationship, shaped as Neo4j's apoc.export.json does."""
+    nodes = exported.nodes(embeddings=embeddings)
+    return Written(
+        _each(nodes, stream, _json_node), _each(exported.relationships(), stream, _json_edge)
+    )
+
+
+def _json_node(node: Node) -> str:
+    properties = dict(node.properties)
+    if "embedding" in properties:
+        # Nine digits tell any two floats of 32 bits apart.
+        properties["embedding"] = [float(f"{one:.9g}") for one in properties["embedding"]]
+    return _json(
+        {"type": "node", "id": node.id, "labels": list(node.labels), "properties": properties}
+    )
+
+
+def _json_edge(edge: Relationship) -> str:
+    return _json(
+        {
+            "type": "relationship",
+            "label": edge.label,
+            "start": {"id": edge.start, "labels": list(edge.start_labels)},
+            "end": {"id": edge.end, "labels": list(edge.end_labels)},
+            "properties": dict(edge.properties),
+        }
+    )
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False) + "\n"
+
+
+def _graphml(exported: Exported, stream: IO[str]) -> Written:
+    """GraphML 1.0 with typed keys, as Gephi, yEd and NetworkX read it; no embeddings."""
+    types = {name: _graphml_type(found) for name, found in exported.types().items()}
+    stream.write(
+        '<?xml version="1.0" encoding="UTF-8"?>\n'
+        '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n'
+        '<key id="node label" for="node" attr.name="label" attr.type="string"/>\n'
+        '<key id="edge label" for="edge" attr.name="label" attr.type="string"/>\n'
+        '<key id="edge weight" for="edge" attr.name="weight" attr.type="double"/>\n'
+    )
+    for name, type in types.items():
+        key = quoteattr(f"node {name}")
+        stream.write(f'<key id={key} for="node" attr.name={quoteattr(name)} attr.type="{type}"/>\n')
+    stream.write('<graph id="fabula" edgedefault="directed">\n')
+    written = Written(
+        _each(exported.nodes(), stream, lambda node: _graphml_node(node, types)),
+        _each(exported.relationships(), stream, _graphml_edge),
+    )
+    stream.write("</graph>\n</graphml>\n")
+    return written
+
+
+def _graphml_node(node: Node, types: Mapping[str, str]) -> str:
+    values = {name: value for name, value in node.properties.items() if name in types}
+    data = _data("node", {"label": ":".join(node.labels)} | values)
+    return f"<node id={_attribute(node.id)}>{data}</node>\n"
+
+
+def _graphml_edge(edge: Relationship) -> str:
+    weight = {"weight": edge.properties["weight"]} if "weight" in edge.properties else {}
+    data = _data("edge", {"label": edge.label} | weight)
+    return f"<edge source={_attribute(edge.start)} target={_attribute(edge.end)}>{data}</edge>\n"
+
+
+def _graphml_type(types: set[str]) -> str:
+    named = {GRAPHML_TYPES.get(type, "string") for type in types}
+    if named == {"long", "double"}:
+        return "double"
+    return named.pop() if len(named) == 1 else "string"
+
+
+def _data(owner: str, values: Mapping[str, Any]) -> str:
+    return "".join(
+        f"<data key={_attribute(f'{owner} {name}')}>{_text(value)}</data>"
+        for name, value in values.items()
+    )
+
+
+def _text(value: Any) -> str:
+    said = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    # A bare carriage return would be read as a line feed.
+    return escape(FORBIDDEN.sub("", said), {"\r": "&#13;"})
+
+
+def _attribute(value: str) -> str:
+    return quoteattr(FORBIDDEN.sub("", value))
+
+
+def _each(items: Iterator[Any], stream: IO[str], said: Callable[[Any], str]) -> int:
+    count = 0
+    for item in items:
+        stream.write(said(item))
+        count += 1
+    return count
+
+
+def _umask() -> int:
+    """Python can only tell it by setting it."""
+    mask = os.umask(0o022)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,64 @@
+"""What models cost: a shipped list of prices, and the user's own."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from fabula.errors import SettingsError
+from fabula.model import Usage
+
+SHIPPED = Path(__file__).with_name("prices.toml")
+MILLION = 1_000_000
+
+
+class _Entry(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    prompt: float = Field(ge=0)
+    completion: float = Field(0.0, ge=0)
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """US dollars for a million tokens sent, and for a million written."""
+
+    prompt: float
+    completion: float
+
+    def of(self, usage: Usage) -> float:
+        """What this usage costs, in US dollars."""
+        sent, written = usage.prompt_tokens, usage.completion_tokens
+        return (sent * self.prompt + written * self.completion) / MILLION
+
+
+def read_prices(own: Path | None) -> dict[str, Price]:
+    """The shipped prices and a user's own by model, the user's first. Raises SettingsError."""
+    return _read(SHIPPED) | (_read(own) if own else {})
+
+
+def price(prices: Mapping[str, Price], model: str) -> Price | None:
+    """The price of a model, by its name or by the longest that its name begins with."""
+    fitting = [name for name in prices if model == name or model.startswith(f"{name}-2")]
+    return prices[max(fitting, key=len)] if fitting else None
+
+
+def _read(path: Path) -> dict[str, Price]:
+    try:
+        entries = TypeAdapter(dict[str, _Entry]).validate_python(
+            tomllib.loads(path.read_text(encoding="utf-8"))
+        )
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise SettingsError(f"{path} can't be read as a list of prices: {error}.") from error
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise SettingsError(
+            f"{path}, {where}: {first['msg'].lower()}. Each table is a model's name with prompt "
+            "and completion, in US dollars for a million tokens."
+        ) from error
+    return {name: Price(one.prompt, one.completion) for name, one in entries.items()}

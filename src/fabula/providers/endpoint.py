@@ -1,0 +1,270 @@
+"""One OpenAI-compatible endpoint, asked by all threads; retries have their one home here."""
+
+from __future__ import annotations
+
+import json
+import logging
+import random
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+import openai
+import tenacity
+
+from fabula.errors import BadReply, ModelError
+from fabula.providers.address import checked_key, checked_url
+from fabula.providers.dialect import Dialect, refused_parameter
+from fabula.providers.limiter import Limiter, Patience
+from fabula.providers.pacing import Call
+from fabula.providers.trouble import Role, Trouble, wait_asked
+from fabula.providers.wire import Json, ends, says
+
+LOG = logging.getLogger("fabula")
+OPENAI = "https://api.openai.com/v1"
+CONNECT_SECONDS = 10.0
+LONGEST_WAIT = 600.0
+"""Seconds; an endpoint that asks for more has refused."""
+FIRST_TRIES = 3
+"""Tries for a model that never answered: then it is not there, rather than in trouble."""
+WARN_EVERY = 30.0
+"""Seconds: what many calls wait for is told once."""
+
+Body = Callable[[Dialect], Json]
+"""Makes a request's body in the words that the model accepts."""
+_EVENTS = openai.Stream[Any]
+Result = TypeVar("Result")
+
+
+class _Passing(ModelError):
+    """Trouble that may be gone at the next try, `after` so many seconds where it says so."""
+
+    def __init__(self, message: str, after: float | None = None) -> None:
+        super().__init__(message)
+        self.after = after
+
+
+class _Refused(_Passing):
+    """A call too many; its next try waits for its turn."""
+
+
+@dataclass(slots=True)
+class Tries:
+    """How often one call failed, and how often it was refused for being one too many."""
+
+    failed: int = 0
+    refused: int = 0
+
+    @property
+    def faults(self) -> int:
+        """Tries that were in vain."""
+        return self.failed + self.refused
+
+
+class Endpoint:
+    """One endpoint: one client for all threads, whose calls share one limiter."""
+
+    def __init__(
+        self,
+        base_url: str | None,
+        api_key: str | None,
+        limiter: Limiter,
+        patience: Patience,
+    ) -> None:
+        self.url = checked_url(base_url or OPENAI)
+        self._patience, self._limiter = patience, limiter
+        self._client = openai.OpenAI(
+            base_url=self.url,
+            api_key=checked_key(api_key),
+            timeout=openai.Timeout(
+                patience.timeout, connect=min(patience.timeout, CONNECT_SECONDS)
+            ),
+            # The client retries twice by itself; retries have one home, `_retrying`.
+            max_retries=0,
+        )
+        self._dialects: dict[str, Dialect] = {}
+        self._learning = threading.Lock()
+        self._answered: set[str] = set()
+        self._warned_at = -WARN_EVERY
+
+    def close(self) -> None:
+        """Ends all waiting and closes the connections."""
+        self._limiter.close()
+        self._client.close()
+
+    def ask(self, path: str, role: Role, body: Body, tries: Tries) -> Json:
+        """The endpoint's answer, retried while its trouble may pass. Raises ModelError.
+
+        `tries` counts the failures.
+        """
+
+        def once() -> Json:
+            with self._limiter.slot() as call, self._translating(role, call):
+                answer = self._post(path, role, body, stream=False)
+                if not isinstance(answer, dict):
+                    raise ModelError(
+                        f"{self.url} does not answer as an OpenAI-compatible endpoint: "
+                        "check OPENAI_BASE_URL, which often ends with /v1."
+                    )
+                if answer.get("error"):
+                    raise _Passing(f"{self.url} failed: {str(answer['error'])[:300]}")
+                return answer
+
+        return self._patiently(once, role, tries)
+
+    def events(self, path: str, role: Role, body: Body, tries: Tries) -> Iterator[Json]:
+        """The events of a streamed answer, retried as long as none has said anything."""
+        with ExitStack() as held:
+
+            def opened() -> tuple[list[Json], Iterator[Json]]:
+                # The turn is kept until the last event was read, unless this try fails.
+                with ExitStack() as turn:
+                    call = turn.enter_context(self._limiter.slot())
+                    with self._translating(role, call):
+                        stream = self._post(path, role, body, stream=True)
+                        turn.callback(stream.close)
+                        events, silent = iter(stream), []
+                        for event in events:
+                            silent.append(event)
+                            if says(event):
+                                held.push(turn.pop_all())
+                                return silent, events
+                        raise _Passing(f"{self.url} sent nothing.")
+
+            first, rest = self._patiently(opened, role, tries)
+            yield from first
+            finished = ends(first[-1])
+            try:
+                for event in rest:
+                    finished = finished or ends(event)
+                    yield event
+            except (openai.APIError, json.JSONDecodeError) as error:
+                raise ModelError(f"{self.url} cut the answer short: {error}") from error
+            if not finished:
+                raise ModelError(f"{self.url} cut the answer short: ask again.")
+
+    def leave_room(self, role: Role) -> bool:
+        """Whether a model that spent its reply on thinking is to be asked again, with more."""
+        used = self._dialects.get(role.model, Dialect())
+        return self._learn(role, used, replace(used, thinks=True), "it thinks before it replies")
+
+    def _post(self, path: str, role: Role, body: Body, *, stream: bool) -> Any:
+        """One request, put otherwise as long as the endpoint refuses a parameter of it."""
+        while True:
+            dialect = self._dialects.get(role.model, Dialect())
+            said = body(dialect)
+            try:
+                # `post` and plain dictionaries: the typed methods cost half as much CPU again.
+                if not stream:
+                    return self._client.post(path, body=said, cast_to=object)
+                return self._client.post(
+                    path, body=said, cast_to=object, stream=True, stream_cls=_EVENTS
+                )
+            except openai.APIStatusError as error:
+                trouble = _trouble(error)
+                if trouble.status not in (400, 422) or trouble.too_long or trouble.filtered:
+                    raise
+                refused = refused_parameter(trouble.parameter, trouble.message, said)
+                if refused is None:
+                    raise
+                self._learn(role, dialect, dialect.without(refused), f"it refuses {refused}")
+
+    def _learn(self, role: Role, used: Dialect, better: Dialect, why: str) -> bool:
+        """Remember for all threads; what another one has learned meanwhile stays."""
+        with self._learning:
+            if better == used or self._dialects.get(role.model, Dialect()) != used:
+                return False
+            self._dialects[role.model] = better
+        LOG.info("%s at %s is asked otherwise from now on: %s.", role.model, self.url, why)
+        return True
+
+    @contextmanager
+    def _translating(self, role: Role, call: Call) -> Iterator[None]:
+        """Makes the client's errors ours: those that pass and those that do not."""
+        try:
+            yield
+        except openai.APIStatusError as error:
+            trouble, after = _trouble(error), wait_asked(error.response.headers)
+            message = trouble.explained(self.url, role)
+            if not trouble.passing:
+                raise (BadReply if trouble.filtered else ModelError)(message) from error
+            if after is not None and after > LONGEST_WAIT:
+                wait = f"It asks to wait {after / 60:.0f} minutes: try again then."
+                raise ModelError(f"{message} {wait}") from error
+            if trouble.status == 429:
+                self._limiter.refused(call, after)
+                raise _Refused(message, after) from error
+            raise _Passing(message, after) from error
+        except openai.APITimeoutError as error:
+            # A small server that is asked too much at once answers late, not with 429.
+            self._limiter.late(call)
+            raise _Passing(
+                f"{self.url} did not answer within {self._patience.timeout:g} s (FABULA_TIMEOUT)."
+            ) from error
+        except openai.APIConnectionError as error:
+            cause = error.__cause__ or error
+            raise _Passing(
+                f"{self.url} can't be reached, or hung up: {cause} (OPENAI_BASE_URL)."
+            ) from error
+        except (openai.APIError, json.JSONDecodeError) as error:
+            raise _Passing(f"{self.url} failed: {error}") from error
+
+    def _patiently(self, work: Callable[[], Result], role: Role, tries: Tries) -> Result:
+        """`work`, tried again while its trouble may pass."""
+
+        def may_pass(error: BaseException) -> bool:
+            tries.refused += isinstance(error, _Refused)
+            tries.failed += isinstance(error, _Passing) and not isinstance(error, _Refused)
+            return isinstance(error, _Passing)
+
+        retrying = tenacity.Retrying(
+            retry=tenacity.retry_if_exception(may_pass),
+            stop=lambda state: self._hopeless(state, role, tries),
+            wait=lambda state: self._wait(state, tries),
+            sleep=self._limiter.pause,
+            before_sleep=lambda state: self._log_retry(state, tries),
+            reraise=True,
+        )
+        try:
+            result = retrying(work)
+        except _Passing as error:
+            raise ModelError(f"{error} Given up after {tries.faults} tries.") from error
+        self._answered.add(role.model)
+        return result
+
+    def _hopeless(self, state: tenacity.RetryCallState, role: Role, tries: Tries) -> bool:
+        """Whether a call is given up: too many failures, or nothing but refusals for long."""
+        if state.outcome and isinstance(state.outcome.exception(), _Refused):
+            waited = min(self._limiter.silent_for, time.monotonic() - state.start_time)
+            return waited >= self._patience.refusals
+        first = self._patience.attempts if role.model in self._answered else FIRST_TRIES
+        return tries.failed >= min(first, self._patience.attempts)
+
+    def _wait(self, state: tenacity.RetryCallState, tries: Tries) -> float:
+        """Seconds before the next try; spread, so that threads do not come back as one."""
+        outcome = state.outcome.exception() if state.outcome else None
+        if isinstance(outcome, _Passing) and outcome.after is not None:
+            return outcome.after * (1 + random.random() / 4)
+        if isinstance(outcome, _Refused):
+            return 0.0
+        doubled = self._patience.first_wait * 2.0 ** min(tries.failed - 1, 6)
+        return doubled * (0.75 + random.random() / 2)
+
+    def _log_retry(self, state: tenacity.RetryCallState, tries: Tries) -> None:
+        if state.outcome is None or state.next_action is None:
+            return
+        trouble, seconds = state.outcome.exception(), state.next_action.sleep
+        # By the third try people wonder what is being waited for.
+        level = logging.INFO
+        if tries.faults >= FIRST_TRIES and time.monotonic() >= self._warned_at + WARN_EVERY:
+            level, self._warned_at = logging.WARNING, time.monotonic()
+        LOG.log(level, "%s Trying again in %.1f s.", trouble, seconds)
+
+
+def _trouble(error: openai.APIStatusError) -> Trouble:
+    told = error.body.get("message") if isinstance(error.body, dict) else None
+    message = told if isinstance(told, str) else error.message
+    return Trouble(error.status_code, message, error.code or "", error.param)

@@ -1,0 +1,123 @@
+"""All passages given the embeddings of another model, while questions go on being answered."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from fabula.errors import ModelError, NotFound
+from fabula.model import Usage, Vectors
+from fabula.parallel import Job, Workers
+from fabula.progress import Progress
+from fabula.providers import Embedder
+from fabula.providers.counted import Meter
+from fabula.store import Store, reembedding
+from fabula.store.reembedding import Unembedded
+from fabula.store.space import Space
+
+PAGE = 4096
+"""Passages whose texts are held at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reembedded:
+    """What a run did: passages embedded, dimensions, what models were asked, and seconds.
+
+    `passages` leaves out those that a run before, which was stopped, has embedded; where the graph
+    had the model already it is 0.
+    """
+
+    model: str
+    dimensions: int
+    passages: int
+    usage: Usage
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Reembed:
+    """One run; `embedder` is what the graph will be embedded with, its usage in `meter`."""
+
+    store: Store
+    embedder: Embedder
+    workers: Workers
+    meter: Meter
+    progress: Progress
+
+    def run(self) -> Reembedded:
+        """Brings the graph into the embedder's space, from wherever another run has left it.
+
+        A run with another model that was stopped before it was the graph's is given up. Raises
+        NotFound where there is nothing to embed, StoreError while another run is at work, and
+        ModelError; after any, and after a crash, the same run goes on where this one was.
+        """
+        began = time.monotonic()
+        # A model that can't be asked is found out before the graph is told of it.
+        wanted = (self.embedder.model, self._embed(["dimensions"]).shape[1])
+        self.store.make_schema()
+        passages = 0
+        with reembedding.turn(self.store) as now:
+            while not _is_done(space := self._there(now()), wanted):
+                if space.phase == "clearing":
+                    self._step("clear", reembedding.clear)
+                elif space.phase == "moving":
+                    self._step("move", reembedding.move, space.dimensions)
+                elif not space.phase:
+                    reembedding.begin(self.store, *wanted)
+                elif (space.next_model, space.next_dimensions) != wanted:
+                    reembedding.give_up(self.store)
+                else:
+                    passages += self._write(space.next_dimensions, now)
+                    self._step("index", reembedding.index, space.next_dimensions)
+                    now()
+                    reembedding.swap(self.store, space.next_model)
+        seconds = time.monotonic() - began
+        return Reembedded(*wanted, passages, self.meter.total(), seconds)
+
+    def _there(self, space: Space | None) -> Space:
+        if space is None or not (space.documents or space.phase):
+            raise NotFound(
+                "Nothing has been ingested yet, so there is nothing to embed again: the first "
+                "`fabula ingest` takes the model that FABULA_EMBEDDING_MODEL names."
+            )
+        return space
+
+    def _write(self, dimensions: int, now: Callable[[], Space | None]) -> int:
+        """Embeds what has no embedding of the next space yet; how many that were."""
+        passages, embedded = reembedding.count(self.store)
+        self.progress.expect("embed", passages - embedded)
+        written = 0
+        while page := reembedding.unembedded(self.store, PAGE):
+            now()
+            with Job(self.workers) as job:
+                size = self.embedder.batch
+                batches = [page[start : start + size] for start in range(0, len(page), size)]
+                written += sum(job.each(0, partial(self._batch, dimensions), batches))
+        return written
+
+    def _batch(self, dimensions: int, passages: Sequence[Unembedded]) -> int:
+        # A chunk's text has the white space around it, and a build embeds it without.
+        vectors = self._embed([passage.text.strip() for passage in passages])
+        if vectors.shape[1] != dimensions:
+            raise ModelError(
+                f"{self.embedder.model} gave {vectors.shape[1]} dimensions after {dimensions}: "
+                "see that the endpoint always serves the same model, and run the command again."
+            )
+        reembedding.save(self.store, passages, vectors)
+        for _ in passages:
+            self.progress.done("embed", self.meter.total())
+        return len(passages)
+
+    def _embed(self, texts: Sequence[str]) -> Vectors:
+        return self.embedder.embed(texts).vectors
+
+    def _step(self, name: str, step: Callable[..., None], *values: int) -> None:
+        self.progress.expect(name, 1)
+        step(self.store, *values)
+        self.progress.done(name, self.meter.total())
+
+
+def _is_done(space: Space, wanted: tuple[str, int]) -> bool:
+    return not space.phase and (space.model, space.dimensions) == wanted

@@ -1,0 +1,44 @@
+"""Neo4j's own admin tool, which the server's jars hold."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from fabula.errors import ServerError
+
+TOOL = "org.neo4j.cli.AdminTool"
+NOISE = re.compile(r"WARNING:|-+$|Command Failed|Load failed|Dump failed|Full exception|Please ")
+
+
+@dataclass(frozen=True, slots=True)
+class AdminTool:
+    """Runs the tool of the jars in `lib`."""
+
+    java: Path
+    lib: Path
+
+    def run(self, neo4j: Path, *arguments: str, stdin: BinaryIO | None = None) -> None:
+        """One command on the Neo4j home `neo4j`. Raises ServerError with what the tool says."""
+        done = subprocess.run(
+            [self.java, "-Xmx256m", "-cp", f"{self.lib}/*", TOOL, *arguments],
+            env={**os.environ, "NEO4J_HOME": str(neo4j), "NEO4J_CONF": str(neo4j / "conf")},
+            stdin=stdin or subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+        )
+        if done.returncode != 0:
+            raise ServerError(f"Neo4j's admin tool says: {_said(done.stderr or done.stdout)}.")
+
+
+def _said(output: str) -> str:
+    """The first line that says something, without a full stop."""
+    lines = (line.strip() for line in output.splitlines())
+    said = [line for line in lines if line and not NOISE.match(line)]
+    return said[0][:300].rstrip(".") if said else "it said nothing"

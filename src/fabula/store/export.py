@@ -1,0 +1,92 @@
+"""All nodes and relationships of documents, read in batches, so that any graph fits in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fabula.errors import StoreError
+from fabula.model import Entry
+from fabula.store import Store
+
+BATCH = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A node: its id, its labels, and its properties as JSON has them."""
+
+    id: str
+    labels: tuple[str, ...]
+    properties: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Relationship:
+    """A relationship, with the ids and labels of its ends."""
+
+    label: str
+    start: str
+    start_labels: tuple[str, ...]
+    end: str
+    end_labels: tuple[str, ...]
+    properties: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """The graph of `entries`; it may be read as often as need be."""
+
+    store: Store
+    entries: Sequence[Entry]
+
+    def nodes(self, *, embeddings: bool = False) -> Iterator[Node]:
+        """Every document and its passages; embeddings, lists of floats, only where asked for.
+
+        Raises StoreError where a document changes meanwhile.
+        """
+        for entry in self.entries:
+            for row in self._rows("find_nodes", entry, embeddings=embeddings):
+                kept = row["properties"]
+                there = {name: kept[name] for name in sorted(kept) if kept[name] is not None}
+                yield Node(row["id"], tuple(row["labels"]), there)
+        self._refuse_changed()
+
+    def relationships(self) -> Iterator[Relationship]:
+        """Every relationship between those nodes. Raises StoreError as `nodes` does."""
+        for entry in self.entries:
+            for row in self._rows("find_relationships", entry):
+                for one in row["leading"]:
+                    yield Relationship(
+                        label=one["type"],
+                        start=row["id"],
+                        start_labels=tuple(row["labels"]),
+                        end=one["id"],
+                        end_labels=tuple(one["labels"]),
+                        properties=one["properties"],
+                    )
+        self._refuse_changed()
+
+    def types(self) -> dict[str, set[str]]:
+        """The Cypher types that each property of the nodes has, but for ids and embeddings."""
+        types: dict[str, set[str]] = {}
+        for entry in self.entries:
+            for row in self.store.rows("find_properties", document=entry.id):
+                types.setdefault(row["name"], set()).add(row["type"].removesuffix(" NOT NULL"))
+        return types
+
+    def _rows(self, name: str, entry: Entry, **parameters: Any) -> Iterator[dict[str, Any]]:
+        after = ""
+        while rows := self.store.rows(
+            name, document=entry.id, after=after, limit=BATCH, **parameters
+        ):
+            yield from rows
+            after = rows[-1]["id"]
+
+    def _refuse_changed(self) -> None:
+        """Between two batches a document may be replaced: half of each version is neither."""
+        now = {entry.id: entry.updated_at for entry in self.store.documents()}
+        for entry in self.entries:
+            if now.get(entry.id) != entry.updated_at:
+                raise StoreError(f"{entry.title} was changed while it was read: export it again.")

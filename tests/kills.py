@@ -1,0 +1,221 @@
+"""Ingests that are killed at random points, and gone on with, until they are done.
+
+In a test: `Kills(folder).run(seed)`; by hand, as many as wanted: `python tests/kills.py --runs 50`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from fabula.server import PrivateServer
+from fabula.store import Store
+from fabula.store.checks import check
+
+VICTIMS = (("fabula",), ("neo4j",), ("endpoint",), ("fabula", "neo4j"), ("fabula", "endpoint"))
+AT_ONCE = 4
+MOST_KILLS = 4
+NAMES = ("Anna", "Boris", "Clara", "Dmitri", "Elena", "Fyodor")
+PLACES = ("harbour", "mill", "church", "forest", "market", "bridge")
+
+
+def story(word: str) -> str:
+    """Five chapters; another `word` changes every second one of them."""
+    chapters = []
+    for number, title in enumerate(("I", "II", "III", "IV", "V")):
+        sentences = [
+            f"{name} went to the {place} on day {day} of the "
+            f"{word if number % 2 else 'long'} winter, in chapter {title}, and told nobody why."
+            for day, (name, place) in enumerate(zip(NAMES * 4, PLACES * 4, strict=True))
+        ]
+        chapters.append(f"CHAPTER {title}\n\n{' '.join(sentences)}")
+    return "\n\n".join(chapters)
+
+
+@dataclass
+class Tally:
+    """What happened in a run: who was killed when, and what was lost or paid for twice."""
+
+    kills: list[tuple[str, float]] = field(default_factory=list)
+    repeated: int = 0
+    losses: list[str] = field(default_factory=list)
+    resumed: float = 0.0
+
+
+class Kills:
+    """A private server, an endpoint of its own process, and a book in two versions."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.server = PrivateServer(folder / "home", "512m", "128m")
+        self.book = folder / "winter.txt"
+        self.base = folder / "base"
+        self.notes = folder / "notes"
+        self.endpoint = self._endpoint(0)
+        self.environment = {
+            **{name: value for name, value in os.environ.items() if "FABULA" not in name},
+            "FABULA_HOME": str(folder / "home"),
+            "FABULA_CHUNK_TOKENS": "48",
+            "FABULA_CONCURRENCY": str(AT_ONCE),
+            "FABULA_ATTEMPTS": "2",
+            "OPENAI_BASE_URL": self.url,
+            "OPENAI_API_KEY": "sk-test",
+        }
+        self.book.write_text(story("short"))
+        self._must(self._ingest(self.base))
+        self.old = self._graph()
+        self.book.write_text(story("cold"))
+        self._must(self._ingest(self._cache("reference")))
+        self.new = self._graph()
+
+    def close(self) -> None:
+        """Ends the endpoint and deletes the server's data."""
+        self.endpoint.kill()
+        self.endpoint.wait()
+        self.server.destroy(programs=True)
+
+    def run(self, seed: int) -> Tally:
+        """Old version, then the new one, killed and run again until it is there."""
+        draw, tally = random.Random(seed), Tally()
+        self.book.write_text(story("short"))
+        self._must(self._ingest(self.base))
+        self.book.write_text(story("cold"))
+        cache = self._cache(f"run {seed}")
+        self.notes.write_text("")
+        for _ in range(draw.randint(1, MOST_KILLS)):
+            if self._killed(self._ingest(cache), draw, tally):
+                self._look(tally)
+        began = time.monotonic()
+        self._must(self._ingest(cache))
+        tally.resumed = time.monotonic() - began
+        if self._graph() != self.new:
+            tally.losses.append("the graph is not that of an undisturbed run")
+        self._look(tally)
+        asked = Counter(line for line in self.notes.read_text().splitlines() if "chat" in line)
+        tally.repeated = sum(count - 1 for count in asked.values())
+        shutil.rmtree(cache)
+        return tally
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/v1"
+
+    def _endpoint(self, port: int) -> subprocess.Popen[str]:
+        command = [sys.executable, "-m", "endpoint", "--port", str(port), "--delay", "0.1"]
+        process = subprocess.Popen(
+            [*command, "--notes", str(self.notes)],
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=Path(__file__).parent,
+        )
+        assert process.stdout is not None
+        self.port = int(process.stdout.readline().rsplit(":", 1)[1].split("/")[0])
+        return process
+
+    def _cache(self, name: str) -> Path:
+        """A cache with the old version's replies in it and none of the new one's."""
+        return Path(shutil.copytree(self.base, self.folder / name))
+
+    def _ingest(self, cache: Path) -> subprocess.Popen[str]:
+        program = "from fabula.cli import main; main()"
+        return subprocess.Popen(
+            [sys.executable, "-c", program, "ingest", str(self.book)],
+            env={**self.environment, "FABULA_CACHE_FOLDER": str(cache)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+    def _must(self, process: subprocess.Popen[str]) -> None:
+        said, _ = process.communicate(timeout=120)
+        assert process.returncode == 0, said
+
+    def _killed(self, process: subprocess.Popen[str], draw: random.Random, tally: Tally) -> bool:
+        """Whether the ingest was still going on when its time came."""
+        victims, after = draw.choice(VICTIMS), draw.uniform(0.3, 6.0)
+        try:
+            process.wait(after)
+            process.communicate()
+            return False
+        except subprocess.TimeoutExpired:
+            tally.kills.append(("+".join(victims), after))
+        for victim in victims:
+            self._kill(victim, process)
+        said, _ = process.communicate(timeout=120)
+        if "Traceback" in said:
+            tally.losses.append(f"a traceback: {said[-500:]}")
+        if "endpoint" in victims:
+            self.endpoint = self._endpoint(self.port)
+        return True
+
+    def _kill(self, victim: str, process: subprocess.Popen[str]) -> None:
+        if victim == "endpoint":
+            self.endpoint.kill()
+            self.endpoint.wait()
+        elif victim == "fabula":
+            process.kill()
+        elif pid := self.server.status().pid:
+            os.kill(pid, signal.SIGKILL)
+
+    def _store(self) -> Store:
+        address = self.server.start()
+        return Store.connect(address.uri, address.username, address.password, "neo4j")
+
+    def _graph(self) -> list[tuple[str, str]]:
+        with self._store() as store:
+            passages = [
+                (row["id"], row["text"])
+                for entry in store.documents()
+                for row in store.rows(
+                    "find_passages", document=entry.id, after="", limit=9999, dimensions=256
+                )
+            ]
+        return sorted(passages)
+
+    def _look(self, tally: Tally) -> None:
+        """What a reader finds between two runs: one of the versions, and whole."""
+        if self._graph() not in (self.old, self.new):
+            tally.losses.append("neither the old graph nor the new one")
+        with self._store() as store:
+            tally.losses += [one.what for one in check(store).violations]
+
+
+def _main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--runs", type=int, default=50)
+    arguments.add_argument("--seed", type=int, default=random.randrange(10**6))
+    given = arguments.parse_args()
+    tallies: list[Tally] = []
+    with tempfile.TemporaryDirectory() as folder:
+        kills = Kills(Path(folder))
+        try:
+            for seed in range(given.seed, given.seed + given.runs):
+                tally = kills.run(seed)
+                tallies.append(tally)
+                sys.stdout.write(f"seed {seed}: {tally}\n")
+                sys.stdout.flush()
+        finally:
+            kills.close()
+            killed = Counter(who for tally in tallies for who, _ in tally.kills)
+            losses = sum(len(tally.losses) for tally in tallies)
+            repeated = sum(tally.repeated for tally in tallies)
+            sys.stdout.write(
+                f"{len(tallies)} runs, kills {dict(killed)}, losses {losses}, chat calls that were "
+                f"answered and asked again {repeated}\n"
+            )
+
+
+if __name__ == "__main__":
+    _main()

@@ -1,0 +1,215 @@
+"""Is the graph sound? Each invariant is broken with one statement, and the checker names it."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from conftest import cypher
+from fabula.store import STALE_MS, Store
+from fabula.store.checks import MOST, check
+from graphs import DIMENSIONS, small_graph
+
+BUILT = {
+    "embedding_model": "test-model",
+    "aspects": {"plot": ["", ""], "theme": ["", ""]},
+    "levels": 5,
+    "details": 2,
+}
+BREAKS = {
+    "check_chunk_order": [
+        "MATCH (c:Chunk {index: 3}) SET c.index = 7",
+        "MATCH (c:Chunk {index: 3}) SET c.index = 2",
+        "MATCH (c:Chunk {index: 0}) DETACH DELETE c",
+    ],
+    "check_chunk_chain": [
+        "MATCH ()-[r:FIRST_CHUNK]->() DELETE r",
+        "MATCH (d:Document), (c:Chunk {index: 1}) CREATE (d)-[:FIRST_CHUNK]->(c)",
+        "MATCH (:Chunk {index: 1})-[r:NEXT_CHUNK]->() DELETE r",
+        "MATCH (a:Chunk {index: 0}), (b:Chunk {index: 2}) CREATE (a)-[:NEXT_CHUNK]->(b)",
+        "MATCH (a:Chunk {index: 3}), (b:Chunk {index: 0}) CREATE (a)-[:NEXT_CHUNK]->(b)",
+    ],
+    "check_chunk_tiling": [
+        "MATCH (c:Chunk {index: 0}) SET c.start = 1",
+        "MATCH (c:Chunk {index: 2}) SET c.start = c.start + 1",
+        "MATCH (c:Chunk {index: 2}) SET c.start = c.start - 1",
+        "MATCH (c:Chunk {index: 3}) SET c.end = c.start",
+        "MATCH (c:Chunk {index: 3}) REMOVE c.end",
+    ],
+    "check_chunk_documents": [
+        "MATCH (:Chunk {index: 2})-[r:FROM_DOCUMENT]->() DELETE r",
+        "MATCH (c:Chunk {index: 2}) CREATE (c)-[:FROM_DOCUMENT]->(:Other)",
+        "MATCH (c:Chunk) DETACH DELETE c",
+    ],
+    "check_orphans": [
+        "MATCH (d:Document) DETACH DELETE d",
+        "MATCH (n:Detail) WITH n LIMIT 1 SET n.document = 'nowhere'",
+        "MATCH (n:Summary) WITH n LIMIT 1 REMOVE n.document",
+    ],
+    "check_summary_members": [
+        "MATCH (:Summary {level: 1, aspect: 'plot'})-[r:SUMMARIZES]->() DELETE r",
+        "MATCH (n:Summary {level: 1, aspect: 'plot'}) DETACH DELETE n",
+    ],
+    "check_summary_levels": [
+        "MATCH (n:Summary {level: 2, aspect: 'plot'}) SET n.level = 1",
+        "MATCH (n:Summary {level: 1, aspect: 'plot'}) SET n.level = 2",
+        "MATCH (n:Summary {level: 2}), (c:Chunk) CREATE (n)-[:SUMMARIZES {weight: 1}]->(c)",
+        "MATCH (n:Summary {level: 1}), (d:Detail) CREATE (n)-[:SUMMARIZES {weight: 1}]->(d)",
+    ],
+    "check_summary_aspects": [
+        "MATCH (n:Summary {level: 2, aspect: 'plot'}) SET n.aspect = 'theme'"
+    ],
+    "check_weights": [
+        "MATCH (:Summary {level: 2})-[r]->() SET r.weight = 0",
+        "MATCH (:Summary {level: 2})-[r]->() SET r.weight = 1.1",
+        "MATCH (:Summary {level: 2})-[r]->() REMOVE r.weight",
+    ],
+    "check_aspects": [
+        "MATCH (n:Summary {aspect: 'plot'}) DETACH DELETE n",
+    ],
+    "check_searchable_aspects": ["MATCH (s:EmbeddingSpace) SET s.aspects = ['', 'theme']"],
+    "check_details": [
+        "MATCH (:Detail {ordinal: 1})-[r:DETAILS]->() DELETE r",
+        "MATCH (d:Detail {ordinal: 1}), (c:Chunk {index: 3}) CREATE (d)-[:DETAILS]->(c)",
+    ],
+    "check_detail_counts": [
+        "MATCH (c:Chunk {index: 0}), (d:Detail) CREATE (d)-[:DETAILS]->(c)",
+        "MATCH (d:Detail) SET d.ordinal = 0",
+    ],
+    "check_embeddings": [
+        "MATCH (n:Detail) REMOVE n.embedding",
+        "MATCH (n:Summary {level: 2}) SET n.embedding = [1.0, 0.0]",
+        "MATCH (s:EmbeddingSpace) SET s.id = 'elsewhere'",
+    ],
+    "check_ids": [
+        "MATCH (d:Detail {ordinal: 0})-->(c:Chunk {index: 0}) SET d.id = c.id",
+        "MATCH (d:Detail) REMOVE d.id",
+    ],
+    "check_properties": [
+        "MATCH (n:Chunk) SET n.collection = 'another'",
+        "MATCH (n:Chunk) SET n.kind = 'detail'",
+        "MATCH (n:Chunk {index: 0}) SET n:Detail",
+        "MATCH (n:Detail) SET n.aspect = 'plot'",
+        "MATCH (n:Chunk) REMOVE n.level",
+        "MATCH (n:Summary) SET n.aspect = ''",
+    ],
+    "check_texts": [
+        "MATCH (n:Detail) SET n.tokens = 0",
+        "MATCH (n:Summary) SET n.text = ' '",
+        "MATCH (n:Chunk) REMOVE n.text",
+    ],
+    "check_left_over": [
+        "MATCH (n:Summary {level: 2}) SET n:Retired REMOVE n:Summary",
+        "CREATE (:Staged {run: '000000000000001-x', id: 'a', kind: 'document'})",
+    ],
+    "find_indexes": ["DROP INDEX passage_texts"],
+}
+
+
+@pytest.fixture
+def sound(store: Store) -> Store:
+    """A graph of two documents in two collections."""
+    store.prepare("test-model", DIMENSIONS)
+    store.replace(small_graph(), BUILT)
+    store.replace(small_graph("b.txt", chunks=3, collection="other"), BUILT)
+    return store
+
+
+def test_a_sound_graph_is_found_well(sound: Store) -> None:
+    findings = check(sound)
+    assert findings.violations == ()
+    assert findings.notes == ()
+    assert (findings.documents, findings.passages) == (2, 4 + 6 + 8 + 3 + 6 + 6)
+
+
+def test_an_empty_graph_is_sound(store: Store) -> None:
+    findings = check(store)
+    assert (findings.documents, findings.passages, findings.violations) == (0, 0, ())
+
+
+@pytest.mark.parametrize(
+    ("invariant", "statement"),
+    [(name, statement) for name, statements in BREAKS.items() for statement in statements],
+)
+def test_what_breaks_an_invariant_is_found(sound: Store, invariant: str, statement: str) -> None:
+    try:
+        cypher(sound, statement)
+        assert invariant in {violation.invariant for violation in check(sound).violations}
+    finally:
+        cypher(sound, "MATCH (s:EmbeddingSpace) SET s.id = 'graph'")
+
+
+def test_a_chain_into_another_document_is_found(sound: Store) -> None:
+    cypher(
+        sound,
+        "MATCH (a:Chunk {collection: 'default', index: 0})-[r:NEXT_CHUNK]->(), "
+        "(b:Chunk {collection: 'other', index: 1}) DELETE r CREATE (a)-[:NEXT_CHUNK]->(b)",
+    )
+    what = {one.what for one in check(sound).violations if one.invariant == "check_chunk_chain"}
+    assert "NEXT_CHUNK leads into another document" in what
+
+
+def test_a_finding_names_the_document_a_node_and_the_cure(sound: Store) -> None:
+    graph = small_graph()
+    cypher(sound, "MATCH (n:Chunk {collection: 'default', index: 2}) SET n.tokens = -1")
+    [found] = check(sound).violations
+    assert (found.title, found.document) == ("A", graph.document.id)
+    assert (found.id, found.count) == (graph.chunks[2].id, 1)
+    assert "`fabula ingest --rebuild a.txt`" in found.cure
+
+
+def test_a_thousand_broken_nodes_are_one_finding(sound: Store) -> None:
+    cypher(sound, "MATCH (n:Detail) SET n.text = ''")
+    found = check(sound).violations
+    assert sorted(one.count for one in found) == [6, 8]
+    cypher(
+        sound,
+        "UNWIND range(1, 99) AS n CREATE (:Chunk {id: 'chunk ' + n, document: 'document ' + n})",
+    )
+    orphans = [one for one in check(sound).violations if one.invariant == "check_orphans"]
+    assert len(orphans) == MOST
+
+
+def test_one_document_is_checked_alone(sound: Store) -> None:
+    cypher(sound, "MATCH (n:Chunk {collection: 'default', index: 2}) SET n.tokens = -1")
+    assert check(sound, small_graph().document.id).violations
+    other = check(sound, small_graph("b.txt", collection="other").document.id)
+    assert (other.documents, other.passages, other.violations) == (1, 3 + 6 + 6, ())
+
+
+def test_a_document_without_trees_or_details_is_sound(sound: Store) -> None:
+    cypher(sound, "MATCH (n:Summary|Detail) DETACH DELETE n")
+    cypher(
+        sound,
+        "MATCH (d:Document) SET d.settings = $settings",
+        settings='{"aspects": {"plot": ["", ""]}, "levels": 0, "details": 0}',
+    )
+    assert check(sound).violations == ()
+
+
+def test_what_a_run_that_may_go_on_has_staged_is_no_violation(sound: Store) -> None:
+    now = int(time.time() * 1000)
+    statement = "CREATE (:Staged {run: $run, id: 'a', kind: 'chunk', document: 'a'})"
+    cypher(sound, statement, run=f"{now:015d}-x")
+    findings = check(sound)
+    assert findings.violations == ()
+    [note] = findings.notes
+    assert "1 nodes are staged" in note
+    cypher(sound, statement, run=f"{now - STALE_MS - 1000:015d}-x")
+    assert [one.invariant for one in check(sound).violations] == ["check_left_over"]
+
+
+def test_a_graph_that_is_being_re_embedded_is_sound_and_said_to_be_so(sound: Store) -> None:
+    try:
+        cypher(
+            sound,
+            "MATCH (s:EmbeddingSpace) "
+            "SET s.next_model = 'next-model', s.next_dimensions = 2, s.phase = 'moving'",
+        )
+        cypher(sound, "MATCH (n:Summary) SET n.embedding = [1.0, 0.0]")
+        findings = check(sound)
+    finally:
+        cypher(sound, "MATCH (s:EmbeddingSpace) REMOVE s.next_model, s.next_dimensions, s.phase")
+    assert findings.violations == ()
+    assert findings.notes == ("The graph is being re-embedded with next-model.",)

@@ -1,0 +1,193 @@
+"""The graph as a file: what is read back is what is in the graph."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+from conftest import cypher
+from fabula import Fabula
+from fabula.cli import main
+from fabula.errors import FabulaError, StoreError
+from fabula.export import write
+from fabula.store import Store
+from fabula.store import export as export_module
+from fabula.store.export import Exported
+from graphs import DIMENSIONS, small_graph
+
+BUILT = {"embedding_model": "test-model"}
+HOSTILE = 'a "<b>&\x00\x0b c\r\nd\U0001f600 ]]> e'
+SPACE = "{http://graphml.graphdrawing.org/xmlns}"
+
+
+@pytest.fixture
+def full(store: Store, graph_url: str) -> Store:
+    """Two documents in two collections; the first has a hostile chunk."""
+    store.prepare("test-model", DIMENSIONS)
+    graph = small_graph()
+    first = replace(graph.chunks[0], text=HOSTILE)
+    store.replace(replace(graph, chunks=(first, *graph.chunks[1:])), BUILT)
+    store.replace(small_graph("b.txt", chunks=3, collection="other"), BUILT)
+    return store
+
+
+def run(*arguments: str | Path, code: int = 0) -> Result:
+    result = CliRunner().invoke(main, ["export", *map(str, arguments)])
+    assert result.exit_code == code, result.output
+    return result
+
+
+def lines(file: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The nodes and the relationships of a file."""
+    objects = [json.loads(line) for line in file.read_text("utf-8").split("\n")[:-1]]
+    nodes = [one for one in objects if one["type"] == "node"]
+    return nodes, [one for one in objects if one["type"] == "relationship"]
+
+
+def in_graph(store: Store, collection: str) -> tuple[list[dict[str, Any]], Counter[str]]:
+    """The properties of a collection's nodes by id, and its relationships by type."""
+    nodes = cypher(
+        store,
+        "MATCH (n:Document|Chunk|Summary|Detail {collection: $collection}) "
+        "RETURN n {.*, embedding: NULL, created_at: toString(n.created_at), "
+        "updated_at: toString(n.updated_at)} AS n ORDER BY n.id",
+        collection=collection,
+    )
+    edges = cypher(
+        store,
+        "MATCH ({collection: $collection})-[r]->() RETURN type(r) AS type, count(*) AS count",
+        collection=collection,
+    )
+    kept = [{key: value for key, value in row["n"].items() if value is not None} for row in nodes]
+    return kept, Counter({row["type"]: row["count"] for row in edges})
+
+
+def test_json_lines_hold_the_collection(full: Store, tmp_path: Path) -> None:
+    file = tmp_path / "graph.jsonl"
+    said = run("--out", file).stdout
+    nodes, edges = lines(file)
+    wanted, types = in_graph(full, "default")
+    assert sorted((one["properties"] for one in nodes), key=lambda one: str(one["id"])) == wanted
+    assert all(one["id"] == one["properties"]["id"] for one in nodes)
+    assert Counter(one["label"] for one in edges) == types
+    assert said == f"{file}: {len(nodes)} nodes, {len(edges)} relationships\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["graph.jsonl"]
+
+
+def test_relationships_name_both_ends_and_their_weights(full: Store, tmp_path: Path) -> None:
+    run("--out", tmp_path / "graph.jsonl")
+    nodes, edges = lines(tmp_path / "graph.jsonl")
+    labels = {one["id"]: one["labels"] for one in nodes}
+    for edge in edges:
+        for end in ("start", "end"):
+            assert labels[edge[end]["id"]] == edge[end]["labels"]
+    found = {
+        (edge["start"]["id"], edge["end"]["id"]): edge["properties"]["weight"]
+        for edge in edges
+        if edge["label"] == "SUMMARIZES"
+    }
+    assert found == {
+        (summary.id, member.id): member.weight
+        for summary in small_graph().summaries
+        for member in summary.members
+    }
+
+
+def test_embeddings_come_when_asked_for_as_they_were(full: Store, tmp_path: Path) -> None:
+    run("--out", tmp_path / "with.jsonl", "--embeddings")
+    nodes, _ = lines(tmp_path / "with.jsonl")
+    found = {one["id"]: one["properties"].get("embedding") for one in nodes}
+    for chunk in small_graph().chunks:
+        assert np.array_equal(np.array(found[chunk.id], dtype=np.float32), chunk.embedding)
+    assert found[small_graph().document.id] is None
+
+
+def test_graphml_holds_the_same_with_typed_keys(full: Store, tmp_path: Path) -> None:
+    file = tmp_path / "graph.graphml"
+    run("--out", file)
+    root = ElementTree.parse(file).getroot()
+    keys = {
+        key.attrib["id"]: (key.attrib["attr.name"], key.attrib["attr.type"])
+        for key in root.iter(f"{SPACE}key")
+    }
+
+    def value(type: str, text: str) -> Any:
+        return text if type == "string" else json.loads(text)
+
+    def values(element: ElementTree.Element) -> dict[str, Any]:
+        data = [(keys[one.attrib["key"]], one.text or "") for one in element]
+        return {name: value(type, text) for (name, type), text in data}
+
+    nodes = {one.attrib["id"]: values(one) for one in root.iter(f"{SPACE}node")}
+    wanted, types = in_graph(full, "default")
+    assert set(nodes) == {one["id"] for one in wanted}
+    for one in wanted:
+        texts = {
+            name: json.dumps(value) if isinstance(value, list) else value
+            for name, value in one.items()
+            if name != "id"
+        }
+        if "text" in texts:
+            texts["text"] = texts["text"].replace("\x00", "").replace("\x0b", "")
+        label = nodes[one["id"]].pop("label")
+        assert label.lower() == one.get("kind", "document")
+        assert nodes[one["id"]] == texts
+    edges = list(root.iter(f"{SPACE}edge"))
+    assert Counter(values(one)["label"] for one in edges) == types
+    assert all({one.attrib["source"], one.attrib["target"]} <= set(nodes) for one in edges)
+    weights = [values(one)["weight"] for one in edges if values(one)["label"] == "SUMMARIZES"]
+    members = [member for one in small_graph().summaries for member in one.members]
+    assert sorted(weights) == sorted(member.weight for member in members)
+
+
+def test_one_document_or_all_collections(full: Store, tmp_path: Path) -> None:
+    file = tmp_path / "graph.jsonl"
+    run("B", "--out", file)
+    assert {one["properties"]["collection"] for one in lines(file)[0]} == {"other"}
+    run("--all", "--out", file)
+    assert {one["properties"]["collection"] for one in lines(file)[0]} == {"other", "default"}
+    assert len(lines(file)[0]) == 19 + 16
+
+
+def test_it_is_read_in_batches(
+    full: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run("--all", "--out", tmp_path / "at-once.jsonl")
+    monkeypatch.setattr(export_module, "BATCH", 4)
+    run("--all", "--out", tmp_path / "batches.jsonl")
+    once, batches = (tmp_path / "at-once.jsonl"), (tmp_path / "batches.jsonl")
+    assert batches.read_bytes() == once.read_bytes()
+
+
+def test_a_document_that_changes_meanwhile_leaves_no_file(full: Store, tmp_path: Path) -> None:
+    with Fabula() as fabula:
+        exported = Exported(fabula.store, fabula.documents())
+        full.replace(small_graph(words="new"), BUILT)
+        with pytest.raises(StoreError, match=r"A was changed while it was read: export it again"):
+            write(exported, tmp_path / "graph.jsonl", "jsonl")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_cannot_be_written_is_one_line(full: Store, tmp_path: Path) -> None:
+    with Fabula() as fabula, pytest.raises(FabulaError, match=r"can't be written: No such file"):
+        fabula.export(tmp_path / "nowhere" / "graph.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--out", "graph.csv"], "End FILE in .jsonl or .graphml"),
+        (["--out", "graph.graphml", "--embeddings"], "leave --embeddings out"),
+        (["A", "--all", "--out", "graph.jsonl"], "not both"),
+    ],
+)
+def test_flags_that_do_not_go_together_are_told(words: list[str], said: str) -> None:
+    assert said in run(*words, code=2).output

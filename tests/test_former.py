@@ -1,0 +1,182 @@
+"""An edited text: what did not change is found again, and only what did is made anew."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from fabula import tokens
+from fabula.build.chunk import split
+from fabula.build.cluster import Clustering, cluster
+from fabula.build.former import Former
+from fabula.build.repair import repair
+from fabula.build.tree import Group, Node, embeddings, grouped
+from fabula.model import Chunk, Document, Known, Vector
+from graphs import small_graph
+
+KNOBS = Clustering(
+    size=8, tokens=1000, count="size", dimensions=32, membership=0.1, variance_floor=1.0, seed=0
+)
+SENTENCES = [
+    f"On day {day} {name} carried {day * 7 + 3} sacks of {thing} from the {place} to the river."
+    for day, (name, thing, place) in enumerate(
+        [("Anna", "salt", "mill"), ("Boris", "rye", "barn"), ("Clara", "coal", "mine")] * 40
+    )
+]
+TEXT = " ".join(SENTENCES)
+
+
+def document(text: str) -> Document:
+    return Document("d", "default", "a.txt", "A", "", "en", text, (), "0" * 64)
+
+
+def texts(text: str, known: Sequence[Chunk] = ()) -> list[str]:
+    return [chunk.text for chunk in split(document(text), 64, [chunk.text for chunk in known])]
+
+
+# Chunks
+
+
+def test_the_same_text_has_the_same_chunks() -> None:
+    chunks = split(document(TEXT), 64)
+    assert texts(TEXT, chunks) == [chunk.text for chunk in chunks]
+
+
+def test_a_changed_word_changes_one_chunk() -> None:
+    chunks = split(document(TEXT), 64)
+    edited = TEXT.replace("On day 50 ", "On day fifty ")
+    new = set(texts(edited, chunks)) - {chunk.text for chunk in chunks}
+    assert len(new) == 1
+
+
+@pytest.mark.parametrize("place", [0, 10, 60, 119])
+def test_a_new_sentence_moves_no_boundary_but_its_own(place: int) -> None:
+    chunks = split(document(TEXT), 64)
+    edited = " ".join([*SENTENCES[:place], "Nobody had asked for a parrot.", *SENTENCES[place:]])
+    now = texts(edited, chunks)
+    assert "".join(now) == edited
+    assert len({chunk.text for chunk in chunks} - set(now)) <= 1
+    assert len(set(now) - {chunk.text for chunk in chunks}) <= 2
+
+
+def test_a_removed_sentence_takes_one_chunk_along() -> None:
+    chunks = split(document(TEXT), 64)
+    now = texts(" ".join([*SENTENCES[:30], *SENTENCES[31:]]), chunks)
+    assert len({chunk.text for chunk in chunks} - set(now)) <= 2
+
+
+def test_known_chunks_over_the_limit_are_cut_again() -> None:
+    chunks = split(document(TEXT), 128)
+    assert max(tokens.count(text) for text in texts(TEXT, chunks)) <= 64
+
+
+def test_text_that_repeats_itself_is_found_again() -> None:
+    text = "Snow fell on the town and on the hills. " * 400
+    chunks = split(document(text), 64)
+    assert [chunk.id for chunk in split(document(text), 64, [c.text for c in chunks])] == [
+        chunk.id for chunk in chunks
+    ]
+
+
+# Clusters
+
+
+def near(centre: int, seed: int) -> Vector:
+    """A unit vector near one of the axes."""
+    drawn = np.random.default_rng(seed).standard_normal(16) * 0.1
+    drawn[centre] += 1
+    return (drawn / np.linalg.norm(drawn)).astype(np.float32)
+
+
+def chunk(number: int, centre: int, name: str = "c") -> Chunk:
+    place = (number * 10, number * 10 + 10)
+    return Chunk(f"{name}{number}", number, "", *place, "text", 50, near(centre, number))
+
+
+def divide(nodes: Sequence[Node]) -> list[Group]:
+    return grouped(nodes, cluster(embeddings(nodes), [node.tokens for node in nodes], KNOBS))
+
+
+def members(groups: Sequence[Group]) -> list[set[str]]:
+    return [{node.id for node in group.nodes} for group in groups]
+
+
+@pytest.fixture
+def nodes() -> list[Chunk]:
+    return [chunk(number, number // 8) for number in range(32)]
+
+
+FORMER = [{f"c{n}": 1.0 for n in range(first, first + 8)} for first in (0, 8, 16, 24)]
+
+
+def repaired(nodes: Sequence[Chunk], former: Sequence[dict[str, float]] = FORMER) -> list[set[str]]:
+    before = {f"c{number}" for number in range(32)}
+    return members(repair(former, before, nodes, KNOBS, divide))
+
+
+def test_what_did_not_change_keeps_its_clusters(nodes: list[Chunk]) -> None:
+    assert repaired(nodes) == [one.keys() for one in FORMER]
+
+
+def test_a_changed_chunk_joins_the_cluster_that_it_fits(nodes: list[Chunk]) -> None:
+    nodes[3] = chunk(3, 2, "new")
+    first, third, second, fourth = repaired(nodes)
+    assert first == FORMER[0].keys() - {"c3"}
+    assert third == FORMER[2].keys() | {"new3"}
+    assert [second, fourth] == [FORMER[1].keys(), FORMER[3].keys()]
+
+
+def test_a_chunk_joins_one_cluster_alone(nodes: list[Chunk]) -> None:
+    both = near(0, 1) + near(1, 2)
+    nodes[3] = replace(chunk(3, 0, "new"), embedding=both / np.float32(np.linalg.norm(both)))
+    assert sum("new3" in one for one in repaired(nodes)) == 1
+
+
+def test_an_emptied_cluster_goes(nodes: list[Chunk]) -> None:
+    assert repaired(nodes[8:]) == [one.keys() for one in FORMER[1:]]
+
+
+def test_a_cluster_that_is_too_long_is_divided_alone(nodes: list[Chunk]) -> None:
+    more = [replace(chunk(32 + n, 3, "new"), tokens=100) for n in range(10)]
+    groups = repaired([*nodes, *more])
+    assert groups[:3] == [one.keys() for one in FORMER[:3]]
+    assert len(groups) > 4
+    assert set().union(*groups) == {node.id for node in [*nodes, *more]}
+
+
+def test_without_former_clusters_they_are_made(nodes: list[Chunk]) -> None:
+    assert repaired(nodes, []) == members(divide(nodes))
+
+
+# What can be used again
+
+
+def test_clusters_are_made_again_once_a_tenth_has_changed() -> None:
+    graph = small_graph(chunks=40)
+    known = Known(graph.chunks, graph.summaries, graph.details, (), changed=1)
+
+    def changed(count: int) -> int:
+        new = [replace(one, id=f"new {one.id}") for one in graph.chunks[:count]]
+        return Former(known, [*new, *graph.chunks[count:]]).changed
+
+    assert [changed(count) for count in (0, 1, 3, 4)] == [1, 2, 4, 0]
+
+
+def test_a_detail_moves_with_its_chunk() -> None:
+    graph = small_graph()
+    former = Former(Known(graph.chunks, graph.summaries, graph.details), graph.chunks)
+    moved = replace(graph.chunks[1], start=500, end=510, section="II")
+    assert former.has(moved)
+    for detail in former.details(moved):
+        assert (detail.chunk, detail.start, detail.section) == (moved.id, 500, "II")
+    assert len(former.details(moved)) == 2
+
+
+def test_a_cluster_with_the_same_members_holds_the_same_aspects() -> None:
+    graph = small_graph()
+    former = Former(Known(graph.chunks, graph.summaries, graph.details), graph.chunks)
+    assert former.aspects(Group(graph.chunks[:3], (1.0,) * 3)) == {"plot", "theme"}
+    assert former.aspects(Group(graph.chunks[:2], (1.0,) * 2)) is None
