@@ -10,12 +10,14 @@ from pathlib import Path
 
 import click
 
-from bench import cpu, retrieval, startup, waiting, writing
+from bench import cost, cpu, faults, retrieval, startup, waiting, writing
 from bench.report import Figure, shown
 
 PARTS: dict[str, Callable[[Path | None], list[Figure]]] = {
     "cpu": cpu.measure,
     "waiting": waiting.measure,
+    "cost": cost.measure,
+    "faults": faults.measure,
     "retrieval": retrieval.measure,
     "writing": writing.measure,
     "startup": startup.measure,

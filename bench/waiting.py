@@ -165,7 +165,7 @@ def _ingested(url: str, collection: str, *, cold: bool) -> Run:
     began = time.monotonic()
     listener = _Listener()
     with Fabula(
-        base_url=url, api_key="any", concurrency=CONCURRENCY, collection=collection
+        base_url=url, api_key="any", concurrency=CONCURRENCY, collection=collection, cache=False
     ) as fabula:
         fabula.store.version()
         began = began if cold else time.monotonic()

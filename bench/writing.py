@@ -50,7 +50,12 @@ def measure(books: Path | None) -> list[Figure]:
     with running() as address, connected(address) as store:
         store.prepare(kit.embedder.model, len(graph.chunks[0].embedding))
         for _ in range(1 + ROUNDS):
-            rounds.append((_written(store, graph, kit.embedder.model), _written(store, graph, kit.embedder.model)))
+            rounds.append(
+                (
+                    _written(store, graph, kit.embedder.model),
+                    _written(store, graph, kit.embedder.model),
+                )
+            )
             store.remove(graph.document.id)
     kit.close()
     cold, warm = rounds[0], rounds[1:]

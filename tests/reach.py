@@ -5,8 +5,8 @@ from typing import Any
 
 from endpoint import Endpoint as Server
 from fabula.providers import Prompt, Reply
-from fabula.providers.limiter import Limiter, Patience
 from fabula.providers.endpoint import Endpoint
+from fabula.providers.limiter import Limiter, Patience
 from fabula.providers.openai import OpenAIChat
 from fabula.replies import DetailsReply
 

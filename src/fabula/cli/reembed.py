@@ -11,7 +11,16 @@ from fabula.cli.watching import watching
 from fabula.reembed import Reembedded
 from fabula.settings import Settings
 
-EMBEDDING = ("base_url", "embedding_model", "embedding_batch", "concurrency", "timeout", "attempts")
+EMBEDDING = (
+    "base_url",
+    "embedding_model",
+    "embedding_batch",
+    "concurrency",
+    "timeout",
+    "attempts",
+    "cache",
+    "cache_folder",
+)
 
 
 @click.command("reembed")

@@ -7,7 +7,7 @@ import re
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import TracebackType
@@ -34,7 +34,7 @@ from fabula.queries import SCHEMA, query
 from fabula.store.rows import bounds, entry, made_space
 from fabula.store.space import Space, other_space, refuse_other_model, refuse_reembedding
 from fabula.store.staging import refuse_broken, stage, switch
-from fabula.store.wording import in_words, reaching, refuse_old
+from fabula.store.wording import in_words, reaching, refuse_old, too_large
 
 STALE_MS = 3_600_000
 """What was staged longer ago than this belongs to no run that is still going on."""
@@ -237,7 +237,7 @@ class Store:
             *graph.details,
         ]
         refuse_broken(passages)
-        self._refuse_too_large(passages)
+        self.refuse_too_large(len(passages), len(passages[0].embedding))
         run = f"{int(time.time() * 1000):015d}-{uuid.uuid4().hex}"
         with self.session() as session:
             stage(session, run, graph, settings, written)
@@ -262,20 +262,18 @@ class Store:
             session.run(query("clear_retired")).consume()
             session.run(query("clear_staged"), before=before).consume()
 
-    def _refuse_too_large(self, passages: Sequence[Chunk | Summary | Detail]) -> None:
-        """A switch holds the document's vectors in the server's heap, and no pool guards that."""
-        size = sum(passage.embedding.nbytes for passage in passages)
+    def refuse_too_large(self, passages: int, dimensions: int) -> None:
+        """Raises StoreError for a document of more embeddings than the server can switch in.
+
+        A switch holds them all in the server's heap, and no pool guards that.
+        """
+        size = passages * dimensions * np.dtype(np.float32).itemsize
         try:
             [row] = self.rows("find_heap")
         except StoreError:  # a hosted server may not tell, and has its own limits
             return
         if size > row["bytes"] / 4:
-            raise StoreError(
-                f"This document's {len(passages)} embeddings take {size >> 20} MB, more than a "
-                f"quarter of the server's heap of {row['bytes'] >> 20} MB, and switching them in "
-                f"could exhaust it. Set FABULA_NEO4J_HEAP={(4 * size >> 20) + 256}m and run "
-                "`fabula db stop`, or raise the heap of your own server."
-            )
+            raise too_large(passages, size, row["bytes"])
 
     def _ensure(self, name: str, **parameters: Any) -> None:
         """Carries out a statement of the schema, unless another process just did."""

@@ -25,6 +25,16 @@ def refuse_old(components: Sequence[tuple[str, str]], uri: str) -> None:
             )
 
 
+def too_large(passages: int, size: int, heap: int) -> StoreError:
+    """What to tell of a document whose embeddings take `size` bytes beside a heap of `heap`."""
+    return StoreError(
+        f"This document's {passages:,} embeddings take {size >> 20} MB, more than a quarter of the "
+        f"server's heap of {heap >> 20} MB, and switching them in could exhaust it. Set "
+        f"FABULA_NEO4J_HEAP={(4 * size >> 20) + 256}m and run `fabula db stop`, or raise the heap "
+        "of your own server."
+    )
+
+
 @contextmanager
 def reaching(uri: str, username: str, database: str) -> Iterator[None]:
     """What may go wrong when a server is first asked, in words."""
