@@ -5,3 +5,4 @@ WHERE passage.next_embedding IS NOT NULL
 CALL (passage) {
   CALL db.create.setNodeVectorProperty(passage, 'embedding', passage.next_embedding)
 } IN TRANSACTIONS OF 1000 ROWS
+  ON ERROR RETRY FOR 30 SECONDS THEN FAIL

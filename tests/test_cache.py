@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Generator, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,7 +20,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from endpoint import Endpoint, listed
+from endpoint import Endpoint, every, listed
 from fabula import Fabula
 from fabula.cli import main
 from fabula.errors import BadReply, ModelError
@@ -27,8 +28,9 @@ from fabula.model import Usage
 from fabula.providers import Embeddings, Prompt, Reply
 from fabula.providers.cache import ResponseCache, chat_key, embedding_key
 from fabula.providers.cached import CachedChat, CachedEmbedder
-from fabula.replies import AspectsReply, DetailsReply, ask, aspects_reply, read_summary
-from reach import SUMMARY, chat
+from fabula.providers.openai import OpenAIEmbedder
+from fabula.replies import AspectsReply, DetailsReply, ask, ask_once, aspects_reply, read_summary
+from reach import SUMMARY, chat, reach
 
 ASKED = Prompt("Be brief.", "Who is dead?", 100, 0.5)
 SAID = Reply("Marley.", 12, 3)
@@ -475,12 +477,28 @@ def test_a_reply_that_had_to_be_asked_again_is_kept_for_the_first_prompt(
         assert server.calls == 2
 
 
-def test_a_refusal_is_not_kept(cache: ResponseCache) -> None:
-    with Endpoint(plan=listed("refusal")) as server:
+def test_what_is_asked_in_another_way_is_not_paid_again_for_an_empty_reply(
+    cache: ResponseCache,
+) -> None:
+    with Endpoint(plan=every(1, "refusal")) as server:
         one = CachedChat(chat(server), cache, "m")
-        with pytest.raises(BadReply):
-            one.complete(SUMMARY)
-        assert not one.complete(SUMMARY).cached
+        for _ in range(2):
+            with pytest.raises(BadReply):
+                ask_once(one, SUMMARY, read_summary)
+        assert server.calls == 1
+
+
+def test_threads_that_ask_the_same_at_once_pay_once(cache: ResponseCache) -> None:
+    with Endpoint(delay=0.1) as server, ThreadPoolExecutor(8) as threads:
+        model, embedder = chat(server), OpenAIEmbedder(reach(server.url), "e")
+        replies = list(
+            threads.map(lambda _: CachedChat(model, cache, "m").complete(SUMMARY), range(8))
+        )
+        assert server.calls == 1
+        assert len({reply.text for reply in replies}) == 1
+        texts = [["a ghost", "a goose"], ["a goose", "a bell"]] * 4
+        list(threads.map(CachedEmbedder(embedder, cache).embed, texts))
+        assert sum(len(body["input"]) for body in server.bodies[1:]) == 3
 
 
 class Lengths:

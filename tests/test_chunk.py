@@ -76,6 +76,13 @@ def test_a_sentence_over_the_limit_is_cut_at_a_space() -> None:
     assert all(chunk.text.endswith((" ", ".")) for chunk in chunks)
 
 
+def test_the_white_space_after_a_chunk_is_within_its_limit() -> None:
+    limit = 32
+    verse = " ".join(["mill"] * limit)
+    chunks = split(document("\n\n".join([verse] * 4)), limit)
+    assert max(chunk.tokens for chunk in chunks) <= limit
+
+
 def test_a_combining_mark_stays_with_its_letter() -> None:
     chunks = split(document("e\u0301" * 2000), 64)
     assert all(chunk.text.startswith("e") for chunk in chunks)

@@ -42,6 +42,7 @@ BODY: dict[str, Any] = Dialect().chat("m", PROMPT, stream=True)
         ),
         (None, "`temperature` is deprecated for this model.", "temperature"),
         ("messages", "Invalid 'messages': array too long.", None),
+        ("max_tokens", "max_tokens is too large: 4300. It supports at most 4096.", None),
         (None, "The room's temperature was mild.", None),
         (None, "Unknown parameter: 'logit_bias'.", None),
     ],

@@ -9,7 +9,7 @@ import pytest
 
 from kills import AT_ONCE, Kills
 
-SEEDS = [random.randrange(10**6) for _ in range(3)]
+SEEDS = [random.randrange(10**6) for _ in range(2)]
 """Others each time; `python tests/kills.py --seed N --runs 1` does one again."""
 
 
@@ -24,6 +24,6 @@ def kills(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kills]:
 def test_a_killed_ingest_goes_on_where_it_was(kills: Kills, seed: int) -> None:
     tally = kills.run(seed)
     assert tally.losses == [], tally
-    # What was on its way when Fabula was killed had been answered, but never arrived.
-    fabula_killed = sum("fabula" in who for who, _ in tally.kills)
-    assert tally.repeated <= AT_ONCE * fabula_killed, tally
+    # What was on its way when one end was killed had been answered, but never arrived.
+    on_the_way = sum("fabula" in who or "endpoint" in who for who, _ in tally.kills)
+    assert tally.repeated <= AT_ONCE * on_the_way, tally

@@ -353,3 +353,18 @@ def test_books_joined_in_one_file_are_all_kept() -> None:
     second = "The second book begins here. " + "It goes on and on. " * 3000
     text = f"The first book.\n\nEnd of Project Gutenberg's First\n\n{second}"
     assert "It goes on and on." in "".join(block.text for block in plain(text).blocks)
+
+
+def test_a_page_marked_up_as_a_title_or_a_heading_is_cut_to_a_line(tmp_path: Path) -> None:
+    file = tmp_path / "page.html"
+    chapter = "<p>It rained on the moor all day, and nobody came.</p>"
+    file.write_text(
+        f"<title>A {'long ' * 5000}</title><h2>Chapter 1 {'word ' * 5000}</h2>{chapter}"
+        f"<h2>Chapter 2</h2>{chapter}"
+    )
+    page = load(file, "default", 1_000_000)
+    assert page.title.startswith("A long long") and len(page.title) <= 302
+    first, second = (section.title for section in page.sections)
+    assert first.startswith("Chapter 1 word") and first.endswith(" …") and len(first) <= 302
+    assert second == "Chapter 2"
+    assert page.text.count("word") == 5000

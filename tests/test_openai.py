@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from endpoint import Endpoint as Server
-from endpoint import listed, vector
+from endpoint import every, listed, vector
 from endpoint.faults import Fault
 from fabula.errors import BadReply
 from fabula.providers import Prompt
@@ -77,11 +77,18 @@ def test_embeddings_as_numbers_do_where_base64_is_refused() -> None:
     [("missing_row", "1 vectors for 2 texts"), ("nan", "length 0"), ("zero", "length 0")],
 )
 def test_embeddings_that_no_index_could_hold_are_refused(fault: Fault, said: str) -> None:
-    with (
-        Server(plan=listed(fault)) as server,
-        pytest.raises(BadReply, match=said),
-    ):
-        OpenAIEmbedder(reach(server.url), "e").embed(["a ghost", "a goose"])
+    with Server(plan=every(1, fault)) as server:
+        with pytest.raises(BadReply, match=said):
+            OpenAIEmbedder(reach(server.url), "e").embed(["a ghost", "a goose"])
+        assert server.calls == 4
+
+
+@pytest.mark.parametrize("fault", ["missing_row", "nan", "zero", "empty", "wrong_shape"])
+def test_embeddings_are_asked_again_where_an_answer_holds_none(fault: Fault) -> None:
+    with Server(plan=listed(fault)) as server:
+        answer = OpenAIEmbedder(reach(server.url), "e").embed(["a ghost", "a goose"])
+    assert answer.vectors.shape == (2, 64)
+    assert answer.faults == 1
 
 
 # Parameters that an endpoint refuses

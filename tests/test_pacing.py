@@ -42,9 +42,16 @@ def test_a_bucket_of_tokens_is_emptied_as_fast_as_it_fills(limit: Bucket) -> Non
     assert world.now <= TIMES * CALLS * max(0.504 / 8, 1 if limit.count == 60 else 0.1)
 
 
-def test_a_refusal_now_and_then_is_no_limit() -> None:
-    world = World(Pacing(16), CALLS, 16, 0.5, by_chance=0.01, retry_after="right").run()
-    assert world.now <= TIMES * CALLS * (0.5 + TRIP) / 16
+@pytest.mark.parametrize("share", [0.01, 0.02, 0.03])
+@pytest.mark.parametrize("retry_after", ["right", "none"])
+@pytest.mark.parametrize(("callers", "latency"), [(16, 0.5), (16, 0.05), (64, 0.5)])
+def test_a_refusal_now_and_then_is_no_limit(
+    share: float, retry_after: RetryAfter, callers: int, latency: float
+) -> None:
+    world = World(
+        Pacing(callers), CALLS, callers, latency, by_chance=share, retry_after=retry_after
+    ).run()
+    assert world.now <= TIMES * CALLS * (latency + TRIP) / callers
 
 
 def test_pacing_says_nothing_of_an_endpoint_without_limits() -> None:

@@ -21,9 +21,9 @@ ASKED = Prompt("Be brief.", "Which aspects?", 100, 0.5)
 
 
 class Script:
-    """A chat that gives these replies, or raises them, and keeps the prompts."""
+    """A chat that gives these replies and keeps the prompts."""
 
-    def __init__(self, *replies: str | BadReply) -> None:
+    def __init__(self, *replies: str | Reply) -> None:
         self.replies = list(replies)
         self.prompts: list[Prompt] = []
         self.rejected: list[bool] = []
@@ -31,9 +31,7 @@ class Script:
     def complete(self, prompt: Prompt) -> Reply:
         self.prompts.append(prompt)
         reply = self.replies[len(self.prompts) - 1]
-        if isinstance(reply, BadReply):
-            raise reply
-        return Reply(reply)
+        return reply if isinstance(reply, Reply) else Reply(reply)
 
     def stream(self, prompt: Prompt) -> Iterator[Reply]:
         yield self.complete(prompt)
@@ -174,9 +172,17 @@ def test_a_bad_reply_is_quoted_and_asked_again() -> None:
 
 
 def test_a_reply_the_endpoint_kept_back_is_asked_again() -> None:
-    chat = Script(BadReply("m gave an empty reply."), "Scrooge refuses.")
+    chat = Script(Reply("", trouble="m gave an empty reply."), "Scrooge refuses.")
     assert ask(chat, ASKED, read_summary) == "Scrooge refuses."
     assert "m gave an empty reply." in chat.prompts[1].correction
+
+
+@pytest.mark.parametrize("reply", ["[" * 700, "[" * 5000])
+def test_a_reply_that_no_parser_takes_is_a_bad_one(reply: str) -> None:
+    with pytest.raises(BadReply):
+        read_details(reply, 2)
+    with pytest.raises(BadReply):
+        read_summary(f'{{"summary": {reply}')
 
 
 def test_only_the_last_bad_reply_is_quoted_and_not_all_of_a_long_one() -> None:

@@ -176,8 +176,9 @@ def test_what_is_expected_is_what_is_spent(endpoint: Endpoint, book: Path, tmp_p
     with Fabula() as fabula:
         [expected] = fabula.expect(other)
     spent = ingest(other)
-    assert expected.usage.calls == pytest.approx(spent.calls, rel=0.15)
-    # A short text has few clusters, and one more is a fifth of its tokens; see the benchmark.
+    # A short text has few clusters, and one aspect more is a tenth of its calls: the benchmark says
+    # that books are expected to within 15 %.
+    assert expected.usage.calls == pytest.approx(spent.calls, rel=0.25)
     assert expected.usage.prompt_tokens == pytest.approx(spent.prompt_tokens, rel=0.25)
 
 
@@ -233,6 +234,13 @@ def test_a_run_stops_at_its_calls_and_goes_on_where_it_was(
     rest = ingest(book)
     assert rest.saved >= limit
     assert rest.calls <= whole - limit
+
+
+def test_replies_that_say_nothing_are_paid_for(endpoint: Endpoint, book: Path) -> None:
+    endpoint.plan = every(1, "empty")
+    with Fabula(max_calls=3) as fabula, pytest.raises(BudgetSpent):
+        fabula.ingest(book)
+    assert endpoint.calls == 3
 
 
 def test_a_run_stops_at_its_tokens(endpoint: Endpoint, book: Path) -> None:

@@ -17,6 +17,7 @@ from endpoint.faults import Fault
 from fabula.errors import BadReply, ModelError, SettingsError
 from fabula.providers.openai import OpenAIChat, OpenAIEmbedder
 from fabula.providers.trouble import wait_asked
+from fabula.providers.wire import Json, choice, part, said, usage
 from reach import DETAILS, SUMMARY, chat, reach, text_of
 
 # Trouble that passes
@@ -231,32 +232,58 @@ def test_a_web_page_instead_of_an_endpoint_is_recognised() -> None:
         ("empty", "empty reply"),
         ("refusal", "declined"),
         ("filtered", "content filter"),
-        ("blocked", "withheld a text"),
     ],
 )
-def test_a_reply_that_has_no_text_is_refused_with_its_reason(fault: Fault, said: str) -> None:
+def test_a_reply_that_has_no_text_tells_why_and_is_paid_for(fault: Fault, said: str) -> None:
     with Server(plan=every(1, fault)) as server:
-        with pytest.raises(BadReply, match=said):
-            chat(server).complete(SUMMARY)
+        reply = chat(server).complete(SUMMARY)
+        assert said in reply.trouble
+        assert reply.prompt_tokens > 0
         with pytest.raises(BadReply, match=said):
             list(chat(server).stream(SUMMARY))
 
 
-def test_a_model_that_only_thinks_is_refused_with_that_reason() -> None:
-    with (
-        Server(plan=every(1, "thinking")) as server,
-        pytest.raises(BadReply, match="on thinking"),
-    ):
-        chat(server).complete(SUMMARY)
+def test_a_text_that_a_filter_does_not_let_through_is_refused() -> None:
+    with Server(plan=every(1, "blocked")) as server:
+        with pytest.raises(BadReply, match="withheld a text"):
+            chat(server).complete(SUMMARY)
+        with pytest.raises(BadReply, match="withheld a text"):
+            list(chat(server).stream(SUMMARY))
+
+
+def test_a_model_that_only_thinks_is_asked_once_more_with_room_for_it() -> None:
+    with Server(plan=every(1, "thinking")) as server:
+        assert "on thinking" in chat(server).complete(SUMMARY).trouble
     assert server.calls == 2
 
 
-def test_json_that_was_not_finished_is_refused() -> None:
-    with (
-        Server(plan=listed("truncated")) as server,
-        pytest.raises(BadReply, match="did not finish"),
-    ):
-        chat(server).complete(DETAILS)
+def test_each_thread_that_met_a_thinking_model_asks_once_more() -> None:
+    with Server(plan=listed("thinking", "thinking", "thinking", "thinking"), delay=0.1) as server:
+        model = chat(server)
+        with ThreadPoolExecutor(4) as threads:
+            replies = list(threads.map(model.complete, [SUMMARY] * 4))
+    assert [reply.trouble for reply in replies] == [""] * 4
+    assert server.calls == 8
+
+
+def test_json_that_was_not_finished_is_in_trouble() -> None:
+    with Server(plan=listed("truncated")) as server:
+        assert "did not finish" in chat(server).complete(DETAILS).trouble
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"choices": [{"message": {"content": [{"type": "text", "text": "Marley"}]}}]},
+        {"choices": ["x"]},
+        {"choices": [{"message": "hi"}]},
+        {"choices": {}, "usage": 3},
+    ],
+)
+def test_an_answer_of_another_shape_is_read_as_far_as_it_goes(answer: Json) -> None:
+    message = part(choice(answer).get("message"))
+    assert said(message) in ("Marley", "")
+    assert usage(answer) == (0, 0)
 
 
 @pytest.mark.parametrize("url", ["localhost:11434", "ftp://x/v1", "http://", "http://[::1/v1"])

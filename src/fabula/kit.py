@@ -19,6 +19,7 @@ from fabula.providers.cache import ResponseCache
 from fabula.providers.cached import CachedChat, CachedEmbedder
 from fabula.providers.counted import CountedChat, CountedEmbedder, Meter
 from fabula.providers.offline import StaticEmbedder
+from fabula.replies import said
 from fabula.settings import CHAT_SETTINGS, METHOD_SETTINGS, STATIC, Settings
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ class Kit:
         self.documents = Workers(DOCUMENTS_AT_ONCE if remote else COMPUTING)
         self._opening = threading.Lock()
         self._opened: Endpoint | None = None
+        self._static = StaticEmbedder()
         self._budget = Budget(settings.max_calls, settings.max_tokens)
         self._cache = ResponseCache(settings.cache_folder) if settings.cache else None
 
@@ -208,8 +210,8 @@ class Kit:
         asked = self._static if settings.embedding_model == STATIC else self._remote
         word = Prompt("You reply with one word.", "Say: yes", max_tokens=16, temperature=0)
         return [
-            ("model", settings.model, lambda: self._chat.complete(word)),
-            ("aspect model", self._aspect_model, lambda: self._aspect_chat.complete(word)),
+            ("model", settings.model, lambda: said(self._chat, word)),
+            ("aspect model", self._aspect_model, lambda: said(self._aspect_chat, word)),
             ("embedding model", settings.embedding_model, lambda: asked.embed(["yes"])),
         ]
 
@@ -254,10 +256,6 @@ class Kit:
 
         settings = self._settings
         return OpenAIEmbedder(self._endpoint, settings.embedding_model, settings.embedding_batch)
-
-    @cached_property
-    def _static(self) -> StaticEmbedder:
-        return StaticEmbedder()
 
     @property
     def _endpoint(self) -> Endpoint:

@@ -55,9 +55,9 @@ class Workers:
     def _work(self) -> None:
         while True:
             task = self._tasks.get()
-            if task.run is _leave:
-                return
             try:
+                if task.run is _leave:
+                    return
                 task.run()
             finally:
                 self._tasks.task_done()

@@ -42,7 +42,7 @@ def read_prices(own: Path | None) -> dict[str, Price]:
 
 
 def price(prices: Mapping[str, Price], model: str) -> Price | None:
-    """The price of a model, by its name or by the longest that its name begins with."""
+    """The price of a model, by its name, or by the longest name that it is a dated version of."""
     fitting = [name for name in prices if model == name or model.startswith(f"{name}-2")]
     return prices[max(fitting, key=len)] if fitting else None
 

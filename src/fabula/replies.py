@@ -107,7 +107,7 @@ def ask(chat: Chat, asked: Prompt, read: Callable[[str], Result], attempts: int 
     for _ in range(attempts):
         reply = ""
         try:
-            reply = chat.complete(again).text
+            reply = said(chat, again)
             return read(reply)
         except BadReply as error:
             refused = str(error)
@@ -123,10 +123,18 @@ def ask_once(chat: Chat, asked: Prompt, read: Callable[[str], Result]) -> Result
     For what is asked in another way then: the reply is kept, as it will be refused again.
     """
     try:
-        return read(chat.complete(asked).text)
+        return read(said(chat, asked))
     except BadReply:
         chat.reject(asked, forget=False)
         raise
+
+
+def said(chat: Chat, asked: Prompt) -> str:
+    """The text of the chat's reply. Raises BadReply where there is none to use."""
+    reply = chat.complete(asked)
+    if reply.trouble:
+        raise BadReply(reply.trouble)
+    return reply.text
 
 
 def read_aspects(reply: str, known: Collection[str]) -> frozenset[str]:
@@ -231,7 +239,7 @@ def _read(reply: str, schema: type[Schema]) -> Schema:
         first = error.errors(include_url=False)[0]
         where = ".".join(str(part) for part in first["loc"])
         raise BadReply(
-            f'Expected {{"{field}": ["...", "..."]}}, but {where}: {first["msg"].lower()}.'
+            f'Expected {{"{field}": [...]}}, but {where}: {first["msg"].lower()}.'
         ) from error
 
 
@@ -246,13 +254,17 @@ def _distinct(texts: Sequence[str]) -> tuple[str, ...]:
 
 
 def _json(text: str) -> Any:
+    # Besides what is no JSON, Python refuses too deep a nesting and too long a number.
     try:
         return json.loads(text)
-    except json.JSONDecodeError:
+    except (ValueError, RecursionError):
         import json_repair
 
         begin = min(place for place in (text.find("{"), text.find("[")) if place >= 0)
-        return json_repair.loads(text[begin:])
+        try:
+            return json_repair.loads(text[begin:])
+        except (ValueError, RecursionError) as error:
+            raise BadReply(f"That is no JSON: {error}.") from error
 
 
 def _object(text: str) -> dict[str, Any]:

@@ -128,11 +128,16 @@ class Fabula:
             raise outcome.error
         return outcome
 
-    def remove(self, name: str) -> Entry:
-        """Takes a document out of the graph: its id, whole title or file. Raises NotFound."""
-        entry = self.document(name, whole=True)
-        self.store.remove(entry.id)
-        return entry
+    def remove(self, *names: str) -> list[Entry]:
+        """Takes documents of the collection out of the graph, by id, whole title or file.
+
+        Raises NotFound before any is removed.
+        """
+        collection, known = self.settings.collection, self.documents()
+        entries = [chosen(known, name, collection, whole=True) for name in names]
+        for document in dict.fromkeys(inside(entry, collection) for entry in entries):
+            self.store.remove(document)
+        return list({entry.id: entry for entry in entries}.values())
 
     def reembed(self, progress: Progress | None = None) -> Reembedded:
         """Gives all passages embeddings of the settings' model, while questions go on.

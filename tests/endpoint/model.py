@@ -71,7 +71,7 @@ def _aspects(user: str, fault: Fault | None) -> list[str]:
 def _several_details(user: str, fault: Fault | None) -> list[dict[str, Any]]:
     """The details of each numbered passage, as they would be of it alone."""
     count = re.search(r"give the (\d+) key facts", user)
-    texts = re.split(r"(?:\A|\n\n)\[(\d+)\] ", _between(user, "passages"))[1:]
+    texts = re.split(r"(?:\A|\n\n)\[passage (\d+)\] ", _between(user, "passages"))[1:]
     return [
         {"passage": int(number), "details": _facts(text, int(count[1]) if count else 2, fault)}
         for number, text in zip(texts[::2], texts[1::2], strict=True)

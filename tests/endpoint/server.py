@@ -192,6 +192,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(200, self._completion(body, fault), cut=fault == "cut")
 
     def _embeddings(self, body: dict[str, Any], fault: Fault | None) -> dict[str, Any]:
+        if fault in ("empty", "wrong_shape"):
+            return {"object": "list", "data": [] if fault == "empty" else ["no vector"]}
         texts = body["input"][1:] if fault == "missing_row" else body["input"]
         data = []
         for index, text in enumerate(texts):

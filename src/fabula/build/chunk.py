@@ -67,7 +67,9 @@ def _pieces(document: Document, start: int, end: int, limit: int) -> list[_Piece
     counts = tokens.count_all([text[a:b].rstrip() for a, b in offsets])
     pieces: list[_Piece] = []
     for (a, b), count in zip(offsets, counts, strict=True):
-        pieces.extend([_Piece(a, b, count)] if count <= limit else _cut(text, a, b, limit))
+        # Of the last sentence of a chunk, it is not.
+        fits = count < limit or tokens.count(text[a:b]) <= limit
+        pieces.extend([_Piece(a, b, count)] if fits else _cut(text, a, b, limit))
     return pieces
 
 

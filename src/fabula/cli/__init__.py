@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import logging
-import sys
 
 import click
 
@@ -59,8 +58,6 @@ class Commands(click.Group):
             raise click.ClickException(str(error)) from error
         except KeyboardInterrupt as stop:
             click.echo(f"\nStopped. {stop}".rstrip(), err=True)
-            # Threads that still wait for a model must not hold the terminal.
-            sys.stdout.flush()
             ctx.exit(130)
 
 

@@ -131,7 +131,8 @@ def dump(settings: Settings, file: Path, force: bool) -> None:
 def load(settings: Settings, file: Path, yes: bool) -> None:
     """Replace all graphs by those in FILE, which `fabula db dump` wrote.
 
-    The password stays as it is. With a file that can't be loaded, nothing changes.
+    The password stays as it is. With a file that can't be loaded, nothing changes; that is tried
+    by another server first.
     """
     _mention_other(settings)
     if not yes:

@@ -23,9 +23,8 @@ def command(paths: tuple[str, ...], rebuild: bool, dry_run: bool, settings: Sett
     """Make graphs of PATHS: text, Markdown, HTML, EPUB and PDF files, or folders of them.
 
     What is in the graph already, and has not changed, is left as it is; a changed file takes the
-    place of the old one, and only what
-    changed in it is asked for. A file that can't be read is named, and the rest goes on; the exit
-    code is then 1.
+    place of the old one, and only what changed in it is asked for. A file that can't be read is
+    named, and the rest goes on; the exit code is then 1.
     """
     notice_offline(settings)
     if dry_run:

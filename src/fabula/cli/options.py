@@ -85,10 +85,10 @@ def _flag(name: str) -> Callable[[Command], Command]:
         flag,
         name,
         type=click.Choice(choices) if literal else str,
-        metavar=None if literal else _metavar(default),
+        metavar=None if literal else _metavar({type(default), *choices}),
         help=f"{field.description}{shown}",
     )
 
 
-def _metavar(default: object) -> str:
-    return {int: "N", float: "X"}.get(type(default), "TEXT")
+def _metavar(types: set[object]) -> str:
+    return "N" if int in types else "X" if float in types else "TEXT"

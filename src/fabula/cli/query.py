@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 import click
 
 from fabula.answer import AnswerStream
 from fabula.cli.options import ASKING, GRAPH, settings_flags
-from fabula.cli.screen import notice_offline, place, print_json, usage_json
+from fabula.cli.screen import notice_offline, place, print_json
 from fabula.cli.starting import opened
 from fabula.model import Answer, Hit, Passage
 from fabula.service import KINDS
@@ -111,7 +112,7 @@ def _answer_json(answer: Answer, settings: Settings) -> dict[str, Any]:
         "cited": list(answer.cited),
         "context": [_passage_json(passage) for passage in answer.context],
         "hits": [_hit_json(hit) for hit in answer.hits],
-        "usage": usage_json(answer.usage),
+        "usage": {step: asdict(one) for step, one in answer.usage.items()},
     }
 
 

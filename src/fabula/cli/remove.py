@@ -15,22 +15,18 @@ from fabula.settings import Settings
 @click.option("--yes", is_flag=True, help="don't ask")
 @settings_flags(*GRAPH)
 def command(documents: tuple[str, ...], everything: bool, yes: bool, settings: Settings) -> None:
-    """Remove DOCUMENTS (ids, titles or files), each with all its passages at once."""
+    """Remove DOCUMENTS (ids, titles or files) of the collection, each with all its passages."""
     if bool(documents) == everything:
         raise click.UsageError("Name the documents to remove, or give --all.")
     with opened(settings) as fabula:
         if everything:
-            entries = fabula.documents(settings.collection)
-        else:
-            named = [fabula.document(name, whole=True) for name in documents]
-            entries = list({entry.id: entry for entry in named}.values())
-        if everything and entries and not yes:
+            documents = tuple(entry.id for entry in fabula.documents(settings.collection))
+        if everything and documents and not yes:
             click.confirm(
-                f"Remove everything in collection {settings.collection!r} ({len(entries)})?",
+                f"Remove everything in collection {settings.collection!r} ({len(documents)})?",
                 abort=True,
             )
-        for entry in entries:
-            fabula.remove(entry.id)
+        for entry in fabula.remove(*documents):
             click.echo(f"removed    {entry.title} ({entry.id})")
-    if not entries:
+    if not documents:
         click.echo(f"Collection {settings.collection!r} is empty already.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -73,17 +73,3 @@ def outline(entry: Entry, layers: Sequence[Layer]) -> Table:
         cells = [str(counts[name].get(level, "")) for level in range(highest + 1)]
         table.add_row(name, *cells)
     return table
-
-
-def usage_json(usage: Mapping[str, Usage]) -> dict[str, dict[str, int]]:
-    """What each step asked of models, for JSON."""
-    return {
-        step: {
-            "calls": one.calls,
-            "prompt_tokens": one.prompt_tokens,
-            "completion_tokens": one.completion_tokens,
-            "saved": one.saved,
-            "faults": one.faults,
-        }
-        for step, one in usage.items()
-    }

@@ -25,6 +25,8 @@ from fabula.model import Usage
 
 EVERY = 10.0
 """Seconds between two lines of one document, where there is no terminal."""
+ENOUGH = 20
+"""A part in so many must be done before the time left is told."""
 
 
 def outcome_line(outcome: Outcome) -> str:
@@ -48,7 +50,7 @@ class Tally:
 
     def __init__(self) -> None:
         self._begun = self._ended = 0
-        self._calls: dict[int, int] = {}
+        self._calls: dict[DocumentBars | DocumentLines, int] = {}
         self._counting = threading.Lock()
 
     def so_far(self) -> str:
@@ -66,9 +68,9 @@ class Tally:
         with self._counting:
             self._begun += 1
 
-    def asked(self, document: object, calls: int) -> None:
+    def asked(self, document: DocumentBars | DocumentLines, calls: int) -> None:
         """What one document has asked of models until now."""
-        self._calls[id(document)] = calls
+        self._calls[document] = calls
 
     def ended(self) -> None:
         """A document is done with."""
@@ -224,11 +226,14 @@ class DocumentLines:
                 for step, count in self._expected.items()
             )
             left = self._left(now)
-        click.echo(f"{self._name}: {steps}; {spent(usage)}; about {left:.0f} s left of these")
+        click.echo(f"{self._name}: {steps}; {spent(usage)}{left}")
 
-    def _left(self, now: float) -> float:
+    def _left(self, now: float) -> str:
+        """Time left, once enough is done to tell by."""
         done, expected = sum(self._done.values()), sum(self._expected.values())
-        return (now - self._began) * (expected - done) / done
+        if done < expected / ENOUGH:
+            return ""
+        return f"; about {(now - self._began) * (expected - done) / done:.0f} s left of these"
 
 
 def watching() -> Bars | Lines:

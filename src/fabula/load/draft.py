@@ -16,6 +16,8 @@ from fabula.model import Document, Section
 
 _SAMPLE = 60_000
 """Characters that are enough to know a language by."""
+_LONGEST_NAME = 300
+"""Characters of a title: a page marked up as a heading is cut, or every chunk would carry it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +43,8 @@ def document(draft: Draft, source: str, collection: str) -> Document:
     text, sections = _assemble(draft.blocks)
     if not any(map(str.isalnum, text)):
         raise LoadError(f"{source} has no words in it: nothing to ingest.")
-    told = one_line(draft.title)
-    author = one_line(draft.author)
+    told = _name(draft.title)
+    author = _name(draft.author)
     language = languages.code(draft.language) or languages.detect(_sample(text))
     return Document(
         id=document_id(collection, source),
@@ -75,10 +77,17 @@ def _assemble(blocks: Iterable[Block]) -> tuple[str, tuple[Section, ...]]:
         if not block.text:
             continue
         if block.heading:
-            sections.append(Section(block.heading, start))
+            sections.append(Section(_name(block.heading), start))
         texts.append(block.text)
         start += len(block.text) + 2
     return "\n\n".join(texts), tuple(sections)
+
+
+def _name(text: str) -> str:
+    line = one_line(text)
+    if len(line) <= _LONGEST_NAME:
+        return line
+    return f"{line[:_LONGEST_NAME].rsplit(' ', 1)[0]} …"
 
 
 def _sample(text: str) -> str:

@@ -37,12 +37,14 @@ class Prompt:
 class Reply:
     """A reply, or a piece of a streamed one, and the tokens the endpoint counted for it.
 
-    `faults`: tries that failed before this one; `cached`: whether it was paid for earlier.
+    `trouble`: why there is no text to use in it, though it was paid for; `faults`: tries that
+    failed before this one; `cached`: whether it was paid for earlier.
     """
 
     text: str
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    trouble: str = ""
     faults: int = 0
     cached: bool = False
 

@@ -1,10 +1,11 @@
-"""What a run may spend: calls and tokens, over all threads."""
+"""What one Fabula may spend: calls and tokens, over all threads."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from fabula import tokens
 from fabula.errors import BudgetSpent
@@ -25,21 +26,18 @@ class Budget:
 
     @contextmanager
     def call(self, prompt_tokens: int) -> Iterator[_Bill]:
-        """One call, which sends so many tokens. Raises BudgetSpent; a call that fails is free."""
-        bill = _Bill(prompt_tokens)
+        """One call, which sends so many tokens. Raises BudgetSpent; free if not answered."""
+        bill = _Bill()
         with self._counting:
             self._refuse_more(prompt_tokens)
             self._calls += 1
             self._tokens += prompt_tokens
         try:
             yield bill
-        except BaseException:
+        finally:
             with self._counting:
-                self._calls -= 1
-                self._tokens -= prompt_tokens
-            raise
-        with self._counting:
-            self._tokens += bill.total - prompt_tokens
+                self._calls -= not bill.answered
+                self._tokens += bill.total - prompt_tokens
 
     def _refuse_more(self, prompt_tokens: int) -> None:
         kept = "Every reply until now is kept: run the same command again to go on from there."
@@ -55,11 +53,17 @@ class Budget:
             )
 
 
+@dataclass(slots=True)
 class _Bill:
-    """The tokens of one call."""
+    """Whether one call was answered, and its tokens."""
 
-    def __init__(self, prompt_tokens: int) -> None:
-        self.total = prompt_tokens
+    answered: bool = False
+    total: int = 0
+
+    def add(self, total: int) -> None:
+        """Counts an answer's tokens."""
+        self.answered = True
+        self.total += total
 
 
 class BudgetedChat:
@@ -73,14 +77,16 @@ class BudgetedChat:
         with self._budget.call(_length(prompt)) as bill:
             reply = self._chat.complete(prompt)
             said = reply.completion_tokens or tokens.count(reply.text)
-            bill.total = (reply.prompt_tokens or _length(prompt)) + said
+            bill.add((reply.prompt_tokens or _length(prompt)) + said)
         return reply
 
     def stream(self, prompt: Prompt) -> Iterator[Reply]:
         """The chat's pieces. Raises BudgetSpent."""
-        with self._budget.call(_length(prompt)) as bill:
+        asked = _length(prompt)
+        with self._budget.call(asked) as bill:
             for piece in self._chat.stream(prompt):
-                bill.total += piece.completion_tokens
+                # Counted here: most readers leave, and some endpoints tell nothing.
+                bill.add(tokens.count(piece.text) + (0 if bill.answered else asked))
                 yield piece
 
     def reject(self, prompt: Prompt, *, forget: bool) -> None:
@@ -108,7 +114,7 @@ class BudgetedEmbedder:
         """The embedder's rows. Raises BudgetSpent."""
         with self._budget.call(sum(tokens.count_all(texts))) as bill:
             embeddings = self._embedder.embed(texts)
-            bill.total = embeddings.tokens or bill.total
+            bill.add(embeddings.tokens or sum(tokens.count_all(texts)))
         return embeddings
 
 

@@ -7,10 +7,12 @@ import functools
 import hashlib
 import json
 import sqlite3
+import threading
 import time
 import zlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -92,6 +94,24 @@ class ResponseCache:
 
     def __init__(self, folder: Path) -> None:
         self._file = CacheFile(folder / FILE, TABLES, VERSION)
+        self._asked: set[bytes] = set()
+        self._answered = threading.Condition()
+
+    @contextmanager
+    def turn(self, keys: Collection[bytes]) -> Iterator[None]:
+        """One thread at a time for a key: who comes second finds what the first was told.
+
+        Held for all `keys` or none, so that no two can wait for each other.
+        """
+        with self._answered:
+            self._answered.wait_for(lambda: self._asked.isdisjoint(keys))
+            self._asked.update(keys)
+        try:
+            yield
+        finally:
+            with self._answered:
+                self._asked.difference_update(keys)
+                self._answered.notify_all()
 
     def reply(self, key: bytes) -> Reply | None:
         """The reply that is kept under a key, as cached; None where there is none."""

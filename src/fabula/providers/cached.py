@@ -17,10 +17,7 @@ if TYPE_CHECKING:
 
 
 class CachedChat:
-    """A chat whose replies are kept under `model`, its prompt and parameters.
-
-    Threads that ask the same at the same time may each be answered by the chat.
-    """
+    """A chat whose replies are kept under `model`, its prompt and parameters."""
 
     def __init__(self, chat: Chat, cache: ResponseCache, model: str) -> None:
         self._chat, self._cache, self._model = chat, cache, model
@@ -28,12 +25,16 @@ class CachedChat:
     def complete(self, prompt: Prompt) -> Reply:
         """The kept reply, or the chat's, kept the moment it arrives."""
         key = chat_key(self._model, prompt)
-        kept = self._cache.reply(key)
-        if kept is not None:
-            return kept
-        reply = self._chat.complete(prompt)
-        self._cache.keep_reply(key, self._model, reply)
-        return reply
+        with self._cache.turn([key]):
+            kept = self._cache.reply(key)
+            if kept is not None:
+                return kept
+            reply = self._chat.complete(prompt)
+            # Without a text to use, it is refused next time, too, and not paid for again.
+            self._cache.keep_reply(
+                key, self._model, replace(reply, text="") if reply.trouble else reply
+            )
+            return reply
 
     def stream(self, prompt: Prompt) -> Iterator[Reply]:
         """The kept reply in one piece, or the chat's pieces, kept when the last has come."""
@@ -83,6 +84,10 @@ class CachedEmbedder:
     def embed(self, texts: Sequence[str]) -> Embeddings:
         """One row a text, in order; the embedder is asked once for each text that isn't kept."""
         keys = [embedding_key(self.model, text) for text in texts]
+        with self._cache.turn(keys):
+            return self._embedded(texts, keys)
+
+    def _embedded(self, texts: Sequence[str], keys: Sequence[bytes]) -> Embeddings:
         rows = self._cache.vectors(keys)
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in rows}
         asked = [self._ask(missing, rows)] if missing else []

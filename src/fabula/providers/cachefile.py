@@ -66,7 +66,7 @@ class CacheFile:
     def size(self) -> int:
         """Bytes on the disk, with those set aside."""
         files = [file for path in (self.path, *self.aside()) for file in _with_companions(path)]
-        return sum(file.stat().st_size for file in files if file.exists())
+        return sum(_size(file) for file in files)
 
     def delete_aside(self) -> None:
         """Deletes what was set aside."""
@@ -210,6 +210,13 @@ def _is_damage(error: Exception) -> bool:
         return True
     code = getattr(error, "sqlite_errorcode", None)
     return code is not None and code & 0xFF in DAMAGE
+
+
+def _size(file: Path) -> int:
+    try:
+        return file.stat().st_size
+    except OSError:  # it is not there, or another process has just dropped it
+        return 0
 
 
 def _with_companions(path: Path) -> list[Path]:

@@ -6,7 +6,6 @@ import threading
 from collections.abc import Iterator, Sequence
 
 from fabula import tokens
-from fabula.errors import BadReply
 from fabula.model import Usage
 from fabula.providers import Chat, Embedder, Embeddings, Prompt, Reply
 
@@ -41,12 +40,7 @@ class CountedChat:
 
     def complete(self, prompt: Prompt) -> Reply:
         """The chat's reply."""
-        try:
-            reply = self._chat.complete(prompt)
-        except BadReply:
-            # Answered and paid for, though there is no text in it.
-            self._count(prompt, "", Reply(""))
-            raise
+        reply = self._chat.complete(prompt)
         self._count(prompt, reply.text, reply)
         return reply
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 THINKING = 4096
 """Tokens on top for a model that thinks: endpoints count thoughts to the reply's limit."""
+TOO_MUCH = re.compile(r"too (?:large|big|high|many)|at most|maximum|exceed", re.IGNORECASE)
 COMPLAINT = re.compile(
     r"unsupported|not support|n.t support|unrecogni[sz]ed|unknown|unexpected|extra|not permitted"
     r"|not allowed|not available|unavailable|must be|invalid|deprecated|forbidden",
@@ -109,8 +110,11 @@ OPTIONAL = (
 def refused_parameter(named: str | None, message: str, body: dict[str, Any]) -> str | None:
     """Which parameter of `body` an endpoint's complaint refuses; None where it is of another kind.
 
-    `named` is the error's `param`, where it has one; else the message must name it.
+    `named` is the error's `param`, where it has one; else the message must name it. A parameter
+    whose value is too large is not refused itself.
     """
+    if TOO_MUCH.search(message):
+        return None
     sent = [name for name in OPTIONAL if name in body]
     if named:
         for name in sent:

@@ -30,6 +30,8 @@ LONGEST_WAIT = 600.0
 """Seconds; an endpoint that asks for more has refused."""
 FIRST_TRIES = 3
 """Tries for a model that never answered: then it is not there, rather than in trouble."""
+FIRST_REFUSALS = 90.0
+"""Seconds of nothing but refusals until such a model is given up."""
 WARN_EVERY = 30.0
 """Seconds: what many calls wait for is told once."""
 
@@ -105,7 +107,9 @@ class Endpoint:
             with self._limiter.slot() as call, self._translating(role, call):
                 answer = self._post(path, role, body, stream=False)
                 if not isinstance(answer, dict):
-                    raise ModelError(
+                    # A proxy's page in the middle of a run goes as it came.
+                    has_answered = role.model in self._answered
+                    raise (_Passing if has_answered else ModelError)(
                         f"{self.url} does not answer as an OpenAI-compatible endpoint: "
                         "check OPENAI_BASE_URL, which often ends with /v1."
                     )
@@ -146,10 +150,15 @@ class Endpoint:
             if not finished:
                 raise ModelError(f"{self.url} cut the answer short: ask again.")
 
-    def leave_room(self, role: Role) -> bool:
-        """Whether a model that spent its reply on thinking is to be asked again, with more."""
-        used = self._dialects.get(role.model, Dialect())
-        return self._learn(role, used, replace(used, thinks=True), "it thinks before it replies")
+    def leave_room(self, role: Role, used: Dialect) -> bool:
+        """Whether a model that spent its reply on thinking is to be asked again, with more.
+
+        Not where it was asked, in the dialect `used`, with room to think.
+        """
+        if used.thinks:
+            return False
+        self._learn(role, used, replace(used, thinks=True), "it thinks before it replies")
+        return True
 
     def _post(self, path: str, role: Role, body: Body, *, stream: bool) -> Any:
         """One request, put otherwise as long as the endpoint refuses a parameter of it."""
@@ -239,7 +248,8 @@ class Endpoint:
         """Whether a call is given up: too many failures, or nothing but refusals for long."""
         if state.outcome and isinstance(state.outcome.exception(), _Refused):
             waited = min(self._limiter.silent_for, time.monotonic() - state.start_time)
-            return waited >= self._patience.refusals
+            most = self._patience.refusals
+            return waited >= (most if role.model in self._answered else min(most, FIRST_REFUSALS))
         first = self._patience.attempts if role.model in self._answered else FIRST_TRIES
         return tries.failed >= min(first, self._patience.attempts)
 

@@ -14,7 +14,7 @@ from fabula.providers import Embedder, Embeddings, Prompt, Reply
 from fabula.providers.cache import ResponseCache, chat_key, embedding_key
 from fabula.replies import AspectsReply, PassagesReply, SummariesReply
 
-PASSAGE = re.compile(r"(?:\A|\n\n)\[(\d+)\] ")
+PASSAGE = re.compile(r"(?:\A|\n\n)\[passage (\d+)\] ")
 
 
 @dataclass(frozen=True, slots=True)

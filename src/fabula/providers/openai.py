@@ -6,9 +6,22 @@ from collections.abc import Iterator, Sequence
 
 from fabula.errors import BadReply
 from fabula.providers import Embeddings, Prompt, Reply
+from fabula.providers.dialect import Dialect
 from fabula.providers.endpoint import Endpoint, Tries
 from fabula.providers.trouble import Role
-from fabula.providers.wire import choice, no_text, unit_rows, usage, without_thoughts
+from fabula.providers.wire import (
+    Json,
+    choice,
+    no_text,
+    part,
+    said,
+    unit_rows,
+    usage,
+    without_thoughts,
+)
+
+BAD_ROWS = 4
+"""Answers without usable vectors until an embedding model is given up."""
 
 
 class OpenAIChat:
@@ -19,25 +32,24 @@ class OpenAIChat:
         self._role = Role(model, setting)
 
     def complete(self, prompt: Prompt) -> Reply:
-        """The whole reply. Raises BadReply for one without text or cut JSON, and ModelError."""
+        """The whole reply; in trouble if it has no text or its JSON is cut. Raises ModelError."""
         return self._complete(prompt, Tries())
 
     def _complete(self, prompt: Prompt, tries: Tries) -> Reply:
-        model = self._role.model
-        answer = self._endpoint.ask(
-            "/chat/completions", self._role, lambda d: d.chat(model, prompt, stream=False), tries
-        )
+        model, asked = self._role.model, _Asked(prompt, self._role.model, stream=False)
+        answer = self._endpoint.ask("/chat/completions", self._role, asked.body, tries)
         picked = choice(answer)
-        message = picked.get("message") or {}
-        text = without_thoughts(message.get("content") or "")
+        message = part(picked.get("message"))
+        text = without_thoughts(said(message))
         reason = picked.get("finish_reason")
+        trouble = ""
         if not text.strip():
-            if reason == "length" and self._endpoint.leave_room(self._role):
+            if reason == "length" and self._endpoint.leave_room(self._role, asked.dialect):
                 return self._complete(prompt, tries)
-            raise no_text(model, reason, message.get("refusal"))
-        if reason == "length" and prompt.schema is not None:
-            raise BadReply(f"{model} did not finish its JSON within {prompt.max_tokens} tokens.")
-        return Reply(text, *usage(answer), faults=tries.faults)
+            trouble = no_text(model, reason, message.get("refusal"))
+        elif reason == "length" and prompt.schema is not None:
+            trouble = f"{model} did not finish its JSON within {prompt.max_tokens} tokens."
+        return Reply(text, *usage(answer), trouble, tries.faults)
 
     def stream(self, prompt: Prompt) -> Iterator[Reply]:
         """The reply's pieces as they arrive, then an empty one with the token counts.
@@ -47,28 +59,39 @@ class OpenAIChat:
         return self._stream(prompt, Tries())
 
     def _stream(self, prompt: Prompt, tries: Tries) -> Iterator[Reply]:
-        model = self._role.model
-        said, refusal, reason, tokens = False, "", None, (0, 0)
-        for event in self._endpoint.events(
-            "/chat/completions", self._role, lambda d: d.chat(model, prompt, stream=True), tries
-        ):
+        model, asked = self._role.model, _Asked(prompt, self._role.model, stream=True)
+        has_text, refusal, reason, tokens = False, "", None, (0, 0)
+        for event in self._endpoint.events("/chat/completions", self._role, asked.body, tries):
             picked = choice(event)
-            delta = picked.get("delta") or {}
+            delta = part(picked.get("delta"))
             tokens = usage(event) if event.get("usage") else tokens
             reason = picked.get("finish_reason") or reason
             refusal += delta.get("refusal") or ""
-            if delta.get("content"):
-                said = True
-                yield Reply(delta["content"])
-        if not said:
-            if reason == "length" and self._endpoint.leave_room(self._role):
+            if text := said(delta):
+                has_text = True
+                yield Reply(text)
+        if not has_text:
+            if reason == "length" and self._endpoint.leave_room(self._role, asked.dialect):
                 yield from self._stream(prompt, tries)
                 return
-            raise no_text(model, reason, refusal)
+            raise BadReply(no_text(model, reason, refusal))
         yield Reply("", *tokens, faults=tries.faults)
 
     def reject(self, prompt: Prompt, *, forget: bool) -> None:
         """Nothing is kept here."""
+
+
+class _Asked:
+    """A prompt as a request's body, and the dialect that it was sent in."""
+
+    def __init__(self, prompt: Prompt, model: str, *, stream: bool) -> None:
+        self._prompt, self._model, self._stream = prompt, model, stream
+        self.dialect = Dialect()
+
+    def body(self, dialect: Dialect) -> Json:
+        """The body of a chat completion."""
+        self.dialect = dialect
+        return dialect.chat(self._model, self._prompt, stream=self._stream)
 
 
 class OpenAIEmbedder:
@@ -81,10 +104,22 @@ class OpenAIEmbedder:
         self.batch = batch
 
     def embed(self, texts: Sequence[str]) -> Embeddings:
-        """Unit float32 rows, shape (texts, dimensions), in order. Raises ModelError, BadReply."""
+        """Unit float32 rows, shape (texts, dimensions), in order.
+
+        Asked again a bounded number of times where an answer's vectors can't be used. Raises
+        BadReply when none could, and ModelError.
+        """
         tries = Tries()
-        answer = self._endpoint.ask(
-            "/embeddings", self._role, lambda d: d.embeddings(self.model, texts), tries
-        )
-        vectors = unit_rows(answer.get("data") or [], len(texts))
-        return Embeddings(vectors, usage(answer)[0], faults=tries.faults)
+        for bad in range(1, BAD_ROWS + 1):
+            answer = self._endpoint.ask(
+                "/embeddings", self._role, lambda d: d.embeddings(self.model, texts), tries
+            )
+            try:
+                vectors = unit_rows(answer.get("data") or [], len(texts))
+            except BadReply:
+                tries.failed += 1
+                if bad == BAD_ROWS:
+                    raise
+            else:
+                return Embeddings(vectors, usage(answer)[0], faults=tries.faults)
+        raise AssertionError("the last try returns or raises")

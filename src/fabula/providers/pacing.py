@@ -36,8 +36,9 @@ MARGIN = 0.01
 SPREAD, EVENLY = 4.0, 1.25
 """Times the mean rate of a window, and of a ceiling: calls that start all at once would all be
 refused at once."""
-TOO_MANY, LATELY = 1.9, 50
-"""Refusals among about as many calls lately: one alone may be the endpoint's whim."""
+TOO_MANY, LATELY = 3.5, 10
+"""Refusals among about as many calls lately: a limit refuses nearly every call once it is reached;
+some alone may be the endpoint's whim."""
 MOST_SLOWER = 6
 """Times that a window is made longer; if refusals go on, they do not come from how many calls."""
 MOST_SELDOM = 1024

@@ -133,7 +133,7 @@ class PromptedWriter:
         }
 
     def _condense_several(self, texts: Sequence[str]) -> dict[int, tuple[str, ...]]:
-        numbered = "\n\n".join(f"[{n}] {text}" for n, text in enumerate(texts, 1))
+        numbered = "\n\n".join(f"[passage {n}] {text}" for n, text in enumerate(texts, 1))
         asked = Prompt(
             system=prompt("condense_several_system"),
             user=prompt(

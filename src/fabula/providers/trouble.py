@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -89,6 +90,11 @@ class Trouble:
             return f"{url} is called too often (429): {said}"
         if self.passing:
             return f"{url} failed ({self.status}): {said}"
+        if re.search(r"max_(?:completion_)?tokens", f"{self.parameter} {said}"):
+            return (
+                f"{url} refused the length of the reply asked of {model} ({self.status}): {said} "
+                "Lower FABULA_DETAILS_PER_CALL, or turn FABULA_ASPECTS_WITH_SUMMARIES off."
+            )
         return f"{url} refused the request to {model} ({self.status}): {said}"
 
 

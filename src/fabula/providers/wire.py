@@ -16,8 +16,21 @@ Json = dict[str, Any]
 
 def choice(answer: Json) -> Json:
     """The first choice of an answer or event; empty where it has none."""
-    choices = answer.get("choices") or [{}]
-    return choices[0] or {}
+    choices = answer.get("choices")
+    return part(choices[0]) if isinstance(choices, list) and choices else {}
+
+
+def part(value: object) -> Json:
+    """A value that ought to be an object; empty where it is none."""
+    return value if isinstance(value, dict) else {}
+
+
+def said(message: Json) -> str:
+    """A message's text; some endpoints send it in parts."""
+    content = message.get("content")
+    if isinstance(content, list):
+        content = "".join(str(part(one).get("text") or "") for one in content)
+    return content if isinstance(content, str) else ""
 
 
 def ends(event: Json) -> bool:
@@ -27,13 +40,13 @@ def ends(event: Json) -> bool:
 
 def says(event: Json) -> bool:
     """Whether a streamed event has text, or ends the reply."""
-    delta = choice(event).get("delta") or {}
-    return bool(delta.get("content") or delta.get("refusal")) or ends(event)
+    delta = part(choice(event).get("delta"))
+    return bool(said(delta) or delta.get("refusal")) or ends(event)
 
 
 def usage(answer: Json) -> tuple[int, int]:
     """Tokens of the prompt and of the reply; 0 where they are not told."""
-    told = answer.get("usage") or {}
+    told = part(answer.get("usage"))
     return told.get("prompt_tokens") or 0, told.get("completion_tokens") or 0
 
 
@@ -42,15 +55,15 @@ def without_thoughts(text: str) -> str:
     return text.partition("</think>")[2] if text.lstrip().startswith("<think>") else text
 
 
-def no_text(model: str, reason: str | None, refusal: str | None) -> BadReply:
+def no_text(model: str, reason: str | None, refusal: str | None) -> str:
     """Why a reply has no text: a refusal, the filter, thinking, or no reason at all."""
     if refusal:
-        return BadReply(f"{model} declined: {refusal}")
+        return f"{model} declined: {refusal}"
     if reason == "content_filter":
-        return BadReply(f"{model}'s reply was withheld by the endpoint's content filter.")
+        return f"{model}'s reply was withheld by the endpoint's content filter."
     if reason == "length":
-        return BadReply(f"{model} spent all its tokens on thinking and said nothing.")
-    return BadReply(f"{model} gave an empty reply.")
+        return f"{model} spent all its tokens on thinking and said nothing."
+    return f"{model} gave an empty reply."
 
 
 def unit_rows(data: Sequence[Mapping[str, Any]], count: int) -> Vectors:
@@ -61,10 +74,10 @@ def unit_rows(data: Sequence[Mapping[str, Any]], count: int) -> Vectors:
     """
     if len(data) != count:
         raise BadReply(f"The embedding model gave {len(data)} vectors for {count} texts.")
-    ordered = sorted(enumerate(data), key=lambda pair: pair[1].get("index", pair[0]))
     try:
+        ordered = sorted(enumerate(data), key=lambda pair: pair[1].get("index", pair[0]))
         rows = [_row(item["embedding"]) for _, item in ordered]
-    except (KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise BadReply(f"The embedding model's vectors can't be read: {error}.") from error
     sizes = {row.size for row in rows}
     if len(sizes) != 1 or 0 in sizes:

@@ -4,16 +4,31 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from fabula.errors import ServerError
 from fabula.server.admin import AdminTool
+from fabula.server.launch import Launcher
+from fabula.server.progress import Report
 from fabula.server.room import FULL, check_room, refused
 from fabula.server.state import Home
+from fabula.server.trial import end_trial, refuse_unopenable
 
 DATABASE = "neo4j"
 STORES = (Path("data", "databases", DATABASE), Path("data", "transactions", DATABASE))
 """Where a database is, from Neo4j's home; passwords are in another one."""
+UNRECOVERED = "Active logical log"
+"""What Neo4j's admin tool says of a database whose server was killed."""
+
+SCRATCH = "scratch."
+"""Begins the name of a folder that holds nothing anybody needs: it may be deleted at any time."""
+MOVING = "moving."
+"""Begins the name of such a folder while stores move into it and out of it."""
+OLD = "old"
+"""The server's former data, in such a folder."""
 
 
 def has_data(home: Home) -> bool:
@@ -21,67 +36,107 @@ def has_data(home: Home) -> bool:
     return (home.neo4j / STORES[0]).is_dir()
 
 
+class Unrecovered(ServerError):
+    """The server did not end cleanly: what is in its logs must be recovered by a start first."""
+
+
 def dump(tool: AdminTool, home: Home, file: Path) -> None:
-    """Writes the graph to `file`, which is there only once it is whole."""
+    """Writes the graph to `file`, which is there only once it is whole. Raises Unrecovered."""
     # Beside the file, so that it need only be renamed.
     try:
         with tempfile.TemporaryDirectory(dir=file.parent, prefix=f".{file.name}.") as folder:
             tool.run(home.neo4j, "database", "dump", DATABASE, f"--to-path={folder}")
             (Path(folder) / f"{DATABASE}.dump").replace(file)
     except ServerError as error:
-        raise ServerError(
+        kind = Unrecovered if UNRECOVERED in str(error) else ServerError
+        raise kind(
             f"The graph could not be dumped to {file}: {error} Nothing was changed."
         ) from error
     except OSError as error:
         raise _not_written(error, file) from error
 
 
-def unpack(tool: AdminTool, home: Home, file: Path) -> Path:
-    """A folder that holds what `file` holds, as a Neo4j home; the server's own data is untouched.
+@contextmanager
+def unpacked(tool: AdminTool, launcher: Launcher, file: Path, report: Report) -> Iterator[Home]:
+    """A home within the launcher's that holds what `file` holds; deleted afterwards.
 
-    Raises ServerError where `file` is no dump, or the disk is full.
+    Raises ServerError where `file` is no dump, no server opens it, or the disk is full.
     """
+    home = launcher.home
     try:
         home.path.mkdir(parents=True, exist_ok=True)
         check_room(home.path, file.stat().st_size)
-        folder = Path(tempfile.mkdtemp(dir=home.path, prefix="loading."))
+        scratch = Home(Path(tempfile.mkdtemp(dir=home.path, prefix=SCRATCH)))
+        scratch.neo4j.mkdir()
     except OSError as error:
         raise refused(error, home.path) from error
     try:
-        with file.open("rb") as stream:
-            tool.run(folder, "database", "load", DATABASE, "--from-stdin", stdin=stream)
-    except BaseException as error:
-        shutil.rmtree(folder, ignore_errors=True)
-        if isinstance(error, ServerError):
-            raise ServerError(
-                f"{file} could not be loaded: {error} The graph is as it was."
-            ) from error
-        raise
-    return folder
+        _unpack(tool, replace(launcher, home=scratch), file, report)
+        yield scratch
+    finally:
+        shutil.rmtree(scratch.path, ignore_errors=True)
 
 
-def put_in_place(folder: Path, home: Home) -> None:
-    """Renames what was unpacked into the place of the server's data, and deletes the old.
-
-    Where that fails, the old data is put back.
-    """
-    moved: list[tuple[Path, Path]] = []
+def _unpack(tool: AdminTool, launcher: Launcher, file: Path, report: Report) -> None:
     try:
+        with file.open("rb") as stream:
+            home = launcher.home.neo4j
+            tool.run(home, "database", "load", DATABASE, "--from-stdin", stdin=stream)
+        refuse_unopenable(launcher, tool, report)
+    except ServerError as error:
+        raise ServerError(f"{file} could not be loaded: {error} The graph is as it was.") from error
+
+
+def put_in_place(scratch: Home, home: Home) -> None:
+    """Renames what was unpacked into the place of the server's data, which moves into `scratch`.
+
+    A kill at any point leaves what `recover` makes the old graph of, or the new graph; where it
+    fails, the old graph is back.
+    """
+    moving = scratch.path.with_name(scratch.path.name.replace(SCRATCH, MOVING, 1))
+    try:
+        home.neo4j.mkdir(mode=0o700, exist_ok=True)
         for store in STORES:
-            own, old, new = home.neo4j / store, folder / "old" / store, folder / store
-            for source, target in ((own, old), (new, own)):
-                if source.is_dir():
-                    target.parent.mkdir(parents=True, exist_ok=True)
-                    source.rename(target)
-                    moved.append((source, target))
+            # `recover` takes a store that is not in the folder any more for one that was moved.
+            (scratch.neo4j / store).mkdir(parents=True, exist_ok=True)
+            (scratch.path / OLD / store).parent.mkdir(parents=True, exist_ok=True)
+            (home.neo4j / store).parent.mkdir(parents=True, exist_ok=True)
+        scratch.path.rename(moving)
+        for store in STORES:
+            own = home.neo4j / store
+            if own.is_dir():
+                own.rename(moving / OLD / store)
+            (Home(moving).neo4j / store).rename(own)
+        # From here on the new graph is the graph.
+        moving.rename(scratch.path)
     except BaseException as error:
-        for source, target in reversed(moved):
-            target.rename(source)
+        recover(home)
         if isinstance(error, OSError):
             raise refused(error, home.path) from error
         raise
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+
+
+def recover(home: Home) -> None:
+    """Makes the old graph whole again where a load ended among its renames.
+
+    Deletes what loads that were killed left behind. Whoever calls it holds the home's lock. May
+    itself be killed at any point.
+    """
+    try:
+        for moving in home.path.glob(f"{MOVING}*"):
+            for store in STORES:
+                own, old, new = home.neo4j / store, moving / OLD / store, Home(moving).neo4j / store
+                if own.is_dir() and not new.is_dir():
+                    own.rename(new)
+                if old.is_dir():
+                    old.rename(own)
+            # Under this name nothing in it is needed, so that it may be deleted bit by bit.
+            moving.rename(moving.with_name(moving.name.replace(MOVING, SCRATCH, 1)))
+    except OSError as error:
+        raise refused(error, home.path) from error
+    for scratch in home.path.glob(f"{SCRATCH}*"):
+        end_trial(Home(scratch))
+        shutil.rmtree(scratch, ignore_errors=True)
 
 
 def refuse_unreadable(file: Path) -> None:

@@ -34,9 +34,8 @@ class Launcher:
         """Neo4j's admin tool, fetched first where it is missing."""
         return AdminTool(process.java(), self._jars(read_lock(), report))
 
-    def launch(self, last: Remembered | None, report: Report) -> Remembered:
-        """A server that answers; on the ports of the `last` start where they are free."""
-        tool = self.admin(report)
+    def launch(self, tool: AdminTool, last: Remembered | None, report: Report) -> Remembered:
+        """A server of the tool's jars that answers; on the ports of the `last` start if free."""
         check_room(self.home.path, SPARE)
         report(Progress(STARTING))
         self.home.neo4j.mkdir(mode=0o700, exist_ok=True)
@@ -47,6 +46,13 @@ class Launcher:
         except PortTaken:
             # Another program took one between the look at it and the start.
             return self._tried(tool, self._free_ports(None), report)
+
+    def forget_old_jars(self) -> None:
+        """Deletes what other lock lists named; no server may run from them any more."""
+        digest = read_lock().digest
+        for folder in self.home.programs.iterdir():
+            if folder.name != digest:
+                shutil.rmtree(folder, ignore_errors=True)
 
     def wait(self, server: Remembered, report: Report) -> None:
         """Returns when `server` answers; raises ServerError when it ends or takes too long."""
@@ -68,6 +74,8 @@ class Launcher:
     def _tried(self, tool: AdminTool, ports: Remembered, report: Report) -> Remembered:
         common = config.SETTINGS | config.memory(self.heap, self.page_cache)
         config.write_conf(self.home.conf, common | config.addresses(ports) | config.QUICK_STOP)
+        # Before there is a process: whoever finds it after a kill then knows where it listens.
+        self.home.remember(ports)
         pid = process.spawn(tool.java, tool.lib, self.heap, self.home)
         server = replace(ports, pid=pid)
         self.home.remember(server)
@@ -87,9 +95,6 @@ class Launcher:
         if not installed(lock_list.artifacts, lib):
             doing = f"Fetching Neo4j {lock_list.version}"
             install(lock_list.artifacts, lib, doing, report)
-            for old in self.home.programs.iterdir():
-                if old != folder:
-                    shutil.rmtree(old, ignore_errors=True)
         return lib
 
     def _ensure_password(self, tool: AdminTool) -> None:

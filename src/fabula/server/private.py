@@ -17,9 +17,8 @@ from fabula.server.progress import IDLE, Progress, Report, quiet
 from fabula.server.room import refused
 from fabula.server.state import Address, Home, Remembered
 
-STOP_PATIENCE = 90
 LOCK_PATIENCE = 600
-"""Both in seconds."""
+"""Seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,28 +103,39 @@ class PrivateServer:
         """
         file = file.expanduser().resolve()
         archive.refuse_unwritable(file, overwrite)
-        if not archive.has_data(self._home):
-            raise ServerError(f"There is nothing to dump: no server ever ran in {self._home.path}.")
         with self._alone(report):
+            if not archive.has_data(self._home):
+                raise ServerError(
+                    f"There is nothing to dump: no server ever ran in {self._home.path}."
+                )
             tool = self._launcher.admin(report)
             with self._still(report):
-                report(Progress(f"Dumping the graph to {file}"))
-                archive.dump(tool, self._home, file)
+                doing = Progress(f"Dumping the graph to {file}")
+                report(doing)
+                try:
+                    archive.dump(tool, self._home, file)
+                except archive.Unrecovered:
+                    # A server that was killed; only a start brings in what is in its logs.
+                    self._started(report)
+                    self._stopped(report)
+                    report(doing)
+                    archive.dump(tool, self._home, file)
 
     def load(self, file: Path, *, report: Report = quiet) -> None:
         """Replaces all graphs by those of `file`, which `dump` wrote; the password stays.
 
-        Only once all of `file` is unpacked is the server stopped, where it runs, and the old data
-        given up: with a file that can't be loaded, nothing changes.
+        Only once all of `file` is unpacked, and another server has opened it, is the server
+        stopped, where it runs, and the old data given up: with a file that can't be loaded,
+        nothing changes. A kill at any point leaves the old graphs or the new ones.
         """
         file = file.expanduser().resolve()
         archive.refuse_unreadable(file)
         with self._alone(report):
             tool = self._launcher.admin(report)
             report(Progress(f"Loading {file}"))
-            loaded = archive.unpack(tool, self._home, file)
-            with self._still(report):
-                archive.put_in_place(loaded, self._home)
+            unpacked = archive.unpacked(tool, self._launcher, file, report)
+            with unpacked as scratch, self._still(report):
+                archive.put_in_place(scratch, self._home)
 
     @contextmanager
     def _still(self, report: Report) -> Iterator[None]:
@@ -158,6 +168,7 @@ class PrivateServer:
         except OSError as error:
             raise refused(error, self._home.path) from error
         try:
+            archive.recover(self._home)
             yield
         finally:
             lock.release()
@@ -184,7 +195,9 @@ class PrivateServer:
             remembered = self._home.remembered()
             pid = self._pid(remembered)
             if not pid:
-                server = self._launcher.launch(remembered, report)
+                tool = self._launcher.admin(report)
+                self._launcher.forget_old_jars()
+                server = self._launcher.launch(tool, remembered, report)
             elif remembered is not None:
                 # Started by a process that did not live to see it ready.
                 server = replace(remembered, pid=pid)
@@ -205,8 +218,8 @@ class PrivateServer:
         if not pid:
             return False
         report(Progress(f"Stopping Neo4j (process {pid})"))
-        if not process.end(pid, STOP_PATIENCE):
-            report(Progress(f"It did not stop within {STOP_PATIENCE} s and was killed"))
+        if not process.end(pid, process.STOP_PATIENCE):
+            report(Progress(f"It did not stop within {process.STOP_PATIENCE} s and was killed"))
         if remembered is not None:
             self._home.remember(replace(remembered, pid=0))
         return True

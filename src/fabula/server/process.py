@@ -23,6 +23,8 @@ JAVA_FLAGS = (
     "--enable-native-access=ALL-UNNAMED",
     "--sun-misc-unsafe-memory-access=allow",
 )
+STOP_PATIENCE = 90
+"""Seconds: a server that stops writes down first what only its logs hold."""
 BOLT_HELLO = bytes.fromhex("6060b01700080805000000060000000000000000")
 """Bolt's magic number, then the versions we would speak: 5.0 to 5.8, or 6.0."""
 

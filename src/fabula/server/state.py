@@ -135,4 +135,6 @@ def _write(file: Path, text: str) -> None:
     descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
         stream.write(text + "\n")
+        stream.flush()
+        os.fsync(stream.fileno())  # else a power cut may leave the new name with nothing in it
     part.replace(file)

@@ -5,17 +5,15 @@ from __future__ import annotations
 import logging
 import re
 import threading
-import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
 
 import neo4j
 import numpy as np
-from neo4j.exceptions import ClientError, DriverError
+from neo4j.exceptions import DriverError
 from neo4j.vector import Vector as WireVector
 
 from fabula.errors import StoreError
@@ -30,8 +28,10 @@ from fabula.model import (
     Summary,
     Vector,
 )
-from fabula.queries import SCHEMA, query
+from fabula.queries import query
+from fabula.store import schema
 from fabula.store.rows import bounds, entry, made_space
+from fabula.store.schema import Index
 from fabula.store.space import Space, other_space, refuse_other_model, refuse_reembedding
 from fabula.store.staging import refuse_broken, stage, switch
 from fabula.store.wording import in_words, reaching, refuse_old, too_large
@@ -43,15 +43,6 @@ LEAST_DEPTH = 50
 of the true best 5 were among 10, and 86 % within one book; among 50, 99.9 % and 98 %."""
 MOST_CHARACTERS = 1000
 """Of a question's words that are looked up."""
-
-
-@dataclass(frozen=True, slots=True)
-class Index:
-    """An index that retrieval needs: its name, its state, and how much of it is populated."""
-
-    name: str
-    state: str
-    percent: float
 
 
 class Store:
@@ -125,7 +116,7 @@ class Store:
         return made_space(self.rows("find_embedding_space"))
 
     def indexes(self) -> list[Index]:
-        """The indexes that retrieval needs, those there are."""
+        """The indexes that retrieval reads, those there are."""
         return [Index(**row) for row in self.rows("find_indexes")]
 
     def documents(self, collection: str = "") -> list[Entry]:
@@ -135,6 +126,14 @@ class Store:
     def layers(self, document: str) -> list[Layer]:
         """How many passages a document has, by kind, aspect and level."""
         return [Layer(**row) for row in self.rows("count_passages", document=document)]
+
+    def moment(self, ago: int = 0) -> str:
+        """The time `ago` milliseconds before now, as a run's name begins with the one it began at.
+
+        It is the server's: two clients' clocks differ.
+        """
+        [row] = self.rows("find_time")
+        return f"{row['milliseconds'] - ago:015d}"
 
     # Retrieval
 
@@ -179,14 +178,13 @@ class Store:
     # Writing
 
     def make_schema(self) -> None:
-        """Makes what needs no embedding space, and sweeps up what a crash has left, once.
+        """Makes what the graph is kept by, and sweeps up what a crash has left, once.
 
-        `prepare` does too, but this can go before it.
+        `prepare` does too, but this can go before it, and needs no embedding space.
         """
         with self._preparing:
             if not self._has_schema:
-                for name in SCHEMA:
-                    self._ensure(name)
+                schema.make(self)
                 self._sweep()
                 self._has_schema = True
 
@@ -198,8 +196,7 @@ class Store:
         self.make_schema()
         with self._preparing:
             self._enter(model, dimensions)
-            self._ensure("schema_passage_vectors", dimensions=dimensions)
-            self.rows("schema_wait")
+            schema.settle(self)
         self._sweep()
 
     def _enter(self, model: str, dimensions: int) -> None:
@@ -238,7 +235,7 @@ class Store:
         ]
         refuse_broken(passages)
         self.refuse_too_large(len(passages), len(passages[0].embedding))
-        run = f"{int(time.time() * 1000):015d}-{uuid.uuid4().hex}"
+        run = f"{self.moment()}-{uuid.uuid4().hex}"
         with self.session() as session:
             stage(session, run, graph, settings, written)
             replaced = session.execute_write(switch, run, graph, settings)
@@ -257,7 +254,7 @@ class Store:
 
     def _sweep(self) -> None:
         """Deletes what was switched out, and what runs that crashed have staged."""
-        before = f"{int(time.time() * 1000) - STALE_MS:015d}"
+        before = self.moment(STALE_MS)
         with self.session() as session:
             session.run(query("clear_retired")).consume()
             session.run(query("clear_staged"), before=before).consume()
@@ -274,15 +271,6 @@ class Store:
             return
         if size > row["bytes"] / 4:
             raise too_large(passages, size, row["bytes"])
-
-    def _ensure(self, name: str, **parameters: Any) -> None:
-        """Carries out a statement of the schema, unless another process just did."""
-        with in_words(name):
-            try:
-                self._driver.execute_query(query(name), parameters, database_=self._database)
-            except ClientError as error:
-                if not (error.code or "").endswith("AlreadyExists"):
-                    raise
 
     def rows(self, name: str, **parameters: Any) -> list[dict[str, Any]]:
         """What the statement of that name in `cypher/` returns."""

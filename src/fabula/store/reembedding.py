@@ -18,7 +18,7 @@ from neo4j.vector import Vector as WireVector
 from fabula.errors import StoreError
 from fabula.model import Vectors
 from fabula.queries import query
-from fabula.store import Store
+from fabula.store import Store, schema
 from fabula.store.rows import made_space
 from fabula.store.space import Space
 
@@ -93,8 +93,8 @@ def save(store: Store, passages: Sequence[Unembedded], vectors: Vectors) -> None
 
 def index(store: Store, dimensions: int) -> None:
     """Builds the next space's index beside the one in use."""
-    store.rows("schema_passage_vectors_next", dimensions=dimensions)
-    store.rows("schema_wait")
+    schema.make_vectors(store, schema.NEXT_VECTORS, dimensions)
+    schema.wait(store, schema.NEXT_VECTORS)
 
 
 def swap(store: Store, model: str) -> None:
@@ -112,8 +112,8 @@ def move(store: Store, dimensions: int) -> None:
     store.rows("schema_drop_passage_vectors")
     with store.session() as session:
         session.run(query("save_moved_embeddings")).consume()
-    store.rows("schema_passage_vectors", dimensions=dimensions)
-    store.rows("schema_wait")
+    schema.make_vectors(store, schema.VECTORS, dimensions)
+    schema.wait(store, schema.VECTORS)
     store.rows("switch_clearing_on")
 
 

@@ -24,6 +24,11 @@ class Space:
     next_dimensions: int = 0
     phase: str = ""
 
+    @property
+    def target(self) -> str:
+        """The model that the graph has when the re-embedding that goes on has ended."""
+        return self.model if self.phase == "clearing" else self.next_model
+
 
 def refuse_other_model(space: Space, model: str) -> None:
     """Raises SpaceError unless the graph's embeddings are of this model."""
@@ -41,9 +46,9 @@ def refuse_reembedding(space: Space) -> None:
         else ""
     )
     raise SpaceError(
-        f"The graph is being re-embedded with {space.next_model}, and takes no documents until "
-        "that has ended. Should it have been stopped, run "
-        f"`fabula reembed --embedding-model {space.next_model}` to go on with it{giving_up}."
+        f"The graph is being re-embedded with {space.target}: until that has ended it takes no "
+        "documents and gives no embeddings away. Should it have been stopped, run "
+        f"`fabula reembed --embedding-model {space.target}` to go on with it{giving_up}."
     )
 
 

@@ -58,11 +58,12 @@ def switch(
     """Takes the document's old nodes out of sight and puts the run's staged ones in their place.
 
     Whether there were old ones. Raises SpaceError where the graph's embeddings are, or are about
-    to be, of another model than the document's.
+    to be, of another model than the document's, and StoreError where not all is staged any more.
     """
     aspects = sorted({summary.aspect for summary in graph.summaries})
     space = made_space(transaction.run(query("switch_lock"), aspects=aspects).data())
-    assert space is not None
+    if space is None:
+        raise StoreError("The graph was emptied meanwhile: run the command again.")
     refuse_reembedding(space)
     own = (settings["embedding_model"], len(graph.chunks[0].embedding))
     if own != (space.model, space.dimensions):
@@ -71,9 +72,22 @@ def switch(
             f"{space.model} ({space.dimensions} dimensions): ingest it again with that model, or "
             "into another graph."
         )
+    _refuse_incomplete(transaction, run, graph)
     [old] = transaction.run(query("switch_out"), document=graph.document.id)
     transaction.run(query("switch_in"), run=run, created_at=old["created_at"]).consume()
     return old["created_at"] is not None
+
+
+def _refuse_incomplete(
+    transaction: neo4j.ManagedTransaction, run: str, graph: DocumentGraph
+) -> None:
+    """Another process may have swept a run that took too long, or put another graph in place."""
+    passages = (*graph.chunks, *graph.summaries, *graph.details)
+    [staged] = transaction.run(query("count_run"), run=run)
+    if staged["nodes"] != 1 + len({passage.id for passage in passages}):
+        raise StoreError(
+            f"What was staged of {graph.document.title} is gone: run the command again."
+        )
 
 
 def _chunk_rows(graph: DocumentGraph) -> Iterator[dict[str, Any]]:
