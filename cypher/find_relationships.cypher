@@ -1,7 +1,8 @@
 // The relationships that begin at a document's own node and at its passages, by those nodes' ids.
-// $document  its id
-// $after     the id to begin after; '' for the first
-// $limit     how many nodes' relationships to return
+// $document   its id
+// $documents  the ids of those whose nodes they may end at
+// $after      the id to begin after; '' for the first
+// $limit      how many nodes' relationships to return
 CYPHER 25
 CALL () {
   MATCH (n:Document {id: $document}) RETURN n
@@ -13,7 +14,8 @@ WHERE n.id > $after
 ORDER BY n.id
 LIMIT $limit
 RETURN n.id AS id, labels(n) AS labels, COLLECT {
-  MATCH (n)-[r]->(m)
+  MATCH (n)-[r]->(m:Document|Chunk|Summary|Detail)
+  WHERE coalesce(m.document, m.id) IN $documents AND m.id IS NOT NULL
   RETURN {type: type(r), id: m.id, labels: labels(m), properties: properties(r)}
   ORDER BY type(r), m.id
 } AS leading

@@ -14,6 +14,9 @@ from fabula.settings import CONVENTIONAL, PREFIX
 from fabula.store import Store
 from reach import opened
 
+# A server that lives for minutes is not worth compiling well: a start costs half of the CPU.
+os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1")
+
 
 @pytest.fixture(autouse=True)
 def nothing_set(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 import time
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from conftest import cypher
-from fabula.store import STALE_MS, Store
-from fabula.store.checks import MOST, check
+from fabula import Fabula
+from fabula.cli import main
+from fabula.store import Store
+from fabula.store.checks import MOST, OF_DOCUMENTS, check
 from graphs import DIMENSIONS, small_graph
 
 BUILT = {
@@ -22,6 +28,9 @@ BREAKS = {
         "MATCH (c:Chunk {index: 3}) SET c.index = 7",
         "MATCH (c:Chunk {index: 3}) SET c.index = 2",
         "MATCH (c:Chunk {index: 0}) DETACH DELETE c",
+    ],
+    "check_chunk_tokens": [
+        "MATCH (c:Chunk {index: 3}) OPTIONAL MATCH (d:Detail)-->(c) DETACH DELETE c, d",
     ],
     "check_chunk_chain": [
         "MATCH ()-[r:FIRST_CHUNK]->() DELETE r",
@@ -80,6 +89,8 @@ BREAKS = {
     "check_embeddings": [
         "MATCH (n:Detail) REMOVE n.embedding",
         "MATCH (n:Summary {level: 2}) SET n.embedding = [1.0, 0.0]",
+        "MATCH (n:Detail {ordinal: 1}) SET n.embedding = [one IN n.embedding | 0.0]",
+        "MATCH (n:Detail {ordinal: 1}) SET n.embedding = [one IN n.embedding | 0.0 / 0.0]",
         "MATCH (s:EmbeddingSpace) SET s.id = 'elsewhere'",
     ],
     "check_ids": [
@@ -99,11 +110,11 @@ BREAKS = {
         "MATCH (n:Summary) SET n.text = ' '",
         "MATCH (n:Chunk) REMOVE n.text",
     ],
-    "check_left_over": [
-        "MATCH (n:Summary {level: 2}) SET n:Retired REMOVE n:Summary",
-        "CREATE (:Staged {run: '000000000000001-x', id: 'a', kind: 'document'})",
+    "find_indexes": [
+        "DROP INDEX passage_texts",
+        "DROP INDEX passage_vectors",
+        "MATCH (s:EmbeddingSpace) SET s.dimensions = 16",
     ],
-    "find_indexes": ["DROP INDEX passage_texts"],
 }
 
 
@@ -137,7 +148,7 @@ def test_what_breaks_an_invariant_is_found(sound: Store, invariant: str, stateme
         cypher(sound, statement)
         assert invariant in {violation.invariant for violation in check(sound).violations}
     finally:
-        cypher(sound, "MATCH (s:EmbeddingSpace) SET s.id = 'graph'")
+        cypher(sound, "MATCH (s:EmbeddingSpace) SET s.id = 'graph', s.dimensions = 8")
 
 
 def test_a_chain_into_another_document_is_found(sound: Store) -> None:
@@ -152,11 +163,57 @@ def test_a_chain_into_another_document_is_found(sound: Store) -> None:
 
 def test_a_finding_names_the_document_a_node_and_the_cure(sound: Store) -> None:
     graph = small_graph()
-    cypher(sound, "MATCH (n:Chunk {collection: 'default', index: 2}) SET n.tokens = -1")
+    cypher(sound, "MATCH (n:Chunk {collection: 'default', index: 2}) SET n.text = ''")
     [found] = check(sound).violations
     assert (found.title, found.document) == ("A", graph.document.id)
     assert (found.id, found.count) == (graph.chunks[2].id, 1)
-    assert "`fabula ingest --rebuild a.txt`" in found.cure
+    assert "`fabula ingest --rebuild --collection default a.txt`" in found.cure
+
+
+def test_a_cure_can_be_pasted_whatever_a_file_and_a_collection_are_called(
+    graph_url: str, store: Store, tmp_path: Path
+) -> None:
+    book = tmp_path / "Dora's book (2).txt"
+    book.write_text("Title: Dora\n\nAnna walked to the harbour. Boris went to the mill at night.")
+    with Fabula(collection="her own", levels=0) as fabula:
+        [made] = fabula.ingest(book)
+        cypher(store, "MATCH (n:Chunk) WITH n LIMIT 1 SET n.text = ' '")
+        [found] = fabula.check().violations
+        command = re.fullmatch(r"run `fabula (.*)`", found.cure)
+        assert command
+        main(shlex.split(command[1]), standalone_mode=False)
+        assert fabula.check().violations == ()
+        assert [entry.id for entry in fabula.documents()] == [made.document]
+
+
+def test_passages_of_no_document_go_as_the_cure_says(sound: Store) -> None:
+    cypher(sound, "MATCH (d:Document {collection: 'other'}) DETACH DELETE d")
+    cypher(sound, "MATCH (n:Detail {collection: 'other'}) WITH n LIMIT 1 REMOVE n.document")
+    orphans = [one for one in check(sound).violations if one.invariant == "check_orphans"]
+    assert len(orphans) == 2
+    for orphan in orphans:
+        [statement] = re.findall("`(.*)`", orphan.cure)
+        cypher(sound, statement)
+    assert check(sound).violations == ()
+
+
+def test_a_document_that_is_replaced_meanwhile_is_looked_at_again(
+    sound: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cypher(sound, "MATCH (n:Chunk {collection: 'default', index: 3}) SET n.text = ''")
+    rows = Store.rows
+    looked: list[str] = []
+
+    def replaced(self: Store, name: str, **parameters: Any) -> list[dict[str, Any]]:
+        found = rows(self, name, **parameters)
+        looked.append(name)
+        if name == OF_DOCUMENTS[-1] and looked.count(name) == 1:
+            sound.replace(small_graph(words="new"), BUILT)
+        return found
+
+    monkeypatch.setattr(Store, "rows", replaced)
+    assert check(sound).violations == ()
+    assert looked.count(OF_DOCUMENTS[-1]) == 2
 
 
 def test_a_thousand_broken_nodes_are_one_finding(sound: Store) -> None:
@@ -196,8 +253,42 @@ def test_what_a_run_that_may_go_on_has_staged_is_no_violation(sound: Store) -> N
     assert findings.violations == ()
     [note] = findings.notes
     assert "1 nodes are staged" in note
-    cypher(sound, statement, run=f"{now - STALE_MS - 1000:015d}-x")
-    assert [one.invariant for one in check(sound).violations] == ["check_left_over"]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "CREATE (:Retired {id: 'old', document: 'a'})",
+        "CREATE (:Staged {run: '000000000000001-x', id: 'a', kind: 'document'})",
+    ],
+)
+def test_what_was_left_over_is_told_and_no_violation(sound: Store, statement: str) -> None:
+    cypher(sound, statement)
+    findings = check(sound)
+    assert findings.violations == ()
+    [note] = findings.notes
+    assert note.startswith("1 nodes are left over")
+
+
+@pytest.mark.parametrize(
+    ("phase", "needed"), [("writing", "passage_vectors"), ("moving", "passage_vectors_next")]
+)
+def test_a_graph_that_is_being_re_embedded_needs_the_index_that_is_read(
+    sound: Store, phase: str, needed: str
+) -> None:
+    try:
+        cypher(
+            sound,
+            "MATCH (s:EmbeddingSpace) "
+            "SET s.next_model = 'next-model', s.next_dimensions = 8, s.phase = $phase",
+            phase=phase,
+        )
+        cypher(sound, f"DROP INDEX {needed} IF EXISTS")
+        [found] = check(sound).violations
+    finally:
+        cypher(sound, "MATCH (s:EmbeddingSpace) REMOVE s.next_model, s.next_dimensions, s.phase")
+    assert found.what == f"the index {needed} is missing"
+    assert found.cure.startswith("run `fabula reembed --embedding-model next-model`")
 
 
 def test_a_graph_that_is_being_re_embedded_is_sound_and_said_to_be_so(sound: Store) -> None:
@@ -205,7 +296,7 @@ def test_a_graph_that_is_being_re_embedded_is_sound_and_said_to_be_so(sound: Sto
         cypher(
             sound,
             "MATCH (s:EmbeddingSpace) "
-            "SET s.next_model = 'next-model', s.next_dimensions = 2, s.phase = 'moving'",
+            "SET s.next_model = 'next-model', s.next_dimensions = 2, s.phase = 'writing'",
         )
         cypher(sound, "MATCH (n:Summary) SET n.embedding = [1.0, 0.0]")
         findings = check(sound)

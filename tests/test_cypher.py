@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fabula.queries import FOLDER, SCHEMA, query
-from fabula.store import Store
+from fabula.store import Store, reembedding
 
 FILES = sorted(FOLDER.glob("*.cypher"))
 NAMES = [path.stem for path in FILES]
@@ -37,10 +37,11 @@ def test_a_statement_is_named_by_a_verb(name: str) -> None:
 def test_the_server_understands_it(name: str, store: Store) -> None:
     store.prepare("test-model", 8)
     if name == "find_nearest_next":  # its index is there only while a graph is re-embedded
-        store.rows("schema_passage_vectors_next", dimensions=8)
+        reembedding.index(store, 8)
     statement = query(name)
     values = {"dimensions": 8, "limit": 5, "depth": 50, "rows": [], "aspects": [], "kinds": []}
     values |= {"vector": [0.1] * 8, "properties": {}, "lowest": 0, "highest": 9}
+    values |= {"embeddings": False, "documents": []}
     parameters = {key: values.get(key, "x") for key in re.findall(r"\$(\w+)", statement)}
     explained = re.sub(r"(?m)^(CYPHER \d+)$", r"\1 EXPLAIN", statement)
     assert "EXPLAIN" in explained

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -184,10 +185,89 @@ def test_a_file_that_cannot_be_written_is_one_line(full: Store, tmp_path: Path) 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--out", "graph.csv"], "End FILE in .jsonl or .graphml"),
-        (["--out", "graph.graphml", "--embeddings"], "leave --embeddings out"),
-        (["A", "--all", "--out", "graph.jsonl"], "not both"),
+        (["--out", "graph.csv"], "end the file in .jsonl or .graphml"),
+        (["--out", "graph"], "end the file in .jsonl or .graphml"),
+        (["--out", "graph.graphml", "--embeddings"], "only be in JSONL: leave them out"),
     ],
 )
-def test_flags_that_do_not_go_together_are_told(words: list[str], said: str) -> None:
-    assert said in run(*words, code=2).output
+def test_what_a_file_cannot_be_is_told(full: Store, words: list[str], said: str) -> None:
+    assert said in run(*words, code=1).output
+
+
+def test_flags_that_do_not_go_together_are_told() -> None:
+    assert "not both" in run("A", "--all", "--out", "graph.jsonl", code=2).output
+
+
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        ({"format": "grapml"}, "written as jsonl or graphml, not as 'grapml'"),
+        ({"format": "graphml", "embeddings": True}, "only be in JSONL"),
+    ],
+)
+def test_a_program_is_told_the_same(
+    full: Store, tmp_path: Path, how: dict[str, Any], said: str
+) -> None:
+    with Fabula() as fabula, pytest.raises(FabulaError, match=said):
+        fabula.export(tmp_path / "graph", **how)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_collection_that_is_not_there_takes_the_place_of_no_file(
+    full: Store, tmp_path: Path
+) -> None:
+    file = tmp_path / "backup.jsonl"
+    file.write_text("good")
+    said = run("--collection", "typo", "--out", file, code=1).output
+    assert "into collection 'typo' yet; there are: default, other" in said
+    assert file.read_text() == "good"
+
+
+@pytest.mark.parametrize("format", ["jsonl", "graphml"])
+def test_what_another_program_tied_to_the_graph_stays_out(
+    full: Store, tmp_path: Path, format: str
+) -> None:
+    run("--out", tmp_path / "before", "--format", format)
+    cypher(
+        full,
+        "MATCH (c:Chunk {collection: 'default', index: 1}), (o:Chunk {collection: 'other'}) "
+        "MERGE (p:Person {name: 'Dora'}) MERGE (c)-[:MENTIONS]->(p) MERGE (c)-[:LIKE]->(o)",
+    )
+    run("--out", tmp_path / "after", "--format", format)
+    assert (tmp_path / "after").read_bytes() == (tmp_path / "before").read_bytes()
+
+
+def test_keys_of_graphml_are_words_whatever_a_property_is_called(
+    full: Store, tmp_path: Path
+) -> None:
+    odd = 'my "odd" name & <more>'
+    cypher(full, f"MATCH (c:Chunk {{index: 1}}) SET c.`{odd}` = 'odd value', c.label = 'own'")
+    run("--out", tmp_path / "graph.graphml")
+    root = ElementTree.parse(tmp_path / "graph.graphml").getroot()
+    keys = {key.attrib["id"]: key.attrib["attr.name"] for key in root.iter(f"{SPACE}key")}
+    assert len(keys) == len(list(root.iter(f"{SPACE}key")))
+    assert all(re.fullmatch(r"[\w.-]+", id) for id in keys)
+    said = {keys[one.attrib["key"]]: one.text for one in root.iter(f"{SPACE}data")}
+    assert said[odd] == "odd value"
+
+
+def test_embeddings_wait_until_a_re_embedding_has_ended(full: Store, tmp_path: Path) -> None:
+    file = tmp_path / "graph.jsonl"
+    try:
+        cypher(full, "MATCH (s:EmbeddingSpace) SET s.phase = 'moving', s.next_model = 'm'")
+        assert "is being re-embedded with m" in run("--out", file, "--embeddings", code=1).output
+        assert not file.exists()
+        run("--out", file)
+    finally:
+        cypher(full, "MATCH (s:EmbeddingSpace) REMOVE s.phase, s.next_model")
+
+
+def test_embeddings_of_two_models_are_never_one_file(full: Store) -> None:
+    nodes = Exported(full, full.documents()).nodes(embeddings=True)
+    next(nodes)
+    try:
+        cypher(full, "MATCH (s:EmbeddingSpace) SET s.model = 'another'")
+        with pytest.raises(StoreError, match="re-embedded while it was read"):
+            list(nodes)
+    finally:
+        cypher(full, "MATCH (s:EmbeddingSpace) SET s.model = 'test-model'")

@@ -18,6 +18,7 @@ from conftest import connect, cypher
 from endpoint import Endpoint
 from fabula import Fabula
 from fabula.cli import main
+from fabula.doctor import examine
 from fabula.errors import ModelError, NotFound, SpaceError, StoreError
 from fabula.model import DocumentGraph, Filters, Vector
 from fabula.reembed import Reembedded
@@ -196,7 +197,7 @@ def test_one_model_with_other_dimensions_is_another_space(
 ) -> None:
     reembed(endpoint)
     endpoint.dimensions = 32
-    with fabula(endpoint, details=1, cache=False) as service:
+    with fabula(endpoint, details=2, cache=False) as service:
         with pytest.raises(SpaceError, match="reembed --embedding-model m`"):
             service.ingest(story)
         service.reembed()
@@ -230,6 +231,17 @@ def test_an_untouched_graph_has_nothing_to_embed_again(graph_url: str, endpoint:
 def test_a_model_that_is_not_there_leaves_the_graph_alone(
     story: Path, store: Store, endpoint: Endpoint
 ) -> None:
+    endpoint.models = ["other"]
+    with pytest.raises(ModelError, match="'m' does not exist"):
+        reembed(endpoint)
+    is_canonical(store, STATIC, 256)
+
+
+def test_a_model_that_is_gone_is_found_out_though_its_vectors_are_kept(
+    story: Path, store: Store, endpoint: Endpoint
+) -> None:
+    reembed(endpoint)
+    reembed()
     endpoint.models = ["other"]
     with pytest.raises(ModelError, match="'m' does not exist"):
         reembed(endpoint)
@@ -394,7 +406,7 @@ def test_a_second_run_at_once_is_refused(story: Path, store: Store, endpoint: En
 # Stopped and taken up again
 
 
-def stop(monkeypatch: pytest.MonkeyPatch, statement: str, server: Endpoint) -> None:
+def stop(monkeypatch: pytest.MonkeyPatch, statement: str, server: Endpoint | None = None) -> None:
     """A run that ends just before `statement`, as if its process had been killed there."""
     rows = Store.rows
 
@@ -447,6 +459,50 @@ def test_the_old_model_gives_a_stopped_run_up(
         finds_each_passage(store, service)
         [outcome] = service.ingest(story)
     assert outcome.status == "unchanged"
+
+
+def test_who_was_stopped_after_giving_up_is_told_to_go_on_with_the_old_model(
+    story: Path, store: Store, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stop(monkeypatch, "find_to_embed", endpoint)
+    stop(monkeypatch, "schema_drop_passage_vectors_next")
+    said = f"is being re-embedded with {STATIC}.*run `fabula reembed --embedding-model {STATIC}`"
+    with fabula() as service:
+        with pytest.raises(SpaceError, match=said):
+            service.ingest(story)
+        assert service.check().notes == (f"The graph is being re-embedded with {STATIC}.",)
+        assert [one.well for one in examine(service) if one.name == "indexes"] == [True]
+    reembed()
+    is_canonical(store, STATIC, 256)
+
+
+@pytest.mark.parametrize(
+    ("statement", "online"),
+    [
+        ("find_to_embed", "passage_vectors online, passage_texts online"),
+        ("switch_clearing_on", "passage_vectors_next online, passage_texts online"),
+    ],
+)
+def test_the_doctor_looks_at_the_index_that_questions_are_answered_from(
+    story: Path,
+    store: Store,
+    endpoint: Endpoint,
+    monkeypatch: pytest.MonkeyPatch,
+    statement: str,
+    online: str,
+) -> None:
+    stop(monkeypatch, statement, endpoint)
+    with fabula(endpoint) as service:
+        [check] = [one for one in examine(service) if one.name == "indexes"]
+        assert (check.well, check.says) == (True, online)
+        index = online.split()[0]
+        cypher(store, f"DROP INDEX {index}")
+        [check] = [one for one in examine(service) if one.name == "indexes"]
+    assert not check.well
+    cure = "run `fabula reembed --embedding-model m`, which goes on"
+    assert check.says == f"{index} is missing: {cure}"
+    reembed(endpoint)
+    is_canonical(store, "m", 48)
 
 
 def test_a_third_model_takes_the_place_of_one_that_was_stopped(

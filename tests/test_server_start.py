@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import shutil
 import socket
 import stat
 import subprocess
@@ -13,6 +14,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -21,8 +23,8 @@ from click.testing import CliRunner, Result
 
 from fabula.cli import main
 from fabula.errors import ServerError
-from fabula.server import IDLE, Address, PrivateServer, Progress, process
-from fabula.server.state import Home
+from fabula.server import IDLE, Address, PrivateServer, Progress, process, trial
+from fabula.server.state import Home, Remembered
 
 START = """
 import json, sys
@@ -65,6 +67,14 @@ def sleeper() -> Iterator[int]:
     with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"]) as program:
         yield program.pid
         program.kill()
+
+
+def begun(folder: Path, home: Path) -> Path:
+    """A home with the jars and the password of `home`, as if its server had run once."""
+    (folder / "neo4j" / "data" / "databases" / "system").mkdir(parents=True)
+    (folder / "server").symlink_to(home / "server")
+    shutil.copy(home / "credentials.json", folder)
+    return folder
 
 
 def fabula_db(home: Path, *words: str) -> Result:
@@ -172,28 +182,48 @@ def test_logs_print_as_many_lines_as_asked(home: Path, address: Address) -> None
     assert fabula_db(home, "logs", "--lines", "3").stdout == "".join(log.splitlines(True)[-3:])
 
 
-def test_a_killed_server_is_started_again_in_spite_of_its_stale_pid(
+def test_a_start_that_was_killed_before_it_knew_the_process_is_gone_on_with(
     home: Path, address: Address
 ) -> None:
-    [pid] = pids(home)
-    psutil.Process(pid).kill()
-    psutil.wait_procs([psutil.Process(pid)] if psutil.pid_exists(pid) else [], timeout=10)
-    assert server_of(home).status().state == "stopped"
-    seen: list[Progress] = []
-    assert server_of(home).start(seen.append) == address
-    assert pids(home) != [pid]
-    assert seen[-1] == IDLE
-    assert ask(address, address.password) == 202
+    remembered = Home(home).remembered()
+    assert remembered is not None
+    Home(home).remember(replace(remembered, pid=0))
+    assert server_of(home).start() == address
+    assert Home(home).remembered() == remembered
+
+
+def test_the_ports_are_remembered_before_there_is_a_process(
+    home: Path, address: Address, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = begun(tmp_path / "other", home)
+
+    def interrupted(*_: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(process, "spawn", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        server_of(other).start()
+    remembered = Home(other).remembered()
+    assert remembered is not None
+    assert f":{remembered.bolt}\n" in (other / "neo4j" / "conf" / "neo4j.conf").read_text()
+
+
+def test_a_server_that_does_not_open_its_graph_is_told_from_one_that_does(
+    home: Path, address: Address
+) -> None:
+    remembered = Home(home).remembered()
+    assert remembered is not None
+    assert trial.opens(remembered, address.password)
+    assert not trial.opens(remembered, "wrong")
+    assert not trial.opens(Remembered(*process.free_ports(2)), address.password)
 
 
 def test_data_that_another_server_has_open_is_left_alone(
     home: Path, address: Address, tmp_path: Path
 ) -> None:
-    other = tmp_path / "other"
-    (other / "neo4j").mkdir(parents=True)
+    other = begun(tmp_path / "other", home)
+    shutil.rmtree(other / "neo4j" / "data")
     (other / "neo4j" / "data").symlink_to(home / "neo4j" / "data")
-    (other / "server").symlink_to(home / "server")
-    (other / "credentials.json").write_text((home / "credentials.json").read_text())
     with pytest.raises(ServerError, match=r"Another server has the data .* open"):
         server_of(other).start()
     assert pids(other) == []
@@ -203,30 +233,45 @@ def test_data_that_another_server_has_open_is_left_alone(
 def test_a_server_that_dies_at_its_start_says_why_and_where_its_log_is(
     home: Path, tmp_path: Path
 ) -> None:
-    (tmp_path / "server").symlink_to(home / "server")
+    other = begun(tmp_path / "other", home)
     with pytest.raises(ServerError, match=r"too little memory.*Too small maximum heap"):
-        PrivateServer(tmp_path, "1m", "64m").start()
+        PrivateServer(other, "1m", "64m").start()
     with pytest.raises(ServerError, match=r"stopped while it started: .*console\.log"):
-        PrivateServer(tmp_path, "256m", "-1m").start()
-    assert server_of(tmp_path).status().state == "stopped"
+        PrivateServer(other, "256m", "-1m").start()
+    assert server_of(other).status().state == "stopped"
 
 
-def test_it_stops_cleanly_and_moves_to_other_ports_when_its_own_are_taken(
-    home: Path, address: Address
+def test_it_goes_on_after_a_kill_and_a_stop_with_all_that_it_held(
+    home: Path, address: Address, tmp_path: Path
 ) -> None:
-    assert (
-        ask(address, address.password, "CREATE CONSTRAINT kept FOR (n:Kept) REQUIRE n.id IS UNIQUE")
-        == 202
-    )
+    keep = "CREATE CONSTRAINT kept FOR (n:Kept) REQUIRE n.id IS UNIQUE"
+    assert ask(address, address.password, keep) == 202
     assert ask(address, address.password, "CREATE (:Kept {id: 1})") == 202
-    assert fabula_db(home, "stop").stdout == "Neo4j is stopped.\n"
+    (home / "server" / "former").mkdir()
+    [pid] = pids(home)
+    psutil.Process(pid).kill()
+    psutil.wait_procs([psutil.Process(pid)] if psutil.pid_exists(pid) else [], timeout=10)
+    assert server_of(home).status().state == "stopped"
+    # A dump needs what only the logs of the killed server hold: it is started, in spite of its
+    # stale process id, and stopped cleanly.
+    seen: list[Progress] = []
+    server_of(home).dump(tmp_path / "file", report=seen.append)
+    assert (tmp_path / "file").is_file()
+    assert "Starting Neo4j" in {progress.doing for progress in seen}
+    assert seen[-1] == IDLE
+    assert pids(home) == [], "as it was before"
+    assert not (home / "server" / "former").exists(), "jars that no server runs from any more"
     assert "Stopped." in server_of(home).log_file.read_text().splitlines()[-1]
     assert fabula_db(home, "stop").stdout == "Neo4j was not running.\n"
-    with socket.create_server(("127.0.0.1", int(address.uri.rsplit(":", 1)[1]))):
+    remembered = Home(home).remembered()
+    assert remembered is not None
+    assert remembered.address(address.password) == address, "the ports of the last start"
+    with socket.create_server(("127.0.0.1", remembered.bolt)):
         moved = server_of(home).start()
-        assert moved.uri != address.uri
-        assert moved.password == address.password
-        assert ask(moved, moved.password, "CREATE (:Kept {id: 1})") == 400, "it is there already"
+    assert moved.uri != address.uri
+    assert moved.password == address.password
+    assert ask(moved, moved.password, "CREATE (:Kept {id: 1})") == 400, "it is there already"
+    assert fabula_db(home, "stop").stdout == "Neo4j is stopped.\n"
 
 
 def test_a_pid_that_another_program_got_is_not_taken_for_the_server(
@@ -240,10 +285,10 @@ def test_a_pid_that_another_program_got_is_not_taken_for_the_server(
 
 
 def test_a_lost_password_is_told_with_the_cure(home: Path, tmp_path: Path) -> None:
-    (tmp_path / "server").symlink_to(home / "server")
-    (tmp_path / "neo4j" / "data" / "databases" / "system").mkdir(parents=True)
+    other = begun(tmp_path / "other", home)
+    (other / "credentials.json").unlink()
     with pytest.raises(ServerError, match=r"credentials\.json is gone"):
-        server_of(tmp_path).start()
+        server_of(other).start()
 
 
 @pytest.mark.parametrize(

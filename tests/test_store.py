@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,9 +13,12 @@ from numpy.typing import NDArray
 from conftest import connect, cypher
 from fabula import store as store_module
 from fabula.errors import SpaceError, StoreError
-from fabula.model import Chunk, Detail, Filters, Summary
+from fabula.model import Chunk, Detail, Filters, Known, Summary
 from fabula.server import Address
-from fabula.store import Store
+from fabula.store import Store, schema
+from fabula.store import known as known_module
+from fabula.store.known import known
+from fabula.store.schema import Index
 from fabula.store.wording import refuse_old
 from graphs import DIMENSIONS, in_space, small_graph, vector
 
@@ -175,6 +180,48 @@ def test_a_crash_before_the_switch_leaves_the_old_graph_whole(
     assert "Staged" not in labels(ready)
 
 
+@pytest.mark.parametrize(
+    "lost",
+    ["MATCH (n:Staged) DETACH DELETE n", "MATCH (n:Staged {kind: 'detail'}) DETACH DELETE n"],
+    ids=["all", "a part"],
+)
+def test_what_was_staged_is_switched_in_whole_or_not_at_all(ready: Store, lost: str) -> None:
+    ready.replace(small_graph(words="old"), BUILT)
+    staged: list[int] = []
+
+    def lose(count: int) -> None:
+        staged.append(count)
+        if sum(staged) == 18:
+            cypher(ready, lost)
+
+    with pytest.raises(StoreError, match="What was staged of A is gone: run the command again"):
+        ready.replace(small_graph(words="new"), BUILT, lose)
+    found = labels(ready)
+    found.pop("Staged", None)
+    assert found == {"Document": 1, "Chunk": 4, "Summary": 6, "Detail": 8}
+    assert cypher(ready, "MATCH (n:Chunk) WHERE n.text STARTS WITH 'old' RETURN n")
+
+
+def test_a_graph_that_was_emptied_meanwhile_is_told_so(ready: Store) -> None:
+    def lose(_: int) -> None:
+        cypher(ready, "MATCH (space:EmbeddingSpace) DELETE space")
+
+    with pytest.raises(StoreError, match="emptied meanwhile: run the command again"):
+        ready.replace(small_graph(), BUILT, lose)
+
+
+def test_a_clients_clock_does_not_tell_what_is_left_over(
+    ready: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(time, "time", lambda: 4e9)
+
+    def sweep(_: int) -> None:
+        ready.remove("another")
+
+    ready.replace(small_graph(), BUILT, sweep)
+    assert labels(ready) == {"Document": 1, "Chunk": 4, "Summary": 6, "Detail": 8}
+
+
 def test_two_documents_may_be_switched_in_at_once(ready: Store) -> None:
     from concurrent.futures import ThreadPoolExecutor
 
@@ -191,6 +238,29 @@ def test_the_same_document_switched_in_twice_at_once_is_there_once(ready: Store)
     with ThreadPoolExecutor(3) as pool:
         list(pool.map(lambda words: ready.replace(small_graph(words=words), BUILT), "xyz"))
     assert labels(ready) == {"Document": 1, "Chunk": 4, "Summary": 6, "Detail": 8}
+
+
+def test_a_sweep_that_another_transaction_is_in_the_way_of_goes_on(ready: Store) -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    cypher(ready, "UNWIND range(1, 300) AS n CREATE (:Held)")
+    cypher(ready, "UNWIND range(1, 3) AS n CREATE (:Retired {id: n})")
+    lock = "MATCH (n:Retired {id: $id}) SET n.is_locked = true"
+    with ready.session() as one, ready.session() as other, ThreadPoolExecutor(2) as pool:
+        # Of two in a deadlock, the one with fewer locks is ended: that is the sweep.
+        strong, brief = one.begin_transaction(), other.begin_transaction()
+        strong.run("MATCH (n:Held) SET n.is_locked = true").consume()
+        strong.run(lock, id=3).consume()
+        brief.run(lock, id=2).consume()
+        swept = pool.submit(ready.remove, "another")
+        time.sleep(0.5)
+        locked = pool.submit(lambda: strong.run(lock, id=1).consume())
+        time.sleep(0.5)
+        brief.commit()
+        locked.result()
+        strong.commit()
+        swept.result()
+    assert labels(ready) == {"Held": 300}
 
 
 @pytest.mark.parametrize("broken", [np.zeros(8), np.full(8, np.nan)], ids=["zero", "nan"])
@@ -210,6 +280,36 @@ def test_a_document_whose_switch_would_exhaust_the_server_is_refused(ready: Stor
     many = [replace(graph.chunks[0], id=f"c{n}", embedding=row) for n in range(9000)]
     with pytest.raises(StoreError, match="FABULA_NEO4J_HEAP=8"):
         ready.replace(replace(graph, chunks=tuple(many), summaries=(), details=()), BUILT)
+
+
+def test_what_was_made_is_read_back_as_it_was(ready: Store) -> None:
+    graph = small_graph()
+    ready.replace(graph, BUILT)
+    found = known(ready, graph.document.id, DIMENSIONS)
+    assert [one.text for one in found.chunks] == [one.text for one in graph.chunks]
+    assert {one.id for one in found.summaries} == {one.id for one in graph.summaries}
+    assert {one.id for one in found.details} == {one.id for one in graph.details}
+    assert np.array_equal(found.chunks[0].embedding, graph.chunks[0].embedding)
+    assert found.assigned == ("theme",)
+    assert known(ready, "another", DIMENSIONS) == Known()
+
+
+def test_of_a_document_that_is_replaced_while_it_is_read_nothing_is_known(
+    ready: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph = small_graph(words="old")
+    ready.replace(graph, BUILT)
+    monkeypatch.setattr(known_module, "PAGE", 5)
+    rows = Store.rows
+
+    def replaced(self: Store, name: str, **parameters: Any) -> list[dict[str, Any]]:
+        found = rows(self, name, **parameters)
+        if name == "find_passages" and not parameters["after"]:
+            ready.replace(small_graph(words="new"), BUILT)
+        return found
+
+    monkeypatch.setattr(Store, "rows", replaced)
+    assert known(ready, graph.document.id, DIMENSIONS) == Known()
 
 
 # Embedding spaces
@@ -338,6 +438,91 @@ def test_both_indexes_are_online_as_the_design_sets_them(ready: Store) -> None:
     assert config["vector.quantization.type"] == "NONE"
     assert config["vector.default_search_expansion_factor"] == 3.0
     assert config["vector.similarity_function"] == "COSINE"
+
+
+def dimensions(store: Store) -> int:
+    [vectors] = [one for one in store.indexes() if one.name == "passage_vectors"]
+    return vectors.dimensions
+
+
+def test_an_index_of_other_dimensions_than_the_space_is_made_anew(ready: Store) -> None:
+    ready.rows("schema_drop_passage_vectors")
+    ready.rows("schema_passage_vectors", dimensions=16)
+    ready.prepare("test-model", DIMENSIONS)
+    assert dimensions(ready) == DIMENSIONS
+    ready.replace(small_graph(), BUILT)
+    assert len(ready.nearest(vector(0), 3, Filters(), "test-model")) == 3
+
+
+def test_who_loses_a_race_for_an_empty_graph_leaves_the_winners_index(
+    ready: Store, address: Address, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    enter = Store._enter
+
+    def outrun(self: Store, model: str, size: int) -> None:
+        enter(self, model, size)
+        monkeypatch.undo()
+        with connect(address) as other:
+            other.prepare("other-model", 16)
+
+    monkeypatch.setattr(Store, "_enter", outrun)
+    ready.prepare("test-model", DIMENSIONS)
+    assert dimensions(ready) == 16
+    with pytest.raises(SpaceError, match="was given embeddings of other-model"):
+        ready.replace(small_graph(), BUILT)
+    ready.prepare("test-model", DIMENSIONS)
+
+
+@pytest.mark.parametrize("name", ["passage_vectors", "passage_texts"])
+def test_the_next_ingest_makes_a_missing_index_even_if_nothing_changed(
+    ready: Store, address: Address, name: str
+) -> None:
+    ready.replace(small_graph(), BUILT)
+    cypher(ready, f"DROP INDEX {name}")
+    with connect(address) as another:
+        another.make_schema()
+        assert {one.name for one in another.indexes()} == {"passage_vectors", "passage_texts"}
+
+
+@pytest.mark.parametrize("name", ["passage_vectors", "passage_texts"])
+def test_an_index_that_has_failed_is_made_anew(
+    ready: Store, address: Address, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    ready.replace(small_graph(), BUILT)
+    statement = "SHOW INDEXES YIELD name, id WHERE name = $name RETURN id"
+    before = cypher(ready, statement, name=name)
+    there = Store.indexes
+
+    def failed(self: Store) -> list[Index]:
+        # A server does not fail at will.
+        is_old = cypher(self, statement, name=name) == before
+        return [
+            replace(one, state="FAILED") if is_old and one.name == name else one
+            for one in there(self)
+        ]
+
+    monkeypatch.setattr(Store, "indexes", failed)
+    with pytest.raises(StoreError, match=f"could not populate the index {name}"):
+        schema.wait(ready, name)
+    with connect(address) as another:
+        another.make_schema()
+        assert schema.wait(another, name)
+    assert cypher(ready, statement, name=name) != before
+
+
+def test_a_slow_index_is_waited_for(ready: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    there = Store.indexes
+    looks: list[float] = []
+
+    def slow(self: Store) -> list[Index]:
+        looks.append(len(looks) * 1.0)
+        state = "POPULATING" if len(looks) < 4 else "ONLINE"
+        return [replace(one, state=state, percent=looks[-1]) for one in there(self)]
+
+    monkeypatch.setattr(Store, "indexes", slow)
+    found = schema.wait(ready, "passage_vectors")
+    assert found and found.state == "ONLINE"
+    assert len(looks) == 4
 
 
 # Reaching a server

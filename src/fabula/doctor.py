@@ -10,7 +10,7 @@ from functools import partial
 from fabula.errors import FabulaError
 from fabula.service import Fabula
 from fabula.settings import OFFLINE, STATIC, Settings
-from fabula.store import Store
+from fabula.store import Store, schema
 from fabula.store.space import refuse_other_model
 
 OLDEST_PYTHON = (3, 11)
@@ -73,14 +73,12 @@ def _neo4j(fabula: Fabula) -> Generator[Check, None, Store | None]:
 
 
 def _indexes(store: Store) -> str:
-    indexes = store.indexes()
-    if not indexes:
+    space = store.space()
+    if space is None:
         return "none yet; the first ingest makes them"
-    broken = [index for index in indexes if index.state != "ONLINE"]
-    if broken or len(indexes) < 2:
-        states = ", ".join(f"{index.name} {index.state} {index.percent:.0f}%" for index in indexes)
-        raise FabulaError(f"{states}: wait until they are populated, or run `fabula ingest` again")
-    return ", ".join(f"{index.name} online" for index in indexes)
+    if faults := schema.faults(store, space):
+        raise FabulaError("; ".join(f"{one.name} {one.what}: {one.cure}" for one in faults))
+    return ", ".join(f"{name} online" for name in schema.needed(space))
 
 
 def _space(fabula: Fabula, store: Store) -> str:
@@ -89,7 +87,7 @@ def _space(fabula: Fabula, store: Store) -> str:
         return "none yet: run `fabula ingest BOOK`"
     refuse_other_model(space, fabula.embedding_model)
     told = f"{space.documents} documents, {space.dimensions} dimensions of {space.model}"
-    return f"{told}; being re-embedded with {space.next_model}" if space.phase else told
+    return f"{told}; being re-embedded with {space.target}" if space.phase else told
 
 
 def _model(model: str, ask: Callable[[], object]) -> str:

@@ -20,6 +20,7 @@ FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What XML 1.0 can't hold in any way."""
 GRAPHML_TYPES = {"INTEGER": "long", "FLOAT": "double", "BOOLEAN": "boolean"}
 """Of Cypher's types; all others are text."""
+NODE_LABEL, EDGE_LABEL, EDGE_WEIGHT = "node.label", "edge.label", "edge.weight"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +34,16 @@ class Written:
 def write(exported: Exported, file: Path, format: str, *, embeddings: bool = False) -> Written:
     """Writes a graph to `file`, which is there, or replaced, only once it is whole.
 
-    `format` is one of FORMATS; embeddings can only be in JSON lines. Raises FabulaError where the
-    file can't be written, and StoreError where the graph changes meanwhile.
+    `format` is one of FORMATS; embeddings can only be in JSON lines. Raises FabulaError for another
+    format or where the file can't be written, and StoreError where the graph changes meanwhile.
     """
+    if format not in FORMATS:
+        raise FabulaError(
+            f"A graph is written as {' or '.join(FORMATS)}, not as {format!r}: name one of them as "
+            f"the format, or end the file in .{' or .'.join(FORMATS)}."
+        )
+    if embeddings and format != "jsonl":
+        raise FabulaError("Embeddings can only be in JSONL: leave them out.")
     part = None
     try:
         with tempfile.NamedTemporaryFile(
@@ -99,34 +107,36 @@ def _json(value: Any) -> str:
 def _graphml(exported: Exported, stream: IO[str]) -> Written:
     """GraphML 1.0 with typed keys, as Gephi, yEd and NetworkX read it; no embeddings."""
     types = {name: _graphml_type(found) for name, found in exported.types().items()}
+    # A property may be called anything, and a key's id is a word.
+    keys = {name: f"node.{number}" for number, name in enumerate(types)}
     stream.write(
         '<?xml version="1.0" encoding="UTF-8"?>\n'
         '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n'
-        '<key id="node label" for="node" attr.name="label" attr.type="string"/>\n'
-        '<key id="edge label" for="edge" attr.name="label" attr.type="string"/>\n'
-        '<key id="edge weight" for="edge" attr.name="weight" attr.type="double"/>\n'
+        f'<key id="{NODE_LABEL}" for="node" attr.name="label" attr.type="string"/>\n'
+        f'<key id="{EDGE_LABEL}" for="edge" attr.name="label" attr.type="string"/>\n'
+        f'<key id="{EDGE_WEIGHT}" for="edge" attr.name="weight" attr.type="double"/>\n'
     )
     for name, type in types.items():
-        key = quoteattr(f"node {name}")
-        stream.write(f'<key id={key} for="node" attr.name={quoteattr(name)} attr.type="{type}"/>\n')
+        named = f'attr.name={_attribute(name)} attr.type="{type}"'
+        stream.write(f'<key id="{keys[name]}" for="node" {named}/>\n')
     stream.write('<graph id="fabula" edgedefault="directed">\n')
     written = Written(
-        _each(exported.nodes(), stream, lambda node: _graphml_node(node, types)),
+        _each(exported.nodes(), stream, lambda node: _graphml_node(node, keys)),
         _each(exported.relationships(), stream, _graphml_edge),
     )
     stream.write("</graph>\n</graphml>\n")
     return written
 
 
-def _graphml_node(node: Node, types: Mapping[str, str]) -> str:
-    values = {name: value for name, value in node.properties.items() if name in types}
-    data = _data("node", {"label": ":".join(node.labels)} | values)
+def _graphml_node(node: Node, keys: Mapping[str, str]) -> str:
+    values = {keys[name]: value for name, value in node.properties.items() if name in keys}
+    data = _data({NODE_LABEL: ":".join(node.labels)} | values)
     return f"<node id={_attribute(node.id)}>{data}</node>\n"
 
 
 def _graphml_edge(edge: Relationship) -> str:
-    weight = {"weight": edge.properties["weight"]} if "weight" in edge.properties else {}
-    data = _data("edge", {"label": edge.label} | weight)
+    weight = {EDGE_WEIGHT: edge.properties["weight"]} if "weight" in edge.properties else {}
+    data = _data({EDGE_LABEL: edge.label} | weight)
     return f"<edge source={_attribute(edge.start)} target={_attribute(edge.end)}>{data}</edge>\n"
 
 
@@ -137,11 +147,8 @@ def _graphml_type(types: set[str]) -> str:
     return named.pop() if len(named) == 1 else "string"
 
 
-def _data(owner: str, values: Mapping[str, Any]) -> str:
-    return "".join(
-        f"<data key={_attribute(f'{owner} {name}')}>{_text(value)}</data>"
-        for name, value in values.items()
-    )
+def _data(values: Mapping[str, Any]) -> str:
+    return "".join(f'<data key="{key}">{_text(value)}</data>' for key, value in values.items())
 
 
 def _text(value: Any) -> str:

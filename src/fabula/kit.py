@@ -56,8 +56,11 @@ class Kit:
         """The embedder of passages and questions, within the budget and cached, not counted."""
         if self._settings.embedding_model == STATIC:
             return self._static
-        paid = BudgetedEmbedder(self._remote, self._budget)
-        return CachedEmbedder(paid, self._cache) if self._cache else paid
+        return CachedEmbedder(self._paid, self._cache) if self._cache else self._paid
+
+    @property
+    def _paid(self) -> Embedder:
+        return BudgetedEmbedder(self._remote, self._budget)
 
     @cached_property
     def method(self) -> Method:
@@ -97,11 +100,11 @@ class Kit:
             return self._settings.retrieval
         return "hybrid" if self._settings.embedding_model == STATIC else "collapsed"
 
-    def counted_embedder(self, meter: Meter) -> Embedder:
-        """The embedder, its calls counted unless they are free."""
+    def counted_embedder(self, meter: Meter, *, cached: bool = True) -> Embedder:
+        """The embedder, its calls counted unless they are free; or the one that its cache asks."""
         if self._settings.embedding_model == STATIC:
             return self.embedder
-        return CountedEmbedder(self.embedder, meter, "embeddings")
+        return CountedEmbedder(self.embedder if cached else self._paid, meter, "embeddings")
 
     def models(self, language: str, meter: Meter) -> Models:
         """What one document in `language` is made with; `meter` counts what it asks."""

@@ -38,10 +38,14 @@ class Reembedded:
 
 @dataclass(frozen=True, slots=True)
 class Reembed:
-    """One run; `embedder` is what the graph will be embedded with, its usage in `meter`."""
+    """One run; `embedder` is what the graph will be embedded with, its usage in `meter`.
+
+    `asked` is the same without its cache, which would answer for a model that is gone.
+    """
 
     store: Store
     embedder: Embedder
+    asked: Embedder
     workers: Workers
     meter: Meter
     progress: Progress
@@ -55,7 +59,7 @@ class Reembed:
         """
         began = time.monotonic()
         # A model that can't be asked is found out before the graph is told of it.
-        wanted = (self.embedder.model, self._embed(["dimensions"]).shape[1])
+        wanted = (self.asked.model, self.asked.embed(["dimensions"]).vectors.shape[1])
         self.store.make_schema()
         passages = 0
         with reembedding.turn(self.store) as now:

@@ -146,8 +146,10 @@ class Fabula:
         NotFound where nothing was ingested, StoreError while another run is at work.
         """
         meter = Meter()
-        embedder, workers = self._kit.counted_embedder(meter), self._kit.workers
-        return Reembed(self.store, embedder, workers, meter, progress or Muted()).run()
+        embedder = self._kit.counted_embedder(meter)
+        asked = self._kit.counted_embedder(meter, cached=False)
+        heard = progress or Muted()
+        return Reembed(self.store, embedder, asked, self._kit.workers, meter, heard).run()
 
     # Reading
 
@@ -182,10 +184,13 @@ class Fabula:
         """Writes the collection, one document or, `everywhere`, all collections to a file.
 
         `format` is jsonl or graphml; embeddings can only be in jsonl. Raises FabulaError where the
-        file can't be written, and StoreError where a document changes meanwhile.
+        file can't be written, NotFound where there is nothing to write, StoreError where a document
+        changes meanwhile, and SpaceError for embeddings while the graph is re-embedded.
         """
-        inside = "" if everywhere else self.settings.collection
-        entries = [self.document(document)] if document else self.documents(inside)
+        collection = "" if everywhere else self.settings.collection
+        entries = [self.document(document)] if document else self.documents(collection)
+        if not entries:
+            raise self._nothing_there()
         return write(Exported(self.store, entries), Path(file), format, embeddings=embeddings)
 
     def retrieve(

@@ -21,8 +21,8 @@ def command(document: str, as_json: bool, settings: Settings) -> None:
     """Check that the graph, or DOCUMENT (its id, title or file), is sound; changes nothing.
 
     Chunks in order and linked, summaries over what is below them, every aspect there, embeddings
-    of one dimension, indexes online, nothing left over. A line for each thing that is wrong, with
-    the cure; the exit code is then 1.
+    of one dimension, indexes online. A line for each thing that is wrong, with the cure; the exit
+    code is then 1. What other runs have left over, which no reader sees, is a note.
     """
     with opened(settings) as fabula:
         findings = fabula.check(document)

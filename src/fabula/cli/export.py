@@ -36,10 +36,6 @@ def command(
     and control characters, which XML can't hold, are left out. A FILE that is there is replaced.
     """
     format = format or out.suffix.lower().removeprefix(".")
-    if format not in FORMATS:
-        raise click.UsageError(f"End FILE in .jsonl or .graphml, or give --format: {out}")
-    if embeddings and format != "jsonl":
-        raise click.UsageError("Embeddings can only be in JSONL: leave --embeddings out.")
     if document and everywhere:
         raise click.UsageError("Name a document or give --all, not both.")
     with opened(settings) as fabula:

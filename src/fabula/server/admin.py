@@ -12,7 +12,12 @@ from typing import BinaryIO
 from fabula.errors import ServerError
 
 TOOL = "org.neo4j.cli.AdminTool"
-NOISE = re.compile(r"WARNING:|-+$|Command Failed|Load failed|Dump failed|Full exception|Please ")
+JAVA_FLAGS = ("-Xmx256m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+"""A process of seconds: it is not worth compiling well."""
+NOISE = re.compile(
+    r"WARNING:|(NOTE: )?Picked up |-+$|Command Failed|Load failed|Dump failed|Full exception"
+    r"|Please "
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +30,7 @@ class AdminTool:
     def run(self, neo4j: Path, *arguments: str, stdin: BinaryIO | None = None) -> None:
         """One command on the Neo4j home `neo4j`. Raises ServerError with what the tool says."""
         done = subprocess.run(
-            [self.java, "-Xmx256m", "-cp", f"{self.lib}/*", TOOL, *arguments],
+            [self.java, *JAVA_FLAGS, "-cp", f"{self.lib}/*", TOOL, *arguments],
             env={**os.environ, "NEO4J_HOME": str(neo4j), "NEO4J_CONF": str(neo4j / "conf")},
             stdin=stdin or subprocess.DEVNULL,
             capture_output=True,

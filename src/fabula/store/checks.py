@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-import time
+import json
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from fabula.model import Entry
-from fabula.store import STALE_MS, Store
+from fabula.store import STALE_MS, Store, schema
 
 MOST = 20
 """Findings that one invariant reports; each stands for all nodes of a document that break it."""
 
-REBUILD = "run `fabula ingest --rebuild {source}`"
-SWEEP = "when no other Fabula is at work, ingest any file: what is left over goes with it"
-INDEX = "run `fabula ingest` again, and `fabula doctor` to see how the indexes are"
+REBUILD = "run `fabula ingest --rebuild --collection {collection} {source}`"
+UNOWNED = (
+    "ingest the file they came from again, or delete them in Neo4j with "
+    "`MATCH (n:Chunk|Summary|Detail) WHERE n.document {which} DETACH DELETE n`"
+)
 
 OF_DOCUMENTS = (
     "check_chunk_order",
+    "check_chunk_tokens",
     "check_chunk_chain",
     "check_chunk_tiling",
     "check_chunk_documents",
@@ -66,36 +70,49 @@ class Findings:
 
 def check(store: Store, document: str = "") -> Findings:
     """Every invariant of one document, named by its id, or of the whole graph; changes nothing."""
-    entries = [entry for entry in store.documents() if document in ("", entry.id)]
-    passages = sum(layer.passages for entry in entries for layer in store.layers(entry.id))
-    before = f"{int(time.time() * 1000) - STALE_MS:015d}"
-    violations = [
-        *_indexes(store),
-        *_of_documents(store, document, entries),
-        *_as_built(store, entries),
-        *_left_over(store, document, before, entries),
+    entries = _entries(store, document)
+    violations = [*_indexes(store), *_violations(store, document, entries)]
+    while changed := _changed(store, document, entries) & {one.document for one in violations}:
+        # What was found is of no version: half of it was looked at before, half after the change.
+        violations = [one for one in violations if one.document not in changed]
+        entries = _entries(store, document)
+        for one in sorted(changed):
+            violations += _violations(store, one, [entry for entry in entries if entry.id == one])
+    [counted] = store.rows("count_checked", document=document)
+    notes = tuple(_notes(store, document))
+    return Findings(len(entries), counted["passages"], tuple(violations), notes)
+
+
+def _entries(store: Store, document: str) -> list[Entry]:
+    return [entry for entry in store.documents() if document in ("", entry.id)]
+
+
+def _changed(store: Store, document: str, entries: Sequence[Entry]) -> set[str]:
+    """The ids of documents that came, went or were replaced since `entries` were read."""
+    versions = [
+        {(entry.id, entry.updated_at) for entry in read}
+        for read in (entries, _entries(store, document))
     ]
-    return Findings(len(entries), passages, tuple(violations), tuple(_notes(store, before)))
+    return {id for id, _ in versions[0] ^ versions[1]}
+
+
+def _violations(store: Store, document: str, entries: Sequence[Entry]) -> Iterator[Violation]:
+    yield from _of_documents(store, document, entries)
+    yield from _as_built(store, entries)
 
 
 def _indexes(store: Store) -> Iterator[Violation]:
-    """A graph that nothing was ever written to needs none, nor all while it is re-embedded."""
-    space = store.space()
-    if space is None or space.phase:
-        return
-    found = {index.name: index for index in store.indexes()}
-    for name in ("passage_vectors", "passage_texts"):
-        index = found.get(name)
-        state = f"{index.state}, {index.percent:.0f} % populated" if index else "missing"
-        if index is None or index.state != "ONLINE" or index.percent < 100:
-            what = f"the index {name} is {state}"
-            yield Violation("find_indexes", "", "", name, 1, what, INDEX)
+    """A graph that nothing was ever written to needs none."""
+    if space := store.space():
+        for fault in schema.faults(store, space):
+            what = f"the index {fault.name} {fault.what}"
+            yield Violation("find_indexes", "", "", fault.name, 1, what, fault.cure)
 
 
 def _of_documents(store: Store, document: str, entries: Sequence[Entry]) -> Iterator[Violation]:
     for name in OF_DOCUMENTS:
         rows = store.rows(name, document=document, limit=MOST)
-        yield from (_violation(name, row, entries, REBUILD) for row in rows)
+        yield from (_violation(name, row, entries) for row in rows)
 
 
 def _as_built(store: Store, entries: Sequence[Entry]) -> Iterator[Violation]:
@@ -112,21 +129,20 @@ def _as_built(store: Store, entries: Sequence[Entry]) -> Iterator[Violation]:
     ]
     for name, promised in (("check_aspects", aspects), ("check_detail_counts", details)):
         rows = store.rows(name, rows=promised, limit=MOST)
-        yield from (_violation(name, row, entries, REBUILD) for row in rows)
+        yield from (_violation(name, row, entries) for row in rows)
 
 
-def _left_over(
-    store: Store, document: str, before: str, entries: Sequence[Entry]
-) -> Iterator[Violation]:
-    name = "check_left_over"
-    rows = store.rows(name, document=document, before=before, limit=MOST)
-    yield from (_violation(name, row, entries, SWEEP) for row in rows)
-
-
-def _notes(store: Store, before: str) -> Iterator[str]:
+def _notes(store: Store, document: str) -> Iterator[str]:
     space = store.space()
     if space and space.phase:
-        yield f"The graph is being re-embedded with {space.next_model}."
+        yield f"The graph is being re-embedded with {space.target}."
+    before = store.moment(STALE_MS)
+    [left] = store.rows("count_left_over", document=document, before=before)
+    if left["nodes"]:
+        yield (
+            f"{left['nodes']:,} nodes are left over from what was replaced, or was broken off; no "
+            "reader sees them, and the next ingest deletes them."
+        )
     [staged] = store.rows("count_staged", before=before)
     if staged["nodes"]:
         yield (
@@ -135,9 +151,8 @@ def _notes(store: Store, before: str) -> Iterator[str]:
         )
 
 
-def _violation(name: str, row: dict[str, Any], entries: Sequence[Entry], cure: str) -> Violation:
+def _violation(name: str, row: dict[str, Any], entries: Sequence[Entry]) -> Violation:
     owner = next((entry for entry in entries if entry.id == row["document"]), None)
-    source = owner.source if owner else "FILE"
     return Violation(
         invariant=name,
         document=row["document"] or "",
@@ -145,5 +160,13 @@ def _violation(name: str, row: dict[str, Any], entries: Sequence[Entry], cure: s
         id=row["id"] or "",
         count=row["count"],
         what=row["what"],
-        cure=cure.format(source=source),
+        cure=_cure(row["document"], owner),
     )
+
+
+def _cure(document: str | None, owner: Entry | None) -> str:
+    """What can be pasted as it is, whatever a file or a collection is called."""
+    if owner:
+        collection, source = shlex.quote(owner.collection), shlex.quote(owner.source)
+        return REBUILD.format(collection=collection, source=source)
+    return UNOWNED.format(which="IS NULL" if document is None else f"= {json.dumps(document)}")

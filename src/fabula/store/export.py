@@ -9,6 +9,7 @@ from typing import Any
 from fabula.errors import StoreError
 from fabula.model import Entry
 from fabula.store import Store
+from fabula.store.space import refuse_reembedding
 
 BATCH = 1000
 
@@ -44,19 +45,24 @@ class Exported:
     def nodes(self, *, embeddings: bool = False) -> Iterator[Node]:
         """Every document and its passages; embeddings, lists of floats, only where asked for.
 
-        Raises StoreError where a document changes meanwhile.
+        Raises StoreError where a document or its embeddings change meanwhile, and SpaceError while
+        the graph is re-embedded: some passages have one model's embedding, and some another's.
         """
+        space = self._settled_space() if embeddings else None
         for entry in self.entries:
             for row in self._rows("find_nodes", entry, embeddings=embeddings):
                 kept = row["properties"]
                 there = {name: kept[name] for name in sorted(kept) if kept[name] is not None}
                 yield Node(row["id"], tuple(row["labels"]), there)
         self._refuse_changed()
+        if embeddings and self._settled_space() != space:
+            raise StoreError("The graph was re-embedded while it was read: export it again.")
 
     def relationships(self) -> Iterator[Relationship]:
         """Every relationship between those nodes. Raises StoreError as `nodes` does."""
+        documents = [entry.id for entry in self.entries]
         for entry in self.entries:
-            for row in self._rows("find_relationships", entry):
+            for row in self._rows("find_relationships", entry, documents=documents):
                 for one in row["leading"]:
                     yield Relationship(
                         label=one["type"],
@@ -75,6 +81,13 @@ class Exported:
             for row in self.store.rows("find_properties", document=entry.id):
                 types.setdefault(row["name"], set()).add(row["type"].removesuffix(" NOT NULL"))
         return types
+
+    def _settled_space(self) -> tuple[str, int]:
+        space = self.store.space()
+        if space is None:
+            return "", 0
+        refuse_reembedding(space)
+        return space.model, space.dimensions
 
     def _rows(self, name: str, entry: Entry, **parameters: Any) -> Iterator[dict[str, Any]]:
         after = ""

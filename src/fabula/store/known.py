@@ -18,8 +18,10 @@ PAGE = 2000
 def known(store: Store, document: str, dimensions: int) -> Known:
     """All passages of a document, in the order they were made; nothing of one that isn't there.
 
-    `dimensions`: of the graph's embeddings.
+    Nor of one that is replaced while it is read: half of each version is neither. `dimensions`: of
+    the graph's embeddings.
     """
+    before = store.rows("find_document", document=document)
     rows: dict[str, list[dict[str, Any]]] = {"chunk": [], "summary": [], "detail": []}
     after = ""
     while True:
@@ -31,15 +33,16 @@ def known(store: Store, document: str, dimensions: int) -> Known:
         if len(page) < PAGE:
             break
         after = page[-1]["id"]
-    found = store.rows("find_document", document=document)
+    if not before or store.rows("find_document", document=document) != before:
+        return Known()
     return Known(
         chunks=tuple(sorted(map(_chunk, rows["chunk"]), key=lambda chunk: chunk.index)),
         summaries=tuple(
             sorted(map(_summary, rows["summary"]), key=lambda one: (one.level, one.start, one.id))
         ),
         details=tuple(sorted(map(_detail, rows["detail"]), key=lambda one: one.ordinal)),
-        assigned=tuple(found[0]["assigned"]) if found else (),
-        changed=found[0]["changed"] if found else 0,
+        assigned=tuple(before[0]["assigned"]),
+        changed=before[0]["changed"],
     )
 
 

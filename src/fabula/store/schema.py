@@ -53,7 +53,7 @@ def make(store: Store) -> None:
 
     What is there stays, but for an index that has failed, or is of other dimensions.
     """
-    _drop_useless(store, TEXTS)
+    _kept(store, TEXTS)
     for name in SCHEMA:
         _ensure(store, name)
     space = store.space()
@@ -63,15 +63,16 @@ def make(store: Store) -> None:
 
 def make_vectors(store: Store, name: str, dimensions: int) -> None:
     """Makes a vector index of so many dimensions, unless it is there; does not wait for it."""
-    _drop_useless(store, name, dimensions)
-    _ensure(store, MAKING[name], dimensions=dimensions)
+    if not _kept(store, name, dimensions):
+        _ensure(store, MAKING[name], dimensions=dimensions)
 
 
 def settle(store: Store) -> None:
-    """Sees to it that the vector index is populated, and as the embedding space is.
+    """Waits for the indexes, and sees to it that that of vectors is as the embedding space is.
 
     Another process may have made it for a space that was given up meanwhile.
     """
+    wait(store, TEXTS)
     while space := store.space():
         make_vectors(store, VECTORS, space.dimensions)
         index = wait(store, VECTORS)
@@ -123,10 +124,13 @@ def needed(space: Space) -> tuple[str, str]:
     return NEXT_VECTORS if space.phase == "moving" else VECTORS, TEXTS
 
 
-def _drop_useless(store: Store, name: str, dimensions: int = 0) -> None:
-    for index in store.indexes():
-        if index.name == name and (index.state == "FAILED" or index.dimensions != dimensions):
-            store.rows(DROPPING[name])
+def _kept(store: Store, name: str, dimensions: int = 0) -> bool:
+    """Whether the index is there and of use; one that is of no use is dropped."""
+    found = {index.name: index for index in store.indexes()}.get(name)
+    if found and (found.state == "FAILED" or found.dimensions != dimensions):
+        store.rows(DROPPING[name])
+        return False
+    return found is not None
 
 
 def _ensure(store: Store, name: str, **parameters: Any) -> None:

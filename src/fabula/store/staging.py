@@ -81,8 +81,8 @@ def switch(
 def _refuse_incomplete(
     transaction: neo4j.ManagedTransaction, run: str, graph: DocumentGraph
 ) -> None:
-    """Another process may have swept a run that took too long, or put another graph in place."""
-    passages = (*graph.chunks, *graph.summaries, *graph.details)
+    """A run that took too long may be swept by another, and a whole database be put in place."""
+    passages: list[Chunk | Summary | Detail] = [*graph.chunks, *graph.summaries, *graph.details]
     [staged] = transaction.run(query("count_run"), run=run)
     if staged["nodes"] != 1 + len({passage.id for passage in passages}):
         raise StoreError(
