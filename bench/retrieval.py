@@ -27,7 +27,10 @@ from bench.server import connected, environment, running
 from bench.startup import seconds
 from fabula.kit import Kit
 from fabula.model import DocumentGraph, Filters, Hit, Vector, Vectors
-from fabula.retrieve.hybrid import Hybrid
+from fabula.providers.counted import Meter
+from fabula.retrieve.modes import mode, mode_names
+from fabula.retrieve.path import Path as Steps
+from fabula.search import gathered
 from fabula.server import Address
 from fabula.settings import STATIC
 from fabula.store import Store
@@ -105,16 +108,25 @@ def measure(books: Path | None) -> list[Figure]:
         store.prepare(kit.embedder.model, len(vectors[0]))
         for graph in graphs:
             store.replace(graph, kit.built_with)
-        hybrid = Hybrid(store, kit.embedder, K)
         everything = Filters(collection=COLLECTIONS[0])
         figures = [
             Figure("passages", len(shelf.ids), "nodes"),
             Figure("statements a question", _statements(store, vectors[0]), "", goal=1.0),
             *_nearest(store, vectors, shelf),
-            *_times("hybrid", lambda one: hybrid.retrieve(one, everything), asked, None),
+            *_modes(store, kit, asked, everything),
             Figure("fabula query --no-answer, a process", _command(address, asked)),
         ]
     kit.close()
+    return figures
+
+
+def _modes(store: Store, kit: Kit, questions: Sequence[str], filters: Filters) -> list[Figure]:
+    """Time from a question to its hits, by mode."""
+    figures: list[Figure] = []
+    for name in mode_names():
+        tools = gathered(store, kit, offline(), Meter(), Steps())
+        ask = partial(mode(name), filters=filters, tools=tools)
+        figures += _times(f"mode {name}", ask, questions, None)
     return figures
 
 

@@ -8,7 +8,7 @@ from fabula.providers import Prompt, Reply
 from fabula.providers.endpoint import Endpoint
 from fabula.providers.limiter import Limiter, Patience
 from fabula.providers.openai import OpenAIChat
-from fabula.replies import DetailsReply
+from fabula.shapes import DetailsReply
 
 PASSAGE = "Marley was dead. Scrooge signed the register. The clerk shivered in his cell."
 SUMMARY = Prompt("You summarise.", f"<passages>\n{PASSAGE}\n</passages>", 100, 0.5)

@@ -29,7 +29,8 @@ from fabula.providers import Embeddings, Prompt, Reply
 from fabula.providers.cache import ResponseCache, chat_key, embedding_key
 from fabula.providers.cached import CachedChat, CachedEmbedder
 from fabula.providers.openai import OpenAIEmbedder
-from fabula.replies import AspectsReply, DetailsReply, ask, ask_once, aspects_reply, read_summary
+from fabula.replies import ask, ask_once, read_summary
+from fabula.shapes import AspectsReply, DetailsReply, aspects_reply
 from reach import SUMMARY, chat, reach
 
 ASKED = Prompt("Be brief.", "Who is dead?", 100, 0.5)

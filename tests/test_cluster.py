@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import logging
 import threading
 from dataclasses import replace
@@ -11,10 +12,18 @@ import numpy as np
 import pytest
 
 from fabula.build.cluster import Cluster, Clustering, cluster
+from fabula.errors import SettingsError
 from fabula.model import Vectors
 
 KNOBS = Clustering(
-    size=8, tokens=3500, count="size", dimensions=32, membership=0.1, variance_floor=1.0, seed=0
+    size=8,
+    tokens=3500,
+    count="size",
+    reduction="pca",
+    dimensions=32,
+    membership=0.1,
+    variance_floor=1.0,
+    seed=0,
 )
 
 
@@ -214,3 +223,15 @@ def test_clustering_prints_and_logs_nothing(
         cluster(topics(100, 10), [100] * 100, KNOBS)
     assert caplog.records == []
     assert capsys.readouterr() == ("", "")
+
+
+def test_umap_is_an_extra() -> None:
+    knobs = replace(KNOBS, reduction="umap", dimensions=5)
+    rows = topics(60, 6)
+    if importlib.util.find_spec("umap") is None:
+        with pytest.raises(SettingsError, match=r"pip install 'fabula\[umap\]'"):
+            cluster(rows, [100] * 60, knobs)
+    else:
+        found = cluster(rows, [100] * 60, knobs)
+        assert {row for one in found for row in one.members} == set(range(60))
+        assert cluster(rows, [100] * 60, knobs) == found

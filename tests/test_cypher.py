@@ -12,7 +12,7 @@ from fabula.store import Store, reembedding
 
 FILES = sorted(FOLDER.glob("*.cypher"))
 NAMES = [path.stem for path in FILES]
-VERBS = ("schema_", "save_", "find_", "walk_", "count_", "clear_", "switch_", "check_")
+VERBS = ("schema_", "save_", "find_", "count_", "clear_", "switch_", "check_")
 
 
 def parts(name: str) -> tuple[str, str]:
@@ -41,7 +41,8 @@ def test_the_server_understands_it(name: str, store: Store) -> None:
     statement = query(name)
     values = {"dimensions": 8, "limit": 5, "depth": 50, "rows": [], "aspects": [], "kinds": []}
     values |= {"vector": [0.1] * 8, "properties": {}, "lowest": 0, "highest": 9}
-    values |= {"embeddings": False, "documents": []}
+    values |= {"embeddings": False, "documents": [], "summaries": [], "passages": []}
+    values |= {"width": 5, "starts": 20, "covering": 0.1}
     parameters = {key: values.get(key, "x") for key in re.findall(r"\$(\w+)", statement)}
     explained = re.sub(r"(?m)^(CYPHER \d+)$", r"\1 EXPLAIN", statement)
     assert "EXPLAIN" in explained

@@ -7,7 +7,7 @@ import pytest
 from fabula.providers import Prompt
 from fabula.providers.dialect import Dialect, refused_parameter
 from fabula.providers.wire import without_thoughts
-from fabula.replies import DetailsReply
+from fabula.shapes import DetailsReply
 
 PROMPT = Prompt("Be brief.", "Who?", 100, 0.5, DetailsReply)
 BODY: dict[str, Any] = Dialect().chat("m", PROMPT, stream=True)

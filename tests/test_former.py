@@ -18,7 +18,14 @@ from fabula.model import Chunk, Document, Known, Vector
 from graphs import small_graph
 
 KNOBS = Clustering(
-    size=8, tokens=1000, count="size", dimensions=32, membership=0.1, variance_floor=1.0, seed=0
+    size=8,
+    tokens=1000,
+    count="size",
+    reduction="pca",
+    dimensions=32,
+    membership=0.1,
+    variance_floor=1.0,
+    seed=0,
 )
 SENTENCES = [
     f"On day {day} {name} carried {day * 7 + 3} sacks of {thing} from the {place} to the river."

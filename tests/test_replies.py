@@ -9,12 +9,12 @@ from fabula.errors import BadReply
 from fabula.providers import Prompt, Reply
 from fabula.replies import (
     ask,
-    aspects_reply,
     read_aspects,
     read_details,
     read_summary,
     shortened,
 )
+from fabula.shapes import aspects_reply
 
 KNOWN = ("plot", "character", "point of view")
 ASKED = Prompt("Be brief.", "Which aspects?", 100, 0.5)

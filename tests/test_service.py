@@ -293,19 +293,22 @@ def test_a_book_is_built_through_faults(
     assert {layer.aspect for layer in layers if layer.kind == "summary"} == NARRATIVE
 
 
-def test_raptor_is_a_setting(online: None, story: Path) -> None:
-    with Fabula(aspects="general", details=0, cluster_count="bic") as fabula:
+def test_raptor_is_a_preset(online: None, story: Path) -> None:
+    with Fabula(preset="raptor", chunk_tokens=48) as fabula:
         [outcome] = fabula.ingest(story)
         layers = fabula.layers(outcome.document)
+    assert outcome.steps.keys() == {"embeddings", "summaries"}, "there is no aspect to detect"
     assert {(layer.kind, layer.aspect) for layer in layers} == {
         ("chunk", ""),
         ("summary", "general"),
     }
 
 
-def test_naive_retrieval_is_a_setting(online: None, story: Path) -> None:
-    with Fabula(levels=0, details=0) as fabula:
+def test_naive_rag_is_a_preset_with_a_collection_of_its_own(online: None, story: Path) -> None:
+    with Fabula(preset="naive") as fabula:
         [outcome] = fabula.ingest(story)
+        assert {hit.kind for hit in fabula.retrieve("Who?")} == {"chunk"}
+        assert [entry.collection for entry in fabula.documents()] == ["naive"]
     assert (outcome.summaries, outcome.details) == (0, 0)
     assert outcome.usage.calls == 1, "nothing but one batch of embeddings"
 
@@ -338,7 +341,7 @@ def test_a_document_of_another_collection_is_not_asked_in_silence(
 
 
 def test_a_question_of_any_length_is_looked_up(graph_url: str, story: Path) -> None:
-    with Fabula(retrieval="hybrid") as fabula:
+    with Fabula(mode="hybrid") as fabula:
         fabula.ingest(story)
         assert fabula.retrieve(" ".join(f"word{n}" for n in range(3000)))
         assert fabula.retrieve("猫" * 3000)

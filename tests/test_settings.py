@@ -42,6 +42,14 @@ def test_a_setting_known_to_other_programs_has_their_variable_and_ours(
     assert plain(Settings.read()) == "ours"
 
 
+def test_a_preset_is_weaker_than_all_that_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FABULA_TOP_K", "3")
+    settings = Settings.read(preset="raptor", chunk_tokens=64)
+    assert (settings.chunk_tokens, settings.top_k) == (64, 3)
+    assert (settings.collection, settings.aspects, settings.details) == ("raptor", "general", 0)
+    assert Settings.read().collection == "default"
+
+
 def test_a_misspelt_variable_names_the_nearest(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FABULA_CONCURENCY", "4")
     with pytest.raises(SettingsError, match=r"FABULA_CONCURENCY.*mean FABULA_CONCURRENCY"):

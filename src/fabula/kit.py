@@ -23,7 +23,7 @@ from fabula.replies import said
 from fabula.settings import CHAT_SETTINGS, METHOD_SETTINGS, STATIC, Settings
 
 if TYPE_CHECKING:
-    from fabula.providers import Answerer, Chat, Embedder, Writer
+    from fabula.providers import Answerer, Chat, Embedder, Guide, Writer
     from fabula.providers.endpoint import Endpoint
 
 Passage = TypeVar("Passage", Chunk, Summary, Detail)
@@ -72,6 +72,7 @@ class Kit:
                 size=settings.cluster_size,
                 tokens=settings.cluster_tokens,
                 count=settings.cluster_count,
+                reduction=settings.cluster_reduction,
                 dimensions=settings.cluster_dimensions,
                 membership=settings.membership,
                 variance_floor=settings.variance_floor,
@@ -92,13 +93,6 @@ class Kit:
         names = ["embedding_model", *METHOD_SETTINGS, *([] if settings.offline else CHAT_SETTINGS)]
         aspects = {one.name: [one.description, one.focus] for one in self.method.aspects}
         return settings.model_dump(mode="json", include=set(names)) | {"aspects": aspects}
-
-    @property
-    def ranking(self) -> str:
-        """The name of the retrieval strategy."""
-        if self._settings.retrieval != "auto":
-            return self._settings.retrieval
-        return "hybrid" if self._settings.embedding_model == STATIC else "collapsed"
 
     def counted_embedder(self, meter: Meter, *, cached: bool = True) -> Embedder:
         """The embedder, its calls counted unless they are free; or the one that its cache asks."""
@@ -203,6 +197,23 @@ class Kit:
 
         chat = self._counted(self._chat, settings.model, meter, "answer")
         return PromptedAnswerer(chat, settings.answer_temperature, settings.answer_tokens)
+
+    def guide(self, meter: Meter) -> Guide:
+        """What retrieval may ask, its calls counted to `meter`."""
+        from fabula.providers.guide import OfflineGuide, PromptedGuide
+
+        settings = self._settings
+        if settings.offline:
+            return OfflineGuide(self._static)
+        ranker = None
+        if settings.rerank_model:
+            from fabula.providers.rerank import EndpointRanker
+
+            ranker = EndpointRanker(self._endpoint, settings.rerank_model).rank
+        routing = self._counted(self._aspect_chat, self._aspect_model, meter, "route")
+        return PromptedGuide(
+            routing, self._counted(self._chat, settings.model, meter, "guide"), ranker
+        )
 
     def roles(self) -> list[tuple[str, str, Callable[[], object]]]:
         """Each role of a model, the model's name, and a call that asks it something small.

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
-from typing import Annotated, Any, TypeVar
+from typing import Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError, WithJsonSchema, create_model
+from pydantic import BaseModel, ValidationError
 
 from fabula import tokens
 from fabula.errors import BadReply
 from fabula.prompts import prompt
 from fabula.providers import Chat, Prompt
+from fabula.shapes import (
+    AspectsReply,
+    DetailsReply,
+    PassagesReply,
+    QueriesReply,
+    RankingReply,
+    SummariesReply,
+)
 
 QUOTED = 1000
 """Characters of a bad reply that the model is shown again."""
@@ -30,72 +37,6 @@ WORD_END = re.compile(r"(?=\s)")
 
 Result = TypeVar("Result")
 Schema = TypeVar("Schema", bound=BaseModel)
-
-
-class AspectsReply(BaseModel):
-    """The aspects that are clearest in some passages."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    aspects: list[str]
-
-
-class DetailsReply(BaseModel):
-    """Key facts of a passage."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    details: list[str]
-
-
-class PassageDetails(BaseModel):
-    """Key facts of the passage with that number."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    passage: int
-    details: list[str]
-
-
-class PassagesReply(BaseModel):
-    """Key facts of several passages."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    passages: list[PassageDetails]
-
-
-class AspectSummary(BaseModel):
-    """What some passages tell about one aspect."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    aspect: str
-    summary: str
-
-
-class SummariesReply(BaseModel):
-    """The aspects that are clearest in some passages, each with its summary."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    summaries: list[AspectSummary]
-
-
-@functools.cache
-def aspects_reply(names: tuple[str, ...]) -> type[AspectsReply]:
-    """AspectsReply whose schema tells an endpoint the closed list."""
-    listed = {"type": "array", "items": {"type": "string", "enum": list(names)}}
-    closed = Annotated[list[str], WithJsonSchema(listed)]
-    return create_model("AspectsReply", __base__=AspectsReply, aspects=(closed, ...))
-
-
-@functools.cache
-def summaries_reply(names: tuple[str, ...]) -> type[SummariesReply]:
-    """SummariesReply whose schema tells an endpoint the closed list."""
-    closed = Annotated[str, WithJsonSchema({"type": "string", "enum": list(names)})]
-    one = create_model("AspectSummary", __base__=AspectSummary, aspect=(closed, ...))
-    return create_model("SummariesReply", __base__=SummariesReply, summaries=(list[one], ...))
 
 
 def ask(chat: Chat, asked: Prompt, read: Callable[[str], Result], attempts: int = 6) -> Result:
@@ -186,6 +127,23 @@ def read_passages(reply: str, passages: int, count: int) -> dict[int, tuple[str,
     if not found:
         raise BadReply("There is no detail in the reply.")
     return found
+
+
+def read_queries(reply: str, count: int) -> tuple[str, ...]:
+    """At most `count` questions. Raises BadReply when there is none."""
+    queries = [_one_line(query) for query in _read(reply, QueriesReply).queries]
+    found = tuple(dict.fromkeys(query for query in queries if query))
+    if not found:
+        raise BadReply("There is no question in the reply.")
+    return found[:count]
+
+
+def read_ranking(reply: str, passages: int) -> tuple[int, ...]:
+    """Numbers from 1 to `passages`, none twice; maybe none. Raises BadReply for another number."""
+    ranking = tuple(dict.fromkeys(_read(reply, RankingReply).ranking))
+    if strange := [number for number in ranking if not 1 <= number <= passages]:
+        raise BadReply(f"Passage {strange[0]} is none of the {passages}.")
+    return ranking
 
 
 def read_summary(reply: str) -> str:

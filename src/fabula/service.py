@@ -23,7 +23,8 @@ from fabula.progress import Progress
 from fabula.providers import NO_ANSWER, Reply
 from fabula.providers.counted import Meter
 from fabula.reembed import Reembed, Reembedded
-from fabula.retrieve import STRATEGIES
+from fabula.retrieve.path import Path as Steps
+from fabula.search import KINDS, gathered, refuse_senseless, search
 from fabula.settings import Settings
 from fabula.sources import sources
 from fabula.store import Store
@@ -33,8 +34,6 @@ from fabula.store.space import refuse_other_model, refuse_reembedding, refuse_un
 
 if TYPE_CHECKING:
     from fabula.server import Report
-
-KINDS = ("chunk", "summary", "detail")
 
 
 class Fabula:
@@ -202,18 +201,16 @@ class Fabula:
         kinds: Sequence[str] = KINDS,
         levels: tuple[int, int] = (0, 99),
         meter: Meter | None = None,
+        path: Steps | None = None,
     ) -> list[Hit]:
-        """The `top_k` passages that serve a question best, best first.
+        """The `top_k` passages that serve a question best, best first, by the settings' mode.
 
         Filters: one document by id, title or file; aspects by name; kinds out of chunk, summary
-        and detail; the lowest and the highest level. Raises NotFound where the collection has no
-        documents, or no such document, aspect or kind, and a plain FabulaError for a question
-        without a character.
+        and detail; the lowest and the highest level. `path` is told each step. Raises NotFound
+        where the collection has no documents, or no such document, aspect or kind, and a plain
+        FabulaError for a question without a character.
         """
-        if not question.strip():
-            raise FabulaError("The question is empty: ask something.")
-        if unknown := [kind for kind in kinds if kind not in KINDS]:
-            raise NotFound(f"There is no kind {unknown[0]!r}; there are: {', '.join(KINDS)}.")
+        refuse_senseless(question, kinds)
         self._refuse_unready()
         if aspects:
             refuse_unknown(aspects, self.store.space())
@@ -225,21 +222,22 @@ class Fabula:
             lowest=levels[0],
             highest=levels[1],
         )
-        embedder = self._kit.counted_embedder(meter or Meter())
-        ranking = STRATEGIES[self._kit.ranking](self.store, embedder, self.settings.top_k)
-        hits = ranking.retrieve(question, filters)
+        tools = gathered(self.store, self._kit, self.settings, meter or Meter(), path or Steps())
+        hits = search(question, filters, tools, self.settings)
         if not hits and not self.documents(filters.collection):
             raise self._nothing_there()
         return hits
 
-    def stream(self, question: str, **filters: Any) -> AnswerStream:
+    def stream(self, question: str, *, path: Steps | None = None, **filters: Any) -> AnswerStream:
         """An answer as it is written; takes the filters of `retrieve`.
 
         The hits are found before this returns; the answer's pieces come by iterating.
         """
-        meter = Meter()
-        hits = self.retrieve(question, meter=meter, **filters)
-        context = fill(hits, self.settings.context_tokens)
+        meter, path = Meter(), path or Steps()
+        hits = self.retrieve(question, meter=meter, path=path, **filters)
+        with path.step("context", f"{self.settings.context_tokens} tokens") as step:
+            context = fill(hits, self.settings.context_tokens)
+            step.found(hits, [passage.hit for passage in context])
         return AnswerStream(question, hits, context, self._pieces(question, context, meter), meter)
 
     def query(self, question: str, **filters: Any) -> Answer:

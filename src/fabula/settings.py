@@ -16,6 +16,7 @@ from fabula.errors import SettingsError
 
 FILE = "fabula.toml"
 PREFIX = "FABULA_"
+PRESETS = Path(__file__).parent / "presets.toml"
 OFFLINE = "offline"
 STATIC = "wordllama-256"
 """The chat and the embedding model that need no endpoint."""
@@ -37,6 +38,7 @@ METHOD_SETTINGS = (
     "cluster_size",
     "cluster_tokens",
     "cluster_count",
+    "cluster_reduction",
     "cluster_dimensions",
     "membership",
     "variance_floor",
@@ -77,6 +79,9 @@ class Settings(BaseModel):
     )
     neo4j_page_cache: str = Field(
         "128m", pattern=r"^\d+[mg]$", description="page cache of the private Neo4j"
+    )
+    preset: Literal["fabula", "raptor", "naive"] = Field(
+        "fabula", description="defaults of this method, or of a baseline in its own collection"
     )
     collection: str = Field("default", min_length=1, description="collection to work in")
 
@@ -122,7 +127,10 @@ class Settings(BaseModel):
     cluster_count: Literal["size", "bic"] = Field(
         "size", description="how the number of clusters is chosen: by cluster_size, or by BIC"
     )
-    cluster_dimensions: int = Field(32, ge=1, description="dimensions after PCA")
+    cluster_reduction: Literal["pca", "umap"] = Field(
+        "pca", description="how dimensions are reduced; umap needs the extra fabula[umap]"
+    )
+    cluster_dimensions: int = Field(32, ge=1, description="dimensions that are left to cluster in")
     membership: float = Field(
         0.1, gt=0, lt=1, description="a passage is in each cluster above this probability"
     )
@@ -147,10 +155,29 @@ class Settings(BaseModel):
     seed: int = Field(0, ge=0, description="seed of the clustering")
 
     # Asking
-    retrieval: Literal["auto", "collapsed", "hybrid"] = Field(
-        "auto", description="ranking; auto is hybrid offline and collapsed with a model"
+    mode: str = Field(
+        "auto",
+        description="way through the graph; auto is hybrid with static embeddings, else collapsed",
     )
     top_k: int = Field(5, ge=1, le=1000, description="passages retrieved")
+    width: int = Field(5, ge=1, le=100, description="passages a traversal keeps or opens at once")
+    depth: int = Field(6, ge=1, le=20, description="steps that top-down goes down")
+    fusion: Literal["scores", "ranks"] = Field(
+        "scores", description="what hybrid puts its two rankings together by"
+    )
+    rewrite: Literal["none", "queries", "answer"] = Field(
+        "none", description="a model words the question in other ways, or makes an answer up"
+    )
+    rerank: bool = Field(False, description="a model ranks what was found")
+    rerank_model: str | None = Field(
+        None, description="model for the endpoint's /rerank; without one the chat model ranks"
+    )
+    diversity: float = Field(
+        0.0, ge=0, le=1, description="how much likeness to better passages counts against one"
+    )
+    expand: Literal["none", "parents", "neighbours"] = Field(
+        "none", description="what comes with each passage: the summaries above, or chunks beside"
+    )
     context_tokens: int = Field(1700, ge=16, description="most tokens of an answer's context")
 
     @property
@@ -160,7 +187,7 @@ class Settings(BaseModel):
 
     @classmethod
     def read(cls, **flags: Any) -> Self:
-        """Settings from `flags` (None is not given), the environment and `fabula.toml`.
+        """Settings from `flags` (None is not given), the environment, `fabula.toml` and a preset.
 
         Without a key and a base URL the models are OFFLINE and STATIC. Raises SettingsError, which
         names the flag, variable or key that is wrong, and the nearest right one.
@@ -168,6 +195,8 @@ class Settings(BaseModel):
         # A variable set to nothing is not set, as in `FABULA_HOME= fabula list`.
         environment = {name: value for name, value in os.environ.items() if value}
         given, origin = _gather(flags, environment)
+        for name, value in _presets().get(given.get("preset", ""), {}).items():
+            given.setdefault(name, value)
         if not given.get("api_key") and not given.get("base_url"):
             given.setdefault("model", OFFLINE)
             given.setdefault("embedding_model", STATIC)
@@ -175,6 +204,10 @@ class Settings(BaseModel):
             return cls.model_validate(given)
         except ValidationError as error:
             raise SettingsError(_in_words(error, origin)) from error
+
+
+def _presets() -> dict[str, dict[str, Any]]:
+    return tomllib.loads(PRESETS.read_text(encoding="utf-8"))
 
 
 def _gather(

@@ -33,7 +33,7 @@ def reply(user: str, fault: Fault | None) -> str:
     elif "<passage>" in user:
         text = _json({"details": _details(user, fault)}, fault)
     elif "<question>" in user:
-        text = _answer(user)
+        text = _to_question(user, fault)
     else:
         text = _summary(user, fault)
     return text[: len(text) // 2] if fault == "truncated" else text
@@ -66,6 +66,24 @@ def _aspects(user: str, fault: Fault | None) -> list[str]:
     text = _between(user, "passages")
     chosen = [name for name in names if zlib.crc32(f"{name}{text}".encode()) % 100 < 30]
     return chosen or [names[zlib.crc32(text.encode()) % len(names)]]
+
+
+def _to_question(user: str, fault: Fault | None) -> str:
+    """An answer, or what a search for one asks for."""
+    if "Put this question in" in user:
+        return _json({"queries": _reworded(user)}, fault)
+    if "would answer this question" in user:
+        return f"Somebody did. {_between(user, 'question')}"
+    if "Which of these passages help" in user:
+        numbers = re.findall(r"^\[passage (\d+)\]", _between(user, "passages"), re.MULTILINE)
+        return _json({"ranking": [int(number) for number in reversed(numbers)]}, fault)
+    return _answer(user)
+
+
+def _reworded(user: str) -> list[str]:
+    """The question's words in other orders."""
+    words = _between(user, "question").split()
+    return [" ".join(words[turn:] + words[:turn]) for turn in (1, 2, 3)]
 
 
 def _several_details(user: str, fault: Fault | None) -> list[dict[str, Any]]:

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from fabula.errors import SettingsError
+
 if TYPE_CHECKING:
     from sklearn.mixture import GaussianMixture
 
@@ -28,6 +30,7 @@ BLOCK_DIMENSIONS = 10
 LOWEST_FLOOR = 1e-3
 DEEPEST = 6
 MOST_BY_BIC = 50
+FEWEST_MORE = 5
 
 # Limits and warnings are the whole process's, and trees of several aspects grow side by side.
 _alone = threading.Lock()
@@ -39,6 +42,7 @@ class Clustering:
 
     `size`: passages aimed at in a cluster; `tokens`: most tokens of a cluster's text; `count`:
     whether `size` or the Bayesian information criterion chooses the number of clusters;
+    `reduction`: how the vectors are brought down to `dimensions`;
     `membership`: the probability above which a passage joins a further cluster;
     `variance_floor`: floor of the mixture's variance, in mean column variances.
     """
@@ -46,6 +50,7 @@ class Clustering:
     size: int
     tokens: int
     count: Literal["size", "bic"]
+    reduction: Literal["pca", "umap"]
     dimensions: int
     membership: float
     variance_floor: float
@@ -131,7 +136,7 @@ class _Level:
 
     def shares(self, rows: Rows, distinct: int) -> Reals | None:
         """Membership probabilities (rows, components), or None where nothing divides the rows."""
-        points = reduced(self.vectors[rows], self.knobs.dimensions, self.knobs.seed)
+        points = placed(self.vectors[rows], self.knobs)
         floor = self.knobs.variance_floor
         while floor >= min(LOWEST_FLOOR, self.knobs.variance_floor):
             mixture = self.mixture(rows, points, distinct, floor * float(points.var(axis=0).mean()))
@@ -209,6 +214,32 @@ def _unit(vectors: Vectors) -> Vectors:
     scaled = finite / np.where(largest > 0, largest, 1)
     norms = np.linalg.norm(scaled, axis=1, keepdims=True)
     return np.asarray(scaled / np.where(norms > 0, norms, 1), np.float32)
+
+
+def placed(vectors: Vectors, knobs: Clustering) -> Reals:
+    """The rows in the few dimensions that they are clustered in."""
+    # UMAP's layout needs a few more rows than dimensions.
+    if knobs.reduction == "umap" and len(vectors) > knobs.dimensions + FEWEST_MORE:
+        return _laid_out(vectors, knobs)
+    return reduced(vectors, knobs.dimensions, knobs.seed)
+
+
+def _laid_out(vectors: Vectors, knobs: Clustering) -> Reals:
+    """By UMAP (McInnes et al. 2018, arXiv 1802.03426), with RAPTOR's number of neighbours."""
+    try:
+        from umap import UMAP
+    except ImportError as error:
+        raise SettingsError(
+            "FABULA_CLUSTER_REDUCTION=umap needs the extra: run `pip install 'fabula[umap]'`."
+        ) from error
+    layout = UMAP(
+        n_components=knobs.dimensions,
+        n_neighbors=max(2, math.isqrt(len(vectors) - 1)),
+        metric="cosine",
+        random_state=knobs.seed,
+        n_jobs=1,
+    )
+    return np.asarray(layout.fit_transform(vectors), np.float64)
 
 
 def reduced(vectors: Vectors, dimensions: int, seed: int) -> Reals:

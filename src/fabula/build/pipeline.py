@@ -186,6 +186,9 @@ class _Steps:
     ) -> list[Collection[str]]:
         """The aspects clearest in each group; a known group has those that it was found to hold."""
         names = {aspect.name for aspect in aspects}
+        if len(self.method.aspects) == 1:
+            # As in RAPTOR: there is nothing to choose, and every cluster is summarised.
+            return [names] * len(groups)
 
         def detect(group: Group) -> Collection[str]:
             members = [node.id for node in group.nodes]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from fabula.build.cluster import Clustering, Reals, one_thread, reduced
+from fabula.build.cluster import Clustering, Reals, one_thread, placed
 from fabula.build.tree import Group, Node, embeddings
 
 Members = dict[str, float]
@@ -92,7 +92,7 @@ def _shares(
     A spherical mixture as in `cluster`, its means and variances those of the clusters' members.
     """
     with one_thread():
-        points = reduced(embeddings(nodes), knobs.dimensions, knobs.seed)
+        points = placed(embeddings(nodes), knobs)
     floor = knobs.variance_floor * float(points.var(axis=0).mean()) or 1.0
     means = np.stack([points[members].mean(axis=0) for members in map(list, clusters)])
     spreads = np.array(

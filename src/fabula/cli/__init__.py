@@ -19,6 +19,7 @@ COMMANDS = {
     "remove": "Remove documents.",
     "reembed": "Give the whole graph embeddings of another model.",
     "check": "Check that the graph is sound.",
+    "cypher": "Put a query to the graph: one of Fabula's for analysts, or your own.",
     "export": "Write the graph, or a document's, as JSONL or GraphML.",
     "doctor": "Check Python, Neo4j, indexes, models and keys.",
     "settings": "Show every setting, its value and where to set it.",

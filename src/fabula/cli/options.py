@@ -19,6 +19,7 @@ GRAPH = (
     "neo4j_database",
     "neo4j_heap",
     "neo4j_page_cache",
+    "preset",
     "collection",
 )
 MODELS = (
@@ -44,7 +45,19 @@ BUILDING = (
     "max_file_mb",
     *METHOD_SETTINGS,
 )
-ASKING = (*MODELS, "answer_temperature", "answer_tokens", "retrieval", "top_k", "context_tokens")
+RANKING = (
+    "mode",
+    "top_k",
+    "width",
+    "depth",
+    "fusion",
+    "rewrite",
+    "rerank",
+    "rerank_model",
+    "diversity",
+    "expand",
+)
+ASKING = (*MODELS, "answer_temperature", "answer_tokens", *RANKING, "context_tokens")
 ALL = tuple(name for name in Settings.model_fields if name not in SECRET)
 
 Command = Callable[..., Any]

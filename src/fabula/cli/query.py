@@ -10,11 +10,13 @@ from typing import Any
 import click
 
 from fabula.answer import AnswerStream
+from fabula.cli.explained import path_json, print_path
 from fabula.cli.options import ASKING, GRAPH, settings_flags
 from fabula.cli.screen import notice_offline, place, print_json
 from fabula.cli.starting import opened
 from fabula.model import Answer, Hit, Passage
-from fabula.service import KINDS
+from fabula.retrieve.path import Path
+from fabula.search import KINDS
 from fabula.settings import Settings
 
 NOTHING = "Nothing in the graph passes these filters."
@@ -48,32 +50,40 @@ class Levels(click.ParamType[tuple[int, int]]):
 )
 @click.option("--no-answer", is_flag=True, help="only show what is found")
 @click.option("--show-context", is_flag=True, help="show the passages that the answer was given")
+@click.option("--explain", is_flag=True, help="show the path of retrieval, step by step")
 @click.option("--json", "as_json", is_flag=True, help="print JSON, as the README describes it")
 @settings_flags(*GRAPH, *ASKING)
 def command(
     question: str,
     no_answer: bool,
     show_context: bool,
+    explain: bool,
     as_json: bool,
     settings: Settings,
     **filters: Any,
 ) -> None:
-    """Answer QUESTION from all passages at once: chunks, summaries and details."""
+    """Answer QUESTION from the graph's passages: chunks, summaries and details."""
     found = {name: value for name, value in filters.items() if value}
+    path = Path()
     notice_offline(settings)
     with opened(settings) as fabula:
         if no_answer:
-            hits = fabula.retrieve(question, **found)
-            _print_hits(question, hits, as_json)
-            return
-        stream = fabula.stream(question, **found)
+            hits = fabula.retrieve(question, path=path, **found)
+            said = {"question": question, "hits": [_hit_json(hit) for hit in hits]}
+        else:
+            stream = fabula.stream(question, path=path, **found)
+            said = _answer_json(stream.answer, settings) if as_json else {}
         if as_json:
-            print_json(_answer_json(stream.answer, settings))
+            print_json(said | ({"path": path_json(path)} if explain else {}))
             return
-        if not stream.hits:
+        if no_answer:
+            _print_hits(hits)
+        elif stream.hits:
+            print_answer(stream, show_context)
+        else:
             click.echo(NOTHING)
-            return
-        print_answer(stream, show_context)
+        if explain:
+            print_path(path)
 
 
 def print_answer(stream: AnswerStream, show_context: bool) -> None:
@@ -93,10 +103,7 @@ def print_answer(stream: AnswerStream, show_context: bool) -> None:
         click.echo(f"[{passage.number}] {place(passage.hit)}")
 
 
-def _print_hits(question: str, hits: Sequence[Hit], as_json: bool) -> None:
-    if as_json:
-        print_json({"question": question, "hits": [_hit_json(hit) for hit in hits]})
-        return
+def _print_hits(hits: Sequence[Hit]) -> None:
     if not hits:
         click.echo(NOTHING)
     for rank, hit in enumerate(hits, start=1):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -113,6 +113,26 @@ class Writer(Protocol):
 
     def condense(self, texts: Sequence[str]) -> list[tuple[str, ...]]:
         """Key facts of each of some neighbouring chunks, as fragments, none like another."""
+        ...
+
+
+Rewriting = Literal["queries", "answer"]
+"""A question in other words, or an answer that is made up to search with."""
+
+
+class Guide(Protocol):
+    """What retrieval may ask of a model."""
+
+    def route(self, question: str, aspects: Sequence[Aspect]) -> Collection[str]:
+        """The names of the aspects that the question asks about; maybe none."""
+        ...
+
+    def rewrite(self, question: str, form: Rewriting) -> list[str]:
+        """What to search with: other wordings of the question, or one made-up answer."""
+        ...
+
+    def rank(self, question: str, texts: Sequence[str]) -> list[float]:
+        """How well each text serves the question, in their order; higher is better."""
         ...
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from fabula import tokens
 from fabula.providers import Embedder, Embeddings, Prompt, Reply
 from fabula.providers.cache import ResponseCache, chat_key, embedding_key
-from fabula.replies import AspectsReply, PassagesReply, SummariesReply
+from fabula.shapes import AspectsReply, PassagesReply, SummariesReply
 
 PASSAGE = re.compile(r"(?:\A|\n\n)\[passage (\d+)\] ")
 

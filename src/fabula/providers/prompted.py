@@ -12,19 +12,16 @@ from fabula.model import Aspect
 from fabula.prompts import prompt
 from fabula.providers import NO_ANSWER, Chat, Prompt, Reply
 from fabula.replies import (
-    DetailsReply,
-    PassagesReply,
     ask,
     ask_once,
-    aspects_reply,
     read_aspects,
     read_details,
     read_passages,
     read_summaries,
     read_summary,
     shortened,
-    summaries_reply,
 )
+from fabula.shapes import DetailsReply, PassagesReply, aspects_reply, summaries_reply
 
 LOG = logging.getLogger("fabula")
 

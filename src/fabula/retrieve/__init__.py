@@ -1,26 +1,95 @@
-"""Rankings of passages for a question: one strategy a file, all of one shape."""
+"""Retrieval: a mode's hits for a question, and what may be done to any mode's."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Protocol
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
 
 from fabula.model import Filters, Hit
-from fabula.providers import Embedder
-from fabula.retrieve.collapsed import Collapsed
-from fabula.retrieve.hybrid import Hybrid
-from fabula.store import Store
+from fabula.retrieve.diversity import diverse
+from fabula.retrieve.fusion import by_ranks
+from fabula.retrieve.modes import Mode, Tools
+from fabula.store.traversal import Tie, related, vectors
+
+Rewrite = Literal["none", "queries", "answer"]
+Expand = Literal["none"] | Tie
+WIDER = 4
+"""Times `k` hits are asked of a mode where some of them will be passed over."""
 
 
-class Retriever(Protocol):
-    """Finds the passages that serve a question best."""
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What is done to any mode's question and hits, in this order.
 
-    def retrieve(self, question: str, filters: Filters) -> list[Hit]:
-        """The best passages within `filters`, best first; equal scores in the order of ids."""
-        ...
+    `rewrite`: other wordings are asked too, or a made-up answer instead; `rerank`: a model ranks;
+    `diversity`: 0 to 1, how much likeness with better hits counts against one; `expand`: the
+    summaries above a hit, or the chunks beside it, come after it.
+    """
+
+    rewrite: Rewrite = "none"
+    rerank: bool = False
+    diversity: float = 0.0
+    expand: Expand = "none"
 
 
-STRATEGIES: dict[str, Callable[[Store, Embedder, int], Retriever]] = {
-    "collapsed": Collapsed,
-    "hybrid": Hybrid,
-}
+def retrieve(
+    question: str, filters: Filters, mode: Mode, tools: Tools, options: Options
+) -> list[Hit]:
+    """The hits of a mode, `tools.k` of them and what they are expanded by, best first."""
+    passes_over = options.rerank or options.diversity > 0
+    wide = replace(tools, k=WIDER * tools.k) if passes_over else tools
+    rankings = [mode(one, filters, wide) for one in _questions(question, tools, options.rewrite)]
+    hits = rankings[0] if len(rankings) == 1 else _fused(rankings, wide)
+    if options.rerank and hits:
+        hits = _reranked(question, hits, tools)
+    if options.diversity:
+        hits = _diverse(hits, tools, options.diversity)
+    hits = hits[: tools.k]
+    return hits if options.expand == "none" else _expanded(hits, tools, options.expand)
+
+
+def _questions(question: str, tools: Tools, rewrite: Rewrite) -> list[str]:
+    if rewrite == "none":
+        return [question]
+    with tools.path.step("rewrite") as step:
+        written = tools.guide.rewrite(question, rewrite)
+        step.note = " | ".join(written)
+    # A made-up answer stands for its question; other wordings stand beside it.
+    return written if rewrite == "answer" else [question, *written]
+
+
+def _fused(rankings: Sequence[Sequence[Hit]], tools: Tools) -> list[Hit]:
+    with tools.path.step("fuse", "by ranks") as step:
+        hits = by_ranks(rankings, tools.k)
+        step.found(hits)
+    return hits
+
+
+def _reranked(question: str, hits: Sequence[Hit], tools: Tools) -> list[Hit]:
+    with tools.path.step("rerank") as step:
+        scores = tools.guide.rank(question, [hit.text for hit in hits])
+        ranked = [replace(hit, score=score) for hit, score in zip(hits, scores, strict=True)]
+        ranked.sort(key=lambda hit: (-hit.score, hit.id))
+        step.found(ranked, ranked[: tools.k])
+    return ranked
+
+
+def _diverse(hits: Sequence[Hit], tools: Tools, diversity: float) -> list[Hit]:
+    with tools.path.step("diversify", f"{diversity:g}") as step:
+        kept = diverse(hits, vectors(tools.store, [hit.id for hit in hits]), diversity, tools.k)
+        step.found(hits, kept)
+    return kept
+
+
+def _expanded(hits: Sequence[Hit], tools: Tools, expand: Tie) -> list[Hit]:
+    """Each hit with what belongs to it after it, nothing twice."""
+    with tools.path.step("expand", expand) as step:
+        beside = related(tools.store, [hit.id for hit in hits], expand)
+        all_of_them: dict[str, Hit] = {}
+        for hit in hits:
+            all_of_them.setdefault(hit.id, hit)
+            for other in beside.get(hit.id, ()):
+                all_of_them.setdefault(other.id, replace(other, score=hit.score))
+        step.found(list(all_of_them.values()))
+    return list(all_of_them.values())

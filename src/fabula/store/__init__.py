@@ -14,7 +14,6 @@ from typing import Any, Self
 import neo4j
 import numpy as np
 from neo4j.exceptions import DriverError
-from neo4j.vector import Vector as WireVector
 
 from fabula.errors import StoreError
 from fabula.model import (
@@ -30,7 +29,7 @@ from fabula.model import (
 )
 from fabula.queries import query
 from fabula.store import schema
-from fabula.store.rows import bounds, entry, made_space
+from fabula.store.rows import bounds, entry, made_space, wire
 from fabula.store.schema import Index
 from fabula.store.space import Space, other_space, refuse_other_model, refuse_reembedding
 from fabula.store.staging import refuse_broken, stage, switch
@@ -143,7 +142,7 @@ class Store:
         Raises SpaceError where the graph's embeddings are not of the `model` of the vector.
         """
         asked = bounds(filters) | {
-            "vector": WireVector.from_numpy(np.ascontiguousarray(vector, dtype=np.float32)),
+            "vector": wire(vector),
             "model": model,
             "limit": limit,
             "depth": max(2 * limit, LEAST_DEPTH),
@@ -274,9 +273,15 @@ class Store:
 
     def rows(self, name: str, **parameters: Any) -> list[dict[str, Any]]:
         """What the statement of that name in `cypher/` returns."""
+        return self.run(query(name), name, **parameters)
+
+    def run(
+        self, statement: str, name: str = "a query", /, **parameters: Any
+    ) -> list[dict[str, Any]]:
+        """What a statement returns; `name` is what an error calls it."""
         with in_words(name):
             records = self._driver.execute_query(
-                query(name), parameters, database_=self._database
+                statement, parameters, database_=self._database
             ).records
         return [record.data() for record in records]
 

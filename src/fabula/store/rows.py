@@ -6,7 +6,10 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from fabula.model import Entry, Filters, Usage
+import numpy as np
+from neo4j.vector import Vector as WireVector
+
+from fabula.model import Entry, Filters, Usage, Vector
 from fabula.store.space import Space
 
 LAST_CHARACTER = "\U0010ffff"
@@ -22,6 +25,11 @@ def entry(row: dict[str, Any]) -> Entry:
 def made_space(rows: Sequence[dict[str, Any]]) -> Space | None:
     """The embedding space, or None where none is recorded."""
     return Space(**rows[0] | {"aspects": tuple(rows[0]["aspects"])}) if rows else None
+
+
+def wire(vector: Vector) -> WireVector:
+    """A vector as Neo4j takes it in."""
+    return WireVector.from_numpy(np.ascontiguousarray(vector, dtype=np.float32))
 
 
 def bounds(filters: Filters) -> dict[str, Any]:

@@ -52,6 +52,15 @@ def refuse_reembedding(space: Space) -> None:
     )
 
 
+def refuse_moving(space: Space) -> None:
+    """Raises SpaceError while a re-embedded graph moves its embeddings."""
+    if space.phase == "moving":
+        raise SpaceError(
+            "The graph is just taking on its new embeddings: only the modes collapsed, naive, "
+            "details, routed and hybrid can be asked until that has ended."
+        )
+
+
 def other_space(space: Space, wanted: str, model: str = "") -> SpaceError:
     """What to tell who asks for the model or the dimensions `wanted`, which `model` gives."""
     return SpaceError(

@@ -1,0 +1,25 @@
+// A picture of what is around a chunk: its neighbours, details and summaries, for Neo4j Browser.
+// :param document => ''
+//   a document's id, or a part of its title; '' for the first by title
+// :param index => 0
+//   the chunk's number in the book
+// :param limit => 100
+//   rows at most
+CYPHER 25
+MATCH (document:Document)
+WHERE document.id = $document OR toLower(document.title) CONTAINS toLower($document)
+ORDER BY document.title, document.id
+LIMIT 1
+MATCH (chunk:Chunk {document: document.id, index: $index})
+CALL (chunk) {
+  MATCH path = (chunk)-[:NEXT_CHUNK|FROM_DOCUMENT]-()
+  RETURN path
+  UNION
+  MATCH path = (chunk)<-[:DETAILS]-(:Detail)
+  RETURN path
+  UNION
+  MATCH path = (chunk)<-[:SUMMARIZES]-(:Summary)
+  RETURN path
+}
+RETURN path
+LIMIT $limit

@@ -1,0 +1,26 @@
+// How two characters' chapters overlap: chunks of each section that name one, the other, both.
+// :param document => ''
+//   a document's id, or a part of its title; '' for the first by title
+// :param first => 'he'
+//   a name, whole, either case; several names of one person as Fred|nephew
+// :param second => 'she'
+//   another name
+// :param limit => 100
+//   rows at most
+CYPHER 25
+MATCH (document:Document)
+WHERE document.id = $document OR toLower(document.title) CONTAINS toLower($document)
+ORDER BY document.title, document.id
+LIMIT 1
+MATCH (chunk:Chunk {document: document.id})
+WITH document, chunk, chunk.text =~ '(?isU).*\\b(' + $first + ')\\b.*' AS one,
+  chunk.text =~ '(?isU).*\\b(' + $second + ')\\b.*' AS other
+WITH document, chunk.section AS section, min(chunk.index) AS place, count(*) AS chunks,
+  sum(CASE WHEN one THEN 1 ELSE 0 END) AS first,
+  sum(CASE WHEN other THEN 1 ELSE 0 END) AS second,
+  sum(CASE WHEN one AND other THEN 1 ELSE 0 END) AS both
+RETURN document.title AS title, section, chunks, first, second, both,
+  CASE WHEN first + second - both > 0
+    THEN round(100.0 * both / (first + second - both), 1) END AS percent
+ORDER BY place
+LIMIT $limit

@@ -1,0 +1,19 @@
+// How much of a book each level of each aspect reaches.
+// :param document => ''
+//   a document's id, or a part of its title; '' for all documents
+// :param aspect => ''
+//   the name of an aspect; '' for all
+// :param limit => 50
+//   rows at most
+CYPHER 25
+MATCH (document:Document)
+WHERE document.id = $document OR toLower(document.title) CONTAINS toLower($document)
+MATCH (summary:Summary {document: document.id})
+WHERE $aspect IN ['', summary.aspect]
+MATCH (summary)-[:SUMMARIZES]->{1,9}(chunk:Chunk)
+WITH document, summary.aspect AS aspect, summary.level AS level,
+  count(DISTINCT summary) AS summaries, count(DISTINCT chunk) AS chunks
+RETURN document.title AS title, aspect, level, summaries, chunks,
+  round(100.0 * chunks / count { (document)<-[:FROM_DOCUMENT]-(:Chunk) }, 1) AS percent
+ORDER BY title, document.id, aspect, level
+LIMIT $limit

@@ -1,0 +1,24 @@
+// Where some words are densest along a book: how many chunks of each part have them.
+// :param document => ''
+//   a document's id, or a part of its title; '' for the first by title
+// :param words => 'love|heart|friend'
+//   words to find, whole, either case (a regular expression)
+// :param parts => 10
+//   equal parts that the book is cut into, and rows
+CYPHER 25
+MATCH (document:Document)
+WHERE document.id = $document OR toLower(document.title) CONTAINS toLower($document)
+ORDER BY document.title, document.id
+LIMIT 1
+MATCH (chunk:Chunk {document: document.id})
+WITH document, chunk,
+  chunk.index * $parts / count { (document)<-[:FROM_DOCUMENT]-(:Chunk) } AS part,
+  chunk.text =~ '(?isU).*\\b(' + $words + ')\\b.*' AS has
+ORDER BY chunk.index
+WITH document, part, collect(chunk.section)[0] AS section, count(*) AS chunks,
+  sum(CASE WHEN has THEN 1 ELSE 0 END) AS found
+RETURN document.title AS title, part + 1 AS part, section AS begins_in, chunks, found,
+  100 * found / chunks AS percent,
+  reduce(bar = '', step IN range(1, 20 * found / chunks) | bar + '#') AS bar
+ORDER BY part
+LIMIT $parts

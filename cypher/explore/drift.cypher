@@ -1,0 +1,19 @@
+// Summaries least like what they summarise: those to read with care.
+// :param document => ''
+//   a document's id, or a part of its title; '' for all documents
+// :param aspect => ''
+//   the name of an aspect; '' for all
+// :param limit => 20
+//   rows at most
+CYPHER 25
+MATCH (document:Document)
+WHERE document.id = $document OR toLower(document.title) CONTAINS toLower($document)
+MATCH (summary:Summary {document: document.id})
+WHERE $aspect IN ['', summary.aspect]
+MATCH (summary)-[:SUMMARIZES]->(member:Chunk|Summary)
+WITH document, summary, count(*) AS members,
+  avg(2 * vector.similarity.cosine(summary.embedding, member.embedding) - 1) AS cosine
+RETURN document.title AS title, summary.aspect AS aspect, summary.level AS level, members,
+  round(cosine, 3) AS cosine, left(replace(summary.text, '\n', ' '), 120) AS text, summary.id AS id
+ORDER BY cosine, title, id
+LIMIT $limit

@@ -1,0 +1,18 @@
+// A book by its details: the facts in text order, or those that have some words.
+// :param document => ''
+//   a document's id, or a part of its title; '' for the first by title
+// :param words => ''
+//   words to find, as ghost|spirit (a regular expression); '' for all
+// :param limit => 50
+//   rows at most
+CYPHER 25
+MATCH (document:Document)
+WHERE document.id = $document OR toLower(document.title) CONTAINS toLower($document)
+ORDER BY document.title, document.id
+LIMIT 1
+MATCH (detail:Detail {document: document.id})-[:DETAILS]->(chunk:Chunk)
+WHERE $words = '' OR detail.text =~ '(?isU).*\\b(' + $words + ')\\b.*'
+RETURN document.title AS title, chunk.section AS section, chunk.index AS chunk,
+  detail.text AS detail, detail.id AS id
+ORDER BY chunk, detail.ordinal
+LIMIT $limit

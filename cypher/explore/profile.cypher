@@ -1,0 +1,22 @@
+// Which aspects each section is told by: how many of its chunks a summary of the aspect covers.
+// :param document => ''
+//   a document's id, or a part of its title; '' for the first by title
+// :param limit => 100
+//   rows at most
+CYPHER 25
+MATCH (document:Document)
+WHERE document.id = $document OR toLower(document.title) CONTAINS toLower($document)
+ORDER BY document.title, document.id
+LIMIT 1
+MATCH (chunk:Chunk {document: document.id})
+WITH document, chunk.section AS section, collect(chunk) AS chunks, min(chunk.index) AS place
+CALL (chunks) {
+  UNWIND chunks AS chunk
+  MATCH (chunk)<-[:SUMMARIZES]-(summary:Summary)
+  RETURN summary.aspect AS aspect, count(DISTINCT chunk) AS covered
+}
+RETURN document.title AS title, section, aspect, size(chunks) AS chunks, covered,
+  100 * covered / size(chunks) AS percent,
+  reduce(bar = '', step IN range(1, 20 * covered / size(chunks)) | bar + '#') AS bar
+ORDER BY place, covered DESC, aspect
+LIMIT $limit

@@ -1,0 +1,18 @@
+// The text itself, chunk by chunk from some place on.
+// :param document => ''
+//   a document's id, or a part of its title; '' for the first by title
+// :param first => 0
+//   the chunk to begin with, by its number in the book
+// :param limit => 5
+//   rows at most
+CYPHER 25
+MATCH (document:Document)
+WHERE document.id = $document OR toLower(document.title) CONTAINS toLower($document)
+ORDER BY document.title, document.id
+LIMIT 1
+MATCH (chunk:Chunk {document: document.id})
+WHERE chunk.index >= $first
+RETURN document.title AS title, chunk.section AS section, chunk.index AS index,
+  chunk.text AS text
+ORDER BY index
+LIMIT $limit

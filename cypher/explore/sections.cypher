@@ -1,0 +1,21 @@
+// The longest sections, or the shortest, with their share of the book.
+// :param document => ''
+//   a document's id, or a part of its title; '' for all documents
+// :param shortest => false
+//   true for the shortest first
+// :param limit => 20
+//   rows at most
+CYPHER 25
+MATCH (document:Document)
+WHERE document.id = $document OR toLower(document.title) CONTAINS toLower($document)
+MATCH (chunk:Chunk {document: document.id})
+WITH document, chunk.section AS section, count(*) AS chunks, sum(chunk.tokens) AS tokens,
+  min(chunk.start) AS start, max(chunk.end) AS end
+WITH document, sum(tokens) AS total,
+  collect({name: section, chunks: chunks, tokens: tokens, start: start, end: end}) AS sections
+UNWIND sections AS section
+RETURN document.title AS title, section.name AS section, section.chunks AS chunks,
+  section.tokens AS tokens, round(100.0 * section.tokens / total, 1) AS percent,
+  section.start AS start, section.end AS end
+ORDER BY CASE WHEN $shortest THEN tokens ELSE -tokens END, title, document.id, start
+LIMIT $limit

@@ -1,0 +1,28 @@
+// Where a book is most about what a summary says: how close the chunks of each part are to it.
+// :param document => ''
+//   a document's id, or a part of its title; '' for the first by title
+// :param aspect => 'theme'
+//   the aspect whose highest summary is taken; '' for any
+// :param summary => ''
+//   a summary's id, in the place of the highest
+// :param parts => 10
+//   equal parts that the book is cut into, and rows
+CYPHER 25
+MATCH (document:Document)
+WHERE document.id = $document OR toLower(document.title) CONTAINS toLower($document)
+ORDER BY document.title, document.id
+LIMIT 1
+MATCH (summary:Summary {document: document.id})
+WHERE $summary IN ['', summary.id] AND ($summary <> '' OR $aspect IN ['', summary.aspect])
+ORDER BY summary.level DESC, summary.end - summary.start DESC, summary.id
+LIMIT 1
+MATCH (chunk:Chunk {document: document.id})
+WITH summary, chunk, chunk.index * $parts / count { (document)<-[:FROM_DOCUMENT]-(:Chunk) } AS part,
+  2 * vector.similarity.cosine(chunk.embedding, summary.embedding) - 1 AS cosine
+ORDER BY cosine DESC, chunk.index
+WITH summary, part, collect(chunk)[0] AS closest, count(*) AS chunks, avg(cosine) AS mean
+RETURN summary.aspect AS aspect, part + 1 AS part, chunks, round(mean, 3) AS cosine,
+  reduce(bar = '', step IN range(1, toInteger(40 * mean)) | bar + '#') AS bar,
+  closest.section AS section, left(replace(closest.text, '\n', ' '), 100) AS closest
+ORDER BY part
+LIMIT $parts

@@ -1,0 +1,17 @@
+// Where the text turns: neighbouring chunks of one section that are least alike.
+// :param document => ''
+//   a document's id, or a part of its title; '' for all documents
+// :param limit => 20
+//   rows at most
+CYPHER 25
+MATCH (document:Document)
+WHERE document.id = $document OR toLower(document.title) CONTAINS toLower($document)
+MATCH (chunk:Chunk {document: document.id})-[:NEXT_CHUNK]->(next:Chunk)
+WHERE chunk.section = next.section
+WITH document, chunk, next,
+  2 * vector.similarity.cosine(chunk.embedding, next.embedding) - 1 AS cosine
+RETURN document.title AS title, chunk.section AS section, chunk.index AS index,
+  round(cosine, 3) AS cosine, right(replace(chunk.text, '\n', ' '), 100) AS before,
+  left(replace(next.text, '\n', ' '), 100) AS after
+ORDER BY cosine, title, document.id, index
+LIMIT $limit

@@ -1,0 +1,18 @@
+// Chunks that no summary covers, of one aspect or of all.
+// :param document => ''
+//   a document's id, or a part of its title; '' for all documents
+// :param aspect => ''
+//   chunks without a summary of this aspect; '' for those without any
+// :param limit => 20
+//   rows at most
+CYPHER 25
+MATCH (document:Document)
+WHERE document.id = $document OR toLower(document.title) CONTAINS toLower($document)
+MATCH (chunk:Chunk {document: document.id})
+WHERE NOT EXISTS {
+  (chunk)<-[:SUMMARIZES]-(summary:Summary) WHERE $aspect IN ['', summary.aspect]
+}
+RETURN document.title AS title, chunk.section AS section, chunk.index AS index,
+  chunk.tokens AS tokens, left(replace(chunk.text, '\n', ' '), 120) AS text, chunk.id AS id
+ORDER BY title, document.id, index
+LIMIT $limit

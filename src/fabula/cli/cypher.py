@@ -1,0 +1,195 @@
+"""`fabula cypher`: questions put to the graph itself, in Cypher."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.table import Table as Grid
+from rich.text import Text
+
+from fabula.cli.options import GRAPH, settings_flags
+from fabula.cli.screen import console, print_json
+from fabula.cli.starting import opened
+from fabula.explore import Query, names, parse, read, shipped
+from fabula.settings import Settings
+from fabula.store.reading import Table, run
+
+SUFFIXES = (".cypher", ".cql", ".txt")
+CAPTION = 40
+"""Characters of a node's text that stand for it in a table."""
+SERVER = tuple(name for name in GRAPH if name != "collection")
+
+
+class Given(click.ParamType[tuple[str, str]]):
+    """A parameter's name and its value."""
+
+    name = "name=value"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, str]:
+        """The name and the value as typed."""
+        name, equals, typed = str(value).partition("=")
+        if not (name and equals):
+            self.fail(f"give a parameter as name=value, not {value!r}", param, ctx)
+        return name, typed
+
+
+@click.command("cypher")
+@click.argument("name", default="")
+@click.option("-e", "--execute", default="", metavar="CYPHER", help="this statement, and no NAME")
+@click.option(
+    "--param", "given", multiple=True, type=Given(), help="a parameter's value: JSON, or else text"
+)
+@click.option("--list", "listed", is_flag=True, help="list the queries that come with Fabula")
+@click.option("--show", is_flag=True, help="show the query, to paste into Neo4j Browser")
+@click.option("--json", "as_json", is_flag=True, help="print JSON: a list of objects")
+@click.option("--csv", "as_csv", is_flag=True, help="print CSV, with a header line")
+@click.option("--write", is_flag=True, help="let the query change the graph")
+@settings_flags(*SERVER)
+def command(
+    name: str,
+    execute: str,
+    given: Sequence[tuple[str, str]],
+    listed: bool,
+    show: bool,
+    as_json: bool,
+    as_csv: bool,
+    write: bool,
+    settings: Settings,
+) -> None:
+    """Put the query NAME to the graph, or a file of Cypher, or a statement with -e.
+
+    --list names the queries that come with Fabula, and --show tells one's parameters. A query
+    only reads, unless --write lets it change the graph. It sees all collections.
+    """
+    if as_json and as_csv:
+        raise click.UsageError("Give --json or --csv, not both.")
+    if listed:
+        _print_list(as_json)
+        return
+    if bool(name) == bool(execute):
+        raise click.UsageError("Name a query or a file, or give a statement with -e; see --list.")
+    query = parse(execute) if execute else _named(name)
+    if show:
+        click.echo(query.statement.rstrip())
+        return
+    values = query.values(dict(given))
+    with opened(settings) as fabula:
+        table = run(fabula.store, query.statement, values, write=write)
+    if as_json:
+        print_json([dict(zip(table.columns, row, strict=True)) for row in table.rows])
+    elif as_csv:
+        click.echo(_csv(table), nl=False)
+    else:
+        _print_table(table)
+    if table.changes:
+        click.echo(f"Changed: {_counted(table)}", err=True)
+
+
+def _named(name: str) -> Query:
+    """A query that comes with Fabula, or the user's own file."""
+    path = Path(name)
+    is_file = path.suffix in SUFFIXES or len(path.parts) > 1
+    return read(path) if is_file else shipped(name)
+
+
+def _print_list(as_json: bool) -> None:
+    queries = [shipped(name) for name in names()]
+    if as_json:
+        print_json(
+            [
+                {
+                    "name": query.name,
+                    "purpose": query.purpose,
+                    "parameters": [
+                        {"name": one.name, "default": one.default, "about": one.about}
+                        for one in query.parameters
+                    ],
+                }
+                for query in queries
+            ]
+        )
+        return
+    grid = Grid(show_edge=False)
+    for heading in ("name", "purpose", "parameters"):
+        grid.add_column(heading)
+    for query in queries:
+        grid.add_row(query.name, query.purpose, ", ".join(one.name for one in query.parameters))
+    console().print(grid)
+
+
+def _print_table(table: Table) -> None:
+    if not table.columns:
+        return
+    grid = Grid(show_edge=False)
+    for place, column in enumerate(table.columns):
+        cells = [row[place] for row in table.rows]
+        numbers = bool(cells) and all(isinstance(cell, int | float | None) for cell in cells)
+        grid.add_column(Text(column), justify="right" if numbers else "left")
+    for row in table.rows:
+        grid.add_row(*(Text(_cell(value)) for value in row))
+    console().print(grid)
+    click.echo(f"{len(table.rows):,} rows" if len(table.rows) != 1 else "1 row")
+
+
+def _cell(value: Any) -> str:
+    """A value in a table, for people."""
+    match value:
+        case None:
+            return ""
+        case str():
+            return value
+        case {"labels": labels, "properties": properties}:
+            return _node(labels, properties)
+        case {"type": type, "from": _, "to": _, "properties": properties}:
+            return f"[:{type}{_braced(properties)}]"
+        case {"nodes": nodes, "relationships": ties}:
+            return _path(nodes, ties)
+        case list():
+            return ", ".join(map(_cell, value))
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _node(labels: Sequence[str], properties: dict[str, Any]) -> str:
+    caption = str(properties.get("title") or properties.get("text") or properties.get("id") or "")
+    caption = " ".join(caption.split())
+    short = caption if len(caption) <= CAPTION else f"{caption[:CAPTION].rstrip()}..."
+    return f"(:{':'.join(labels)} {short})" if short else f"(:{':'.join(labels)})"
+
+
+def _path(nodes: Sequence[Any], ties: Sequence[Any]) -> str:
+    """A path as Cypher draws one."""
+    drawn = _cell(nodes[0])
+    for before, tie, node in zip(nodes, ties, nodes[1:], strict=False):
+        forward = tie["from"] == before["id"]
+        drawn += f"{'-' if forward else '<-'}{_cell(tie)}{'->' if forward else '-'}{_cell(node)}"
+    return drawn
+
+
+def _braced(properties: dict[str, Any]) -> str:
+    return f" {json.dumps(properties, ensure_ascii=False)}" if properties else ""
+
+
+def _csv(table: Table) -> str:
+    """Lines of CSV; what is no text and no number is JSON."""
+    lines = io.StringIO()
+    writer = csv.writer(lines, lineterminator="\n")
+    writer.writerow(table.columns)
+    writer.writerows([_field(value) for value in row] for row in table.rows)
+    return lines.getvalue()
+
+
+def _field(value: Any) -> Any:
+    plain = value is None or (isinstance(value, str | int | float) and not isinstance(value, bool))
+    return value if plain else json.dumps(value, ensure_ascii=False)
+
+
+def _counted(table: Table) -> str:
+    return ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in table.changes.items())

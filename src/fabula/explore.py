@@ -1,0 +1,158 @@
+"""Queries for analysts: what a file of Cypher says of itself, and what it is given to run with.
+
+A file begins with comment lines: its purpose, then for each parameter the line that sets it in
+Neo4j Browser, and under it what the parameter is:
+
+    // What the query is for, in one sentence.
+    // :param limit => 20
+    //   rows at most
+
+The statement follows. A file without such a header runs too: what stands as `$name` in it is then
+a parameter without a default.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fabula.errors import FabulaError, NotFound
+from fabula.queries import FOLDER
+
+SHIPPED = FOLDER / "explore"
+_SETTING = re.compile(r":param\s+(\w+)\s*=>\s*(.*?);?$")
+_UNREAD = re.compile(
+    r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`[^`]*`|//[^\n]*|/\*.*?\*/""", re.DOTALL
+)
+"""Where a $ begins no parameter: in texts, quoted names and comments."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A value that a query is given; one that is `required` has no default."""
+
+    name: str
+    default: Any = None
+    about: str = ""
+    required: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A statement of Cypher, what it is for, and its parameters in the order of their header."""
+
+    name: str
+    purpose: str
+    parameters: tuple[Parameter, ...]
+    statement: str
+
+    def values(self, given: Mapping[str, str]) -> dict[str, Any]:
+        """The value of every parameter: as typed where it is `given`, else its default.
+
+        What is typed is JSON where it can be read as that, else text; and it is text as it stands
+        where the default is one. Raises FabulaError for a parameter that there is not, or that
+        has neither value nor default.
+        """
+        known = {parameter.name: parameter for parameter in self.parameters}
+        unknown = [name for name in given if name not in known]
+        if unknown:
+            raise FabulaError(
+                f"{self._called} has no parameter {unknown[0]!r}{self._named(unknown)}"
+            )
+        missing = [one.name for one in self.parameters if one.required and one.name not in given]
+        if missing:
+            raise FabulaError(f"{self._called} needs {_flags(missing)}: {self._it_has}.")
+        return {
+            name: _typed(given[name], parameter.default) if name in given else parameter.default
+            for name, parameter in known.items()
+        }
+
+    @property
+    def _called(self) -> str:
+        return f"The query {self.name!r}" if self.name else "This query"
+
+    @property
+    def _it_has(self) -> str:
+        names = ", ".join(parameter.name for parameter in self.parameters)
+        return f"its parameters are {names}" if names else "it has none"
+
+    def _named(self, unknown: Sequence[str]) -> str:
+        near = difflib.get_close_matches(unknown[0], [one.name for one in self.parameters], 1)
+        return f": {self._it_has}." + (f" Did you mean {near[0]}?" if near else "")
+
+
+def names() -> list[str]:
+    """The queries that come with Fabula, by name."""
+    return sorted(path.stem for path in SHIPPED.glob("*.cypher"))
+
+
+def shipped(name: str) -> Query:
+    """The query of that name that comes with Fabula. Raises NotFound, with the nearest name."""
+    if name not in names():
+        near = difflib.get_close_matches(name, names(), 1)
+        meant = f" Did you mean {near[0]}?" if near else ""
+        raise NotFound(f"There is no query {name!r}.{meant} `fabula cypher --list` shows them.")
+    return read(SHIPPED / f"{name}.cypher")
+
+
+def read(path: Path) -> Query:
+    """The query in a file. Raises FabulaError where it can't be read."""
+    try:
+        return parse(path.read_text(encoding="utf-8-sig"), path.stem)
+    except (OSError, UnicodeError) as error:
+        why = "it is no UTF-8 text" if isinstance(error, UnicodeError) else error.strerror
+        raise FabulaError(f"The query in {path} can't be read: {why}.") from error
+
+
+def parse(text: str, name: str = "") -> Query:
+    """A query from its text. Raises FabulaError for a default that is neither text nor JSON."""
+    header: list[str] = []
+    for line in text.splitlines():
+        if line.strip() and not line.startswith("//"):
+            break
+        header.append(line.removeprefix("//").strip())
+    purpose = header[0] if header and not header[0].startswith(":param") else ""
+    parameters: dict[str, Parameter] = {}
+    about: dict[str, list[str]] = {}
+    now = ""
+    for line in header:
+        if found := _SETTING.match(line):
+            now = found[1]
+            parameters[now] = Parameter(now, _literal(found[2], now, name))
+            about[now] = []
+        elif now and line:
+            about[now].append(line)
+    told = [Parameter(key, one.default, " ".join(about[key])) for key, one in parameters.items()]
+    asked = dict.fromkeys(re.findall(r"\$(\w+)", _UNREAD.sub(" ", text)))
+    told += [Parameter(key, required=True) for key in asked if key not in parameters]
+    return Query(name, purpose, tuple(told), text)
+
+
+def _literal(written: str, parameter: str, name: str) -> Any:
+    """A default, as Cypher writes it: a 'text', or what JSON and Cypher write alike."""
+    if quoted := re.fullmatch(r"'((?:\\.|[^'\\])*)'", written):
+        return re.sub(r"\\(.)", r"\1", quoted[1])
+    try:
+        return json.loads(written)
+    except ValueError as error:
+        raise FabulaError(
+            f"The default of parameter {parameter!r} in {name or 'this query'} can't be read: "
+            f"{written}. Write a number, true, false, a 'text' or a JSON list."
+        ) from error
+
+
+def _typed(given: str, default: Any) -> Any:
+    try:
+        value = json.loads(given)
+    except ValueError:
+        return given
+    return given if isinstance(default, str) and not isinstance(value, str) else value
+
+
+def _flags(missing: Sequence[str]) -> str:
+    return " ".join(f"--param {name}=..." for name in missing)

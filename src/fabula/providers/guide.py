@@ -1,0 +1,118 @@
+"""What retrieval may ask of a model: a question's aspects, other wordings, and a ranking."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fabula import tokens
+from fabula.errors import SettingsError
+from fabula.model import Aspect
+from fabula.prompts import prompt
+from fabula.providers import Chat, Embedder, Prompt, Rewriting
+from fabula.replies import (
+    ask,
+    read_aspects,
+    read_queries,
+    read_ranking,
+    read_summary,
+)
+from fabula.shapes import QueriesReply, RankingReply, aspects_reply
+
+QUERIES = 3
+"""Other wordings of a question."""
+ANSWER_TOKENS = 200
+RANKED_TOKENS = 300
+"""Of each passage that is ranked: enough to judge it by."""
+MOST_ROUTED = 2
+
+Rank = Callable[[str, Sequence[str]], list[float]]
+
+
+@dataclass(frozen=True, slots=True)
+class PromptedGuide:
+    """A `Guide` that asks a chat; it ranks with `ranker`, an endpoint for that, if there is one."""
+
+    routing: Chat
+    chat: Chat
+    ranker: Rank | None = None
+
+    def route(self, question: str, aspects: Sequence[Aspect]) -> Collection[str]:
+        """The names of the aspects that the question asks about; maybe none."""
+        names = tuple(aspect.name for aspect in aspects)
+        listed = "\n".join(f"- {aspect.name}: {aspect.description}" for aspect in aspects)
+        asked = Prompt(
+            system=prompt("route_system"),
+            user=prompt("route", aspects=listed, question=question),
+            max_tokens=100 + 2 * tokens.count(", ".join(names)),
+            temperature=0,
+            schema=aspects_reply(names),
+        )
+        return ask(self.routing, asked, lambda reply: read_aspects(reply, names))
+
+    def rewrite(self, question: str, form: Rewriting) -> list[str]:
+        """Other wordings of the question, or one made-up answer (Gao et al. 2022, HyDE)."""
+        if form == "answer":
+            asked = Prompt(
+                system=prompt("suppose_system"),
+                user=prompt("suppose", question=question),
+                max_tokens=ANSWER_TOKENS,
+                temperature=0,
+            )
+            return [ask(self.chat, asked, read_summary)]
+        asked = Prompt(
+            system=prompt("reword_system"),
+            user=prompt("reword", question=question, count=QUERIES),
+            max_tokens=100 + QUERIES * 2 * tokens.count(question),
+            temperature=0,
+            schema=QueriesReply,
+        )
+        return list(ask(self.chat, asked, lambda reply: read_queries(reply, QUERIES)))
+
+    def rank(self, question: str, texts: Sequence[str]) -> list[float]:
+        """How well each text serves the question, higher is better; all asked for at once."""
+        if self.ranker is not None:
+            return self.ranker(question, texts)
+        heads = [tokens.cut(text, RANKED_TOKENS) for text in texts]
+        numbered = [f"[passage {n}] {head}" for n, head in enumerate(heads, 1)]
+        asked = Prompt(
+            system=prompt("rank_system"),
+            user=prompt("rank", passages="\n\n".join(numbered), question=question),
+            max_tokens=100 + 6 * len(texts),
+            temperature=0,
+            schema=RankingReply,
+        )
+        best_first = ask(self.chat, asked, lambda reply: read_ranking(reply, len(texts)))
+        scores = {number: 1 - place / len(texts) for place, number in enumerate(best_first)}
+        # What the model left out keeps its order, behind the rest.
+        return [scores.get(n, -n / len(texts)) for n in range(1, len(texts) + 1)]
+
+
+@dataclass(frozen=True, slots=True)
+class OfflineGuide:
+    """A `Guide` that asks no model: it compares, and can neither write nor rank."""
+
+    embedder: Embedder
+
+    def route(self, question: str, aspects: Sequence[Aspect]) -> Collection[str]:
+        """The two aspects whose descriptions are nearest to the question."""
+        described = [f"{aspect.name}. {aspect.description}" for aspect in aspects]
+        vector, *wanted = self.embedder.embed([question, *described]).vectors
+        nearest = np.argsort(-(np.stack(wanted) @ vector), kind="stable")[:MOST_ROUTED]
+        return frozenset(aspects[one].name for one in nearest.tolist())
+
+    def rewrite(self, question: str, form: Rewriting) -> list[str]:
+        """Raises SettingsError: it takes a model."""
+        raise _needs_model("--rewrite")
+
+    def rank(self, question: str, texts: Sequence[str]) -> list[float]:
+        """Raises SettingsError: it takes a model."""
+        raise _needs_model("--rerank")
+
+
+def _needs_model(flag: str) -> SettingsError:
+    return SettingsError(
+        f"{flag} asks a chat model, and none is set: set OPENAI_API_KEY or OPENAI_BASE_URL."
+    )

@@ -1,0 +1,82 @@
+"""Down the trees from the best passage at hand, wherever it is, as long as that can pay.
+
+Plain top-down goes down level by level and keeps as many on each. Here every passage found stays
+at hand, the best ones are opened next, and a rule says when to stop: one more opening must be able
+to reach the k-th best found so far, if it gains what openings of this question gained.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from fabula.model import Filters, Hit, Vector
+from fabula.queries import query
+from fabula.retrieve.modes import Tools
+from fabula.store.traversal import members
+
+USUAL_GAINS = (0.1, 0.1, 0.1)
+"""Cosine that a passage's best member is ahead of it, before any was opened."""
+ENOUGH = 20
+"""The rank to reach: a longer list than an answer needs, so that the best are certain."""
+
+
+@dataclass(slots=True)
+class Frontier:
+    """What was found of the trees, what of it was opened, and what that gained."""
+
+    found: dict[str, Hit] = field(default_factory=dict)
+    opened: set[str] = field(default_factory=set)
+    gains: list[float] = field(default_factory=lambda: [*USUAL_GAINS])
+
+    def best(self) -> list[Hit]:
+        """All that was found, best first."""
+        return sorted(self.found.values(), key=lambda hit: (-hit.score, hit.id))
+
+    def next(self, width: int) -> list[Hit]:
+        """At most `width` passages that are worth opening."""
+        best = self.best()
+        to_reach = best[ENOUGH - 1].score if len(best) >= ENOUGH else -math.inf
+        gain = statistics.fmean(self.gains) + statistics.pstdev(self.gains)
+        closed = [hit for hit in best if hit.kind == "summary" and hit.id not in self.opened]
+        return [hit for hit in closed[:width] if hit.score + gain >= to_reach]
+
+    def open(self, hit: Hit, inside: Sequence[Hit]) -> None:
+        """`hit` was opened, and these are in it."""
+        self.opened.add(hit.id)
+        best = max((member.score for member in inside), default=hit.score)
+        self.gains.append(max(0.0, best - hit.score))
+        self.found |= {member.id: member for member in inside}
+
+
+def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
+    """The `k` best that were found; a round trip for the tops, and one for each `width` opened."""
+    vector = tools.embed(question)
+    frontier = Frontier()
+    with tools.path.step("tops", f"the best {tools.width} of each aspect") as step:
+        tops = tools.found(query("find_tops"), vector, filters, width=tools.width)
+        frontier.found |= {hit.id: hit for hit in tops}
+        step.found(tops)
+    while chosen := frontier.next(tools.width):
+        _open(chosen, vector, filters, tools, frontier)
+    kept = [hit for hit in frontier.best() if _passes(hit, filters)][: tools.k]
+    with tools.path.step("keep", f"{len(frontier.found)} found") as step:
+        step.found(frontier.best(), kept)
+    return kept
+
+
+def _open(
+    chosen: Sequence[Hit], vector: Vector, filters: Filters, tools: Tools, frontier: Frontier
+) -> None:
+    with tools.path.step("open", ", ".join(f"{hit.aspect} {hit.level}" for hit in chosen)) as step:
+        model = tools.embedder.model
+        below = members(tools.store, [hit.id for hit in chosen], vector, model)
+        for hit in chosen:
+            frontier.open(hit, below[hit.id])
+        step.found([member for hit in chosen for member in below[hit.id]])
+
+
+def _passes(hit: Hit, filters: Filters) -> bool:
+    return hit.kind in filters.kinds and filters.lowest <= hit.level <= filters.highest

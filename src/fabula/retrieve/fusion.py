@@ -1,0 +1,41 @@
+"""Rankings put together: by their scores, or by their ranks alone."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
+
+from fabula.model import Hit
+
+SMOOTHING = 60
+"""Ranks from which on it hardly matters how far down (Cormack et al. 2009, SIGIR, section 2)."""
+
+
+def by_scores(rankings: Sequence[tuple[Sequence[Hit], float]], k: int) -> list[Hit]:
+    """The `k` hits with the highest weighted sum of scores, each ranking's scaled to 0..1."""
+    return _best([(hits, weight, _scaled(hits)) for hits, weight in rankings], k)
+
+
+def by_ranks(rankings: Sequence[Sequence[Hit]], k: int) -> list[Hit]:
+    """The `k` hits with the highest sum of 1 / (60 + rank): reciprocal rank fusion."""
+    ranks = [[1 / (SMOOTHING + rank) for rank in range(1, len(hits) + 1)] for hits in rankings]
+    return _best([(hits, 1.0, shares) for hits, shares in zip(rankings, ranks, strict=True)], k)
+
+
+def _best(rankings: Sequence[tuple[Sequence[Hit], float, Sequence[float]]], k: int) -> list[Hit]:
+    sums: dict[str, float] = defaultdict(float)
+    hits: dict[str, Hit] = {}
+    for ranking, weight, scores in rankings:
+        for hit, score in zip(ranking, scores, strict=True):
+            sums[hit.id] += weight * score
+            hits.setdefault(hit.id, hit)
+    best = sorted(sums, key=lambda id: (-sums[id], id))[:k]
+    return [replace(hits[id], score=sums[id]) for id in best]
+
+
+def _scaled(ranking: Sequence[Hit]) -> list[float]:
+    """Scores from 0, the lowest, to 1, the highest; all 1 where they are equal."""
+    scores = [hit.score for hit in ranking]
+    lowest, spread = min(scores, default=0.0), max(scores, default=0.0) - min(scores, default=0.0)
+    return [(score - lowest) / spread if spread else 1.0 for score in scores]

@@ -1,0 +1,302 @@
+"""Ways through the graph, on a real Neo4j: each mode's hits, what may be done to them, the path."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from conftest import connect, wipe
+from endpoint import Endpoint
+from fabula import Fabula
+from fabula.cli import main
+from fabula.errors import SettingsError
+from fabula.model import Filters
+from fabula.queries import query
+from fabula.retrieve.modes import GROUP, mode_names
+from fabula.retrieve.path import Path as Steps
+from fabula.server import Address
+from fabula.store.rows import bounds, wire
+from graphs import vector
+from kills import story
+
+QUESTION = "Where did Anna go in the winter?"
+MODES = ("adaptive", "bottom-up", "collapsed", "details", "hybrid", "naive", "routed", "top-down")
+
+
+@pytest.fixture(scope="module")
+def books(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Two books, made without a model, in the graph that this module's tests read."""
+    folder = tmp_path_factory.mktemp("books")
+    (folder / "winter.txt").write_text(story("cold"))
+    (folder / "summer.txt").write_text(story("dry").replace("winter", "summer"))
+    with connect(address) as store, pytest.MonkeyPatch.context() as patch:
+        wipe(store)
+        _reached(address, patch)
+        with Fabula(chunk_tokens=64, cluster_size=4, cache=False) as fabula:
+            fabula.ingest(folder)
+        yield
+        wipe(store)
+
+
+@pytest.fixture(autouse=True)
+def reached(books: None, address: Address, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The environment names the tests' Neo4j."""
+    _reached(address, monkeypatch)
+
+
+def _reached(address: Address, patch: pytest.MonkeyPatch) -> None:
+    patch.setenv("NEO4J_URI", address.uri)
+    patch.setenv("NEO4J_USERNAME", address.username)
+    patch.setenv("NEO4J_PASSWORD", address.password)
+
+
+def asked(*words: str, code: int = 0) -> Result:
+    result = CliRunner().invoke(main, ["query", QUESTION, "--no-answer", *words])
+    assert result.exit_code == code, result.output
+    return result
+
+
+# The modes
+
+
+def test_these_modes_are_there() -> None:
+    assert tuple(mode_names()) == MODES
+
+
+@pytest.mark.parametrize("name", MODES)
+def test_a_mode_finds_as_many_as_asked_best_first_and_none_twice(name: str) -> None:
+    with Fabula(mode=name, top_k=7) as fabula:
+        hits = fabula.retrieve(QUESTION)
+    assert len(hits) == 7
+    assert len({hit.id for hit in hits}) == 7
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+
+
+@pytest.mark.parametrize("name", MODES)
+def test_a_mode_stays_within_the_filters(name: str) -> None:
+    with Fabula(mode=name, top_k=30) as fabula:
+        in_one = fabula.retrieve(QUESTION, document="summer.txt")
+        assert {hit.title for hit in in_one} == {"Summer"}
+        plots = fabula.retrieve(QUESTION, aspects=["plot"])
+        assert {hit.aspect for hit in plots} <= {"plot", ""}
+        low = fabula.retrieve(QUESTION, levels=(0, 0))
+        assert {hit.level for hit in low} == {0}
+        chunks = fabula.retrieve(QUESTION, kinds=["chunk"])
+        assert {hit.kind for hit in chunks} == ({"chunk"} if name != "details" else set())
+
+
+def test_modes_of_one_kind_find_that_kind() -> None:
+    for name, kind in (("naive", "chunk"), ("details", "detail")):
+        with Fabula(mode=name) as fabula:
+            assert {hit.kind for hit in fabula.retrieve(QUESTION)} == {kind}
+
+
+def test_top_down_keeps_what_its_width_allows() -> None:
+    steps = Steps()
+    with Fabula(mode="top-down", width=1, depth=1, top_k=100) as fabula:
+        hits = fabula.retrieve(QUESTION, path=steps)
+        aspects = {hit.aspect for hit in hits if hit.aspect}
+        # One top of each aspect, and one step down from all of them.
+        assert len(hits) <= len(aspects) + 1
+
+
+def test_bottom_up_finds_what_covers_the_best_chunks() -> None:
+    with Fabula(mode="bottom-up", top_k=60) as fabula:
+        found = fabula.retrieve(QUESTION)
+        [top] = fabula.retrieve(QUESTION, kinds=["chunk"])[:1]
+    assert {"chunk", "detail", "summary"} == {hit.kind for hit in found}
+    covering = [hit for hit in found if hit.kind == "summary" and hit.document == top.document]
+    assert any(hit.start <= top.start and top.end <= hit.end for hit in covering)
+
+
+def test_adaptive_opens_no_more_than_can_pay() -> None:
+    steps = Steps()
+    with Fabula(mode="adaptive") as fabula:
+        adaptive = fabula.retrieve(QUESTION, path=steps)
+        everything = len(fabula.store.run("MATCH (n:Chunk|Summary) RETURN n.id AS id"))
+    [retrieve] = steps.root.steps
+    kept = retrieve.steps[-1]
+    assert len(adaptive) < len(kept.hits) < everything
+
+
+def test_routed_puts_the_trees_of_the_questions_aspects_ahead() -> None:
+    steps = Steps()
+    with Fabula(mode="routed", top_k=20) as fabula:
+        hits = fabula.retrieve("What is the landscape and the weather of the place?", path=steps)
+    route = steps.root.steps[0].steps[0]
+    assert "setting" in route.note
+    assert any(hit.aspect == "setting" for hit in hits)
+
+
+def test_an_unknown_mode_names_the_nearest() -> None:
+    with Fabula(mode="top-dwon") as fabula, pytest.raises(SettingsError, match="mean top-down"):
+        fabula.retrieve(QUESTION)
+
+
+def test_another_package_adds_a_mode(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "last_words.py").write_text(
+        "from dataclasses import replace\n"
+        "def retrieve(question, filters, tools):\n"
+        "    hits = tools.nearest(question, replace(filters, kinds=('chunk',)), 50)\n"
+        "    return sorted(hits, key=lambda hit: -hit.end)[: tools.k]\n"
+    )
+    info = tmp_path / "last_words-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: last-words\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(f"[{GROUP}]\nlast-words = last_words:retrieve\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    shown = asked("--mode", "last-words", "--json")
+    hits = json.loads(shown.stdout)["hits"]
+    assert [hit["end"] for hit in hits] == sorted((hit["end"] for hit in hits), reverse=True)
+    sys.modules.pop("last_words")
+
+
+# What may be done to any mode's hits
+
+
+def test_diversity_passes_over_what_says_the_same() -> None:
+    with (
+        Fabula(mode="details", top_k=10) as plain,
+        Fabula(mode="details", top_k=10, diversity=0.7) as diverse,
+    ):
+        one, other = plain.retrieve(QUESTION), diverse.retrieve(QUESTION)
+    assert len(other) == 10
+    assert one[0] == other[0], "the best stays the best"
+    assert {hit.id for hit in one} != {hit.id for hit in other}
+
+
+@pytest.mark.parametrize(("expand", "kind"), [("parents", "summary"), ("neighbours", "chunk")])
+def test_hits_come_with_what_is_above_or_beside_them(expand: str, kind: str) -> None:
+    with Fabula(mode="naive", top_k=2, expand=expand) as fabula:
+        hits = fabula.retrieve(QUESTION)
+    assert len(hits) > 2
+    assert len({hit.id for hit in hits}) == len(hits)
+    first, second = hits[:2]
+    assert (first.kind, second.kind) == ("chunk", kind)
+    if expand == "neighbours":
+        assert second.end == first.start or second.start == first.end
+    else:
+        assert second.start <= first.start and first.end <= second.end
+
+
+def test_rankings_of_a_hybrid_are_put_together_by_scores_or_by_ranks() -> None:
+    with Fabula(mode="hybrid") as scores, Fabula(mode="hybrid", fusion="ranks") as ranks:
+        by_scores, by_ranks = scores.retrieve(QUESTION), ranks.retrieve(QUESTION)
+    assert max(hit.score for hit in by_ranks) <= 2 / 61 < by_scores[0].score
+
+
+@pytest.mark.parametrize("flag", ["--rerank", "--rewrite=queries"])
+def test_what_takes_a_model_says_so_where_there_is_none(flag: str) -> None:
+    shown = asked(flag, code=1)
+    assert "OPENAI_API_KEY" in shown.stderr
+
+
+@pytest.fixture
+def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoint]:
+    """A chat model, beside the static embeddings of the books."""
+    with Endpoint() as endpoint:
+        monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
+        monkeypatch.setenv("FABULA_EMBEDDING_MODEL", "wordllama-256")
+        yield endpoint
+
+
+def test_other_wordings_are_searched_with_too(model: Endpoint) -> None:
+    steps = Steps()
+    with Fabula(mode="naive", rewrite="queries") as fabula:
+        hits = fabula.retrieve(QUESTION, path=steps)
+    names = [step.name for step in steps.root.steps[0].steps]
+    assert names == ["rewrite", *["embed", "nearest"] * 4, "fuse"]
+    assert len(hits) == 5
+    assert model.calls == 1
+
+
+def test_a_made_up_answer_is_searched_with_instead(model: Endpoint) -> None:
+    steps = Steps()
+    with Fabula(mode="naive", rewrite="answer") as fabula:
+        fabula.retrieve(QUESTION, path=steps)
+    names = [step.name for step in steps.root.steps[0].steps]
+    assert names == ["rewrite", "embed", "nearest"]
+    assert model.calls == 1
+
+
+def test_the_chat_model_ranks_what_was_found(model: Endpoint) -> None:
+    with Fabula(mode="naive", rerank=True) as fabula:
+        ranked = fabula.retrieve(QUESTION)
+    with Fabula(mode="naive", top_k=20) as fabula:
+        found = fabula.retrieve(QUESTION)
+    # The tests' model finds the last ones best.
+    assert [hit.id for hit in ranked] == [hit.id for hit in reversed(found)][:5]
+
+
+def test_an_endpoint_that_ranks_is_asked_with_its_own_interface(model: Endpoint) -> None:
+    with Fabula(mode="naive", rerank=True, rerank_model="ranker") as fabula:
+        hits = fabula.retrieve(QUESTION)
+    [body] = model.bodies
+    assert (body["model"], body["query"], len(body["documents"])) == ("ranker", QUESTION, 20)
+    longest = sorted(map(len, body["documents"]), reverse=True)[:5]
+    assert [len(hit.text) for hit in hits] == longest, "the tests' ranker likes long ones"
+
+
+def test_a_question_is_routed_by_the_model(model: Endpoint) -> None:
+    with Fabula(mode="routed") as fabula:
+        assert fabula.retrieve(QUESTION)
+    assert model.calls == 1
+
+
+# The path
+
+
+@pytest.mark.parametrize("name", MODES)
+def test_the_path_is_told_step_by_step(name: str) -> None:
+    told = json.loads(asked("--mode", name, "--explain", "--json").stdout)
+    [retrieve] = told["path"]
+    assert (retrieve["step"], retrieve["note"]) == ("retrieve", name)
+    last = retrieve["steps"][-1]
+    assert [hit["id"] for hit in last["hits"] if hit["kept"]] == [one["id"] for one in told["hits"]]
+    assert all(step["seconds"] >= 0 for step in retrieve["steps"])
+
+
+def test_what_the_budget_drops_is_shown() -> None:
+    shown = CliRunner().invoke(
+        main, ["query", QUESTION, "--explain", "--context-tokens", "100", "--top-k", "9"]
+    )
+    assert shown.exit_code == 0, shown.output
+    context = shown.output[shown.output.index("context: 100 tokens") :]
+    assert "of 9 kept" in context
+    assert "✗" in context and "✓" in context
+
+
+# The statements
+
+
+@pytest.mark.parametrize(
+    ("name", "own"),
+    [
+        ("find_nearest", {"limit": 5, "depth": 50}),
+        ("find_top_down", {"width": 5, "depth": 5}),
+        ("find_tops", {"width": 5}),
+        ("find_bottom_up", {"starts": 20, "covering": 0.1}),
+    ],
+)
+def test_a_statement_begins_with_an_index(
+    address: Address, name: str, own: dict[str, float]
+) -> None:
+    asked = bounds(Filters()) | own
+    asked |= {"vector": wire(vector(1, 256)), "model": "wordllama-256"}
+    with connect(address) as store, store.session() as session:
+        plan = session.run(f"PROFILE {query(name)}", asked).consume().profile
+    operators = _operators(plan)
+    assert any("Index" in operator for operator in operators)
+    scans = [one for one in operators if "AllNodesScan" in one or "NodeByLabelScan" in one]
+    assert scans == []
+
+
+def _operators(plan: Any) -> list[str]:
+    inner = [operator for child in plan.get("children", []) for operator in _operators(child)]
+    return [plan["operatorType"], *inner]
