@@ -60,8 +60,8 @@ def test_a_failed_call_gives_its_turn_to_one_that_waits() -> None:
 
 def test_closing_ends_every_wait_at_once() -> None:
     limiter = Limiter(1)
-    refuse(limiter, 3600)
-    refuse(limiter, 3600)
+    for _ in range(5):
+        refuse(limiter, 3600)
     waits = [lambda: succeed(limiter, 1), lambda: limiter.pause(3600)]
     with ThreadPoolExecutor(2) as pool:
         waiting = [pool.submit(wait) for wait in waits]

@@ -22,4 +22,5 @@ CALL (chunk) {
   RETURN path
 }
 RETURN path
+ORDER BY type(relationships(path)[0]), elementId(relationships(path)[0])
 LIMIT $limit

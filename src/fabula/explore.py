@@ -61,9 +61,7 @@ class Query:
         known = {parameter.name: parameter for parameter in self.parameters}
         unknown = [name for name in given if name not in known]
         if unknown:
-            raise FabulaError(
-                f"{self._called} has no parameter {unknown[0]!r}{self._named(unknown)}"
-            )
+            raise FabulaError(f"{self._called} has no parameter {self._instead_of(unknown[0])}")
         missing = [one.name for one in self.parameters if one.required and one.name not in given]
         if missing:
             raise FabulaError(f"{self._called} needs {_flags(missing)}: {self._it_has}.")
@@ -81,9 +79,9 @@ class Query:
         names = ", ".join(parameter.name for parameter in self.parameters)
         return f"its parameters are {names}" if names else "it has none"
 
-    def _named(self, unknown: Sequence[str]) -> str:
-        near = difflib.get_close_matches(unknown[0], [one.name for one in self.parameters], 1)
-        return f": {self._it_has}." + (f" Did you mean {near[0]}?" if near else "")
+    def _instead_of(self, unknown: str) -> str:
+        near = difflib.get_close_matches(unknown, [one.name for one in self.parameters], 1)
+        return f"{unknown!r}: {self._it_has}." + (f" Did you mean {near[0]}?" if near else "")
 
 
 def names() -> list[str]:

@@ -7,7 +7,7 @@ import io
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.table import Table as Grid
@@ -18,7 +18,9 @@ from fabula.cli.screen import console, print_json
 from fabula.cli.starting import opened
 from fabula.explore import Query, names, parse, read, shipped
 from fabula.settings import Settings
-from fabula.store.reading import Table, run
+
+if TYPE_CHECKING:
+    from fabula.store.reading import Table
 
 SUFFIXES = (".cypher", ".cql", ".txt")
 CAPTION = 40
@@ -81,6 +83,8 @@ def command(
         click.echo(query.statement.rstrip())
         return
     values = query.values(dict(given))
+    from fabula.store.reading import run
+
     with opened(settings) as fabula:
         table = run(fabula.store, query.statement, values, write=write)
     if as_json:

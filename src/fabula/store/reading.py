@@ -1,4 +1,4 @@
-"""Statements of the user's own: run so that the server itself refuses writes, told in plain values."""
+"""Statements of the user's own: the server itself refuses them writes, and values come plain."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import neo4j
-import neo4j.spatial
-import neo4j.time
 from neo4j.exceptions import Neo4jError
 from neo4j.graph import Node, Path, Relationship
+from neo4j.spatial import Point
+from neo4j.time import Date, DateTime, Duration, Time
 from neo4j.vector import Vector
 
 from fabula.errors import FabulaError, StoreError
@@ -73,20 +73,25 @@ def plain(value: Any) -> Any:
         case Path():
             ties = value.relationships
             return {"nodes": [*map(plain, value.nodes)], "relationships": [*map(plain, ties)]}
+        case Mapping():
+            return {key: plain(one) for key, one in value.items()}
+        case Point():
+            return {"srid": value.srid, "coordinates": list(value)}
+        case list():
+            return _list(value)
+    return _scalar(value)
+
+
+def _scalar(value: Any) -> Any:
+    match value:
         case Vector():
             return f"[{len(value)} dimensions]"
         case float() if not math.isfinite(value):
             return str(value)
         case bytes() | bytearray():
             return f"[{len(value)} bytes]"
-        case neo4j.spatial.Point():
-            return {"srid": value.srid, "coordinates": list(value)}
-        case neo4j.time.Date() | neo4j.time.Time() | neo4j.time.DateTime() | neo4j.time.Duration():
+        case Date() | Time() | DateTime() | Duration():
             return value.iso_format()
-        case Mapping():
-            return {key: plain(one) for key, one in value.items()}
-        case list() | tuple():
-            return _list(value)
     return value
 
 
