@@ -1,4 +1,4 @@
-"""The queries for analysts: each says what it is for, runs on any graph, and finds what is there."""
+"""The queries for analysts: each says what it is for, runs, and finds what is there."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from fabula.cli import main
 from fabula.errors import FabulaError, NotFound, StoreError
 from fabula.explore import names, parse, shipped
 from fabula.server import Address
-from fabula.settings import Settings
+from fabula.settings import OFFLINE, STATIC, Settings
 from fabula.store import Store
-from fabula.store.reading import Table, run
+from fabula.store.reading import run
 from graphs import in_space, small_graph
 from test_cli import STORY as LIGHTHOUSE
 from test_service import STORY as WINTER
@@ -40,6 +40,8 @@ def graph(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         home=folder / "home",
         cache_folder=folder / "cache",
         chunk_tokens=40,
+        model=OFFLINE,
+        embedding_model=STATIC,
     )
     with connect(address) as store, Fabula(settings) as fabula:
         wipe(store)
@@ -47,7 +49,8 @@ def graph(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         fabula.ingest_text(WINTER, source="winter.txt", title="Winter")
         space = store.space()
         assert space is not None
-        store.replace(in_space(small_graph(), space.dimensions), {})
+        own = {"embedding_model": space.model}
+        store.replace(in_space(small_graph(), space.dimensions), own)
         cypher(store, "MATCH (:Chunk {text: 'word 3.'})<-[edge:SUMMARIZES]-() DELETE edge")
         yield store
 
@@ -93,7 +96,7 @@ def test_a_header_is_read_as_it_pastes_into_neo4j_browser() -> None:
         "//   a word,\n"
         "//   or two\n"
         "// :param limit => 20\n"
-        "// :param names => [\"a\", 1.5, true]\n"
+        '// :param names => ["a", 1.5, true]\n'
         "RETURN $word, $limit, $names, $other, '$text' // $comment",
         "mine",
     )
@@ -117,7 +120,7 @@ def test_a_value_is_json_or_else_text_and_text_where_the_default_is() -> None:
 
 
 def test_a_default_that_cannot_be_read_is_named() -> None:
-    with pytest.raises(FabulaError, match=r"parameter 'x' in mine can't be read: \[1, "):
+    with pytest.raises(FabulaError, match=r"parameter 'x' in mine can't be read: \[1,"):
         parse("// :param x => [1, \nRETURN $x", "mine")
 
 
@@ -463,7 +466,10 @@ def test_writing_is_done_when_it_is_asked_for(typed: None, graph: Store) -> None
         (["zzz"], "`fabula cypher --list` shows them"),
         (["read", "--param", "fist=3"], "its parameters are document, first, limit. Did you mean"),
         (["-e", "RETURN 1", "--param", "x=1"], "This query has no parameter 'x': it has none."),
-        (["-e", "RETURN $x + $y", "--param", "x=1"], "needs --param y=...: its parameters are x, y"),
+        (
+            ["-e", "RETURN $x + $y", "--param", "x=1"],
+            "needs --param y=...: its parameters are x, y",
+        ),
         (["read", "--param", "limit=many"], "Neo4j refused the query"),
         (["-e", "MATCH (n RETURN n"], "Neo4j refused the query: Invalid input 'RETURN'"),
         (["-e", "RETURN nothing"], "Neo4j refused the query"),

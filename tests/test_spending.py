@@ -238,8 +238,11 @@ def test_a_run_stops_at_its_calls_and_goes_on_where_it_was(
 
 def test_replies_that_say_nothing_are_paid_for(endpoint: Endpoint, book: Path) -> None:
     endpoint.plan = every(1, "empty")
-    static = {"embedding_model": "wordllama-256"}
-    with Fabula(max_calls=3, **static) as fabula, pytest.raises(BudgetSpent):
+    static = "wordllama-256"
+    with (
+        Fabula(max_calls=3, embedding_model=static) as fabula,
+        pytest.raises(BudgetSpent),
+    ):
         fabula.ingest(book)
     assert endpoint.calls == 3
 

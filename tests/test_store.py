@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from conftest import connect, cypher
 from fabula import store as store_module
-from fabula.errors import SpaceError, StoreError
+from fabula.errors import SpaceError, StoreError, TooLarge
 from fabula.model import Chunk, Detail, Filters, Known, Summary
 from fabula.server import Address
 from fabula.store import Store, schema
@@ -37,6 +37,12 @@ def labels(store: Store) -> dict[str, int]:
 
 
 # Writing
+
+
+def test_a_document_that_the_heap_could_not_take_is_refused_with_the_cure(ready: Store) -> None:
+    ready.refuse_too_large(20_000, 1536)
+    with pytest.raises(TooLarge, match=r"^This document's 200,000 .*FABULA_NEO4J_HEAP=\d+m"):
+        ready.refuse_too_large(200_000, 1536)
 
 
 def test_a_document_becomes_the_schema(ready: Store) -> None:

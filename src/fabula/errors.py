@@ -7,7 +7,8 @@ FabulaError
 │   ├── BadReply     a model's reply is not what was asked for
 │   └── BudgetSpent  a run has spent the calls or tokens that it may
 ├── StoreError       Neo4j refused, failed or can't be reached
-│   └── SpaceError   the graph holds embeddings of another model
+│   ├── SpaceError   the graph holds embeddings of another model
+│   └── TooLarge     a document is too large for the server's heap
 ├── ServerError      the private Neo4j can't be fetched, started or stopped
 └── NotFound         no such document, collection or aspect
 """
@@ -43,6 +44,10 @@ class StoreError(FabulaError):
 
 class SpaceError(StoreError):
     """The graph holds embeddings of another model or dimension."""
+
+
+class TooLarge(StoreError):
+    """A document has more embeddings than the server can take in at once."""
 
 
 class ServerError(FabulaError):

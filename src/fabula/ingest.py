@@ -9,7 +9,7 @@ from functools import cached_property, partial
 from typing import Literal, Protocol
 
 from fabula.build.pipeline import build
-from fabula.errors import BadReply, BudgetSpent, FabulaError, LoadError
+from fabula.errors import BadReply, BudgetSpent, FabulaError, LoadError, TooLarge
 from fabula.kit import Kit
 from fabula.model import Document, DocumentGraph, Entry, Known, Usage
 from fabula.parallel import Job
@@ -108,10 +108,10 @@ class Ingest:
     def all(self, sources: Sequence[Source]) -> list[Outcome]:
         """What became of each source, in order.
 
-        A source that can't be read, or whose replies stay malformed, fails alone; anything else
-        that goes wrong is raised and ends the run. What was ingested before stays. With `rebuild`
-        every document is made as if it came for the first time. A `dry` run writes nothing and
-        asks no model: its outcomes say what is expected.
+        A source that can't be read, whose replies stay malformed or that is too large for the
+        server fails alone; anything else that goes wrong is raised and ends the run. What was
+        ingested before stays. With `rebuild` every document is made as if it came for the first
+        time. A `dry` run writes nothing and asks no model: its outcomes say what is expected.
         """
         self.listener.expect(len(sources))
         # Here, not beside the calls: a run that fails must leave no thread at the store.
@@ -139,7 +139,7 @@ class Ingest:
                 if not self.dry:
                     self._written(graph, progress)
                 outcome = self._made(source, graph, time.monotonic() - began)
-        except (LoadError, BadReply) as error:
+        except (LoadError, BadReply, TooLarge) as error:
             outcome = Outcome(
                 source=source.name,
                 status="failed",
@@ -222,10 +222,10 @@ class Ingest:
         self.store.replace(graph, self.kit.built_with, written)
 
 
-def _naming(source: Source, error: LoadError | BadReply) -> LoadError | BadReply:
+def _naming(source: Source, error: FabulaError) -> FabulaError:
     """A model does not know whose text it was sent: its error is given the source's name."""
     if isinstance(error, LoadError):
         return error
-    named = BadReply(f"{source.name}: {error}")
+    named = type(error)(f"{source.name}: {error}")
     named.__cause__ = error
     return named

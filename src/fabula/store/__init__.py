@@ -259,7 +259,7 @@ class Store:
             session.run(query("clear_staged"), before=before).consume()
 
     def refuse_too_large(self, passages: int, dimensions: int) -> None:
-        """Raises StoreError for a document of more embeddings than the server can switch in.
+        """Raises TooLarge for a document of more embeddings than the server can switch in.
 
         A switch holds them all in the server's heap, and no pool guards that.
         """

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from neo4j.exceptions import AuthError, DriverError, Neo4jError, ServiceUnavailable
 
-from fabula.errors import StoreError
+from fabula.errors import StoreError, TooLarge
 
 OLDEST = (2026, 6)
 """The first Neo4j whose vector index filters by lists."""
@@ -25,9 +25,9 @@ def refuse_old(components: Sequence[tuple[str, str]], uri: str) -> None:
             )
 
 
-def too_large(passages: int, size: int, heap: int) -> StoreError:
+def too_large(passages: int, size: int, heap: int) -> TooLarge:
     """What to tell of a document whose embeddings take `size` bytes beside a heap of `heap`."""
-    return StoreError(
+    return TooLarge(
         f"This document's {passages:,} embeddings take {size >> 20} MB, more than a quarter of the "
         f"server's heap of {heap >> 20} MB, and switching them in could exhaust it. Set "
         f"FABULA_NEO4J_HEAP={(4 * size >> 20) + 256}m and run `fabula db stop`, or raise the heap "
