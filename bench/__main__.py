@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from bench import cost, cpu, faults, retrieval, startup, waiting, writing
+from bench import cost, coverage, cpu, faults, retrieval, startup, waiting, writing
 from bench.report import Figure, shown
 
 PARTS: dict[str, Callable[[Path | None], list[Figure]]] = {
@@ -19,6 +19,7 @@ PARTS: dict[str, Callable[[Path | None], list[Figure]]] = {
     "cost": cost.measure,
     "faults": faults.measure,
     "retrieval": retrieval.measure,
+    "coverage": coverage.measure,
     "writing": writing.measure,
     "startup": startup.measure,
 }
@@ -29,7 +30,8 @@ PARTS: dict[str, Callable[[Path | None], list[Figure]]] = {
 @click.option(
     "--books",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="real books to take texts from, instead of the shipped story told again and again",
+    help="real books to take texts from, instead of the shipped story told again and again; "
+    "for coverage, with squality/ and quality/ beside it",
 )
 @click.option("--json", "file", type=click.Path(dir_okay=False, path_type=Path), help="write here")
 def main(parts: Sequence[str], books: Path | None, file: Path | None) -> None:
