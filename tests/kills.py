@@ -133,7 +133,7 @@ class Kills:
         return Path(shutil.copytree(self.base, self.folder / name))
 
     def _ingest(self, cache: Path) -> subprocess.Popen[str]:
-        program = "from fabula.cli import main; main()"
+        program = "from fabula.cli import run; run()"
         return subprocess.Popen(
             [sys.executable, "-c", program, "ingest", str(self.book)],
             env={**self.environment, "FABULA_CACHE_FOLDER": str(cache)},

@@ -24,8 +24,9 @@ from fabula.store import Store
 from fabula.store.reading import run
 from graphs import in_space, small_graph
 from test_cli import STORY as LIGHTHOUSE
-from test_service import STORY as WINTER
+from test_service import STORY
 
+WINTER = STORY.partition("CHAPTER IV")[0]
 GRASS = Path(__file__).parents[1] / "docs" / "browser.grass"
 
 
@@ -147,7 +148,9 @@ def test_the_style_sheet_knows_every_label_and_relationship() -> None:
 @pytest.mark.parametrize("name", names())
 def test_every_query_runs_and_finds_something(name: str, graph: Store) -> None:
     query = shipped(name)
-    table = run(graph, query.statement, query.values({}))
+    # A word can mark a section only where there are several.
+    given = {"document": "lighthouse"} if name == "section_words" else {}
+    table = run(graph, query.statement, query.values(given))
     assert table.rows
     assert table.changes == {}
     assert len(set(table.columns)) == len(table.columns)
@@ -159,7 +162,7 @@ def test_the_outline_goes_from_the_top_down(graph: Store) -> None:
     rows = found(graph, "outline", document="A", aspect="plot")
     mine = [row for row in rows if row["title"] == "A"]
     assert [row["level"] for row in mine] == [2, 1, 1]
-    assert [row["members"] for row in mine] == [2, 3, 1]
+    assert (mine[0]["members"], sorted(row["members"] for row in mine[1:])) == (2, [1, 3])
 
 
 def test_a_summary_is_followed_down_to_the_text(graph: Store) -> None:
@@ -199,7 +202,7 @@ def test_coverage_counts_chunks_once(graph: Store) -> None:
 
 def test_words_are_found_where_they_are_densest(graph: Store) -> None:
     rows = found(graph, "density", document="lighthouse", words="storm|lens", parts="3")
-    assert sum(row["found"] for row in rows) == 3
+    assert sum(row["found"] for row in rows) == 2
     assert rows[-1]["found"] == 0
     assert found(graph, "density", document="lighthouse", words="stor", parts="1")[0]["found"] == 0
 
@@ -281,7 +284,7 @@ def test_the_words_of_a_section_are_its_own(graph: Store) -> None:
 
 def test_facts_are_found_by_their_words(graph: Store) -> None:
     rows = found(graph, "facts", words="word 1")
-    assert [row["detail"] for row in rows] == ["detail 0 of word 1", "detail 1 of word 1"]
+    assert [row["fact"] for row in rows] == ["detail 0 of word 1", "detail 1 of word 1"]
 
 
 def test_cost_is_what_the_document_tells(graph: Store) -> None:
@@ -453,7 +456,7 @@ def test_writing_is_refused_in_one_line_that_names_the_way(typed: None) -> None:
 def test_writing_is_done_when_it_is_asked_for(typed: None, graph: Store) -> None:
     try:
         result = ask("-e", "CREATE (:Mine {name: 'x'})", "--write")
-        assert "1 nodes created" in result.stderr
+        assert result.stderr == "Changed: labels added 1, nodes created 1, properties set 1\n"
         assert cypher(graph, "MATCH (n:Mine) RETURN n.name AS name") == [{"name": "x"}]
     finally:
         cypher(graph, "MATCH (n:Mine) DELETE n")

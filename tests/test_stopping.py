@@ -27,7 +27,7 @@ STORY = "\n\n".join(
 
 def typed(url: str, *paths: Path) -> subprocess.Popen[str]:
     """`fabula ingest` in a process of its own."""
-    program = "from fabula.cli import main; main()"
+    program = "from fabula.cli import run; run()"
     command = [sys.executable, "-c", program, "ingest", *map(str, paths)]
     environment = os.environ | {
         "OPENAI_API_KEY": "any",

@@ -29,7 +29,9 @@ def pip(*arguments: str, python: Path = Path(sys.executable)) -> None:
 
 def test_the_wheel_holds_all_that_is_not_code(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
-    statements = {f"fabula/cypher/{path.name}" for path in FOLDER.glob("*.cypher")}
+    statements = {
+        f"fabula/cypher/{path.relative_to(FOLDER).as_posix()}" for path in FOLDER.rglob("*.cypher")
+    }
     assert statements
     assert names >= statements | {
         "fabula/aspects/narrative.toml",

@@ -8,7 +8,7 @@ MATCH (document:Document)
 WHERE document.id = $document OR toLower(document.title) CONTAINS toLower($document)
 MATCH (summary:Summary {document: document.id})-[edge:SUMMARIZES]->(member:Chunk|Summary)
 RETURN document.title AS title, summary.aspect AS aspect, summary.level AS level,
-  round(edge.weight, 3) AS weight, left(replace(summary.text, '\n', ' '), 100) AS summary,
-  member.section AS section, left(replace(member.text, '\n', ' '), 100) AS member
+  round(edge.weight, 3) AS weight, left(replace(summary.text, '\n', ' '), 100) AS text,
+  member.section AS section, left(replace(member.text, '\n', ' '), 100) AS member_text
 ORDER BY edge.weight, title, summary.id, member.id
 LIMIT $limit

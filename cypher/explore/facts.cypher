@@ -13,6 +13,6 @@ LIMIT 1
 MATCH (detail:Detail {document: document.id})-[:DETAILS]->(chunk:Chunk)
 WHERE $words = '' OR detail.text =~ '(?isU).*\\b(' + $words + ')\\b.*'
 RETURN document.title AS title, chunk.section AS section, chunk.index AS chunk,
-  detail.text AS detail, detail.id AS id
+  detail.text AS fact, detail.id AS id
 ORDER BY chunk, detail.ordinal
 LIMIT $limit

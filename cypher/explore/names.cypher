@@ -7,7 +7,8 @@ CYPHER 25
 MATCH (document:Document)
 WHERE document.id = $document OR toLower(document.title) CONTAINS toLower($document)
 MATCH (chunk:Chunk {document: document.id})
-WITH document, chunk, split(replace(replace(chunk.text, '\n', ' '), '—', ' '), ' ') AS words
+WITH document, chunk,
+  split(replace(replace(replace(chunk.text, '\n', ' '), '—', ' '), '--', ' '), ' ') AS words
 ORDER BY chunk.index
 UNWIND range(1, size(words) - 1) AS place
 WITH document, chunk, words[place - 1] AS before,

@@ -13,6 +13,6 @@ LIMIT 1
 MATCH (chunk:Chunk {document: document.id})
 WHERE chunk.index >= $first
 RETURN document.title AS title, chunk.section AS section, chunk.index AS index,
-  chunk.text AS text
+  trim(chunk.text) AS text
 ORDER BY index
 LIMIT $limit

@@ -1,4 +1,4 @@
-// The words that mark each section: often there, and in few others.
+// The words that mark each section: more frequent there than in the whole book.
 // :param document => ''
 //   a document's id, or a part of its title; '' for the first by title
 // :param words => 8
@@ -11,23 +11,25 @@ WHERE document.id = $document OR toLower(document.title) CONTAINS toLower($docum
 ORDER BY document.title, document.id
 LIMIT 1
 MATCH (chunk:Chunk {document: document.id})
-WITH document, chunk.section AS section, min(chunk.index) AS place, collect(chunk.text) AS texts
-WITH document, collect({name: section, place: place, texts: texts}) AS sections
-WITH document, size(sections) AS total, sections
+WITH document, chunk.section AS name, min(chunk.index) AS place, sum(chunk.tokens) AS tokens,
+  collect(chunk.text) AS texts
+WITH document, sum(tokens) AS total,
+  collect({name: name, place: place, tokens: tokens, texts: texts}) AS sections
 UNWIND sections AS section
-WITH document, total, section.name AS section, section.place AS place, section.texts AS texts
-UNWIND texts AS text
-UNWIND split(toLower(replace(replace(text, '\n', ' '), '—', ' ')), ' ') AS one
-WITH document, total, section, place, btrim(one, '.,;:!?()[]_*"“”‘-—') AS word
-WHERE size(word) > 3
-WITH document, total, section, place, word, count(*) AS times
-WITH document, total, word, collect({section: section, place: place, times: times}) AS found
+UNWIND section.texts AS text
+UNWIND split(replace(replace(replace(toLower(text), '\n', ' '), '—', ' '), '--', ' '), ' ') AS one
+WITH document, total, section.name AS name, section.place AS place, section.tokens AS tokens,
+  btrim(one, '.,;:!?()[]_*"“”‘’-\'') AS word
+WHERE size(word) > 4
+WITH document, total, name, place, tokens, word, count(*) AS times
+WITH document, total, word, sum(times) AS everywhere,
+  collect({name: name, place: place, tokens: tokens, times: times}) AS found
 UNWIND found AS one
-WITH document, one.section AS section, one.place AS place, word,
-  one.times * log(1.0 * total / size(found)) AS score
+WITH document, one.name AS name, one.place AS place, word,
+  one.times * log(1.0 * one.times / one.tokens * total / everywhere) AS score
 ORDER BY score DESC, word
 WHERE score > 0
-WITH document, section, place, collect(word)[..$words] AS words
-RETURN document.title AS title, section, words
+WITH document, name, place, collect(word)[..$words] AS words
+RETURN document.title AS title, name AS section, words
 ORDER BY place
 LIMIT $limit

@@ -21,8 +21,13 @@ WITH summary, chunk, chunk.index * $parts / count { (document)<-[:FROM_DOCUMENT]
   2 * vector.similarity.cosine(chunk.embedding, summary.embedding) - 1 AS cosine
 ORDER BY cosine DESC, chunk.index
 WITH summary, part, collect(chunk)[0] AS closest, count(*) AS chunks, avg(cosine) AS mean
-RETURN summary.aspect AS aspect, part + 1 AS part, chunks, round(mean, 3) AS cosine,
-  reduce(bar = '', step IN range(1, toInteger(40 * mean)) | bar + '#') AS bar,
-  closest.section AS section, left(replace(closest.text, '\n', ' '), 100) AS closest
+WITH summary, min(mean) AS low, max(mean) AS high,
+  collect({number: part + 1, closest: closest, chunks: chunks, mean: mean}) AS parts
+UNWIND parts AS part
+RETURN summary.aspect AS aspect, part.number AS part, part.chunks AS chunks,
+  round(part.mean, 3) AS cosine,
+  reduce(bar = '', step IN range(1, CASE WHEN high > low
+    THEN toInteger(20 * (part.mean - low) / (high - low)) ELSE 0 END) | bar + '#') AS bar,
+  part.closest.section AS section, left(replace(part.closest.text, '\n', ' '), 100) AS closest
 ORDER BY part
 LIMIT $parts

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import logging
+import os
+import sys
+from typing import NoReturn
 
 import click
 
@@ -72,6 +76,23 @@ def main(ctx: click.Context, debug: bool) -> None:
     if not log.handlers:
         log.addHandler(_Shown())
     _set_debug(ctx, None, debug)
+
+
+def run() -> NoReturn:
+    """The program, which ends at once.
+
+    Threads that still wait for a model must not hold it, and one of them that speaks while Python
+    winds up would make it abort.
+    """
+    code: object = 0
+    try:
+        main()
+    except SystemExit as end:
+        code = end.code
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(code if isinstance(code, int) else code is not None)
 
 
 class _Shown(logging.Handler):

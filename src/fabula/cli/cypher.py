@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 SUFFIXES = (".cypher", ".cql", ".txt")
 CAPTION = 40
 """Characters of a node's text that stand for it in a table."""
-SERVER = tuple(name for name in GRAPH if name != "collection")
+SERVER = tuple(name for name in GRAPH if name not in ("collection", "preset"))
 
 
 class Given(click.ParamType[tuple[str, str]]):
@@ -196,4 +196,4 @@ def _field(value: Any) -> Any:
 
 
 def _counted(table: Table) -> str:
-    return ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in table.changes.items())
+    return ", ".join(f"{name.replace('_', ' ')} {count:,}" for name, count in table.changes.items())

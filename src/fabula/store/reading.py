@@ -56,7 +56,9 @@ def run(
             counters = result.consume().counters
         except Neo4jError as error:
             raise _refused(error) from error
-    changes = {name: count for name, count in vars(counters).items() if count and name[0] != "_"}
+    changes = {
+        name: count for name, count in sorted(vars(counters).items()) if count and name[0] != "_"
+    }
     return Table(columns, rows, changes)
 
 
