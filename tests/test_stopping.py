@@ -27,7 +27,11 @@ STORY = "\n\n".join(
 
 def typed(url: str, *paths: Path) -> subprocess.Popen[str]:
     """`fabula ingest` in a process of its own."""
-    program = "from fabula.cli import run; run()"
+    # Whoever runs the tests in the background has them ignore Ctrl-C, and what they start, too.
+    program = (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+        "from fabula.cli import run; run()"
+    )
     command = [sys.executable, "-c", program, "ingest", *map(str, paths)]
     environment = os.environ | {
         "OPENAI_API_KEY": "any",
