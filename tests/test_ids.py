@@ -1,3 +1,5 @@
+"""Ids are short, stable, and no two things share one."""
+
 from fabula.ids import chunk_id, detail_id, document_id, summary_id
 
 

@@ -1,6 +1,7 @@
 """What is sent to an OpenAI-compatible endpoint, and what comes back."""
 
 import logging
+import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 from endpoint import Endpoint as Server
 from endpoint import every, listed, vector
 from endpoint.faults import Fault
-from fabula.errors import BadReply
+from fabula.errors import BadReply, ModelError
 from fabula.providers import Prompt
 from fabula.providers.openai import OpenAIChat, OpenAIEmbedder
 from reach import DETAILS, SUMMARY, chat, reach, text_of
@@ -155,3 +156,16 @@ def test_a_model_that_spends_its_reply_on_thinking_gets_more_room_once() -> None
     assert [body["max_tokens"] for body in server.bodies] == [100, 4196, 4196]
     with Server(plan=listed("thinking")) as server:
         assert text_of(chat(server).stream(SUMMARY)) == "Marley was dead."
+
+
+def test_a_call_that_is_under_way_when_all_is_closed_is_still_answered() -> None:
+    with Server(delay=0.3) as server, ThreadPoolExecutor(1) as threads:
+        endpoint = reach(server.url)
+        waiting = threads.submit(OpenAIChat(endpoint, "m").complete, SUMMARY)
+        while not server.calls:
+            time.sleep(0.01)
+        endpoint.close()
+        assert waiting.result(timeout=5).text == "Marley was dead."
+        with pytest.raises(ModelError, match="stopped"):
+            OpenAIChat(endpoint, "m").complete(SUMMARY)
+    assert server.calls == 1

@@ -1,3 +1,5 @@
+"""Texts as sentences: where they end, and where only an abbreviation does."""
+
 import random
 
 import pytest

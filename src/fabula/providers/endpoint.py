@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import openai
@@ -20,7 +20,7 @@ from fabula.providers.address import checked_key, checked_url
 from fabula.providers.dialect import Dialect, refused_parameter
 from fabula.providers.limiter import Limiter, Patience
 from fabula.providers.pacing import Call
-from fabula.providers.trouble import Role, Trouble, wait_asked
+from fabula.providers.trouble import Role, Tries, Trouble, wait_asked
 from fabula.providers.wire import Json, ends, says
 
 LOG = logging.getLogger("fabula")
@@ -53,19 +53,6 @@ class _Refused(_Passing):
     """A call too many; its next try waits for its turn."""
 
 
-@dataclass(slots=True)
-class Tries:
-    """How often one call failed, and how often it was refused for being one too many."""
-
-    failed: int = 0
-    refused: int = 0
-
-    @property
-    def faults(self) -> int:
-        """Tries that were in vain."""
-        return self.failed + self.refused
-
-
 class Endpoint:
     """One endpoint: one client for all threads, whose calls share one limiter."""
 
@@ -89,13 +76,36 @@ class Endpoint:
         )
         self._dialects: dict[str, Dialect] = {}
         self._learning = threading.Lock()
+        self._leaving = threading.Lock()
+        self._under_way, self._is_closed = 0, False
         self._answered: set[str] = set()
         self._warned_at = -WARN_EVERY
 
     def close(self) -> None:
-        """Ends all waiting and closes the connections."""
+        """Ends all waiting; the connections are closed by the last call that is under way."""
         self._limiter.close()
-        self._client.close()
+        with self._leaving:
+            self._is_closed = True
+            if not self._under_way:
+                self._client.close()
+
+    @contextmanager
+    def _turn(self) -> Iterator[Call]:
+        """A turn of the limiter. The client is not closed during it: a connection that is just
+        being opened then would stay open.
+        """
+        with self._limiter.slot() as call:
+            with self._leaving:
+                if self._is_closed:
+                    raise ModelError("Model calls were stopped.")
+                self._under_way += 1
+            try:
+                yield call
+            finally:
+                with self._leaving:
+                    self._under_way -= 1
+                    if self._is_closed and not self._under_way:
+                        self._client.close()
 
     def ask(self, path: str, role: Role, body: Body, tries: Tries) -> Json:
         """The endpoint's answer, retried while its trouble may pass. Raises ModelError.
@@ -104,7 +114,7 @@ class Endpoint:
         """
 
         def once() -> Json:
-            with self._limiter.slot() as call, self._translating(role, call):
+            with self._turn() as call, self._translating(role, call):
                 answer = self._post(path, role, body, stream=False)
                 if not isinstance(answer, dict):
                     # A proxy's page in the middle of a run goes as it came.
@@ -126,7 +136,7 @@ class Endpoint:
             def opened() -> tuple[list[Json], Iterator[Json]]:
                 # The turn is kept until the last event was read, unless this try fails.
                 with ExitStack() as turn:
-                    call = turn.enter_context(self._limiter.slot())
+                    call = turn.enter_context(self._turn())
                     with self._translating(role, call):
                         stream = self._post(path, role, body, stream=True)
                         turn.callback(stream.close)

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from fabula.errors import BadReply
 from fabula.providers import Embeddings, Prompt, Reply
 from fabula.providers.dialect import Dialect
-from fabula.providers.endpoint import Endpoint, Tries
-from fabula.providers.trouble import Role
+from fabula.providers.endpoint import Endpoint
+from fabula.providers.trouble import Role, Tries
 from fabula.providers.wire import (
     Json,
     choice,

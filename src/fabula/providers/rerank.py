@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fabula.errors import BadReply
-from fabula.providers.endpoint import Endpoint, Tries
-from fabula.providers.trouble import Role
+from fabula.providers.endpoint import Endpoint
+from fabula.providers.trouble import Role, Tries
 from fabula.providers.wire import part
 
 

@@ -30,6 +30,19 @@ class Role:
     setting: str
 
 
+@dataclass(slots=True)
+class Tries:
+    """How often one call failed, and how often it was refused for being one too many."""
+
+    failed: int = 0
+    refused: int = 0
+
+    @property
+    def faults(self) -> int:
+        """Tries that were in vain."""
+        return self.failed + self.refused
+
+
 @dataclass(frozen=True, slots=True)
 class Trouble:
     """What an endpoint answered instead of a reply; `parameter` is the one it names."""
