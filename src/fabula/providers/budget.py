@@ -99,16 +99,7 @@ class BudgetedEmbedder:
 
     def __init__(self, embedder: Embedder, budget: Budget) -> None:
         self._embedder, self._budget = embedder, budget
-
-    @property
-    def model(self) -> str:
-        """The embedder's name."""
-        return self._embedder.model
-
-    @property
-    def batch(self) -> int:
-        """The number of texts to send at once."""
-        return self._embedder.batch
+        self.model, self.batch = embedder.model, embedder.batch
 
     def embed(self, texts: Sequence[str]) -> Embeddings:
         """The embedder's rows. Raises BudgetSpent."""

@@ -70,16 +70,7 @@ class CachedEmbedder:
 
     def __init__(self, embedder: Embedder, cache: ResponseCache) -> None:
         self._embedder, self._cache = embedder, cache
-
-    @property
-    def model(self) -> str:
-        """The embedder's name."""
-        return self._embedder.model
-
-    @property
-    def batch(self) -> int:
-        """The number of texts to send at once."""
-        return self._embedder.batch
+        self.model, self.batch = embedder.model, embedder.batch
 
     def embed(self, texts: Sequence[str]) -> Embeddings:
         """One row a text, in order; the embedder is asked once for each text that isn't kept."""

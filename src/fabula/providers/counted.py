@@ -77,16 +77,7 @@ class CountedEmbedder:
 
     def __init__(self, embedder: Embedder, meter: Meter, step: str) -> None:
         self._embedder, self._meter, self._step = embedder, meter, step
-
-    @property
-    def model(self) -> str:
-        """The embedder's name."""
-        return self._embedder.model
-
-    @property
-    def batch(self) -> int:
-        """The number of texts to send at once."""
-        return self._embedder.batch
+        self.model, self.batch = embedder.model, embedder.batch
 
     def embed(self, texts: Sequence[str]) -> Embeddings:
         """The embedder's rows."""

@@ -100,21 +100,12 @@ class ExpectedEmbedder:
     def __init__(
         self, model: str, batch: int, stand_in: Embedder, cache: ResponseCache | None
     ) -> None:
-        self._model, self._batch, self._stand_in, self._cache = model, batch, stand_in, cache
-
-    @property
-    def model(self) -> str:
-        """The name of the model that is stood in for."""
-        return self._model
-
-    @property
-    def batch(self) -> int:
-        """The number of texts to send at once."""
-        return self._batch
+        self.model, self.batch = model, batch
+        self._stand_in, self._cache = stand_in, cache
 
     def embed(self, texts: Sequence[str]) -> Embeddings:
         """Rows of the stand-in; the tokens are those of the texts that would be sent."""
-        keys = {embedding_key(self._model, text): text for text in texts}
+        keys = {embedding_key(self.model, text): text for text in texts}
         kept = self._cache.vectors(list(keys)) if self._cache else {}
         sent = [text for key, text in keys.items() if key not in kept]
         vectors = self._stand_in.embed(texts).vectors

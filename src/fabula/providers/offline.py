@@ -30,19 +30,12 @@ class StaticEmbedder:
     The weights are read when the first text is embedded, once, whichever thread comes first.
     """
 
+    model = f"wordllama-{DIMENSIONS}"
+    batch = 1024
+
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._loaded: Any = None
-
-    @property
-    def model(self) -> str:
-        """The name recorded in the graph."""
-        return f"wordllama-{DIMENSIONS}"
-
-    @property
-    def batch(self) -> int:
-        """The number of texts to send at once."""
-        return 1024
 
     def embed(self, texts: Sequence[str]) -> Embeddings:
         """Unit rows, shape (texts, 256); no endpoint counts tokens, so they are 0."""
