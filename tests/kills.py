@@ -93,14 +93,18 @@ class Kills:
     def run(self, seed: int) -> Tally:
         """Old version, then the new one, killed and run again until it is there."""
         draw, tally = random.Random(seed), Tally()
-        self.book.write_text(story("short"))
-        self._must(self._ingest(self.base))
-        self.book.write_text(story("cold"))
-        cache = self._cache(f"run {seed}")
-        self.notes.write_text("")
-        for _ in range(draw.randint(1, MOST_KILLS)):
-            self._kill_one(cache, draw, tally)
-            self._look(tally)
+        cache = self.folder / f"run {seed}"
+        # Where every kill was drawn too late, it is done again with other draws.
+        while not tally.kills:
+            shutil.rmtree(cache, ignore_errors=True)
+            self.book.write_text(story("short"))
+            self._must(self._ingest(self.base))
+            self.book.write_text(story("cold"))
+            self._cache(cache.name)
+            self.notes.write_text("")
+            for _ in range(draw.randint(1, MOST_KILLS)):
+                self._kill_one(cache, draw, tally)
+                self._look(tally)
         began = time.monotonic()
         self._must(self._ingest(cache))
         tally.resumed = time.monotonic() - began

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 PAUSE = 0.5
 """Seconds between two looks at a log that is followed."""
-
+PAGE_SECONDS = 60.0
+"""The first page that a fresh server is asked for takes long on a busy machine."""
 
 OWN = settings_flags("home", "neo4j_heap", "neo4j_page_cache")
 
@@ -166,7 +167,7 @@ def _lines(status: Status, home: Path) -> list[str]:
 
 def _check_page(address: Address) -> None:
     try:
-        with urllib.request.urlopen(address.browser, timeout=10) as page:
+        with urllib.request.urlopen(address.browser, timeout=PAGE_SECONDS) as page:
             page.read(1)
     except OSError as error:
         raise ServerError(
