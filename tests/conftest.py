@@ -1,4 +1,4 @@
-"""What tests share: one private Neo4j, an empty graph, and no settings from outside."""
+"""What tests share: a private Neo4j, a model endpoint, a book, and no settings from outside."""
 
 from __future__ import annotations
 
@@ -9,16 +9,30 @@ from typing import Any
 
 import pytest
 
+from endpoint import Endpoint
+from fabula.providers.cache import ResponseCache
 from fabula.server import Address, PrivateServer
 from fabula.settings import CONVENTIONAL, PREFIX
 from fabula.store import Store
+from graphs import DIMENSIONS
 from reach import opened
+from stories import WINTER
+
+pytest.register_assert_rewrite("reembedding")
 
 # A server that lives for minutes is not worth compiling well: a start costs half of the CPU.
 os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1")
 
 
-LONGEST = ("test_killed", "test_reembed", "test_archive", "test_wheel", "test_server_start")
+LONGEST = (
+    "test_killed",
+    "test_reembed",
+    "test_reembed_meanwhile",
+    "test_reembed_stopped",
+    "test_archive",
+    "test_wheel",
+    "test_server_start",
+)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -68,6 +82,44 @@ def graph_url(store: Store, address: Address, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("NEO4J_USERNAME", address.username)
     monkeypatch.setenv("NEO4J_PASSWORD", address.password)
     return address.uri
+
+
+@pytest.fixture
+def ready(store: Store) -> Store:
+    """An empty graph that takes the embeddings of graphs made by hand."""
+    store.prepare("test-model", DIMENSIONS)
+    return store
+
+
+@pytest.fixture
+def endpoint() -> Iterator[Endpoint]:
+    """A model endpoint that answers everything well."""
+    with Endpoint() as server:
+        yield server
+
+
+@pytest.fixture
+def online(graph_url: str, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The environment names a model endpoint and an empty graph."""
+    monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    monkeypatch.setenv("FABULA_CHUNK_TOKENS", "40")
+
+
+@pytest.fixture
+def story(tmp_path: Path) -> Path:
+    """A book of five chapters."""
+    path = tmp_path / "winter.txt"
+    path.write_text(f"Title: Winter\nAuthor: Nobody\nLanguage: en\n\n{WINTER}")
+    return path
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> Iterator[ResponseCache]:
+    """A response cache that has kept nothing yet."""
+    cache = ResponseCache(tmp_path / "kept")
+    yield cache
+    cache.close()
 
 
 def connect(address: Address) -> Store:

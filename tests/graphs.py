@@ -21,6 +21,8 @@ from fabula.model import (
 )
 
 DIMENSIONS = 8
+BUILT = {"chunk_tokens": 200, "embedding_model": "test-model"}
+"""The settings that a graph is said to be built with."""
 
 Passage = TypeVar("Passage", Chunk, Summary, Detail)
 

@@ -12,27 +12,7 @@ from endpoint import Endpoint
 from fabula.cli import main
 from fabula.errors import NotFound
 from fabula.providers import NO_ANSWER
-
-STORY = """Title: The Lighthouse
-Author: Jane Doe
-Language: en
-
-CHAPTER I
-
-The keeper Elias lit the lamp every evening at six. He had promised his dying wife Marta that the
-light would never fail. The sea was grey and the gulls were loud. He wrote every ship into a black
-ledger, and every storm as well.
-
-CHAPTER II
-
-In November a storm broke the great lens. Elias carried his wife's mirror up the stairs and bound
-it where the lens had been. The schooner Aurora saw the light and turned away from the rocks.
-
-CHAPTER III
-
-The captain of the Aurora came to thank him. Elias said nothing of the mirror. When the captain
-had gone he wept, and then he climbed the stairs, because it was nearly six.
-"""
+from stories import LIGHTHOUSE as STORY
 
 
 @pytest.fixture

@@ -14,17 +14,7 @@ import pytest
 from fabula.build.cluster import Cluster, Clustering, cluster
 from fabula.errors import SettingsError
 from fabula.model import Vectors
-
-KNOBS = Clustering(
-    size=8,
-    tokens=3500,
-    count="size",
-    reduction="pca",
-    dimensions=32,
-    membership=0.1,
-    variance_floor=1.0,
-    seed=0,
-)
+from knobs import KNOBS
 
 
 def topics(rows: int, topics: int, columns: int = 64, noise: float = 0.5, seed: int = 0) -> Vectors:

@@ -10,23 +10,15 @@ import pytest
 
 from fabula import tokens
 from fabula.build.chunk import split
-from fabula.build.cluster import Clustering, cluster
+from fabula.build.cluster import cluster
 from fabula.build.former import Former
 from fabula.build.repair import repair
 from fabula.build.tree import Group, Node, embeddings, grouped
 from fabula.model import Chunk, Document, Known, Vector
 from graphs import small_graph
+from knobs import KNOBS as USUAL
 
-KNOBS = Clustering(
-    size=8,
-    tokens=1000,
-    count="size",
-    reduction="pca",
-    dimensions=32,
-    membership=0.1,
-    variance_floor=1.0,
-    seed=0,
-)
+KNOBS = replace(USUAL, tokens=1000)
 SENTENCES = [
     f"On day {day} {name} carried {day * 7 + 3} sacks of {thing} from the {place} to the river."
     for day, (name, thing, place) in enumerate(

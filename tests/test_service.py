@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-import threading
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,9 +12,9 @@ from conftest import cypher
 from endpoint import Endpoint, every, listed
 from endpoint.faults import Fault
 from fabula import Fabula
-from fabula.errors import FabulaError, ModelError, NotFound, SpaceError
-from fabula.providers import NO_ANSWER
+from fabula.errors import ModelError, SpaceError
 from fabula.store import Store
+from stories import WINTER as STORY
 
 NARRATIVE = {
     "plot",
@@ -27,37 +25,6 @@ NARRATIVE = {
     "theme",
     "irony and symbol",
 }
-STORY = "\n\n".join(
-    f"CHAPTER {number}\n\n"
-    + " ".join(
-        f"{name} walked to the {place} on day {day} of the long winter, and told nobody why."
-        for day, (name, place) in enumerate(
-            [("Anna", "harbour"), ("Boris", "mill"), ("Clara", "church"), ("Dmitri", "forest")] * 4
-        )
-    )
-    for number in ("I", "II", "III", "IV", "V")
-)
-
-
-@pytest.fixture
-def endpoint() -> Iterator[Endpoint]:
-    with Endpoint() as server:
-        yield server
-
-
-@pytest.fixture
-def online(graph_url: str, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The environment names a model endpoint and a graph."""
-    monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
-    monkeypatch.setenv("FABULA_CHUNK_TOKENS", "40")
-
-
-@pytest.fixture
-def story(tmp_path: Path) -> Path:
-    path = tmp_path / "winter.txt"
-    path.write_text(f"Title: Winter\nAuthor: Nobody\nLanguage: en\n\n{STORY}")
-    return path
 
 
 def test_a_book_becomes_a_graph_with_every_aspect(
@@ -136,79 +103,6 @@ def test_changed_content_takes_the_place_of_the_old(online: None, story: Path) -
         assert [entry.title for entry in fabula.documents()] == ["Winter"]
 
 
-def test_an_answer_cites_the_passages_it_was_given(online: None, story: Path) -> None:
-    with Fabula() as fabula:
-        fabula.ingest(story)
-        answer = fabula.query("Where did Anna walk?")
-    assert answer.text
-    assert answer.cited
-    assert set(answer.cited) <= {passage.number for passage in answer.context}
-    assert len(answer.hits) == 5
-    assert [hit.score for hit in answer.hits] == sorted(
-        (hit.score for hit in answer.hits), reverse=True
-    )
-    assert answer.usage["answer"].calls == 1
-
-
-def test_an_answer_comes_in_pieces(online: None, story: Path) -> None:
-    with Fabula() as fabula:
-        fabula.ingest(story)
-        stream = fabula.stream("Where did Anna walk?")
-        pieces = list(stream)
-        assert len(pieces) > 3
-        assert stream.answer.text == "".join(pieces).strip()
-
-
-def test_retrieval_alone_asks_no_chat_model(online: None, endpoint: Endpoint, story: Path) -> None:
-    with Fabula(top_k=3) as fabula:
-        fabula.ingest(story)
-        calls = endpoint.calls
-        hits = fabula.retrieve("Who went to the mill?", kinds=("chunk",))
-    assert [hit.kind for hit in hits] == ["chunk"] * 3
-    assert endpoint.calls == calls + 1
-
-
-def test_a_span_of_a_chunk_is_where_its_text_is(online: None, story: Path) -> None:
-    with Fabula(top_k=20) as fabula:
-        fabula.ingest(story)
-        hits = fabula.retrieve("day 3 of the long winter", kinds=("chunk",))
-    text = STORY
-    assert all(text[hit.start : hit.end] == hit.text for hit in hits)
-
-
-def test_a_context_that_is_empty_is_answered_without_a_model(
-    online: None, endpoint: Endpoint, story: Path
-) -> None:
-    with Fabula() as fabula:
-        fabula.ingest(story)
-        calls = endpoint.calls
-        answer = fabula.query("Who?", levels=(5, 9))
-    assert (answer.text, answer.context) == (NO_ANSWER, ())
-    assert endpoint.calls == calls + 1
-
-
-def test_an_empty_graph_says_what_to_do(online: None, endpoint: Endpoint) -> None:
-    with Fabula() as fabula, pytest.raises(NotFound, match="run `fabula ingest BOOK` first"):
-        fabula.query("Who?")
-    assert endpoint.calls == 0
-
-
-def test_an_empty_collection_names_the_others(online: None, story: Path) -> None:
-    with Fabula(collection="novels") as fabula:
-        fabula.ingest(story)
-    with Fabula() as fabula, pytest.raises(NotFound, match="'default' yet; there are: novels"):
-        fabula.query("Who?")
-
-
-def test_unknown_names_are_told_with_the_known_ones(online: None, story: Path) -> None:
-    with Fabula() as fabula:
-        fabula.ingest(story)
-        with pytest.raises(NotFound, match=r"no document 'Summer'.*Winter"):
-            fabula.retrieve("Who?", document="Summer")
-        with pytest.raises(NotFound, match=r"aspect 'plott'; there are: .*plot"):
-            fabula.retrieve("Who?", aspects=("plott",))
-
-
 def test_a_text_of_a_program_is_a_document_too(online: None) -> None:
     with Fabula() as fabula:
         outcome = fabula.ingest_text(STORY, source="note 1", title="A Note", language="en")
@@ -240,22 +134,6 @@ def test_several_documents_share_the_workers(
         assert Counter(outcome.status for outcome in outcomes) == {"added": 6}
         assert len(fabula.documents()) == 6
     assert endpoint.in_flight_most <= 3
-
-
-def test_questions_may_be_asked_from_many_threads(online: None, story: Path) -> None:
-    texts: list[str] = []
-    with Fabula() as fabula:
-        fabula.ingest(story)
-        threads = [
-            threading.Thread(target=lambda: texts.append(fabula.query("Where did Anna walk?").text))
-            for _ in range(8)
-        ]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    assert len(texts) == 8
-    assert len(set(texts)) == 1
 
 
 def test_a_file_that_fails_does_not_stop_the_rest(
@@ -331,24 +209,6 @@ def test_a_file_that_takes_over_another_ones_text_is_replaced(graph_url: str, st
         fabula.ingest(other, story)
         story.write_text(other.read_text())
         assert [one.status for one in fabula.ingest(story)] == ["replaced"]
-
-
-def test_a_document_of_another_collection_is_not_asked_in_silence(
-    graph_url: str, story: Path
-) -> None:
-    with Fabula(collection="tales") as fabula:
-        fabula.ingest(story)
-    with Fabula() as fabula, pytest.raises(NotFound, match="collection 'tales'"):
-        fabula.retrieve("Who?", document=story.name)
-
-
-def test_a_question_of_any_length_is_looked_up(graph_url: str, story: Path) -> None:
-    with Fabula(mode="hybrid") as fabula:
-        fabula.ingest(story)
-        assert fabula.retrieve(" ".join(f"word{n}" for n in range(3000)))
-        assert fabula.retrieve("猫" * 3000)
-        with pytest.raises(FabulaError, match="empty"):
-            fabula.retrieve(" ")
 
 
 def test_the_file_is_named_whose_replies_stay_malformed(

@@ -15,8 +15,9 @@ from typing import Any, Self
 
 import numpy as np
 
+from . import messages
 from .faults import Fault, Plan, none
-from .model import reply, vector
+from .model import vector
 
 
 @dataclass
@@ -185,7 +186,7 @@ class _Handler(BaseHTTPRequestHandler):
         elif self.path.endswith("/embeddings"):
             self._send(200, self._embeddings(body, fault), cut=fault == "cut")
         elif self.path.endswith("/rerank"):
-            self._send(200, _ranked(body))
+            self._send(200, messages.ranked(body))
         elif not self.path.endswith("/chat/completions"):
             raise _Refusal(404, "404 page not found")
         elif body.get("stream"):
@@ -208,17 +209,17 @@ class _Handler(BaseHTTPRequestHandler):
                 else [*map(float, row)]
             )
             data.append({"object": "embedding", "index": index, "embedding": shown})
-        usage = {"prompt_tokens": _tokens(*texts), "total_tokens": _tokens(*texts)}
+        usage = {"prompt_tokens": messages.tokens(*texts), "total_tokens": messages.tokens(*texts)}
         return {"object": "list", "data": data[::-1], "model": body["model"], "usage": usage}
 
     def _completion(self, body: dict[str, Any], fault: Fault | None) -> dict[str, Any]:
-        message, reason = _message(body, fault)
+        message, reason = messages.message(body, fault)
         choice = {"index": 0, "message": message, "finish_reason": reason}
-        usage = _usage(body, message["content"])
+        usage = messages.usage(body, message["content"])
         return {"id": "x", "object": "chat.completion", "choices": [choice], "usage": usage}
 
     def _stream(self, body: dict[str, Any], fault: Fault | None) -> None:
-        message, reason = _message(body, fault)
+        message, reason = messages.message(body, fault)
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Transfer-Encoding", "chunked")
@@ -240,7 +241,7 @@ class _Handler(BaseHTTPRequestHandler):
         if fault != "unfinished":
             self._event({"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]})
             if body.get("stream_options", {}).get("include_usage"):
-                self._event({"choices": [], "usage": _usage(body, message["content"])})
+                self._event({"choices": [], "usage": messages.usage(body, message["content"])})
             self._chunk(b"data: [DONE]\n\n")
         self.wfile.write(b"0\r\n\r\n")
         self.wfile.flush()
@@ -277,31 +278,3 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.flush()
         if cut:
             raise _Cut
-
-
-def _ranked(body: dict[str, Any]) -> dict[str, Any]:
-    """The longest documents are the best, and come first."""
-    scores = [(index, len(text)) for index, text in enumerate(body["documents"])]
-    best_first = sorted(scores, key=lambda one: -one[1])
-    return {"results": [{"index": n, "relevance_score": 1.0 * score} for n, score in best_first]}
-
-
-def _message(body: dict[str, Any], fault: Fault | None) -> tuple[dict[str, Any], str]:
-    """The assistant's message and its finish_reason."""
-    message: dict[str, Any] = {"role": "assistant", "content": None, "refusal": None}
-    if fault == "refusal":
-        return {**message, "refusal": "I can't help with that."}, "stop"
-    if fault in ("empty", "thinking", "filtered"):
-        reasons = {"empty": "stop", "thinking": "length", "filtered": "content_filter"}
-        return {**message, "content": ""}, reasons[fault]
-    text = reply(body["messages"][-1]["content"], fault)
-    return {**message, "content": text}, "length" if fault == "truncated" else "stop"
-
-
-def _usage(body: dict[str, Any], text: str | None) -> dict[str, int]:
-    asked, said = _tokens(*(m["content"] for m in body["messages"])), _tokens(text or "")
-    return {"prompt_tokens": asked, "completion_tokens": said, "total_tokens": asked + said}
-
-
-def _tokens(*texts: str) -> int:
-    return sum(len(text) // 4 + 1 for text in texts)

@@ -1,0 +1,97 @@
+"""For each invariant of a sound graph, statements that break it."""
+
+from __future__ import annotations
+
+BREAKS = {
+    "check_chunk_order": [
+        "MATCH (c:Chunk {index: 3}) SET c.index = 7",
+        "MATCH (c:Chunk {index: 3}) SET c.index = 2",
+        "MATCH (c:Chunk {index: 0}) DETACH DELETE c",
+    ],
+    "check_chunk_tokens": [
+        "MATCH (c:Chunk {index: 3}) OPTIONAL MATCH (d:Detail)-->(c) DETACH DELETE c, d",
+    ],
+    "check_chunk_chain": [
+        "MATCH ()-[r:FIRST_CHUNK]->() DELETE r",
+        "MATCH (d:Document), (c:Chunk {index: 1}) CREATE (d)-[:FIRST_CHUNK]->(c)",
+        "MATCH (:Chunk {index: 1})-[r:NEXT_CHUNK]->() DELETE r",
+        "MATCH (a:Chunk {index: 0}), (b:Chunk {index: 2}) CREATE (a)-[:NEXT_CHUNK]->(b)",
+        "MATCH (a:Chunk {index: 3}), (b:Chunk {index: 0}) CREATE (a)-[:NEXT_CHUNK]->(b)",
+    ],
+    "check_chunk_tiling": [
+        "MATCH (c:Chunk {index: 0}) SET c.start = 1",
+        "MATCH (c:Chunk {index: 2}) SET c.start = c.start + 1",
+        "MATCH (c:Chunk {index: 2}) SET c.start = c.start - 1",
+        "MATCH (c:Chunk {index: 3}) SET c.end = c.start",
+        "MATCH (c:Chunk {index: 3}) REMOVE c.end",
+    ],
+    "check_chunk_documents": [
+        "MATCH (:Chunk {index: 2})-[r:FROM_DOCUMENT]->() DELETE r",
+        "MATCH (c:Chunk {index: 2}) CREATE (c)-[:FROM_DOCUMENT]->(:Other)",
+        "MATCH (c:Chunk) DETACH DELETE c",
+    ],
+    "check_orphans": [
+        "MATCH (d:Document) DETACH DELETE d",
+        "MATCH (n:Detail) WITH n LIMIT 1 SET n.document = 'nowhere'",
+        "MATCH (n:Summary) WITH n LIMIT 1 REMOVE n.document",
+    ],
+    "check_summary_members": [
+        "MATCH (:Summary {level: 1, aspect: 'plot'})-[r:SUMMARIZES]->() DELETE r",
+        "MATCH (n:Summary {level: 1, aspect: 'plot'}) DETACH DELETE n",
+    ],
+    "check_summary_levels": [
+        "MATCH (n:Summary {level: 2, aspect: 'plot'}) SET n.level = 1",
+        "MATCH (n:Summary {level: 1, aspect: 'plot'}) SET n.level = 2",
+        "MATCH (n:Summary {level: 2}), (c:Chunk) CREATE (n)-[:SUMMARIZES {weight: 1}]->(c)",
+        "MATCH (n:Summary {level: 1}), (d:Detail) CREATE (n)-[:SUMMARIZES {weight: 1}]->(d)",
+    ],
+    "check_summary_aspects": [
+        "MATCH (n:Summary {level: 2, aspect: 'plot'}) SET n.aspect = 'theme'"
+    ],
+    "check_weights": [
+        "MATCH (:Summary {level: 2})-[r]->() SET r.weight = 0",
+        "MATCH (:Summary {level: 2})-[r]->() SET r.weight = 1.1",
+        "MATCH (:Summary {level: 2})-[r]->() REMOVE r.weight",
+    ],
+    "check_aspects": [
+        "MATCH (n:Summary {aspect: 'plot'}) DETACH DELETE n",
+    ],
+    "check_searchable_aspects": ["MATCH (s:EmbeddingSpace) SET s.aspects = ['', 'theme']"],
+    "check_details": [
+        "MATCH (:Detail {ordinal: 1})-[r:DETAILS]->() DELETE r",
+        "MATCH (d:Detail {ordinal: 1}), (c:Chunk {index: 3}) CREATE (d)-[:DETAILS]->(c)",
+    ],
+    "check_detail_counts": [
+        "MATCH (c:Chunk {index: 0}), (d:Detail) CREATE (d)-[:DETAILS]->(c)",
+        "MATCH (d:Detail) SET d.ordinal = 0",
+    ],
+    "check_embeddings": [
+        "MATCH (n:Detail) REMOVE n.embedding",
+        "MATCH (n:Summary {level: 2}) SET n.embedding = [1.0, 0.0]",
+        "MATCH (n:Detail {ordinal: 1}) SET n.embedding = [one IN n.embedding | 0.0]",
+        "MATCH (n:Detail {ordinal: 1}) SET n.embedding = [one IN n.embedding | 0.0 / 0.0]",
+        "MATCH (s:EmbeddingSpace) SET s.id = 'elsewhere'",
+    ],
+    "check_ids": [
+        "MATCH (d:Detail {ordinal: 0})-->(c:Chunk {index: 0}) SET d.id = c.id",
+        "MATCH (d:Detail) REMOVE d.id",
+    ],
+    "check_properties": [
+        "MATCH (n:Chunk) SET n.collection = 'another'",
+        "MATCH (n:Chunk) SET n.kind = 'detail'",
+        "MATCH (n:Chunk {index: 0}) SET n:Detail",
+        "MATCH (n:Detail) SET n.aspect = 'plot'",
+        "MATCH (n:Chunk) REMOVE n.level",
+        "MATCH (n:Summary) SET n.aspect = ''",
+    ],
+    "check_texts": [
+        "MATCH (n:Detail) SET n.tokens = 0",
+        "MATCH (n:Summary) SET n.text = ' '",
+        "MATCH (n:Chunk) REMOVE n.text",
+    ],
+    "find_indexes": [
+        "DROP INDEX passage_texts",
+        "DROP INDEX passage_vectors",
+        "MATCH (s:EmbeddingSpace) SET s.dimensions = 16",
+    ],
+}

@@ -1,0 +1,45 @@
+"""What the tests of the response cache keep: one request, some vectors, a process that writes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+
+from fabula.providers import Prompt, Reply
+from fabula.providers.cache import ResponseCache, chat_key, embedding_key
+
+ASKED = Prompt("Be brief.", "Who is dead?", 100, 0.5)
+SAID = Reply("Marley.", 12, 3)
+KEY = chat_key("m", ASKED)
+
+
+def rows(seed: int, count: int, dimensions: int = 64) -> dict[bytes, np.ndarray]:
+    """As many vectors by their keys, the same for the same seed."""
+    drawn = np.random.default_rng(seed).standard_normal((count, dimensions)).astype(np.float32)
+    return {embedding_key("e", f"{seed} {n}"): row for n, row in enumerate(drawn)}
+
+
+KEEPER = """
+import sys
+from pathlib import Path
+import numpy as np
+from fabula.providers import Prompt, Reply
+from fabula.providers.cache import ResponseCache, chat_key, embedding_key
+cache, name, count = ResponseCache(Path(sys.argv[1])), sys.argv[2], int(sys.argv[3])
+for n in range(count):
+    cache.keep_reply(chat_key("m", Prompt("", f"{name} {n}", 1, 0)), "m", Reply(f"{name} {n}"))
+    batch = {embedding_key("e", f"{name} {n} {row}"): np.ones(64, np.float32) for row in range(16)}
+    cache.keep_vectors("e", batch)
+    print(n, flush=True)
+"""
+
+
+def keeper(cache: ResponseCache, name: str, count: int) -> subprocess.Popen[str]:
+    """A process that keeps replies as fast as it can, and prints the number of each."""
+    command = [sys.executable, "-c", KEEPER, str(cache.info().path.parent), name, str(count)]
+    return subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ}
+    )

@@ -1,0 +1,198 @@
+"""The response cache in trouble: a damaged file is set aside, and nothing is ever raised."""
+
+from __future__ import annotations
+
+import logging
+import os
+import resource
+import signal
+import sqlite3
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fabula.providers.cache import ResponseCache
+from keeping import KEEPER, KEY, SAID, rows
+
+
+@pytest.fixture
+def heard(caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
+    caplog.set_level(logging.WARNING, "fabula")
+    return caplog
+
+
+# Damage
+
+
+def garbage_header(path: Path) -> None:
+    path.write_bytes(b"<html>Welcome to the hotel's network</html>" * 200)
+
+
+def garbage_pages(path: Path) -> None:
+    with path.open("r+b") as file:
+        file.seek(1000)
+        file.write(os.urandom(path.stat().st_size - 1000))
+
+
+def altered_rows(path: Path) -> None:
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE chat SET reply = x'616263'")
+        connection.execute("UPDATE embedding SET vector = zeroblob(5)")
+    connection.close()
+
+
+def another_version(path: Path) -> None:
+    with sqlite3.connect(path) as connection:
+        connection.execute("PRAGMA user_version = 999")
+    connection.close()
+
+
+def another_program(path: Path) -> None:
+    path.unlink()
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE recipes (name TEXT)")
+    connection.close()
+
+
+def lost_tables(path: Path) -> None:
+    with sqlite3.connect(path) as connection:
+        connection.execute("DROP TABLE chat")
+        connection.execute("DROP TABLE embedding")
+    connection.close()
+
+
+def cut_short(path: Path) -> None:
+    os.truncate(path, 5000)
+
+
+DAMAGES = [
+    garbage_header,
+    garbage_pages,
+    altered_rows,
+    another_version,
+    another_program,
+    lost_tables,
+    cut_short,
+]
+
+
+@pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.__name__)
+def test_a_damaged_file_is_set_aside_with_one_warning(
+    damage: object, cache: ResponseCache, heard: pytest.LogCaptureFixture
+) -> None:
+    kept = rows(1, 50)
+    cache.keep_reply(KEY, "m", SAID)
+    cache.keep_vectors("e", kept)
+    path = cache.info().path
+    cache.close()
+    assert callable(damage)
+    damage(path)
+    assert cache.reply(KEY) is None
+    assert cache.vectors([*kept]) == {}
+    cache.keep_reply(KEY, "m", SAID)
+    cache.keep_vectors("e", kept)
+    assert cache.reply(KEY)
+    assert len(cache.vectors([*kept])) == 50
+    [record] = heard.records
+    [aside] = cache.info().aside
+    assert record.levelname == "WARNING"
+    assert str(aside) in record.getMessage()
+    assert cache.clear().aside == (aside,)
+    assert not aside.exists()
+
+
+def test_a_file_damaged_while_it_is_open_is_set_aside(
+    cache: ResponseCache, heard: pytest.LogCaptureFixture
+) -> None:
+    for n in range(50):
+        cache.keep_vectors("e", rows(n, 20, 512))
+    cache.close()
+    cache.keep_reply(KEY, "m", SAID)
+    garbage_pages(cache.info().path)
+    for n in range(50):
+        cache.vectors([*rows(n, 20, 512)])
+    cache.keep_reply(KEY, "m", SAID)
+    assert cache.reply(KEY)
+    assert len(heard.records) == 1
+
+
+def test_random_damage_never_gives_a_wrong_reply(tmp_path: Path) -> None:
+    dice = np.random.default_rng(1)
+    kept = rows(1, 30)
+    for trial in range(40):
+        cache = ResponseCache(tmp_path / str(trial))
+        cache.keep_reply(KEY, "m", SAID)
+        cache.keep_vectors("e", kept)
+        path = cache.info().path
+        cache.close()
+        data = bytearray(path.read_bytes())
+        for place in dice.integers(0, len(data), 20):
+            data[place] = dice.integers(0, 256)
+        path.write_bytes(data)
+        assert cache.reply(KEY) in (None, replace(SAID, cached=True))
+        for key, row in cache.vectors([*kept]).items():
+            assert row.tobytes() == kept[key].tobytes()
+        cache.keep_reply(KEY, "m", SAID)
+        cache.info()
+        cache.close()
+
+
+# No room, no right
+
+
+def test_a_folder_that_cannot_be_made_is_told_once_and_nothing_is_raised(
+    tmp_path: Path, heard: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "file").write_text("not a folder")
+    cache = ResponseCache(tmp_path / "file" / "kept")
+    for _ in range(3):
+        cache.keep_reply(KEY, "m", SAID)
+        cache.keep_vectors("e", rows(1, 2))
+        cache.forget(KEY)
+        assert cache.reply(KEY) is None
+    assert cache.clear().replies == 0
+    [record] = heard.records
+    assert "FABULA_CACHE_FOLDER" in record.getMessage()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_that_cannot_be_written_is_told_once(
+    tmp_path: Path, heard: pytest.LogCaptureFixture
+) -> None:
+    folder = tmp_path / "kept"
+    folder.mkdir(mode=0o500)
+    cache = ResponseCache(folder)
+    cache.keep_reply(KEY, "m", SAID)
+    cache.keep_reply(KEY, "m", SAID)
+    assert cache.reply(KEY) is None
+    assert len(heard.records) == 1
+
+
+def test_a_full_disk_is_told_once_and_what_was_kept_is_still_read(cache: ResponseCache) -> None:
+    cache.keep_reply(KEY, "m", SAID)
+    cache.close()
+    keeping = keeper_on_a_full_disk(cache)
+    assert keeping.returncode == 0, keeping.stderr
+    assert keeping.stderr.count("can't be used") == 1
+    assert "Traceback" not in keeping.stderr
+    assert cache.reply(KEY)
+    assert cache.info().aside == ()
+
+
+def keeper_on_a_full_disk(cache: ResponseCache) -> subprocess.CompletedProcess[str]:
+    def fill() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+
+    folder = str(cache.info().path.parent)
+    return subprocess.run(
+        [sys.executable, "-B", "-c", KEEPER, folder, "a", "200"],
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=fill,
+    )

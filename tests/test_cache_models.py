@@ -1,0 +1,233 @@
+"""Models and a service with a response cache: nothing is asked for twice."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Generator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from endpoint import Endpoint, every, listed
+from fabula import Fabula
+from fabula.cli import main
+from fabula.errors import BadReply, ModelError
+from fabula.model import Usage
+from fabula.providers import Embeddings, Prompt, Reply
+from fabula.providers.cache import ResponseCache
+from fabula.providers.cached import CachedChat, CachedEmbedder
+from fabula.providers.openai import OpenAIEmbedder
+from fabula.replies import ask, ask_once, read_summary
+from keeping import ASKED, KEY
+from reach import SUMMARY, chat, reach
+
+# Models with a cache
+
+
+class Telling:
+    """A chat whose stream can be watched, and a line for each thing that happens."""
+
+    def __init__(self, *pieces: str, fails: bool = False) -> None:
+        self.pieces, self.fails, self.log = pieces, fails, list[str]()
+
+    def complete(self, prompt: Prompt) -> Reply:
+        self.log.append("complete")
+        return Reply("".join(self.pieces), 5, 2)
+
+    def stream(self, prompt: Prompt) -> Generator[Reply, None, None]:
+        self.log.append("stream")
+        try:
+            for piece in self.pieces:
+                yield Reply(piece)
+            if self.fails:
+                raise ModelError("cut")
+            yield Reply("", 5, 2)
+        finally:
+            self.log.append("closed")
+
+    def reject(self, prompt: Prompt, *, forget: bool) -> None:
+        self.log.append(f"reject {forget}")
+
+
+def test_a_reply_is_asked_for_once_whether_streamed_or_not(cache: ResponseCache) -> None:
+    told = Telling("Marley ", "is.")
+    one = CachedChat(told, cache, "m")
+    assert [piece.text for piece in one.stream(ASKED)] == ["Marley ", "is.", ""]
+    assert [*one.stream(ASKED)] == [Reply("Marley is.", 5, 2, cached=True)]
+    assert one.complete(ASKED) == Reply("Marley is.", 5, 2, cached=True)
+    assert CachedChat(told, cache, "other").complete(ASKED) == Reply("Marley is.", 5, 2)
+    assert told.log == ["stream", "closed", "complete"]
+
+
+def test_a_stream_that_was_cut_or_left_is_not_kept(cache: ResponseCache) -> None:
+    told = Telling("Marley ", "is.", fails=True)
+    with pytest.raises(ModelError):
+        [*CachedChat(told, cache, "m").stream(ASKED)]
+    left = CachedChat(told, cache, "m").stream(ASKED)
+    assert next(left).text == "Marley "
+    assert isinstance(left, Generator)
+    left.close()
+    assert told.log == ["stream", "closed"] * 2
+    assert cache.reply(KEY) is None
+
+
+def test_a_rejected_reply_is_forgotten_unless_it_is_to_stay(cache: ResponseCache) -> None:
+    told = Telling("fine.")
+    one = CachedChat(told, cache, "m")
+    one.complete(ASKED)
+    one.reject(ASKED, forget=False)
+    assert cache.reply(KEY)
+    one.reject(ASKED, forget=True)
+    assert cache.reply(KEY) is None
+    assert told.log == ["complete", "reject False", "reject True"]
+
+
+def test_a_reply_that_had_to_be_asked_again_is_kept_for_the_first_prompt(
+    cache: ResponseCache,
+) -> None:
+    with Endpoint(plan=listed("empty", None)) as server:
+        one = CachedChat(chat(server), cache, "m")
+        first = ask(one, SUMMARY, read_summary)
+        assert server.calls == 2
+        assert ask(one, SUMMARY, read_summary) == first
+        assert server.calls == 2
+
+
+def test_what_is_asked_in_another_way_is_not_paid_again_for_an_empty_reply(
+    cache: ResponseCache,
+) -> None:
+    with Endpoint(plan=every(1, "refusal")) as server:
+        one = CachedChat(chat(server), cache, "m")
+        for _ in range(2):
+            with pytest.raises(BadReply):
+                ask_once(one, SUMMARY, read_summary)
+        assert server.calls == 1
+
+
+def test_threads_that_ask_the_same_at_once_pay_once(cache: ResponseCache) -> None:
+    with Endpoint(delay=0.1) as server, ThreadPoolExecutor(8) as threads:
+        model, embedder = chat(server), OpenAIEmbedder(reach(server.url), "e")
+        replies = list(
+            threads.map(lambda _: CachedChat(model, cache, "m").complete(SUMMARY), range(8))
+        )
+        assert server.calls == 1
+        assert len({reply.text for reply in replies}) == 1
+        texts = [["a ghost", "a goose"], ["a goose", "a bell"]] * 4
+        list(threads.map(CachedEmbedder(embedder, cache).embed, texts))
+        assert sum(len(body["input"]) for body in server.bodies[1:]) == 3
+
+
+class Lengths:
+    """An embedder of texts by their length, and what it was asked."""
+
+    model, batch = "e", 16
+
+    def __init__(self, dimensions: int = 4) -> None:
+        self.dimensions, self.asked = dimensions, list[list[str]]()
+
+    def embed(self, texts: Sequence[str]) -> Embeddings:
+        self.asked.append([*texts])
+        drawn = [np.random.default_rng(len(text)).random(self.dimensions) for text in texts]
+        return Embeddings(np.asarray(drawn, np.float32), 10 * len(texts), faults=1)
+
+
+def test_only_texts_that_are_not_kept_are_embedded_each_once(cache: ResponseCache) -> None:
+    inner = Lengths()
+    one = CachedEmbedder(inner, cache)
+    assert (one.model, one.batch) == ("e", 16)
+    one.embed(["a", "bb"])
+    found = one.embed(["ccc", "a", "ccc", "dddd\ud800", "bb"])
+    assert inner.asked == [["a", "bb"], ["ccc", "dddd\ud800"]]
+    assert (found.tokens, found.faults, found.cached) == (20, 1, False)
+    again = one.embed(["ccc", "a", "ccc", "dddd\ud800", "bb"])
+    assert (again.tokens, again.faults, again.cached) == (0, 0, True)
+    assert again.vectors.dtype == np.float32
+    assert again.vectors.tobytes() == found.vectors.tobytes()
+    plain = Lengths().embed(["ccc", "a", "ccc", "dddd\ud800", "bb"]).vectors
+    assert found.vectors.tobytes() == plain.tobytes()
+
+
+def test_vectors_of_another_model_of_that_name_are_embedded_again(cache: ResponseCache) -> None:
+    CachedEmbedder(Lengths(4), cache).embed(["a", "bb"])
+    inner = Lengths(8)
+    assert CachedEmbedder(inner, cache).embed(["a", "ccc"]).vectors.shape == (2, 8)
+    assert inner.asked == [["ccc"], ["a", "ccc"]]
+
+
+# A service with a cache
+
+STORY = "\n\n".join(
+    f"CHAPTER {number}\n\nAnna walked to the harbour on day {number}. Boris slept at the mill. "
+    f"Clara rang the bell {number} times, and nobody knew why."
+    for number in range(1, 7)
+)
+
+
+@pytest.fixture
+def online(online: None, endpoint: Endpoint) -> Endpoint:
+    """The endpoint that the environment names."""
+    return endpoint
+
+
+def test_a_document_that_was_removed_is_built_again_without_a_call(online: Endpoint) -> None:
+    with Fabula() as fabula:
+        first = fabula.ingest_text(STORY, source="note")
+        fabula.remove("note")
+    calls = online.calls
+    with Fabula() as fabula:
+        again = fabula.ingest_text(STORY, source="note")
+        fabula.remove("note")
+    assert online.calls == calls
+    assert (again.status, again.usage.calls, again.usage.prompt_tokens) == ("added", 0, 0)
+    assert again.usage.saved >= first.usage.calls
+    assert (again.chunks, again.summaries) == (first.chunks, first.summaries)
+    with Fabula(cache=False) as fabula:
+        paid = fabula.ingest_text(STORY, source="note")
+    assert paid.usage.calls > 0
+    assert paid.usage.saved == 0
+
+
+def test_a_question_is_paid_for_once(online: Endpoint) -> None:
+    with Fabula() as fabula:
+        fabula.ingest_text(STORY, source="note")
+        calls = online.calls
+        first, again = (fabula.query("Where did Anna walk?") for _ in range(2))
+    assert online.calls == calls + 2, "the question's embedding and its answer"
+    assert (again.text, again.cited) == (first.text, first.cited)
+    assert again.usage == {"embeddings": Usage(saved=1), "answer": Usage(saved=1)}
+
+
+def test_the_doctor_asks_the_models_themselves(online: Endpoint) -> None:
+    with Fabula() as fabula:
+        for _ in range(2):
+            for _, _, call in fabula.roles():
+                with contextlib.suppress(BadReply):
+                    call()
+    assert online.calls == 6
+
+
+def test_the_cache_is_looked_at_and_emptied_at_the_command_line(
+    online: Endpoint, tmp_path: Path
+) -> None:
+    def run(*arguments: str, answer: str = "", code: int = 0) -> str:
+        result = CliRunner().invoke(main, [*arguments], input=answer)
+        assert result.exit_code == code, result.output
+        return result.output
+
+    assert "There is nothing in" in run("cache", "clear")
+    (tmp_path / "note.txt").write_text(STORY)
+    run("ingest", "note.txt")
+    told = run("cache", "info")
+    assert "gpt-4.1-mini: " in told
+    assert str(tmp_path / "cache") in told
+    run("remove", "note.txt")
+    calls = online.calls
+    run("ingest", "note.txt", "--no-cache")
+    assert online.calls > calls
+    run("cache", "clear", answer="n\n", code=1)
+    assert run("cache", "info") == told
+    assert "deleted" in run("cache", "clear", "--yes")
+    assert "Replies     0\nEmbeddings  0" in run("cache", "info")

@@ -1,0 +1,121 @@
+"""Plain text is cleaned: unwrapped where it is prose, and left as it is where it is verse."""
+
+import random
+
+import pytest
+
+from fabula.load.clean import clean, tidy
+from prose import PROSE, VERSE
+
+POEM = """\
+  How doth the little crocodile
+    Improve his shining tail,
+  And pour the waters of the Nile
+    On every golden scale!
+"""
+
+
+def test_wrapped_prose_becomes_one_line_a_paragraph() -> None:
+    paragraphs = clean(f"{PROSE}\n{PROSE}").split("\n\n")
+    assert len(paragraphs) == 2
+    assert all("\n" not in one for one in paragraphs)
+    assert "the age of wisdom" in paragraphs[0]
+
+
+def test_a_poem_in_prose_keeps_its_lines() -> None:
+    paragraphs = clean(f"{PROSE}\n{POEM}\n{PROSE}").split("\n\n")
+    assert [one.count("\n") for one in paragraphs] == [0, 3, 0]
+    assert paragraphs[1].startswith("How doth the little crocodile\nImprove his")
+
+
+def test_verse_stays_verse() -> None:
+    assert [one.count("\n") for one in clean(VERSE).split("\n\n")] == [3, 3]
+
+
+def test_a_list_keeps_its_lines() -> None:
+    items = "\n".join(
+        f"{n}. a thing which is as long as a line of prose is wide, {n}" for n in "123"
+    )
+    assert clean(f"{PROSE}\n{items}\n\n{PROSE}").split("\n\n")[1] == items
+
+
+def test_prose_of_names_is_unwrapped_all_the_same() -> None:
+    names = "He met Mr. and Mrs. Fezziwig, the two Miss Fezziwigs, and then\nMr. Topper as well.\n"
+    assert "then Mr. Topper" in clean(f"{PROSE}\n{names}\n{PROSE}")
+
+
+def test_indented_lines_begin_paragraphs_where_no_blank_lines_do() -> None:
+    indented = "".join(f"    {PROSE}" for _ in range(3))
+    assert len(clean(indented).split("\n\n")) == 3
+
+
+def test_unwrapped_text_has_one_paragraph_a_line() -> None:
+    line = PROSE.replace("\n", " ").strip()
+    assert clean(f"{line}\n{line}\n{line}") == f"{line}\n\n{line}\n\n{line}"
+
+
+def test_dashes_and_hyphens_at_a_lines_end_stay_closed() -> None:
+    text = PROSE.replace("age\nof", "well-\nknown age--\nof")
+    assert "the well-known age--of wisdom" in clean(text)
+
+
+def test_what_is_invisible_or_odd_is_removed() -> None:
+    odd = "\ufeffOne\0 t\u00adwo\u200b  three\u00a0 \t four\x07."
+    odd += "\r\n\r\n\r\n\r\nFive\u2028six.\x0cSeven.\ud800"
+    assert clean(odd) == "One two three four.\n\nFive\nsix.\n\nSeven.\ufffd"
+
+
+def test_letters_are_composed() -> None:
+    assert clean("Z\u0307o\u0301w") == "Żów"
+
+
+def test_emoji_of_several_characters_stay_whole() -> None:
+    assert clean("A 👩‍👩‍👧 here.") == "A 👩‍👩‍👧 here."
+
+
+def test_emphasis_becomes_plain_and_names_in_code_stay() -> None:
+    text = "I _do_ know _the whole\nof it_, and snake_case too. ___"
+    assert (
+        "".join(clean(text)).replace("\n", " ")
+        == "I do know the whole of it, and snake_case too. ___"
+    )
+
+
+@pytest.mark.parametrize(
+    "marker",
+    ["[Illustration]", "[Illustration: A cat.]", "[Illustration: A\ncat [large]\nand a dog]"],
+)
+def test_markers_of_pictures_are_removed(marker: str) -> None:
+    assert clean(f"Before.\n\n{marker}\n\nAfter.") == "Before.\n\nAfter."
+
+
+def test_a_bracket_that_never_closes_loses_nothing() -> None:
+    assert clean("[Illustration of a mind, he said.") == "[Illustration of a mind, he said."
+
+
+def test_cleaning_twice_is_cleaning_once() -> None:
+    parts = [
+        PROSE,
+        POEM,
+        VERSE,
+        "CHAPTER I.\n",
+        "\n",
+        "  _Well!_\n",
+        "-- he said --\n",
+        "\u00ada\0\t b\n",
+    ]
+    parts += [
+        "* * *\n",
+        "1. one\n2. two\n",
+        "e\u0301_\u0301\n",
+        "[Illustration: x]\n",
+        "a_ _b\n_\nc\n",
+    ]
+    chance = random.Random(3)
+    for _ in range(300):
+        once = clean("".join(chance.choices([*parts, "\n"], k=chance.randint(1, 12))))
+        assert clean(once) == once
+
+
+def test_tidying_keeps_indents_and_blank_lines() -> None:
+    assert tidy("  a\r\n\r\n  b") == "  a\n\n  b"

@@ -1,0 +1,212 @@
+"""`fabula cypher` as a user types it, and what it makes of a graph's values."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from conftest import cypher
+from explored import explored
+from fabula.cli import main
+from fabula.errors import StoreError
+from fabula.explore import names, shipped
+from fabula.server import Address
+from fabula.store import Store
+from fabula.store.reading import run
+
+
+@pytest.fixture(scope="module")
+def graph(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    with explored(address, tmp_path_factory.mktemp("explore")) as store:
+        yield store
+
+
+@pytest.fixture
+def typed(graph: Store, address: Address, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The environment names the graph."""
+    monkeypatch.setenv("NEO4J_URI", address.uri)
+    monkeypatch.setenv("NEO4J_USERNAME", address.username)
+    monkeypatch.setenv("NEO4J_PASSWORD", address.password)
+
+
+# What values look like
+
+
+def test_values_of_every_kind_are_plain(graph: Store) -> None:
+    table = run(
+        graph,
+        "CYPHER 25 RETURN date('2026-11-21') AS day, datetime('2026-11-21T17:00Z') AS time, "
+        "duration('PT1H') AS span, point({x: 1, y: 2}) AS place, 0.0 / 0.0 AS nothing, "
+        "{day: date('2026-11-21')} AS map, [1, null, 'a'] AS list, "
+        "vector([1, 2, 3], 3, FLOAT32) AS vector, [x IN range(1, 64) | 1.0 * x] AS embedding",
+        {},
+    )
+    told = dict(zip(table.columns, table.rows[0], strict=True))
+    json.dumps(told, allow_nan=False)
+    assert told["day"] == "2026-11-21"
+    assert told["time"].startswith("2026-11-21T17:00:00")
+    assert told["span"] == "PT1H"
+    assert told["place"]["coordinates"] == [1.0, 2.0]
+    assert told["map"] == {"day": "2026-11-21"}
+    assert told["list"] == [1, None, "a"]
+    assert (told["vector"], told["embedding"]) == ("[3 dimensions]", "[64 dimensions]")
+
+
+def test_nodes_relationships_and_paths_are_plain(graph: Store) -> None:
+    table = run(
+        graph,
+        "MATCH path = (:Document {title: 'A'})-[:FIRST_CHUNK]->(:Chunk)<-[:SUMMARIZES]-(:Summary) "
+        "RETURN path LIMIT 1",
+        {},
+    )
+    [[path]] = table.rows
+    document, chunk, summary = path["nodes"]
+    first, summarizes = path["relationships"]
+    assert [node["labels"] for node in path["nodes"]] == [["Document"], ["Chunk"], ["Summary"]]
+    assert chunk["properties"]["embedding"] == "[256 dimensions]"
+    assert document["properties"]["updated_at"].startswith("20")
+    assert (first["type"], first["from"], first["to"]) == (
+        "FIRST_CHUNK",
+        document["id"],
+        chunk["id"],
+    )
+    assert (summarizes["from"], summarizes["properties"]) == (summary["id"], {"weight": 1.0})
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "CREATE (:Mine)",
+        "MATCH (n:Chunk) DETACH DELETE n",
+        "MATCH (n:Chunk) SET n.text = ''",
+        "MATCH (n:Chunk) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 10 ROWS",
+        "MATCH (n:Chunk) CALL db.create.setNodeVectorProperty(n, 'embedding', [1.0])",
+        "DROP INDEX passage_texts",
+        "CREATE INDEX mine FOR (n:Mine) ON n.id",
+    ],
+)
+def test_the_server_refuses_to_write(statement: str, graph: Store) -> None:
+    with pytest.raises(StoreError, match="--write"):
+        run(graph, statement, {})
+
+
+# As a user types it
+
+
+def ask(*arguments: str | Path, code: int = 0) -> Result:
+    result = CliRunner().invoke(main, ["cypher", *map(str, arguments)])
+    assert result.exit_code == code, result.output
+    assert "Traceback" not in result.output
+    return result
+
+
+def test_the_list_names_every_query_with_its_purpose() -> None:
+    shown = ask("--list").stdout
+    assert all(name in shown and shipped(name).purpose in shown for name in names())
+    told = json.loads(ask("--list", "--json").stdout)
+    assert [one["name"] for one in told] == names()
+    assert told[0]["parameters"][0] == {
+        "name": "document",
+        "default": "",
+        "about": "a document's id, or a part of its title; '' for the first by title",
+    }
+
+
+def test_a_query_is_shown_to_be_pasted() -> None:
+    assert ask("outline", "--show").stdout == shipped("outline").statement
+
+
+def test_a_table_is_for_reading(typed: None) -> None:
+    shown = ask("read", "--param", "limit=2").stdout
+    assert "title" in shown
+    assert "word 1." in shown
+    assert shown.endswith("2 rows\n")
+
+
+def test_json_is_a_list_of_objects(typed: None) -> None:
+    told = json.loads(ask("read", "--param", "document=A", "--param", "limit=1", "--json").stdout)
+    assert told == [{"title": "A", "section": "I", "index": 0, "text": "word 0."}]
+
+
+def test_csv_has_a_header_and_quotes_what_it_must(typed: None) -> None:
+    shown = ask("divided", "--param", "limit=500", "--csv").stdout
+    rows = list(csv.DictReader(io.StringIO(shown)))
+    [row] = [row for row in rows if row["title"] == "A"]
+    assert (row["text"], json.loads(row["aspects"])) == ("word 2.", ["plot", "theme"])
+
+
+def test_a_path_is_drawn(typed: None) -> None:
+    shown = ask("tree").stdout
+    assert "(:Summary plot at level 2)-[:SUMMARIZES" in shown
+    assert "->(:Chunk word 0.)" in shown
+
+
+def test_a_file_of_ones_own_runs(typed: None, tmp_path: Path) -> None:
+    path = tmp_path / "mine.cypher"
+    path.write_text(
+        "// Titles.\n// :param part => ''\nMATCH (d:Document) WHERE d.title CONTAINS $part "
+        "RETURN d.title AS title ORDER BY title;\n"
+    )
+    assert json.loads(ask(path, "--param", "part=Win", "--json").stdout) == [{"title": "Winter"}]
+    assert "can't be read" in ask(tmp_path / "other.cypher", code=1).stderr
+
+
+def test_a_statement_runs_with_its_parameters(typed: None) -> None:
+    statement = "MATCH (c:Chunk {text: $text}) RETURN c.index AS index, $list AS list"
+    given = ["--param", "text=word 1.", "--param", 'list=["a", 2]']
+    assert json.loads(ask("-e", statement, *given, "--json").stdout) == [
+        {"index": 1, "list": ["a", 2]}
+    ]
+
+
+def test_writing_is_refused_in_one_line_that_names_the_way(typed: None) -> None:
+    result = ask("-e", "CREATE (:Mine)", code=1)
+    assert result.stderr == (
+        "Error: This query would write, and queries may only read: --write allows it.\n"
+    )
+
+
+def test_writing_is_done_when_it_is_asked_for(typed: None, graph: Store) -> None:
+    try:
+        result = ask("-e", "CREATE (:Mine {name: 'x'})", "--write")
+        assert result.stderr == "Changed: labels added 1, nodes created 1, properties set 1\n"
+        assert cypher(graph, "MATCH (n:Mine) RETURN n.name AS name") == [{"name": "x"}]
+    finally:
+        cypher(graph, "MATCH (n:Mine) DELETE n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["outlin"], "Did you mean outline?"),
+        (["zzz"], "`fabula cypher --list` shows them"),
+        (["read", "--param", "fist=3"], "its parameters are document, first, limit. Did you mean"),
+        (["-e", "RETURN 1", "--param", "x=1"], "This query has no parameter 'x': it has none."),
+        (
+            ["-e", "RETURN $x + $y", "--param", "x=1"],
+            "needs --param y=...: its parameters are x, y",
+        ),
+        (["read", "--param", "limit=many"], "Neo4j refused the query"),
+        (["-e", "MATCH (n RETURN n"], "Neo4j refused the query: Invalid input 'RETURN'"),
+        (["-e", "RETURN nothing"], "Neo4j refused the query"),
+    ],
+)
+def test_a_mistake_is_one_line(typed: None, arguments: list[str], says: str) -> None:
+    message = ask(*arguments, code=1).stderr
+    assert message.startswith("Error: ")
+    assert message.count("\n") == 1
+    assert says in message
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [[], ["outline", "-e", "RETURN 1"], ["read", "--param", "x"], ["read", "--json", "--csv"]],
+)
+def test_what_cannot_be_meant_is_a_usage_error(arguments: list[str]) -> None:
+    ask(*arguments, code=2)

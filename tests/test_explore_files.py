@@ -1,0 +1,82 @@
+"""The queries for analysts: each file says what it is for, and with which parameters."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from fabula.errors import FabulaError, NotFound
+from fabula.explore import names, parse, shipped
+
+GRASS = Path(__file__).parents[1] / "docs" / "browser.grass"
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_header_tells_purpose_and_every_parameter_with_a_default(name: str) -> None:
+    query = shipped(name)
+    body = re.sub(r"(?m)^//.*\n", "", query.statement)
+    assert query.purpose.endswith(".")
+    assert {one.name for one in query.parameters} == set(re.findall(r"\$(\w+)", body))
+    assert not any(one.required for one in query.parameters)
+    assert all(one.about for one in query.parameters)
+    assert body.startswith("CYPHER 25\n")
+    assert "ORDER BY" in body
+    assert re.search(r"LIMIT \$(limit|parts)\n$", body)
+
+
+def test_there_is_a_query_for_every_question() -> None:
+    assert len(names()) >= 20
+
+
+def test_a_header_is_read_as_it_pastes_into_neo4j_browser() -> None:
+    query = parse(
+        "// What it is for.\n"
+        "// :param word => 'it\\'s'\n"
+        "//   a word,\n"
+        "//   or two\n"
+        "// :param limit => 20\n"
+        '// :param names => ["a", 1.5, true]\n'
+        "RETURN $word, $limit, $names, $other, '$text' // $comment",
+        "mine",
+    )
+    assert query.purpose == "What it is for."
+    assert [(one.name, one.default, one.about, one.required) for one in query.parameters] == [
+        ("word", "it's", "a word, or two", False),
+        ("limit", 20, "", False),
+        ("names", ["a", 1.5, True], "", False),
+        ("other", None, "", True),
+    ]
+
+
+def test_a_value_is_json_or_else_text_and_text_where_the_default_is() -> None:
+    query = parse("// :param word => ''\n// :param limit => 20\nRETURN $word, $limit, $list")
+    assert query.values({"word": "1984", "limit": "5", "list": '["a"]'}) == {
+        "word": "1984",
+        "limit": 5,
+        "list": ["a"],
+    }
+    assert query.values({"word": '"quoted"', "list": "plain"})["word"] == "quoted"
+
+
+def test_a_default_that_cannot_be_read_is_named() -> None:
+    with pytest.raises(FabulaError, match=r"parameter 'x' in mine can't be read: \[1,"):
+        parse("// :param x => [1, \nRETURN $x", "mine")
+
+
+def test_the_nearest_name_is_suggested() -> None:
+    with pytest.raises(NotFound, match="Did you mean outline"):
+        shipped("outlin")
+
+
+def test_the_style_sheet_knows_every_label_and_relationship() -> None:
+    rules = dict(re.findall(r"([\w.]+) \{\n(.*?)\n\}", GRASS.read_text(), re.DOTALL))
+    nodes = {"node", *(f"node.{one}" for one in ("Document", "Chunk", "Summary", "Detail"))}
+    ties = ("SUMMARIZES", "DETAILS", "NEXT_CHUNK", "FIRST_CHUNK", "FROM_DOCUMENT")
+    assert {*nodes, "node.EmbeddingSpace", "relationship"} | {
+        f"relationship.{tie}" for tie in ties
+    } == set(rules)
+    # Neo4j Browser knows no comments, and drops a line of two colons.
+    for rule in rules.values():
+        assert all(re.fullmatch(r"  [\w-]+: [^:;]+;", line) for line in rule.splitlines())

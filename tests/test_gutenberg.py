@@ -1,0 +1,86 @@
+"""What libraries put around a text: their pages are removed, and their facts are read."""
+
+import pytest
+
+from fabula.load.text import plain
+from prose import VERSE, read
+
+HEADER = """\
+The Project Gutenberg EBook of A Tale, by Ann Author
+
+This eBook is for the use of anyone anywhere at no cost
+
+Title: A Tale
+       A Story of Stories
+
+Author: Ann Author
+
+Release Date: August 11, 2004 [EBook #46]
+
+Language: Polish
+
+"""
+STARTS = [
+    "*** START OF THIS PROJECT GUTENBERG EBOOK A TALE ***\n",
+    "*** START OF THE PROJECT GUTENBERG EBOOK A TALE WHOSE TITLE\nGOES ON ***\n",
+    "***START OF THE PROJECT GUTENBERG EBOOK A TALE***\n",
+    """***START**THE SMALL PRINT!**FOR PUBLIC DOMAIN ETEXTS**START***
+Why is this
+
+here?
+*END*THE SMALL PRINT! FOR PUBLIC DOMAIN ETEXTS*Ver.04.29.93*END*
+""",
+]
+CREDITS = [
+    "",
+    "Produced by Jose Menendez\n",
+    "E-text prepared by Somebody\nand the Team\n\n\nNote: Project Gutenberg also has an HTML\n",
+    "Produced by X\n\n[Transcriber's note: The spelling\nis the author's.]\n",
+]
+ENDS = [
+    "*** END OF THIS PROJECT GUTENBERG EBOOK A TALE ***\n\nUpdated editions will\n",
+    "End of the Project Gutenberg EBook of A Tale, by Ann Author\n\n*** END OF THIS\n",
+    "End of Project Gutenberg’s A Tale, by Ann Author\n",
+    "***END OF THE PROJECT GUTENBERG EBOOK A TALE***\n",
+    "End of The Project Gutenberg Etext of A Tale\n",
+]
+
+
+@pytest.mark.parametrize("start", STARTS)
+@pytest.mark.parametrize("credit", CREDITS)
+@pytest.mark.parametrize("end", ENDS)
+def test_project_gutenbergs_pages_are_removed_in_all_their_forms(
+    start: str, credit: str, end: str
+) -> None:
+    document = read(
+        f"{HEADER}{start}\n\n{credit}\n\n\nOnce upon a time.\n\nThe End.\n\n\n{end}Donate.\n"
+    )
+    assert document.text == "Once upon a time.\n\nThe End."
+    assert (document.title, document.author, document.language) == ("A Tale", "Ann Author", "pl")
+
+
+def test_a_long_title_of_two_lines_is_read_whole() -> None:
+    long = "Title: The Surprising Adventures of a Merchant of Salem\n       and of His Dog\n\n"
+    document = read(f"{long}{STARTS[0]}\nText.")
+    assert document.title == "The Surprising Adventures of a Merchant of Salem and of His Dog"
+
+
+def test_the_pages_of_wolne_lektury_are_removed() -> None:
+    document = read(
+        f"Adam Mickiewicz\n\nPan Tadeusz\n\n\n{VERSE}\n\n-----\nTa lektura, podobnie jak tysiące"
+        " innych, dostępna jest na stronie.\n\nWydawca: Fundacja\n"
+    )
+    assert document.text.endswith("cudem")
+    assert (document.title, document.author) == ("Pan Tadeusz", "Adam Mickiewicz")
+    assert document.language == "pl"
+
+
+def test_a_story_that_speaks_of_project_gutenberg_is_left_alone() -> None:
+    text = "He read it at Project Gutenberg.\n\nIn the end of Project Gutenberg he believed."
+    assert read(text).text == text
+
+
+def test_books_joined_in_one_file_are_all_kept() -> None:
+    second = "The second book begins here. " + "It goes on and on. " * 3000
+    text = f"The first book.\n\nEnd of Project Gutenberg's First\n\n{second}"
+    assert "It goes on and on." in "".join(block.text for block in plain(text).blocks)

@@ -1,0 +1,185 @@
+"""Another embedding model for a whole graph: a stopped run is taken up, or given up."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import cypher
+from endpoint import Endpoint
+from fabula.doctor import examine
+from fabula.errors import ModelError, SpaceError
+from fabula.server import Address
+from fabula.settings import STATIC
+from fabula.store import Store, reembedding
+from reembedding import (
+    STATEMENTS,
+    fabula,
+    finds_each_passage,
+    is_canonical,
+    passages,
+    reembed,
+    stop,
+    written,
+)
+
+
+@pytest.fixture
+def endpoint() -> Iterator[Endpoint]:
+    with Endpoint(dimensions=48) as server:
+        yield server
+
+
+@pytest.fixture
+def story(graph_url: str, store: Store, tmp_path: Path) -> Iterator[Path]:
+    with written(store, tmp_path) as path:
+        yield path
+
+
+@pytest.mark.parametrize("statement", STATEMENTS)
+def test_stopped_anywhere_the_same_command_goes_on(
+    story: Path,
+    store: Store,
+    endpoint: Endpoint,
+    monkeypatch: pytest.MonkeyPatch,
+    statement: str,
+) -> None:
+    stop(monkeypatch, statement, endpoint)
+    swapped = STATEMENTS.index(statement) > STATEMENTS.index("switch_space")
+    with fabula(endpoint) if swapped else fabula() as service:
+        assert service.retrieve("Who walked to the harbour?")
+    with fabula() if swapped else fabula(endpoint) as service, pytest.raises(SpaceError):
+        service.retrieve("Who walked to the harbour?")
+    reembed(endpoint)
+    is_canonical(store, "m", 48)
+    with fabula(endpoint) as service:
+        finds_each_passage(store, service)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    ["find_to_embed", "switch_space", "schema_passage_vectors", "switch_reembedding_off"],
+)
+def test_the_old_model_gives_a_stopped_run_up(
+    story: Path,
+    store: Store,
+    endpoint: Endpoint,
+    monkeypatch: pytest.MonkeyPatch,
+    statement: str,
+) -> None:
+    stop(monkeypatch, statement, endpoint)
+    reembed()
+    is_canonical(store, STATIC, 256)
+    with fabula() as service:
+        finds_each_passage(store, service)
+        [outcome] = service.ingest(story)
+    assert outcome.status == "unchanged"
+
+
+def test_who_was_stopped_after_giving_up_is_told_to_go_on_with_the_old_model(
+    story: Path, store: Store, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stop(monkeypatch, "find_to_embed", endpoint)
+    stop(monkeypatch, "schema_drop_passage_vectors_next")
+    said = f"is being re-embedded with {STATIC}.*run `fabula reembed --embedding-model {STATIC}`"
+    with fabula() as service:
+        with pytest.raises(SpaceError, match=said):
+            service.ingest(story)
+        assert service.check().notes == (f"The graph is being re-embedded with {STATIC}.",)
+        assert [one.well for one in examine(service) if one.name == "indexes"] == [True]
+    reembed()
+    is_canonical(store, STATIC, 256)
+
+
+@pytest.mark.parametrize(
+    ("statement", "online"),
+    [
+        ("find_to_embed", "passage_vectors online, passage_texts online"),
+        ("switch_clearing_on", "passage_vectors_next online, passage_texts online"),
+    ],
+)
+def test_the_doctor_looks_at_the_index_that_questions_are_answered_from(
+    story: Path,
+    store: Store,
+    endpoint: Endpoint,
+    monkeypatch: pytest.MonkeyPatch,
+    statement: str,
+    online: str,
+) -> None:
+    stop(monkeypatch, statement, endpoint)
+    with fabula(endpoint) as service:
+        [check] = [one for one in examine(service) if one.name == "indexes"]
+        assert (check.well, check.says) == (True, online)
+        index = online.split()[0]
+        cypher(store, f"DROP INDEX {index}")
+        [check] = [one for one in examine(service) if one.name == "indexes"]
+    assert not check.well
+    cure = "run `fabula reembed --embedding-model m`, which goes on"
+    assert check.says == f"{index} is missing: {cure}"
+    reembed(endpoint)
+    is_canonical(store, "m", 48)
+
+
+def test_a_third_model_takes_the_place_of_one_that_was_stopped(
+    story: Path, store: Store, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stop(monkeypatch, "switch_space", endpoint)
+    reembed(endpoint, "third")
+    is_canonical(store, "third", 48)
+
+
+def test_what_was_embedded_before_a_failure_is_not_asked_for_again(
+    story: Path, store: Store, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stop(monkeypatch, "schema_passage_vectors_next", endpoint)
+    asked = sum(len(body["input"]) for body in endpoint.bodies)
+    assert 1 < asked <= passages(store) + 1
+    assert reembed(endpoint, cache=False).passages == 0
+    assert sum(len(body["input"]) for body in endpoint.bodies) == asked + 1
+
+
+def test_a_model_whose_dimensions_change_on_the_way_is_refused(
+    story: Path, store: Store, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save: Callable[..., None] = reembedding.save
+
+    def changed(*given: Any) -> None:
+        save(*given)
+        endpoint.dimensions = 32
+
+    monkeypatch.setattr(reembedding, "save", changed)
+    with pytest.raises(ModelError, match="gave 32 dimensions after 48"):
+        reembed(endpoint, concurrency=1, cache=False)
+    reembed(endpoint, cache=False)
+    is_canonical(store, "m", 32)
+
+
+def test_a_killed_process_is_taken_up_at_once(
+    story: Path, store: Store, address: Address, endpoint: Endpoint
+) -> None:
+    count = passages(store)
+    endpoint.delay = 0.3
+    command = [str(Path(sys.executable).with_name("fabula")), "reembed", "--base-url", endpoint.url]
+    known = ["--embedding-model", "m", "--embedding-batch", "8", "--concurrency", "2"]
+    for wait in (0.1, 0.5):
+        calls = endpoint.calls
+        process = subprocess.Popen([*command, *known], stdout=subprocess.DEVNULL)
+        while endpoint.calls < calls + 2:
+            assert process.poll() is None
+            time.sleep(0.01)
+        time.sleep(wait)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    endpoint.delay = 0.0
+    reembed(endpoint)
+    is_canonical(store, "m", 48)
+    asked = sum(len(body["input"]) for body in endpoint.bodies)
+    # Beside the word that tells the dimensions: what was under way when each was killed.
+    assert asked <= count + 3 + 2 * 2 * 8
