@@ -35,5 +35,5 @@ $(VENV)/installed: $(VENV)/pip pyproject.toml
 	touch $@
 
 $(VENV)/installed-%: $(VENV)/installed
-	$(BIN)/python -m pip install --quiet --group $*
+	$(BIN)/python -m pip install --quiet --editable '.[bench,png]' --group $*
 	touch $@

@@ -1,9 +1,9 @@
 // Which summaries rest on a passage: from the first chunk that has some words, upward.
-// :param document => ''
+// :param document => '';
 //   a document's id, or a part of its title; '' for the first by title
-// :param words => ''
+// :param words => '';
 //   words to find, as stone|knocker (a regular expression); '' for the first chunk
-// :param limit => 20
+// :param limit => 20;
 //   rows at most
 CYPHER 25
 MATCH (document:Document)

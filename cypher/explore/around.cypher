@@ -1,9 +1,9 @@
 // A picture of what is around a chunk: its neighbours, details and summaries, for Neo4j Browser.
-// :param document => ''
+// :param document => '';
 //   a document's id, or a part of its title; '' for the first by title
-// :param index => 0
+// :param index => 0;
 //   the chunk's number in the book
-// :param limit => 100
+// :param limit => 100;
 //   rows at most
 CYPHER 25
 MATCH (document:Document)

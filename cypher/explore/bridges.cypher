@@ -1,9 +1,9 @@
 // Bridges between aspects: for each pair, the chunk that weighs most in both.
-// :param document => ''
+// :param document => '';
 //   a document's id, or a part of its title; '' for all documents
-// :param aspect => ''
+// :param aspect => '';
 //   the name of an aspect; '' for all
-// :param limit => 20
+// :param limit => 20;
 //   rows at most
 CYPHER 25
 MATCH (document:Document)

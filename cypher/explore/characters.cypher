@@ -1,11 +1,11 @@
 // How two characters' chapters overlap: chunks of each section that name one, the other, both.
-// :param document => ''
+// :param document => '';
 //   a document's id, or a part of its title; '' for the first by title
-// :param first => 'he'
+// :param first => 'he';
 //   a name, whole, either case; several names of one person as Fred|nephew
-// :param second => 'she'
+// :param second => 'she';
 //   another name
-// :param limit => 100
+// :param limit => 100;
 //   rows at most
 CYPHER 25
 MATCH (document:Document)

@@ -1,9 +1,9 @@
 // Two documents side by side: their passages by kind, aspect and level.
-// :param first => ''
+// :param first => '';
 //   a document's id, or a part of its title; '' for the first by title
-// :param second => ''
+// :param second => '';
 //   the other one; '' for the first by title that is not the first
-// :param limit => 50
+// :param limit => 50;
 //   rows at most
 CYPHER 25
 MATCH (first:Document)

@@ -1,7 +1,7 @@
 // The most connected chunks: those in most summaries.
-// :param document => ''
+// :param document => '';
 //   a document's id, or a part of its title; '' for all documents
-// :param limit => 20
+// :param limit => 20;
 //   rows at most
 CYPHER 25
 MATCH (document:Document)

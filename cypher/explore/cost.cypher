@@ -1,7 +1,7 @@
 // What each document cost: calls and tokens of models, beside the length of its text.
-// :param document => ''
+// :param document => '';
 //   a document's id, or a part of its title; '' for all documents
-// :param limit => 50
+// :param limit => 50;
 //   rows at most
 CYPHER 25
 MATCH (document:Document)

@@ -1,9 +1,9 @@
 // How much of a book each level of each aspect reaches.
-// :param document => ''
+// :param document => '';
 //   a document's id, or a part of its title; '' for all documents
-// :param aspect => ''
+// :param aspect => '';
 //   the name of an aspect; '' for all
-// :param limit => 50
+// :param limit => 50;
 //   rows at most
 CYPHER 25
 MATCH (document:Document)

@@ -1,9 +1,9 @@
 // Where some words are densest along a book: how many chunks of each part have them.
-// :param document => ''
+// :param document => '';
 //   a document's id, or a part of its title; '' for the first by title
-// :param words => 'love|heart|friend'
+// :param words => 'love|heart|friend';
 //   words to find, whole, either case (a regular expression)
-// :param parts => 10
+// :param parts => 10;
 //   equal parts that the book is cut into, and rows
 CYPHER 25
 MATCH (document:Document)

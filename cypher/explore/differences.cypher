@@ -1,13 +1,13 @@
 // What the first document tells and the second does not: summaries with the least like them there.
-// :param first => ''
+// :param first => '';
 //   a document's id, or a part of its title; '' for the first by title
-// :param second => ''
+// :param second => '';
 //   the other one; '' for the first by title that is not the first
-// :param aspect => ''
+// :param aspect => '';
 //   the name of an aspect; '' for all
-// :param level => 1
+// :param level => 1;
 //   the level of the summaries that are compared
-// :param limit => 20
+// :param limit => 20;
 //   rows at most
 CYPHER 25
 MATCH (first:Document)

@@ -1,9 +1,9 @@
 // Summaries least like what they summarise: those to read with care.
-// :param document => ''
+// :param document => '';
 //   a document's id, or a part of its title; '' for all documents
-// :param aspect => ''
+// :param aspect => '';
 //   the name of an aspect; '' for all
-// :param limit => 20
+// :param limit => 20;
 //   rows at most
 CYPHER 25
 MATCH (document:Document)

@@ -1,9 +1,9 @@
 // Echoes: chunks far apart in a book that are most alike.
-// :param document => ''
+// :param document => '';
 //   a document's id, or a part of its title; '' for all documents
-// :param distance => 20
+// :param distance => 20;
 //   the least number of chunks between them
-// :param limit => 20
+// :param limit => 20;
 //   rows at most
 CYPHER 25
 MATCH (document:Document)

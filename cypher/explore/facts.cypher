@@ -1,9 +1,9 @@
 // A book by its details: the facts in text order, or those that have some words.
-// :param document => ''
+// :param document => '';
 //   a document's id, or a part of its title; '' for the first by title
-// :param words => ''
+// :param words => '';
 //   words to find, as ghost|spirit (a regular expression); '' for all
-// :param limit => 50
+// :param limit => 50;
 //   rows at most
 CYPHER 25
 MATCH (document:Document)

@@ -1,7 +1,7 @@
 // All documents: how long they are and what was made of them.
-// :param document => ''
+// :param document => '';
 //   a document's id, or a part of its title; '' for all documents
-// :param limit => 20
+// :param limit => 20;
 //   rows at most
 CYPHER 25
 MATCH (document:Document)

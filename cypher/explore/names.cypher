@@ -1,7 +1,7 @@
 // Who and where: words with a capital inside sentences, by how often they are named.
-// :param document => ''
+// :param document => '';
 //   a document's id, or a part of its title; '' for all documents
-// :param limit => 30
+// :param limit => 30;
 //   rows at most
 CYPHER 25
 MATCH (document:Document)

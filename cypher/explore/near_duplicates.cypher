@@ -1,9 +1,9 @@
 // Details that say nearly the same: pairs of one document, the closest first.
-// :param document => ''
+// :param document => '';
 //   a document's id, or a part of its title; '' for all documents
-// :param similarity => 0.7
+// :param similarity => 0.7;
 //   the least cosine of a pair
-// :param limit => 20
+// :param limit => 20;
 //   rows at most
 CYPHER 25
 MATCH (document:Document)

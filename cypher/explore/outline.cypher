@@ -1,9 +1,9 @@
 // The outline of a book: the summaries of each aspect from the top level down, in text order.
-// :param document => ''
+// :param document => '';
 //   a document's id, or a part of its title; '' for all documents
-// :param aspect => ''
+// :param aspect => '';
 //   the name of an aspect; '' for all
-// :param limit => 50
+// :param limit => 50;
 //   rows at most
 CYPHER 25
 MATCH (document:Document)

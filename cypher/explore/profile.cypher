@@ -1,7 +1,7 @@
 // Which aspects each section is told by: how many of its chunks a summary of the aspect covers.
-// :param document => ''
+// :param document => '';
 //   a document's id, or a part of its title; '' for the first by title
-// :param limit => 100
+// :param limit => 100;
 //   rows at most
 CYPHER 25
 MATCH (document:Document)

@@ -1,9 +1,9 @@
 // The text itself, chunk by chunk from some place on.
-// :param document => ''
+// :param document => '';
 //   a document's id, or a part of its title; '' for the first by title
-// :param first => 0
+// :param first => 0;
 //   the chunk to begin with, by its number in the book
-// :param limit => 5
+// :param limit => 5;
 //   rows at most
 CYPHER 25
 MATCH (document:Document)

@@ -1,9 +1,9 @@
 // The words that mark each section: more frequent there than in the whole book.
-// :param document => ''
+// :param document => '';
 //   a document's id, or a part of its title; '' for the first by title
-// :param words => 8
+// :param words => 8;
 //   words for each section
-// :param limit => 50
+// :param limit => 50;
 //   rows at most
 CYPHER 25
 MATCH (document:Document)

@@ -1,9 +1,9 @@
 // The longest sections, or the shortest, with their share of the book.
-// :param document => ''
+// :param document => '';
 //   a document's id, or a part of its title; '' for all documents
-// :param shortest => false
+// :param shortest => false;
 //   true for the shortest first
-// :param limit => 20
+// :param limit => 20;
 //   rows at most
 CYPHER 25
 MATCH (document:Document)

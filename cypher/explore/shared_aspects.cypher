@@ -1,7 +1,7 @@
 // Which aspects are told by the same chunks: the pairs that share most.
-// :param document => ''
+// :param document => '';
 //   a document's id, or a part of its title; '' for all documents
-// :param limit => 20
+// :param limit => 20;
 //   rows at most
 CYPHER 25
 MATCH (document:Document)

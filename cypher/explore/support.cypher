@@ -1,7 +1,7 @@
 // What a summary rests on, level by level down to the text, with how strongly.
-// :param summary => ''
+// :param summary => '';
 //   a summary's id; '' for the highest of the graph
-// :param limit => 50
+// :param limit => 50;
 //   rows at most
 CYPHER 25
 MATCH (summary:Summary)

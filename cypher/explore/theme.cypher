@@ -1,11 +1,11 @@
 // Where a book is most about what a summary says: how close the chunks of each part are to it.
-// :param document => ''
+// :param document => '';
 //   a document's id, or a part of its title; '' for the first by title
-// :param aspect => 'theme'
+// :param aspect => 'theme';
 //   the aspect whose highest summary is taken; '' for any
-// :param summary => ''
+// :param summary => '';
 //   a summary's id, in the place of the highest
-// :param parts => 10
+// :param parts => 10;
 //   equal parts that the book is cut into, and rows
 CYPHER 25
 MATCH (document:Document)

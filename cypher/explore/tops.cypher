@@ -1,9 +1,9 @@
 // The top of every tree: summaries that no other summary rests on, and how much text they reach.
-// :param document => ''
+// :param document => '';
 //   a document's id, or a part of its title; '' for all documents
-// :param aspect => ''
+// :param aspect => '';
 //   the name of an aspect; '' for all
-// :param limit => 50
+// :param limit => 50;
 //   rows at most
 CYPHER 25
 MATCH (document:Document)

@@ -1,9 +1,9 @@
 // A picture of one tree: a top summary with all it rests on, to be seen in Neo4j Browser.
-// :param document => ''
+// :param document => '';
 //   a document's id, or a part of its title; '' for the first by title
-// :param aspect => 'plot'
+// :param aspect => 'plot';
 //   the aspect of the tree; '' for any
-// :param limit => 200
+// :param limit => 200;
 //   rows at most
 CYPHER 25
 MATCH (document:Document)

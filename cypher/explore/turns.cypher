@@ -1,7 +1,7 @@
 // Where the text turns: neighbouring chunks of one section that are least alike.
-// :param document => ''
+// :param document => '';
 //   a document's id, or a part of its title; '' for all documents
-// :param limit => 20
+// :param limit => 20;
 //   rows at most
 CYPHER 25
 MATCH (document:Document)

@@ -1,9 +1,9 @@
 // Chunks that no summary covers, of one aspect or of all.
-// :param document => ''
+// :param document => '';
 //   a document's id, or a part of its title; '' for all documents
-// :param aspect => ''
+// :param aspect => '';
 //   chunks without a summary of this aspect; '' for those without any
-// :param limit => 20
+// :param limit => 20;
 //   rows at most
 CYPHER 25
 MATCH (document:Document)

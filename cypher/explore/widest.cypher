@@ -1,9 +1,9 @@
 // Summaries with the widest span: how much of the book lies between their first and last word.
-// :param document => ''
+// :param document => '';
 //   a document's id, or a part of its title; '' for all documents
-// :param level => 1
+// :param level => 1;
 //   the level of the summaries
-// :param limit => 20
+// :param limit => 20;
 //   rows at most
 CYPHER 25
 MATCH (document:Document)

@@ -4,7 +4,7 @@ A file begins with comment lines: its purpose, then for each parameter the line 
 Neo4j Browser, and under it what the parameter is:
 
     // What the query is for, in one sentence.
-    // :param limit => 20
+    // :param limit => 20;
     //   rows at most
 
 The statement follows. A file without such a header runs too: what stands as `$name` in it is then

@@ -47,7 +47,11 @@ class Given(click.ParamType[tuple[str, str]]):
 @click.argument("name", default="")
 @click.option("-e", "--execute", default="", metavar="CYPHER", help="this statement, and no NAME")
 @click.option(
-    "--param", "given", multiple=True, type=Given(), help="a parameter's value: JSON, or else text"
+    "--param",
+    "parameters",
+    multiple=True,
+    type=Given(),
+    help="a parameter's value: JSON, or else text",
 )
 @click.option("--list", "listed", is_flag=True, help="list the queries that come with Fabula")
 @click.option("--show", is_flag=True, help="show the query, to paste into Neo4j Browser")
@@ -58,7 +62,7 @@ class Given(click.ParamType[tuple[str, str]]):
 def command(
     name: str,
     execute: str,
-    given: Sequence[tuple[str, str]],
+    parameters: Sequence[tuple[str, str]],
     listed: bool,
     show: bool,
     as_json: bool,
@@ -82,7 +86,7 @@ def command(
     if show:
         click.echo(query.statement.rstrip())
         return
-    values = query.values(dict(given))
+    values = query.values(dict(parameters))
     from fabula.store.reading import run
 
     with opened(settings) as fabula:

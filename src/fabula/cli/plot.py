@@ -1,0 +1,40 @@
+"""`fabula plot`: a document's graph as a page to explore, or as a picture."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from fabula.cli.options import GRAPH, MODELS, RANKING, settings_flags
+from fabula.cli.starting import opened
+from fabula.plot import plot, refuse_undrawable
+from fabula.settings import Settings
+
+
+@click.command("plot")
+@click.argument("document")
+@click.option(
+    "--out",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="file to write, .html, .svg or .png [TITLE.html]",
+)
+@click.option("--query", "question", default="", help="highlight what is found for this question")
+@settings_flags(*GRAPH, *MODELS, *RANKING)
+def command(document: str, out: Path | None, question: str, settings: Settings) -> None:
+    """Draw DOCUMENT (its id, title or file): its aspect trees over its line of chunks.
+
+    A page needs no network; in it you can zoom, read each passage and follow what it rests on. A
+    FILE that is there is replaced.
+    """
+    refuse_undrawable(out)
+    with opened(settings) as fabula:
+        plotted = plot(fabula, document, out, question)
+    found = f", {len(plotted.hits)} found for the question" if question else ""
+    click.echo(f"{plotted.file}: {plotted.passages:,} passages{found}")
+    if not plotted.has_words:
+        click.echo(
+            "This machine has no fonts, so the PNG has no words: install some, as fonts-dejavu, "
+            "or name a file that ends in .svg or .html.",
+            err=True,
+        )

@@ -1,0 +1,89 @@
+"""The page: the picture, and every passage's text as JSON, in one file that asks no network."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from string import Template
+from typing import Any
+
+from fabula.model import Chunk, Detail, Hit, Summary
+from fabula.plot.svg import Drawn, Picture, clean, draw, named
+
+HERE = Path(__file__).parent
+UNSAFE = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
+"""What could end a script, or a line of it; JSON can say it otherwise."""
+
+
+def to_page(picture: Picture, hits: Sequence[Hit], mode: str) -> str:
+    """The whole page as HTML; `hits` are what `mode` found for the picture's question."""
+    template = Template((HERE / "page.html").read_text(encoding="utf-8"))
+    by = f", by {picture.author}" if picture.author else ""
+    return template.substitute(
+        title=html.escape(clean(f"{picture.title}{by}")),
+        counts=_counts(picture),
+        bands="".join(
+            f'<button type="button" aria-pressed="true">{html.escape(clean(band.aspect))}</button>'
+            for band in picture.layout.bands
+        ),
+        picture=draw(picture, alone=False),
+        graph=_json(_graph(picture, hits, mode)),
+        style=(HERE / "page.css").read_text(encoding="utf-8"),
+        script=(HERE / "page.js").read_text(encoding="utf-8"),
+    )
+
+
+def _counts(picture: Picture) -> str:
+    layout = picture.layout
+    summaries = sum(len(band.summaries) for band in layout.bands)
+    return (
+        f"{len(layout.chunks):,} chunks, {summaries:,} summaries of {len(layout.bands)} aspects, "
+        f"{len(layout.details):,} details"
+    )
+
+
+def _json(value: Any) -> str:
+    """JSON that may stand in a script element, whatever a book says."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).translate(UNSAFE)
+
+
+def _graph(picture: Picture, hits: Sequence[Hit], mode: str) -> dict[str, Any]:
+    """What page.js reads, and describes."""
+    passages = picture.passages()
+    numbers = {passage.id: number for number, passage in enumerate(passages)}
+    bands = {band.aspect: number for number, band in enumerate(picture.layout.bands)}
+    details: dict[str, list[tuple[int, None]]] = {}
+    for detail, _ in picture.layout.details:
+        details.setdefault(detail.chunk, []).append((numbers[detail.id], None))
+    return {
+        "question": picture.question,
+        "mode": mode,
+        "hits": [(numbers[hit.id], hit.score) for hit in hits if hit.id in numbers],
+        "nodes": [
+            {
+                "what": named(passage),
+                "where": passage.section,
+                "text": passage.text,
+                **_standing(passage, bands, numbers, details),
+            }
+            for passage in passages
+        ],
+    }
+
+
+def _standing(
+    passage: Drawn,
+    bands: dict[str, int],
+    numbers: dict[str, int],
+    details: dict[str, list[tuple[int, None]]],
+) -> dict[str, Any]:
+    match passage:
+        case Summary(aspect=aspect, level=level, members=members):
+            held = [(numbers[one.id], round(one.weight, 3)) for one in members if one.id in numbers]
+            return {"kind": "summary", "band": bands[aspect], "level": level, "over": held}
+        case Chunk(id=id):
+            return {"kind": "chunk", "band": -1, "level": 0, "over": details.get(id, [])}
+        case Detail():
+            return {"kind": "detail", "band": -1, "level": 0, "over": []}

@@ -1,0 +1,46 @@
+"""A hostile document, drawn: what tests of the plot look at."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from fabula.model import Chunk, Detail, Hit, Known, Summary
+from fabula.plot.layout import lay_out
+from fabula.plot.svg import Picture
+from graphs import small_graph
+
+HOSTILE = "</script><script>window.broken = 1</script><b>\"'&amp;\u2028 ]]> <!-- \x00\x0b end"
+QUESTION = f"Who said {HOSTILE}?"
+
+
+def known(chunks: int = 12, words: str = "word") -> Known:
+    """A plot and a theme tree of two levels over two sections, and two details a chunk."""
+    graph = small_graph(chunks=chunks, words=words)
+    half = chunks // 2
+    parts = [
+        replace(chunk, section="One" if chunk.index < half else f"Two {words}")
+        for chunk in graph.chunks
+    ]
+    return Known(tuple(parts), graph.summaries, graph.details)
+
+
+def found(known: Known) -> list[Hit]:
+    """A chunk, a summary and a detail, best first."""
+    passages: list[Chunk | Summary | Detail] = [
+        known.chunks[3],
+        known.summaries[-1],
+        known.details[0],
+    ]
+    return [
+        Hit(one.id, kind, "d", "A", one.section, "", 0, one.start, one.end, one.text, 3, 0.9 - rank)
+        for rank, (one, kind) in enumerate(
+            zip(passages, ("chunk", "summary", "detail"), strict=True)
+        )
+    ]
+
+
+def picture(known: Known, title: str = "A", question: str = "", hits: int = 3) -> Picture:
+    """A document as it is drawn, with what a question found."""
+    ranked = found(known)[:hits] if question else []
+    ranks = {hit.id: rank for rank, hit in enumerate(ranked, start=1)}
+    return Picture(title, "Nobody", lay_out(known, ("theme",)), question, ranks)

@@ -1,0 +1,47 @@
+"""What docs/browser.md tells works on the real page: Neo4j Browser as the private server has it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from analyst import Analyst, settings
+from chromium import browser
+from conftest import connect, wipe
+from fabula.explore import shipped
+from fabula.server import Address
+from graphs import BUILT, DIMENSIONS, small_graph
+
+GRASS = Path(__file__).parents[1] / "docs" / "browser.grass"
+
+
+@pytest.fixture(scope="module")
+def analyst(address: Address) -> Iterator[Analyst]:
+    """At the page, connected to a small graph whose chunks are 'word 0.' to 'word 3.'."""
+    with browser() as chromium, connect(address) as store:
+        wipe(store)
+        store.prepare("test-model", DIMENSIONS)
+        store.replace(small_graph(), BUILT)
+        yield Analyst.connected(chromium, address)
+
+
+def test_a_query_pastes_as_it_is_once_the_lines_of_its_head_are_entered(analyst: Analyst) -> None:
+    statement = shipped("read").statement
+    analyst.set(*settings(statement))
+    expect(analyst.run(statement)).to_contain_text('"word 3."')
+
+
+def test_a_tree_is_drawn_in_the_colours_of_the_style_sheet(analyst: Analyst) -> None:
+    analyst.drop(GRASS)
+    statement = shipped("tree").statement
+    analyst.set(*settings(statement))
+    frame = analyst.run(statement)
+    expect(frame.locator("g.node").first).to_be_visible()
+    assert "color: #4C8EDA" in GRASS.read_text(encoding="utf-8").partition("node.Summary")[2]
+    colours = frame.locator("g.node circle").evaluate_all(
+        "circles => circles.map(circle => circle.getAttribute('fill'))"
+    )
+    assert {"#4C8EDA", "#D9C8AE"} <= set(colours)
