@@ -39,6 +39,7 @@ WHERE passage.kind IN $kinds AND passage.aspect IN aspects
 WITH passage, 1.0 * covered / total AS share,
   2 * vector.similarity.cosine(passage.embedding, $vector) - 1 AS cosine
 MATCH (document:Document {id: passage.document})
+  USING INDEX SEEK document:Document(id)
 RETURN passage.id AS id, passage.kind AS kind, passage.document AS document,
   document.title AS title, passage.section AS section, passage.aspect AS aspect,
   passage.level AS level, passage.start AS start, passage.end AS end,

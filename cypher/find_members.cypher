@@ -9,6 +9,7 @@ WHERE coalesce(space.phase, '') <> 'moving'
 UNWIND $summaries AS summary
 MATCH (:Summary {id: summary})-[:SUMMARIZES]->(passage:Chunk|Summary)
 MATCH (document:Document {id: passage.document})
+  USING INDEX SEEK document:Document(id)
 RETURN summary, passage.id AS id, passage.kind AS kind, passage.document AS document,
   document.title AS title, passage.section AS section, passage.aspect AS aspect,
   passage.level AS level, passage.start AS start, passage.end AS end,

@@ -26,6 +26,7 @@ WITH passage, score
 ORDER BY score DESC, passage.id
 LIMIT $limit
 MATCH (document:Document {id: passage.document})
+  USING INDEX SEEK document:Document(id)
 RETURN passage.id AS id, passage.kind AS kind, passage.document AS document,
   document.title AS title, passage.section AS section, passage.aspect AS aspect,
   passage.level AS level, passage.start AS start, passage.end AS end,

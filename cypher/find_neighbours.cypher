@@ -6,6 +6,7 @@ MATCH (start:Chunk|Detail {id: hit})-[:DETAILS]->{0,1}(chunk:Chunk)
 MATCH (chunk)-[:NEXT_CHUNK]-{0,1}(passage:Chunk)
 WHERE passage <> start
 MATCH (document:Document {id: passage.document})
+  USING INDEX SEEK document:Document(id)
 RETURN DISTINCT hit, passage.id AS id, passage.kind AS kind, passage.document AS document,
   document.title AS title, passage.section AS section, passage.aspect AS aspect,
   passage.level AS level, passage.start AS start, passage.end AS end,

@@ -35,6 +35,7 @@ UNWIND nodes AS passage
 WITH DISTINCT passage
 WHERE passage.kind IN $kinds AND passage.level >= $lowest AND passage.level <= $highest
 MATCH (document:Document {id: passage.document})
+  USING INDEX SEEK document:Document(id)
 RETURN passage.id AS id, passage.kind AS kind, passage.document AS document,
   document.title AS title, passage.section AS section, passage.aspect AS aspect,
   passage.level AS level, passage.start AS start, passage.end AS end,

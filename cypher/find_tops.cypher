@@ -20,6 +20,7 @@ WITH top.aspect AS aspect, collect({top: top, near: near})[..$width] AS best
 UNWIND best AS one
 WITH one.top AS passage, one.near AS near
 MATCH (document:Document {id: passage.document})
+  USING INDEX SEEK document:Document(id)
 RETURN passage.id AS id, passage.kind AS kind, passage.document AS document,
   document.title AS title, passage.section AS section, passage.aspect AS aspect,
   passage.level AS level, passage.start AS start, passage.end AS end,

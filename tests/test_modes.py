@@ -6,7 +6,6 @@ import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
@@ -16,13 +15,9 @@ from endpoint import Endpoint
 from fabula import Fabula
 from fabula.cli import main
 from fabula.errors import SettingsError
-from fabula.model import Filters
-from fabula.queries import query
 from fabula.retrieve.modes import GROUP, mode_names
 from fabula.retrieve.path import Path as Steps
 from fabula.server import Address
-from fabula.store.rows import bounds, wire
-from graphs import vector
 from kills import story
 
 QUESTION = "Where did Anna go in the winter?"
@@ -270,33 +265,3 @@ def test_what_the_budget_drops_is_shown() -> None:
     context = shown.output[shown.output.index("context: 100 tokens") :]
     assert "of 9 kept" in context
     assert "✗" in context and "✓" in context
-
-
-# The statements
-
-
-@pytest.mark.parametrize(
-    ("name", "own"),
-    [
-        ("find_nearest", {"limit": 5, "depth": 50}),
-        ("find_top_down", {"width": 5, "depth": 5}),
-        ("find_tops", {"width": 5}),
-        ("find_bottom_up", {"starts": 20, "covering": 0.1}),
-    ],
-)
-def test_a_statement_begins_with_an_index(
-    address: Address, name: str, own: dict[str, float]
-) -> None:
-    asked = bounds(Filters()) | own
-    asked |= {"vector": wire(vector(1, 256)), "model": "wordllama-256"}
-    with connect(address) as store, store.session() as session:
-        plan = session.run(f"PROFILE {query(name)}", asked).consume().profile
-    operators = _operators(plan)
-    assert any("Index" in operator for operator in operators)
-    scans = [one for one in operators if "AllNodesScan" in one or "NodeByLabelScan" in one]
-    assert scans == []
-
-
-def _operators(plan: Any) -> list[str]:
-    inner = [operator for child in plan.get("children", []) for operator in _operators(child)]
-    return [plan["operatorType"], *inner]

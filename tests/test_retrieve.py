@@ -10,6 +10,7 @@ from fabula.model import Hit, Vector
 from fabula.retrieve.adaptive import ENOUGH, Frontier
 from fabula.retrieve.diversity import diverse
 from fabula.retrieve.fusion import by_ranks, by_scores
+from fabula.retrieve.words import by_words
 
 
 def hits(**scores: float) -> list[Hit]:
@@ -51,6 +52,33 @@ def test_ranks_alone_count_for_reciprocal_fusion() -> None:
     ]
 
 
+# Words
+
+
+def said(**texts: str) -> list[Hit]:
+    return [replace(hit, text=texts[hit.id]) for hit in hits(**dict.fromkeys(texts, 0.5))]
+
+
+def test_rare_words_of_the_question_count_most_among_passages_at_hand() -> None:
+    found = said(a="The old man slept.", b="The old chain rattled.", c="The old mill. The old sea.")
+    ranked = by_words("What of the old CHAIN?", found)
+    assert [hit.id for hit in ranked] == ["b", "c", "a"]
+    assert ranked[0].score > 3 * ranked[1].score > 0
+
+
+def test_a_word_said_twice_in_a_short_passage_counts_more_but_not_twice() -> None:
+    once, twice = (
+        by_words("mill", said(a=text, b="It rained."))[0].score
+        for text in ("mill wood", "mill mill")
+    )
+    assert once < twice < 2 * once
+
+
+def test_passages_without_the_questions_words_score_nothing() -> None:
+    assert [hit.score for hit in by_words("?!", said(a="x", b=""))] == [0, 0]
+    assert by_words("mill", []) == []
+
+
 # Diversity
 
 
@@ -71,7 +99,11 @@ def unit(*numbers: float) -> Vector:
 
 
 def summaries(**scores: float) -> list[Hit]:
-    return [replace(hit, kind="summary", level=1) for hit in hits(**scores)]
+    """Summaries of chunks, each of other ones."""
+    return [
+        replace(hit, kind="summary", level=1, start=place)
+        for place, hit in enumerate(hits(**scores))
+    ]
 
 
 def test_the_best_that_are_closed_are_opened_next() -> None:
@@ -80,6 +112,18 @@ def test_the_best_that_are_closed_are_opened_next() -> None:
     frontier.open(frontier.found["a"], hits(d=0.7))
     assert [hit.id for hit in frontier.next(2)] == ["b", "c"], "chunks are not opened"
     assert [hit.id for hit in frontier.best()] == ["d", "a", "b", "c"]
+
+
+def test_of_two_summaries_of_the_same_chunks_one_is_opened() -> None:
+    plot, theme, other = summaries(plot=0.5, theme=0.45, other=0.3)
+    theme = replace(theme, start=plot.start)
+    frontier = Frontier({hit.id: hit for hit in (plot, theme, other)})
+    assert [hit.id for hit in frontier.next(5)] == ["plot", "other"]
+    frontier.open(plot, hits(d=0.6))
+    assert [hit.id for hit in frontier.next(5)] == ["other"]
+    higher = [replace(one, level=2) for one in (plot, theme)]
+    frontier = Frontier({hit.id: hit for hit in higher})
+    assert len(frontier.next(5)) == 2, "above the chunks each aspect has members of its own"
 
 
 def test_what_could_not_reach_the_best_is_left_closed() -> None:

@@ -1,0 +1,199 @@
+"""Retrieval reads by indexes: each of its statements, profiled on 1,000 and on 20,000 nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+
+from conftest import connect, cypher, wipe
+from fabula.ids import chunk_id, detail_id, summary_id
+from fabula.model import Chunk, Detail, DocumentGraph, Filters, Member, Summary
+from fabula.queries import query
+from fabula.server import Address
+from fabula.store import Store
+from fabula.store.rows import bounds, wire
+from graphs import BUILT, DIMENSIONS, small_graph, vector
+
+CHUNKS = (256, 1424, 1424, 1424, 1424)
+"""Of each document; with details and summaries 20,000 nodes."""
+CLUSTER = 8
+SEEDS = 10_000
+ASPECTS = ("plot", "setting", "theme")
+LIMIT, WIDTH, DEPTH, STARTS = 5, 5, 6, 20
+WORDS = ("harbour", "mill", "church", "forest", "winter", "lamp", "ledger", "storm", "mirror")
+SEEKS = (
+    "NodeUniqueIndexSeek",
+    "NodeIndexSeek",
+    "NodeIndexSeekByRange",
+    "NodeVectorIndexSearch",
+    "ProcedureCall",
+)
+"""Beginnings in an index; the full-text index is a procedure."""
+BEGINNINGS = (*SEEKS, "Argument", "Unwind")
+"""What a branch of a plan may begin with: an index, what the outer branch has, ids that came."""
+SCANS = ("Scan", "CartesianProduct")
+BOUNDED = (
+    "find_nearest",
+    "find_by_words",
+    "find_bottom_up",
+    "find_members",
+    "find_vectors",
+    "find_parents",
+    "find_neighbours",
+    "find_nearest in one document",
+    "find_bottom_up in one document",
+    "find_tops in one document",
+    "find_top_down in one document",
+)
+"""The full-text index can't filter: with a document, words that others share are read past."""
+OVER_SUMMARIES = ("find_tops", "find_top_down")
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """What a statement did: operators, those that branches begin with, and what it read."""
+
+    operators: tuple[str, ...]
+    leaves: tuple[str, ...]
+    hits: int
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class Profiles:
+    """Profiles by statement, with a graph of one document and of all; and how many nodes."""
+
+    small: dict[str, Profile]
+    large: dict[str, Profile]
+    passages: int
+    summaries: int
+
+
+@pytest.fixture(scope="module")
+def profiles(address: Address) -> Iterator[Profiles]:
+    with connect(address) as store:
+        wipe(store)
+        store.prepare("test-model", DIMENSIONS)
+        graphs = [made(number, chunks) for number, chunks in enumerate(CHUNKS)]
+        store.replace(graphs[0], BUILT)
+        small = profiled(store, graphs[0])
+        for graph in graphs[1:]:
+            store.replace(graph, BUILT)
+        yield Profiles(
+            small,
+            profiled(store, graphs[0]),
+            sum(len(one.chunks) + len(one.summaries) + len(one.details) for one in graphs),
+            sum(len(one.summaries) for one in graphs),
+        )
+        wipe(store)
+
+
+def made(number: int, size: int) -> DocumentGraph:
+    """A document of `size` chunks with two details each, in clusters of 8 up to its tops."""
+    document = small_graph(f"{number}.txt").document
+    seeds = iter(range(number * SEEDS, (number + 1) * SEEDS))  # equal vectors clog the index
+    chunks = []
+    for at in range(size):
+        id = chunk_id(document.id, said(at), at)
+        chunks.append(Chunk(id, at, "I", at, at + 1, said(at), 3, vector(next(seeds))))
+    details = [
+        Detail(detail_id(one.id, n), one.id, n, "I", 0, 1, one.text, 3, vector(next(seeds)))
+        for one in chunks
+        for n in range(2)
+    ]
+    summaries = [one for aspect in ASPECTS for one in tree(document.id, aspect, chunks, seeds)]
+    return DocumentGraph(document, tuple(chunks), tuple(summaries), tuple(details))
+
+
+def tree(
+    document: str, aspect: str, chunks: Sequence[Chunk], seeds: Iterator[int]
+) -> Iterator[Summary]:
+    below, level = [one.id for one in chunks], 0
+    while len(below) > 1:
+        level += 1
+        clusters = [below[at : at + CLUSTER] for at in range(0, len(below), CLUSTER)]
+        below = [summary_id(document, aspect, level, members) for members in clusters]
+        for id, members in zip(below, clusters, strict=True):
+            inside = tuple(Member(member, 1.0) for member in members)
+            text, own = f"{aspect} at level {level}", vector(next(seeds))
+            yield Summary(id, aspect, level, "I", 0, 9, text, 4, inside, own)
+
+
+def said(number: int) -> str:
+    return " ".join(WORDS[(number * step + step) % len(WORDS)] for step in (1, 2, 5))
+
+
+def profiled(store: Store, graph: DocumentGraph) -> dict[str, Profile]:
+    # The server counts what is in an index by itself, some time after it has grown.
+    cypher(store, "CALL db.prepareForReplanning()")
+    everywhere = bounds(Filters()) | {"vector": wire(vector(1)), "model": "test-model"}
+    chunks = {"passages": [one.id for one in graph.chunks[:LIMIT]]}
+    summaries = [one.id for one in graph.summaries[:WIDTH]]
+    asked: dict[str, dict[str, Any]] = {
+        "find_nearest": everywhere | {"limit": LIMIT, "depth": 50},
+        "find_by_words": bounds(Filters()) | {"words": "harbour lamp", "limit": LIMIT},
+        "find_bottom_up": everywhere | {"starts": STARTS, "covering": 0.1},
+        "find_tops": everywhere | {"width": WIDTH},
+        "find_top_down": everywhere | {"width": WIDTH, "depth": DEPTH},
+        "find_members": everywhere | {"summaries": summaries},
+        "find_vectors": chunks | {"dimensions": DIMENSIONS},
+        "find_parents": chunks,
+        "find_neighbours": chunks,
+    }
+    within = bounds(replace(Filters(), document=graph.document.id))
+    for name in ("find_nearest", "find_by_words", "find_bottom_up", "find_tops", "find_top_down"):
+        asked[f"{name} in one document"] = asked[name] | within
+    return {name: profile(store, name.split()[0], one) for name, one in asked.items()}
+
+
+def profile(store: Store, name: str, parameters: dict[str, Any]) -> Profile:
+    with store.session() as session:
+        result = session.run(f"PROFILE {query(name)}", parameters)
+        rows = len(list(result))
+        steps = list(walked(result.consume().profile))
+    return Profile(
+        tuple(operator(one) for one in steps),
+        tuple(operator(one) for one in steps if not one.get("children")),
+        sum(one["args"].get("DbHits", 0) for one in steps),
+        rows,
+    )
+
+
+def walked(step: Any) -> Iterator[Any]:
+    yield step
+    for child in step.get("children", []):
+        yield from walked(child)
+
+
+def operator(step: Any) -> str:
+    return str(step["operatorType"]).split("@")[0]
+
+
+@pytest.mark.parametrize("name", [*BOUNDED, *OVER_SUMMARIES, "find_by_words in one document"])
+def test_a_statement_begins_with_an_index_and_scans_nothing(name: str, profiles: Profiles) -> None:
+    for one in profiles.small[name], profiles.large[name]:
+        assert [leaf for leaf in one.leaves if leaf not in BEGINNINGS] == []
+        assert [step for step in one.operators if step.endswith(SCANS)] == []
+        assert {*one.leaves} & {*SEEKS}
+        assert one.rows > 0
+
+
+@pytest.mark.parametrize("name", BOUNDED)
+def test_a_statement_reads_no_more_of_a_larger_graph(name: str, profiles: Profiles) -> None:
+    within = 1 if "in one document" in name else 2  # another 20 starts have other summaries above
+    assert 0 < profiles.large[name].hits <= within * profiles.small[name].hits
+
+
+@pytest.mark.parametrize("name", OVER_SUMMARIES)
+def test_tops_of_all_documents_are_found_by_a_look_at_each_summary(
+    name: str, profiles: Profiles
+) -> None:
+    small, large = profiles.small[name].hits, profiles.large[name].hits
+    assert large - small < 3 * profiles.summaries
+
+
+def test_the_graph_is_as_large_as_it_is_said_to_be(profiles: Profiles) -> None:
+    assert profiles.passages >= 20_000
