@@ -31,7 +31,7 @@ PARTS: dict[str, Callable[[Path | None], list[Figure]]] = {
     "--books",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="real books to take texts from, instead of the shipped story told again and again; "
-    "for coverage, with squality/ and quality/ beside it",
+    "for coverage, with squality/ and quality/, or graphrag-bench/, beside it",
 )
 @click.option("--json", "file", type=click.Path(dir_okay=False, path_type=Path), help="write here")
 def main(parts: Sequence[str], books: Path | None, file: Path | None) -> None:

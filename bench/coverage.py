@@ -1,94 +1,122 @@
-"""How much of the reference answers each mode's context holds, at equal budgets, without a model.
+"""How much of answers and evidence each mode's context holds, at equal budgets, without a model.
 
-The share of the content-word stems of the answers, without the question's own words, that are in
-the context: mean over an item's answers. Stories and questions are SQuALITY's and QuALITY's, from
-the folders of those names beside `--books`; each question is asked of its own story. Extracts are
-all that is compared: what a model's summaries hold, this cannot tell.
+The share of the content-word stems of the reference answers (SQuALITY, QuALITY) or statements of
+evidence (GraphRAG-Bench), without the question's own words, that are in the context: mean over a
+question's references. Each question is asked of its own text, and of all texts of its kind at
+once, where a traversal has to choose. Extracts are all that is compared: what a model's summaries
+hold, this cannot tell.
+
+Intervals hold at 95 %: texts are drawn, and questions in them. Three novels are few texts, so
+theirs are too narrow.
 """
 
 from __future__ import annotations
 
-import json
+import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bench.questions import Item, Texts, novels, stories
 from bench.report import Figure
 from bench.server import running
 from fabula import Fabula
 from fabula.context import fill
+from fabula.experiments.metrics.coverage import shares, wanted
+from fabula.experiments.statistics import difference, mean
+from fabula.model import Hit
 from fabula.providers.stems import Stemmer
 from fabula.retrieve.modes import mode_names
+from fabula.retrieve.path import Path as Steps
+from fabula.retrieve.path import Step
 from fabula.server import Address
 from fabula.settings import OFFLINE, STATIC, Settings
 
 BUDGETS = (500, 1000, 1700)
 DEPTH = 60
 """Hits asked for: more than any budget holds."""
-BASELINE = "naive"
-RESAMPLES = 2000
+BASELINES = {"adaptive": ("collapsed", "top-down", "top-down 20")}
+"""What a mode is compared with, beside collapsed."""
+TRAVERSALS = ("adaptive", "top-down")
+WIDTHS = (10, 20)
+"""Of top-down, to see what it finds for more openings."""
+BELOW = "UNWIND $opened AS id MATCH (:Summary {id: id})-[:SUMMARIZES]->(m) RETURN count(m) AS found"
 
 Shares = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
-    """A question about a story, and what it may be answered with."""
+class Covered:
+    """A mode's shares, of shape (questions, budgets), in percent; and what a traversal costs.
 
-    story: str
-    question: str
-    answers: tuple[str, ...]
+    `opened`: summaries a question; `scored`: passages in them. Both are 0 for other modes.
+    """
+
+    shares: Shares
+    opened: float
+    scored: float
 
 
 def measure(books: Path | None) -> list[Figure]:
-    """Coverage by mode and budget, beside its difference to the baseline; none without data."""
+    """Coverage by mode and budget, and differences to other modes; none without data."""
     if books is None:
         return []
-    stories = dict(_stories(books.parent))
-    items = list(_items(books.parent))
-    with running() as address:
-        _ingest(stories, address)
-        shares = {name: _shares(name, items, address) for name in mode_names()}
+    sets = {"stories": ("squality", stories), "novels": ("graphrag-bench", novels)}
     return [
-        Figure(
-            f"{name}, {budget} tokens",
-            100 * float(covered[:, column].mean()),
-            "%",
-            note=_against(covered[:, column], shares[BASELINE][:, column]),
-        )
-        for name, covered in shares.items()
-        for column, budget in enumerate(BUDGETS)
+        figure
+        for name, (folder, read) in sets.items()
+        if (books.parent / folder).is_dir()
+        for figure in _figures(name, read(books.parent))
     ]
 
 
-def _stories(data: Path) -> Iterator[tuple[str, str]]:
-    for line in _lines(data / "squality" / "dev.jsonl"):
-        yield line["metadata"]["passage_id"], line["document"]
-    for line in _lines(data / "quality" / "sample.jsonl"):
-        yield line["article_id"], line["article"]
+def _figures(name: str, texts: Texts) -> Iterator[Figure]:
+    with running() as address:
+        _ingest(texts, address)
+        for whole in (False, True):
+            found = {
+                label: _covered(label, texts.items, address, whole=whole) for label in _labels()
+            }
+            where = f"all {name} at once" if whole else f"one of the {name}"
+            yield from _told(where, found, [item.text for item in texts.items])
 
 
-def _items(data: Path) -> Iterator[Item]:
-    for line in _lines(data / "squality" / "dev.jsonl"):
-        for one in line["questions"]:
-            answers = tuple(response["response_text"] for response in one["responses"])
-            yield Item(line["metadata"]["passage_id"], one["question_text"], answers)
-    for line in _lines(data / "quality" / "sample.jsonl"):
-        for one in line["questions"]:
-            right = one["options"][one["gold_label"] - 1]
-            yield Item(line["article_id"], one["question"], (right,))
+def _labels() -> list[str]:
+    """The modes, and top-down once more in other widths, as `top-down 10`."""
+    return [*mode_names(), *(f"top-down {width}" for width in WIDTHS)]
 
 
-def _lines(file: Path) -> Iterator[Any]:
-    with file.open(encoding="utf-8") as lines:
-        yield from map(json.loads, lines)
+def _told(where: str, found: dict[str, Covered], texts: Sequence[str]) -> Iterator[Figure]:
+    for label, one in found.items():
+        for column, budget in enumerate(BUDGETS):
+            shared = one.shares[:, column]
+            interval = mean(shared, texts, 0)
+            assert interval is not None
+            notes = [f"[{interval.low:.1f}, {interval.high:.1f}]"]
+            notes += [
+                _against(shared, found[other].shares[:, column], texts, other)
+                for other in BASELINES.get(label, ("collapsed",))
+                if other != label
+            ]
+            what = f"{label}, {where}, {budget} tokens"
+            yield Figure(what, interval.mean, "%", note="; ".join(notes))
+        if one.opened:
+            yield Figure(f"{label}, {where}: summaries opened a question", one.opened, "")
+            yield Figure(f"{label}, {where}: passages scored in them", one.scored, "")
 
 
-def _settings(address: Address, mode: str = "auto") -> Settings:
+def _against(shared: Shares, baseline: Shares, texts: Sequence[str], other: str) -> str:
+    apart = difference(shared, baseline, texts, 0)
+    assert apart is not None
+    one = apart.interval
+    return f"{one.mean:+.1f} [{one.low:+.1f}, {one.high:+.1f}] against {other}"
+
+
+def _settings(address: Address, label: str = "auto") -> Settings:
+    mode, _, width = label.partition(" ")
     return Settings.read(
         model=OFFLINE,
         embedding_model=STATIC,
@@ -96,41 +124,45 @@ def _settings(address: Address, mode: str = "auto") -> Settings:
         neo4j_username=address.username,
         neo4j_password=address.password,
         mode=mode,
+        width=int(width) if width else None,
         top_k=DEPTH,
     )
 
 
-def _ingest(stories: dict[str, str], address: Address) -> None:
+def _ingest(texts: Texts, address: Address) -> None:
     with Fabula(_settings(address)) as fabula:
-        for name, text in stories.items():
+        for name, text in texts.texts.items():
             fabula.ingest_text(text, source=name, title=name, language="en")
 
 
-def _shares(mode: str, items: Sequence[Item], address: Address) -> Shares:
-    """Shape (items, budgets)."""
-    with Fabula(_settings(address, mode)) as fabula:
-        return np.array([_covered(fabula, item) for item in items if _wanted(item)])
-
-
-def _wanted(item: Item) -> list[set[str]]:
+def _covered(label: str, items: Sequence[Item], address: Address, *, whole: bool) -> Covered:
     stemmer = Stemmer("en")
-    asked = stemmer.content(item.question)
-    return [wanted for one in item.answers if (wanted := stemmer.content(one) - asked)]
+    rows, costs = [], []
+    with Fabula(_settings(address, label)) as fabula:
+        for item in items:
+            steps = Steps()
+            document = "" if whole else item.text
+            hits = fabula.retrieve(item.question, document=document, path=steps)
+            stems = wanted(item.references, item.question, stemmer)
+            rows.append([_share(hits, budget, stems, stemmer) for budget in BUDGETS])
+            costs.append(_cost(fabula, steps.root, label))
+    opened, scored = (statistics.fmean(column) for column in zip(*costs, strict=True))
+    return Covered(100 * np.array(rows), opened, scored)
 
 
-def _covered(fabula: Fabula, item: Item) -> list[float]:
-    stemmer, wanted = Stemmer("en"), _wanted(item)
-    hits = fabula.retrieve(item.question, document=item.story)
-    covered = []
-    for budget in BUDGETS:
-        held = stemmer.content(" ".join(one.text for one in fill(hits, budget)))
-        covered.append(float(np.mean([len(one & held) / len(one) for one in wanted])))
-    return covered
+def _share(hits: Sequence[Hit], budget: int, stems: list[set[str]], stemmer: Stemmer) -> float:
+    context = " ".join(one.text for one in fill(hits, budget))
+    return statistics.fmean(shares(stems, context, stemmer))
 
 
-def _against(covered: Shares, baseline: Shares) -> str:
-    """The mean difference in points, with a 95 % interval over resampled items."""
-    apart = 100 * (covered - baseline)
-    draws = np.random.default_rng(0).integers(0, len(apart), (RESAMPLES, len(apart)))
-    low, high = np.percentile(apart[draws].mean(axis=1), [2.5, 97.5])
-    return f"{apart.mean():+.1f} [{low:+.1f}, {high:+.1f}] against {BASELINE}"
+def _cost(fabula: Fabula, root: Step, label: str) -> tuple[float, float]:
+    """Summaries that a traversal opened, beside its tops, and the passages that it scored there."""
+    steps = [step for step in root.steps[0].steps if step.name in ("open", "top-down")]
+    if not label.startswith(TRAVERSALS) or not steps:
+        return 0.0, 0.0
+    if label.startswith("adaptive"):
+        opened = sum(len(step.note.split(", ")) for step in steps)
+        return opened, sum(len(step.hits) for step in steps)
+    summaries = [hit.id for step in steps for hit in step.hits if hit.kind == "summary"]
+    [row] = fabula.store.run(BELOW, opened=summaries)
+    return len(summaries), row["found"]

@@ -1,4 +1,4 @@
-"""Retrieval from 20,000 passages: time from the embedded question to hits, and what it finds.
+"""Retrieval from 2,000 and from 20,000 passages: time, round trips, and what the index finds.
 
 Five documents in two collections, made by Fabula without a model, so that vectors and texts are
 those of real chunks, summaries and details. The questions are sentences of one of them with a third
@@ -10,23 +10,22 @@ from __future__ import annotations
 import statistics
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
 import neo4j
-import numpy as np
-from numpy.typing import NDArray
 
 from bench.books import questions
+from bench.exact import Shelf
 from bench.graphs import Library, offline
 from bench.report import Figure
 from bench.server import connected, environment, running
 from bench.startup import seconds
 from fabula.kit import Kit
-from fabula.model import DocumentGraph, Filters, Hit, Vector, Vectors
+from fabula.model import Filters, Hit, Vector
 from fabula.providers.counted import Meter
 from fabula.retrieve.modes import mode, mode_names
 from fabula.retrieve.path import Path as Steps
@@ -35,53 +34,14 @@ from fabula.server import Address
 from fabula.settings import STATIC
 from fabula.store import Store
 
-NODES = 20_000
+SIZES = (2_000, 20_000)
 COLLECTIONS = ("one", "one", "one", "two", "two")
 """Of each document."""
-QUESTIONS = 200
+QUESTIONS = 100
 K = 5
-EQUAL = 1e-6
-"""Cosines that differ by less are the same to float32: the same text twice, mostly."""
 MILLISECONDS = 15.0
 RECALL = 0.98
 QUERIES = 5
-
-Rows = NDArray[np.bool_]
-
-
-@dataclass(frozen=True, slots=True)
-class Shelf:
-    """All passages of the graph as columns, one row each."""
-
-    ids: tuple[str, ...]
-    vectors: Vectors
-    documents: tuple[str, ...]
-    collections: tuple[str, ...]
-    kinds: tuple[str, ...]
-    aspects: tuple[str, ...]
-    levels: tuple[int, ...]
-
-    def best(self, question: Vector, within: Rows) -> set[str]:
-        """The ids of the K passages of highest cosine, and of all that are as near as the last."""
-        cosines = np.where(within, self.vectors @ question, -2)
-        last = np.partition(cosines, -K)[-K]
-        return {self.ids[row] for row in np.flatnonzero(cosines >= last - EQUAL)}
-
-    def within(self, filters: Filters) -> Rows:
-        """Which rows `filters` let through."""
-        rows = zip(
-            self.documents, self.collections, self.kinds, self.aspects, self.levels, strict=True
-        )
-        return np.array(
-            [
-                collection == filters.collection
-                and filters.document in ("", document)
-                and kind in filters.kinds
-                and (not filters.aspects or aspect in filters.aspects)
-                and filters.lowest <= level <= filters.highest
-                for document, collection, kind, aspect, level in rows
-            ]
-        )
 
 
 class _Counted:
@@ -95,86 +55,103 @@ class _Counted:
         return self.driver.execute_query(*given, **named)
 
 
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """A filled graph, what is asked of it, and the truth about it."""
+
+    nodes: int
+    store: Store
+    kit: Kit
+    asked: Sequence[str]
+    shelf: Shelf
+
+    def figure(self, what: str, value: float, unit: str = "", **goal: Any) -> Figure:
+        """A figure of a graph of this size."""
+        return Figure(f"{self.nodes:,} nodes, {what}", value, unit, **goal)
+
+
 def measure(books: Path | None) -> list[Figure]:
-    """Milliseconds and recall of `Store.nearest`, and times of hybrid ranking and of a command."""
+    """Times, round trips and recall by size of the graph, and the time of a command."""
     kit = Kit(offline())
+    try:
+        return [figure for nodes in SIZES for figure in _figures(nodes, kit, books)]
+    finally:
+        kit.close()
+
+
+def _figures(nodes: int, kit: Kit, books: Path | None) -> Iterator[Figure]:
     library = Library(kit, books)
-    size = NODES // len(COLLECTIONS)
+    size = nodes // len(COLLECTIONS)
     graphs = [library.graph(size, name, seed) for seed, name in enumerate(COLLECTIONS)]
     asked = questions(QUESTIONS, books)
     vectors = list(kit.embedder.embed(asked).vectors)
-    shelf = _shelf(graphs)
     with running() as address, connected(address) as store:
         store.prepare(kit.embedder.model, len(vectors[0]))
         for graph in graphs:
             store.replace(graph, kit.built_with)
-        everything = Filters(collection=COLLECTIONS[0])
-        figures = [
-            Figure("passages", len(shelf.ids), "nodes"),
-            Figure("statements a question", _statements(store, vectors[0]), "", goal=1.0),
-            *_nearest(store, vectors, shelf),
-            *_modes(store, kit, asked, everything),
-            Figure("fabula query --no-answer, a process", _command(address, asked)),
-        ]
-    kit.close()
-    return figures
+        bench = Bench(nodes, store, kit, asked, Shelf.of(graphs))
+        yield bench.figure("passages", len(bench.shelf.ids), "nodes")
+        yield from _nearest(bench, vectors)
+        yield from _modes(bench)
+        yield bench.figure("fabula query --no-answer, a process", _command(address, asked), "s")
 
 
-def _modes(store: Store, kit: Kit, questions: Sequence[str], filters: Filters) -> list[Figure]:
-    """Time from a question to its hits, by mode."""
-    figures: list[Figure] = []
-    for name in mode_names():
-        tools = gathered(store, kit, offline(), Meter(), Steps())
-        ask = partial(mode(name), filters=filters, tools=tools)
-        figures += _times(f"mode {name}", ask, questions, None)
-    return figures
-
-
-def _nearest(store: Store, questions: Sequence[Vector], shelf: Shelf) -> list[Figure]:
+def _nearest(bench: Bench, vectors: Sequence[Vector]) -> Iterator[Figure]:
+    """Time and recall of the vector index, without a filter but the collection and with each."""
     filters = Filters(collection=COLLECTIONS[0])
     named = {
         "collection": filters,
-        "one document": replace(filters, document=shelf.documents[0]),
+        "one document": replace(filters, document=bench.shelf.documents[0]),
         "two aspects": replace(filters, aspects=("plot", "theme")),
         "levels 1 to 2": replace(filters, lowest=1, highest=2),
         "details": replace(filters, kinds=("detail",)),
         "the other collection": Filters(collection=COLLECTIONS[-1]),
     }
-    figures: list[Figure] = []
     for name, one in named.items():
-        ask = partial(_ask, store, one)
-        figures += _times(f"nearest, {name}", ask, questions, MILLISECONDS)
-        within = shelf.within(one)
+        ask = partial(_ask, bench.store, one)
+        yield from _times(bench, f"nearest, {name}", ask, vectors, MILLISECONDS)
+        within = bench.shelf.within(one)
         recall = statistics.fmean(
-            len(shelf.best(question, within) & {hit.id for hit in ask(question)}) / K
-            for question in questions
+            len(bench.shelf.best(vector, within, K) & {hit.id for hit in ask(vector)}) / K
+            for vector in vectors
         )
-        figures.append(Figure(f"nearest, {name}: recall@{K}", recall, "", RECALL, at_least=True))
-    return figures
+        what = f"nearest, {name}: recall@{K}"
+        yield bench.figure(what, recall, goal=RECALL, at_least=True)
 
 
 def _ask(store: Store, filters: Filters, question: Vector) -> list[Hit]:
     return store.nearest(question, K, filters, STATIC)
 
 
+def _modes(bench: Bench) -> Iterator[Figure]:
+    """Time from a question to its hits, and round trips to the server, by mode."""
+    counted = _Counted(bench.store._driver)
+    store = Store(cast(neo4j.Driver, counted), "neo4j")
+    filters = Filters(collection=COLLECTIONS[0])
+    for name in mode_names():
+        tools = gathered(store, bench.kit, offline(), Meter(), Steps())
+        ask = partial(mode(name), filters=filters, tools=tools)
+        yield from _times(bench, f"mode {name}", ask, bench.asked, None)
+        before = counted.statements
+        for question in bench.asked:
+            ask(question)
+        trips = (counted.statements - before) / len(bench.asked)
+        yield bench.figure(f"mode {name}: round trips a question", trips)
+
+
 def _times(
-    name: str, ask: Callable[[Any], object], questions: Sequence[Any], goal: float | None
-) -> list[Figure]:
+    bench: Bench,
+    name: str,
+    ask: Callable[[Any], object],
+    questions: Sequence[Any],
+    goal: float | None,
+) -> Iterator[Figure]:
     """Median and 95th percentile over all questions, after as many to warm up."""
     for question in questions:
         ask(question)
     taken = sorted(1000 * seconds(partial(ask, question)) for question in questions)
-    return [
-        Figure(f"{name}: median", statistics.median(taken), "ms", goal),
-        Figure(f"{name}: p95", taken[round(0.95 * (len(taken) - 1))], "ms"),
-    ]
-
-
-def _statements(store: Store, question: Vector) -> int:
-    """How many statements one question sends."""
-    counted = _Counted(store._driver)
-    _ask(Store(cast(neo4j.Driver, counted), "neo4j"), Filters(COLLECTIONS[0]), question)
-    return counted.statements
+    yield bench.figure(f"{name}: median", statistics.median(taken), "ms", goal=goal)
+    yield bench.figure(f"{name}: p95", taken[round(0.95 * (len(taken) - 1))], "ms")
 
 
 def _command(address: Address, asked: Sequence[str]) -> float:
@@ -187,26 +164,3 @@ def _command(address: Address, asked: Sequence[str]) -> float:
         subprocess.run(command, env=known, capture_output=True, check=True)
 
     return statistics.median(seconds(partial(query, one)) for one in asked[:QUERIES])
-
-
-def _shelf(graphs: Sequence[DocumentGraph]) -> Shelf:
-    rows = [
-        (one, graph.document, kind, getattr(one, "aspect", ""), getattr(one, "level", 0))
-        for graph in graphs
-        for kind, passages in (
-            ("chunk", graph.chunks),
-            ("summary", graph.summaries),
-            ("detail", graph.details),
-        )
-        for one in passages
-    ]
-    passages, documents, kinds, aspects, levels = zip(*rows, strict=True)
-    return Shelf(
-        ids=tuple(one.id for one in passages),
-        vectors=np.stack([one.embedding for one in passages]),
-        documents=tuple(one.id for one in documents),
-        collections=tuple(one.collection for one in documents),
-        kinds=kinds,
-        aspects=aspects,
-        levels=levels,
-    )

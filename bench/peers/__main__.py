@@ -1,0 +1,57 @@
+"""`python -m bench.peers SUITE --out FOLDER`: other systems beside the run in FOLDER."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from bench.peers.catalogue import read_peers
+from bench.peers.keeping import Outcome
+from bench.peers.running import prepared, run
+from fabula.errors import FabulaError
+from fabula.experiments.suite import read_suite
+from fabula.model import Usage
+
+PEERS = read_peers()
+ROW = "{:<16} {:>12} {:>9} {:>8} {:>11}  {}"
+
+
+@click.command()
+@click.argument("suite")
+@click.option("--out", "folder", type=click.Path(path_type=Path), required=True, help="of the run")
+@click.option("--peer", "names", multiple=True, type=click.Choice(tuple(PEERS)), help="only these")
+@click.option("--limit", type=click.IntRange(1), metavar="N", help="ask only so many questions")
+@click.option("--data", type=click.Path(path_type=Path), help="folder of the data set's files")
+def main(
+    suite: str, folder: Path, names: Sequence[str], limit: int | None, data: Path | None
+) -> None:
+    """Puts the questions of the run of SUITE in FOLDER to other systems, and keeps their results.
+
+    The endpoint and the models are those of the environment: OPENAI_BASE_URL, OPENAI_API_KEY,
+    FABULA_MODEL, FABULA_EMBEDDING_MODEL. `fabula bench report FOLDER` shows what came of it.
+    """
+    try:
+        chosen = [PEERS[name] for name in names or PEERS]
+        outcomes = run(prepared(read_suite(suite), folder, data, limit, chosen), click.echo)
+    except FabulaError as error:
+        raise click.ClickException(str(error)) from error
+    click.echo(_table(outcomes))
+
+
+def _table(outcomes: Sequence[Outcome]) -> str:
+    """A line a peer: what it answered, what its index took, and why it stopped."""
+    rows = [ROW.format("peer", "answered", "index s", "calls", "tokens", "")]
+    for one in outcomes:
+        total = sum(one.indexing.spent.values(), Usage())
+        tokens = total.prompt_tokens + total.completion_tokens
+        said = one.skipped or "; ".join(one.failed[:1])
+        answered = f"{one.answered} of {one.asked}"
+        seconds = f"{one.indexing.seconds:.1f}"
+        rows.append(ROW.format(one.peer.name, answered, seconds, total.calls, tokens, said))
+    return "\n".join(rows)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,86 @@
+"""What the peers did, beside a run's own: `peers.json`, and their systems in `run.json`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from bench.peers.asking import Cost
+from bench.peers.catalogue import Peer
+from fabula.errors import FabulaError
+from fabula.experiments.log import PEER, Log, read_json, replace_file
+from fabula.experiments.record import FILE as RUN
+from fabula.experiments.report.about import Stage, System
+
+FILE = "peers.json"
+
+
+@dataclass(slots=True)
+class Outcome:
+    """How it went with one peer: of the questions `asked`, `answered` have a result now.
+
+    `skipped` says why it stopped, before or amid its questions.
+    """
+
+    peer: Peer
+    models: Mapping[str, str]
+    asked: int
+    answered: int = 0
+    indexing: Cost = field(default_factory=Cost)
+    failed: list[str] = field(default_factory=list)
+    skipped: str = ""
+
+
+def keep(folder: Path, outcomes: Iterable[Outcome], log: Log) -> None:
+    """Writes peers.json, and puts the peers among the systems of run.json.
+
+    Those of earlier runs into this folder stay. Raises FabulaError where there is no run.json.
+    """
+    told = (read_json(folder / FILE) or {}) | {one.peer.name: _told(one) for one in outcomes}
+    _write(folder / FILE, told)
+    run = read_json(folder / RUN)
+    if run is None:
+        raise FabulaError(f"{folder} holds no run.")
+    own = [system for system in run["systems"] if not system["name"].startswith(PEER)]
+    peers = [asdict(_system(name, entry, log)) for name, entry in told.items()]
+    _write(folder / RUN, run | {"systems": own + peers})
+
+
+def _told(one: Outcome) -> dict[str, Any]:
+    return {
+        "title": one.peer.title,
+        "package": f"{one.peer.package}=={one.peer.version}",
+        "licence": one.peer.licence,
+        "models": dict(one.models),
+        "asked": one.asked,
+        "answered": one.answered,
+        "indexing": asdict(one.indexing),
+        "failed": one.failed,
+        "skipped": one.skipped,
+    }
+
+
+def _system(name: str, entry: Mapping[str, Any], log: Log) -> System:
+    """A peer as a report shows it; one with results was not skipped, whatever came after them."""
+    results = log.of(f"{PEER}{name}")
+    asking = Cost()
+    for one in results:
+        asking.add(Cost(one.seconds, dict(one.spent)))
+    stages = {
+        "ingest": Stage(entry["indexing"]["seconds"], entry["indexing"]["spent"]),
+        "ask": Stage(round(asking.seconds, 3), asking.spent),
+    }
+    return System(
+        name=f"{PEER}{name}",
+        settings={key: entry[key] for key in ("title", "package", "licence")},
+        models=entry["models"],
+        stages=stages if results else {},
+        skipped="" if results else entry["skipped"] or "it answered no question",
+    )
+
+
+def _write(path: Path, value: Mapping[str, Any]) -> None:
+    replace_file(path, json.dumps(value, indent=1, ensure_ascii=False) + "\n")

@@ -1,0 +1,64 @@
+"""Texts and the questions about them, from the data sets' folders: what coverage is measured on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from fabula.experiments.data import read
+from fabula.experiments.metrics.coverage import wanted
+from fabula.experiments.model import DataSet
+from fabula.providers.stems import Stemmer
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A question about a text, and what its context should hold: answers, or evidence."""
+
+    text: str
+    question: str
+    references: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """Texts by name, and questions about them; those whose references say nothing new are out."""
+
+    texts: Mapping[str, str]
+    items: tuple[Item, ...]
+
+
+def stories(data: Path) -> Texts:
+    """SQuALITY's stories with the answers people wrote, and QuALITY's with the right option."""
+    squality = read("squality", data / "squality", "dev")
+    texts, items = (
+        _texts(squality),
+        [Item(one.text, one.question, one.answers) for one in squality.questions],
+    )
+    for line in (data / "quality" / "sample.jsonl").read_text(encoding="utf-8").splitlines():
+        article = json.loads(line)
+        texts[article["article_id"]] = article["article"]
+        for one in article["questions"]:
+            right = one["options"][one["gold_label"] - 1]
+            items.append(Item(article["article_id"], one["question"], (right,)))
+    return _kept(texts, items)
+
+
+def novels(data: Path) -> Texts:
+    """GraphRAG-Bench's novels, with the evidence of each question as one text."""
+    bench = read("graphrag-bench", data / "graphrag-bench", "novel")
+    items = [Item(one.text, one.question, (" ".join(one.evidence),)) for one in bench.questions]
+    return _kept(_texts(bench), items)
+
+
+def _texts(data: DataSet) -> dict[str, str]:
+    return {one.id: one.text for one in data.texts}
+
+
+def _kept(texts: Mapping[str, str], items: list[Item]) -> Texts:
+    stemmer = Stemmer("en")
+    return Texts(
+        texts, tuple(one for one in items if wanted(one.references, one.question, stemmer))
+    )
