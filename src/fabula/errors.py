@@ -3,6 +3,7 @@
 FabulaError
 ├── SettingsError    a setting is unknown or has a bad value
 ├── LoadError        a file can't become a document
+├── DataError        a data set of questions is missing or not in its format
 ├── ModelError       the model endpoint refused, failed or can't be reached
 │   ├── BadReply     a model's reply is not what was asked for
 │   └── BudgetSpent  a run has spent the calls or tokens that it may
@@ -24,6 +25,10 @@ class SettingsError(FabulaError):
 
 class LoadError(FabulaError):
     """A file can't become a document."""
+
+
+class DataError(FabulaError):
+    """A data set of questions is missing or not in its format."""
 
 
 class ModelError(FabulaError):

@@ -38,9 +38,12 @@ DOCUMENTS_AT_ONCE = 4
 
 
 class Kit:
-    """Embedder, writers and answerers as the settings name them; made when first used."""
+    """Embedder, writers and answerers as the settings name them; made when first used.
 
-    def __init__(self, settings: Settings) -> None:
+    What several kits may spend together is their common `budget`.
+    """
+
+    def __init__(self, settings: Settings, budget: Budget | None = None) -> None:
         self._settings = settings
         remote = not (settings.offline and settings.embedding_model == STATIC)
         self.workers = Workers(settings.concurrency if remote else COMPUTING)
@@ -48,7 +51,7 @@ class Kit:
         self._opening = threading.Lock()
         self._opened: Endpoint | None = None
         self._static = StaticEmbedder()
-        self._budget = Budget(settings.max_calls, settings.max_tokens)
+        self._budget = budget or Budget(settings.max_calls, settings.max_tokens)
         self._cache = ResponseCache(settings.cache_folder) if settings.cache else None
 
     @cached_property
@@ -197,6 +200,10 @@ class Kit:
 
         chat = self._counted(self._chat, settings.model, meter, "answer")
         return PromptedAnswerer(chat, settings.answer_temperature, settings.answer_tokens)
+
+    def chat(self, meter: Meter, step: str) -> Chat:
+        """The chat model, for a `step` that is no part of the method."""
+        return self._counted(self._chat, self._settings.model, meter, step)
 
     def guide(self, meter: Meter) -> Guide:
         """What retrieval may ask, its calls counted to `meter`."""

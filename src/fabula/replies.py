@@ -84,7 +84,7 @@ def read_aspects(reply: str, known: Collection[str]) -> frozenset[str]:
     Raises BadReply when it names one that is not in the closed list `known`.
     """
     names = {_plain(name): name for name in known}
-    named = {_plain(name) for name in _read(reply, AspectsReply).aspects} - {""}
+    named = {_plain(name) for name in read_as(reply, AspectsReply).aspects} - {""}
     unknown = sorted(named - names.keys())
     if unknown:
         raise BadReply(f"{', '.join(unknown)}: not one of the aspects {', '.join(known)}.")
@@ -98,7 +98,7 @@ def read_summaries(reply: str, known: Collection[str]) -> dict[str, str]:
     """
     names = {_plain(name): name for name in known}
     summaries: dict[str, str] = {}
-    for one in _read(reply, SummariesReply).summaries:
+    for one in read_as(reply, SummariesReply).summaries:
         if _plain(one.aspect) not in names:
             raise BadReply(f"{one.aspect}: not one of the aspects {', '.join(known)}.")
         summaries.setdefault(names[_plain(one.aspect)], read_summary(one.summary))
@@ -107,7 +107,7 @@ def read_summaries(reply: str, known: Collection[str]) -> dict[str, str]:
 
 def read_details(reply: str, count: int) -> tuple[str, ...]:
     """At most `count` fragments, none like another. Raises BadReply when there is none."""
-    details = _distinct(_read(reply, DetailsReply).details)
+    details = _distinct(read_as(reply, DetailsReply).details)
     if not details:
         raise BadReply("There is no detail in the reply.")
     return details[:count]
@@ -119,7 +119,7 @@ def read_passages(reply: str, passages: int, count: int) -> dict[int, tuple[str,
     Raises BadReply when no passage has any, or when the numbers are not those of the passages.
     """
     found: dict[int, tuple[str, ...]] = {}
-    for one in _read(reply, PassagesReply).passages:
+    for one in read_as(reply, PassagesReply).passages:
         if not 1 <= one.passage <= passages or one.passage in found:
             raise BadReply(f"Passage {one.passage} is none of the {passages}, or comes twice.")
         if details := _distinct(one.details):
@@ -131,7 +131,7 @@ def read_passages(reply: str, passages: int, count: int) -> dict[int, tuple[str,
 
 def read_queries(reply: str, count: int) -> tuple[str, ...]:
     """At most `count` questions. Raises BadReply when there is none."""
-    queries = [_one_line(query) for query in _read(reply, QueriesReply).queries]
+    queries = [_one_line(query) for query in read_as(reply, QueriesReply).queries]
     found = tuple(dict.fromkeys(query for query in queries if query))
     if not found:
         raise BadReply("There is no question in the reply.")
@@ -140,10 +140,23 @@ def read_queries(reply: str, count: int) -> tuple[str, ...]:
 
 def read_ranking(reply: str, passages: int) -> tuple[int, ...]:
     """Numbers from 1 to `passages`, none twice; maybe none. Raises BadReply for another number."""
-    ranking = tuple(dict.fromkeys(_read(reply, RankingReply).ranking))
+    ranking = tuple(dict.fromkeys(read_as(reply, RankingReply).ranking))
     if strange := [number for number in ranking if not 1 <= number <= passages]:
         raise BadReply(f"Passage {strange[0]} is none of the {passages}.")
     return ranking
+
+
+def read_choice(reply: str, options: int) -> int:
+    """The number of an option, 1 to `options`; JSON, or the number alone.
+
+    Raises BadReply for anything else.
+    """
+    text = _unfenced(reply)
+    told = str(_object(text).get("choice", "")) if "{" in text else text
+    number = re.fullmatch(r"\W*(?:option\W*)?(\d{1,9})\W*", told, re.IGNORECASE)
+    if not number or not 1 <= int(number[1]) <= options:
+        raise BadReply(f'Expected {{"choice": N}}, N being one of the options, 1 to {options}.')
+    return int(number[1])
 
 
 def read_summary(reply: str) -> str:
@@ -179,8 +192,8 @@ def shortened(text: str, limit: int) -> str:
     return text[:within]
 
 
-def _read(reply: str, schema: type[Schema]) -> Schema:
-    """The reply as `schema`, which has one field, a list.
+def read_as(reply: str, schema: type[Schema]) -> Schema:
+    """The reply as `schema`, which has one field, a list. Raises BadReply where it is not that.
 
     JSON is repaired where it is broken; a list alone, or lines with bullets, will do too.
     """

@@ -40,10 +40,11 @@ class Fabula:
     """A graph of documents and the models that write and read it; use it with `with`.
 
     Settings come from `settings`, or from `flags` (settings by name), the environment and
-    `fabula.toml`. Neo4j is reached, and the private one started, when it is first needed; models
-    when they are. Safe to share between threads. All errors are FabulaErrors: SettingsError for
-    a bad setting, ServerError and StoreError for Neo4j, ModelError for a model, LoadError for a
-    file, NotFound for what isn't there.
+    `fabula.toml`; models from a `kit` of such settings, if one is given. Neo4j is reached, and the
+    private one started, when it is first needed; models when they are. Safe to share between
+    threads. All errors are FabulaErrors: SettingsError for a bad setting, ServerError and
+    StoreError for Neo4j, ModelError for a model, LoadError for a file, NotFound for what isn't
+    there.
     """
 
     def __init__(
@@ -51,11 +52,12 @@ class Fabula:
         settings: Settings | None = None,
         *,
         report: Report | None = None,
+        kit: Kit | None = None,
         **flags: Any,
     ) -> None:
         self.settings = settings or Settings.read(**flags)
         self._report = report
-        self._kit = Kit(self.settings)
+        self._kit = kit or Kit(self.settings)
         self._connecting = threading.Lock()
         self._connected: Store | None = None
         self._is_ready = False
@@ -205,10 +207,10 @@ class Fabula:
     ) -> list[Hit]:
         """The `top_k` passages that serve a question best, best first, by the settings' mode.
 
-        Filters: one document by id, title or file; aspects by name; kinds out of chunk, summary
-        and detail; the lowest and the highest level. `path` is told each step. Raises NotFound
-        where the collection has no documents, or no such document, aspect or kind, and a plain
-        FabulaError for a question without a character.
+        Filters: one document by id, title or file; aspects by name, '' being that of chunks and
+        details; kinds out of chunk, summary and detail; the lowest and the highest level. `path`
+        is told each step. Raises NotFound where the collection has no documents, or no such
+        document, aspect or kind, and a plain FabulaError for a question without a character.
         """
         refuse_senseless(question, kinds)
         self._refuse_unready()

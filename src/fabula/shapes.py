@@ -74,6 +74,14 @@ class RankingReply(BaseModel):
     ranking: list[int]
 
 
+class ChoiceReply(BaseModel):
+    """The number of an option."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    choice: int
+
+
 @functools.cache
 def aspects_reply(names: tuple[str, ...]) -> type[AspectsReply]:
     """AspectsReply whose schema tells an endpoint the closed list."""

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .faults import Fault
+from .judge import judgement
 
 WORD = re.compile(r"\w+")
 SENTENCE = re.compile(r"[^.!?]+[.!?]?")
@@ -23,7 +24,9 @@ def reply(user: str, fault: Fault | None) -> str:
         return "I am not sure what you want from me."
     if fault == "wrong_shape":
         return json.dumps({"answer": {"value": 1}})
-    if "<aspects>" in user and "For each aspect that you choose" in user:
+    if (judged := judgement(user)) is not None:
+        text = _json(judged, fault)
+    elif "<aspects>" in user and "For each aspect that you choose" in user:
         told = [{"aspect": one, "summary": _summary(user, fault)} for one in _aspects(user, fault)]
         text = _json({"summaries": told}, fault)
     elif "<aspects>" in user:
@@ -32,6 +35,8 @@ def reply(user: str, fault: Fault | None) -> str:
         text = _json({"passages": _several_details(user, fault)}, fault)
     elif "<passage>" in user:
         text = _json({"details": _details(user, fault)}, fault)
+    elif "<options>" in user:
+        text = _json({"choice": _choice(user)}, fault)
     elif "<question>" in user:
         text = _to_question(user, fault)
     else:
@@ -78,6 +83,14 @@ def _to_question(user: str, fault: Fault | None) -> str:
         numbers = re.findall(r"^\[passage (\d+)\]", _between(user, "passages"), re.MULTILINE)
         return _json({"ranking": [int(number) for number in reversed(numbers)]}, fault)
     return _answer(user)
+
+
+def _choice(user: str) -> int:
+    """The number of the option that has the largest share of its words in the passages."""
+    told = set(WORD.findall(_between(user, "passages").lower()))
+    options = [set(WORD.findall(line.lower())) for line in _between(user, "options").splitlines()]
+    shares = [len(words & told) / len(words) for words in options]
+    return shares.index(max(shares)) + 1
 
 
 def _reworded(user: str) -> list[str]:

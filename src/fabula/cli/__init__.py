@@ -25,6 +25,8 @@ COMMANDS = {
     "check": "Check that the graph is sound.",
     "cypher": "Put a query to the graph: one of Fabula's for analysts, or your own.",
     "export": "Write the graph, or a document's, as JSONL or GraphML.",
+    "plot": "Draw a document as a page to explore, an SVG or a PNG.",
+    "bench": "Run an experiment: systems, questions, measures, a report.",
     "doctor": "Check Python, Neo4j, indexes, models and keys.",
     "settings": "Show every setting, its value and where to set it.",
     "cache": "Look at the model replies that are kept, or delete them.",

@@ -68,11 +68,25 @@ def settings_flags(*names: str) -> Callable[[Command], Command]:
 
     def decorated(command: Command) -> Command:
         @functools.wraps(command)
-        def with_settings(*args: Any, **values: Any) -> Any:
-            flags = {name: values.pop(name) for name in names}
-            return command(*args, settings=Settings.read(**flags), **values)
+        def with_settings(*args: Any, given: dict[str, Any], **values: Any) -> Any:
+            return command(*args, settings=Settings.read(**given), **values)
 
-        wrapped: Command = with_settings
+        return given_flags(*names)(with_settings)
+
+    return decorated
+
+
+def given_flags(*names: str) -> Callable[[Command], Command]:
+    """A flag for each named setting; the command gets `given`, those that were used, by name."""
+
+    def decorated(command: Command) -> Command:
+        @functools.wraps(command)
+        def with_given(*args: Any, **values: Any) -> Any:
+            flags = {name: values.pop(name) for name in names}
+            given = {name: value for name, value in flags.items() if value is not None}
+            return command(*args, given=given, **values)
+
+        wrapped: Command = with_given
         for name in reversed(names):
             wrapped = _flag(name)(wrapped)
         return wrapped

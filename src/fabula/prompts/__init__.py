@@ -8,7 +8,10 @@ from pathlib import Path
 from string import Template
 
 FOLDER = Path(__file__).parent
-MARKER = re.compile(r"<(?=/?(?:passages?|aspects?|question|reply)\b)", re.IGNORECASE)
+MARKER = re.compile(
+    r"<(?=/?(?:passages?|aspects?|question|options?|answer|reference|statements|reply)\b)",
+    re.IGNORECASE,
+)
 """What begins or ends a part of our prompts."""
 
 
@@ -18,9 +21,14 @@ def prompt(name: str, /, **values: object) -> str:
     A value stays within its part: what looks like a marker of ours in it becomes text. Raises
     KeyError for a missing value and TypeError for one that the text has no place for.
     """
-    template = _template(name)
+    return filled(FOLDER / f"{name}.txt", **values)
+
+
+def filled(file: Path, /, **values: object) -> str:
+    """As `prompt`, of a text that lies elsewhere."""
+    template = _template(file)
     for extra in sorted(values.keys() - set(template.get_identifiers())):
-        raise TypeError(f"{name}.txt has no place for ${extra}")
+        raise TypeError(f"{file.name} has no place for ${extra}")
     return template.substitute(
         {
             key: MARKER.sub("\N{SINGLE LEFT-POINTING ANGLE QUOTATION MARK}", str(value))
@@ -30,5 +38,5 @@ def prompt(name: str, /, **values: object) -> str:
 
 
 @functools.cache
-def _template(name: str) -> Template:
-    return Template((FOLDER / f"{name}.txt").read_text(encoding="utf-8").strip())
+def _template(file: Path) -> Template:
+    return Template(file.read_text(encoding="utf-8").strip())

@@ -12,6 +12,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import Any, TypeVar
 
+import httpx2
 import openai
 import tenacity
 
@@ -38,6 +39,8 @@ WARN_EVERY = 30.0
 Body = Callable[[Dialect], Json]
 """Makes a request's body in the words that the model accepts."""
 _EVENTS = openai.Stream[Any]
+_BROKEN = (openai.APIError, httpx2.TransportError, json.JSONDecodeError)
+"""A connection or an answer that ends too early; some clients let their transport's errors out."""
 Result = TypeVar("Result")
 
 
@@ -155,7 +158,7 @@ class Endpoint:
                 for event in rest:
                     finished = finished or ends(event)
                     yield event
-            except (openai.APIError, json.JSONDecodeError) as error:
+            except _BROKEN as error:
                 raise ModelError(f"{self.url} cut the answer short: {error}") from error
             if not finished:
                 raise ModelError(f"{self.url} cut the answer short: ask again.")
@@ -228,7 +231,7 @@ class Endpoint:
             raise _Passing(
                 f"{self.url} can't be reached, or hung up: {cause} (OPENAI_BASE_URL)."
             ) from error
-        except (openai.APIError, json.JSONDecodeError) as error:
+        except _BROKEN as error:
             raise _Passing(f"{self.url} failed: {error}") from error
 
     def _patiently(self, work: Callable[[], Result], role: Role, tries: Tries) -> Result:

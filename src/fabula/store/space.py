@@ -73,7 +73,7 @@ def other_space(space: Space, wanted: str, model: str = "") -> SpaceError:
 
 
 def refuse_unknown(aspects: Sequence[str], space: Space | None) -> None:
-    """Raises NotFound for an aspect that no document of the graph has."""
+    """Raises NotFound for an aspect that no document has; '' is that of chunks and details."""
     known = [name for name in space.aspects if name] if space else []
-    if unknown := [name for name in aspects if name not in known]:
+    if unknown := [name for name in aspects if name and name not in known]:
         raise NotFound(f"No document has an aspect {unknown[0]!r}; there are: {', '.join(known)}.")

@@ -1,0 +1,201 @@
+"""`fabula bench`: experiments, run and reported."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+import click
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from fabula.cli.options import GRAPH, MODELS, given_flags
+from fabula.cli.screen import console
+from fabula.cli.starting import shown
+from fabula.settings import Settings
+
+if TYPE_CHECKING:
+    from fabula.experiments.run import Done
+
+RUNS = "runs"
+"""Where a run's folder is, under the suite's name, unless it is named."""
+RUNNING = (
+    *(name for name in GRAPH if name not in ("preset", "collection")),
+    *MODELS,
+    "aspect_model",
+    "embedding_batch",
+    "max_calls",
+    "max_tokens",
+    "prices",
+)
+EVERY = 10.0
+"""Seconds between two lines about one piece of work, where there is no terminal."""
+
+
+@click.group("bench")
+def command() -> None:
+    """Run experiments: suites of systems, questions and measures."""
+
+
+@command.command("list")
+def list_suites() -> None:
+    """List the suites that come with Fabula."""
+    from fabula.experiments.suite import read_suite, shipped
+
+    width = max(map(len, shipped()))
+    for name in shipped():
+        click.echo(f"{name:<{width}}  {read_suite(name).purpose}")
+
+
+@command.command("run")
+@click.argument("suite")
+@click.option("--out", type=click.Path(path_type=Path), help=f"folder of the run [{RUNS}/SUITE]")
+@click.option("--data", type=click.Path(path_type=Path), help="folder of the data set's files")
+@click.option("--limit", type=click.IntRange(1), metavar="N", help="ask only so many questions")
+@click.option("--texts", type=click.IntRange(1), metavar="N", help="use only so many texts")
+@given_flags(*RUNNING)
+def run_suite(
+    suite: str,
+    out: Path | None,
+    data: Path | None,
+    limit: int | None,
+    texts: int | None,
+    given: dict[str, Any],
+) -> None:
+    """Run SUITE, a suite's name or a TOML file, and write a report.
+
+    The folder gets results.jsonl, a line a question and system, run.json, with all that it takes
+    to run it again, and the report. A run that was stopped goes on with the same command; with a
+    larger --limit it goes further. What a suite says of its systems' settings, the environment
+    doesn't change.
+    """
+    from fabula.experiments.run import Bench, run
+    from fabula.experiments.suite import read_suite
+
+    chosen = read_suite(suite)
+    folder = out or Path(RUNS, chosen.name)
+    bench = Bench(
+        suite=chosen,
+        folder=folder,
+        given=given,
+        data=data,
+        texts=texts,
+        questions=limit,
+        command=shlex.join(["fabula", *sys.argv[1:]]),
+    )
+    try:
+        with shown() as report, watching() as screen:
+            done = run(bench, screen, report)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(
+            f"What was done is kept in {folder}: run the same command again to go on."
+        ) from None
+    _tell(done, folder)
+    _report(folder, given)
+    if done.results < done.expected:
+        raise click.exceptions.Exit(1)
+
+
+@command.command("report")
+@click.argument("folder", type=click.Path(path_type=Path))
+@given_flags("prices")
+def report(folder: Path, given: dict[str, Any]) -> None:
+    """Write the report of the run in FOLDER again."""
+    _report(folder, given)
+
+
+def _tell(done: Done, folder: Path) -> None:
+    click.echo(f"{done.results:,} of {done.expected:,} results are in {folder}.")
+    for trouble in done.failed:
+        click.echo(f"failed     {trouble}", err=True)
+    if done.failed:
+        click.echo("Run the same command again to try these anew.", err=True)
+
+
+def _report(folder: Path, given: dict[str, Any]) -> None:
+    from fabula.experiments.report import write_report
+    from fabula.prices import read_prices
+
+    written = write_report(folder, read_prices(Settings.read(**given).prices))
+    if written.missing:
+        click.echo(written.missing, err=True)
+    click.echo(f"The report is {folder / 'report.html'}.")
+
+
+def watching() -> Bars | Lines:
+    """A bar on a terminal, lines elsewhere; to be used with `with`."""
+    return Bars() if console().is_terminal else Lines()
+
+
+class Bars:
+    """One bar a piece of work; it stays when the next one begins."""
+
+    def __init__(self) -> None:
+        self._progress = Progress(
+            TextColumn("{task.description}", style="bold", markup=False),
+            BarColumn(24),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(compact=True),
+            console=console(),
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._progress.stop()
+
+    def begin(self, doing: str, total: int) -> None:
+        """A bar more."""
+        self._progress.start()
+        self._task = self._progress.add_task(doing, total=total)
+
+    def step(self, trouble: str = "") -> None:
+        """The bar moves."""
+        self._progress.update(self._task, advance=1)
+
+    def say(self, line: str) -> None:
+        """A line above the bars."""
+        self._progress.console.print(line)
+
+
+class Lines:
+    """A line when a piece of work is done, and now and then while it goes on."""
+
+    def __init__(self) -> None:
+        self._doing, self._total, self._done = "", 0, 0
+        self._spoke = time.monotonic()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        pass
+
+    def begin(self, doing: str, total: int) -> None:
+        """A piece of work begins."""
+        self._doing, self._total, self._done = doing, total, 0
+
+    def step(self, trouble: str = "") -> None:
+        """Says how far it is, after some seconds and at the end."""
+        self._done += 1
+        if self._done == self._total or time.monotonic() - self._spoke >= EVERY:
+            self._spoke = time.monotonic()
+            click.echo(f"{self._doing} {self._done}/{self._total}")
+
+    def say(self, line: str) -> None:
+        """A line."""
+        click.echo(line, err=True)

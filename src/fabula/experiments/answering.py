@@ -1,0 +1,116 @@
+"""One question, asked of one system: what is found, what is answered, and what it took."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fabula import tokens
+from fabula.context import fill
+from fabula.experiments.model import Question, Result, Retrieved
+from fabula.experiments.plan import Tested
+from fabula.kit import Kit
+from fabula.model import Passage, Usage
+from fabula.prompts import prompt
+from fabula.providers import Chat, Prompt
+from fabula.providers.counted import Meter
+from fabula.replies import ask, read_choice
+from fabula.service import Fabula
+from fabula.shapes import ChoiceReply
+
+CHOICE_TOKENS = 100
+"""Room for a number in JSON, and for a model that says a word before it."""
+EMBEDDINGS = "embeddings"
+"""The step that asks the embedder; all others ask chat models."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """A system that is asked. `documents`: the document of each text; empty to look in them all."""
+
+    system: Tested
+    fabula: Fabula
+    kit: Kit
+    documents: Mapping[str, str]
+
+    def __call__(self, question: Question) -> Result:
+        """The system's result, not scored yet. Raises what `Fabula.retrieve` and models raise."""
+        began = time.monotonic()
+        where: dict[str, Any] = dict(self.system.filters)
+        where["document"] = self.documents.get(question.text, "")
+        answer = ""
+        choice: int | None = None
+        cited: tuple[int, ...] = ()
+        if self.system.ask == "answer":
+            whole = self.fabula.query(question.question, **where)
+            answer, cited = whole.text, whole.cited
+            context: Sequence[Passage] = whole.context
+            usage = dict(whole.usage)
+        else:
+            meter = Meter()
+            hits = self.fabula.retrieve(question.question, meter=meter, **where)
+            context = fill(hits, self.system.settings.context_tokens)
+            if self.system.ask == "choose":
+                chat = self.kit.chat(meter, "choose")
+                choice = choose(chat, question, [passage.text for passage in context])
+            usage = meter.usage()
+        total = sum(usage.values(), Usage())
+        return Result(
+            system=self.system.name,
+            question=question.id,
+            answer=answer,
+            choice=choice,
+            context=tuple(map(_retrieved, context)),
+            cited=cited,
+            context_tokens=sum(tokens.count_all([passage.text for passage in context])),
+            calls=total.calls,
+            prompt_tokens=total.prompt_tokens,
+            completion_tokens=total.completion_tokens,
+            seconds=time.monotonic() - began,
+            asked=question.question,
+            spent=by_model(usage, self.system),
+        )
+
+
+def choose(chat: Chat, question: Question, context: Sequence[str]) -> int:
+    """The index of the option that the model takes, from the context. Raises ModelError."""
+    numbered = "\n\n".join(f"[{n}] {text.strip()}" for n, text in enumerate(context, 1))
+    listed = "\n".join(f"{n}. {option}" for n, option in enumerate(question.options, 1))
+    asked = Prompt(
+        system=prompt("choose_system"),
+        user=prompt("choose", passages=numbered, question=question.question, options=listed),
+        max_tokens=CHOICE_TOKENS,
+        temperature=0,
+        schema=ChoiceReply,
+    )
+    return ask(chat, asked, lambda reply: read_choice(reply, len(question.options))) - 1
+
+
+def by_model(steps: Mapping[str, Usage], system: Tested) -> dict[str, Usage]:
+    """The usage of steps as that of the models that they asked; steps that cost nothing are out."""
+    settings = system.settings
+    found: dict[str, Usage] = {}
+    for step, usage in steps.items():
+        routed = step in ("aspects", "route")
+        chat = (settings.aspect_model if routed else None) or settings.model
+        model = settings.embedding_model if step == EMBEDDINGS else chat
+        if usage != Usage():
+            found[model] = found.get(model, Usage()) + usage
+    return found
+
+
+def _retrieved(passage: Passage) -> Retrieved:
+    hit = passage.hit
+    return Retrieved(
+        id=hit.id,
+        kind=hit.kind,
+        aspect=hit.aspect,
+        level=hit.level,
+        section=hit.section,
+        start=hit.start,
+        end=hit.end,
+        cosine=hit.score,
+        text=passage.text,
+    )

@@ -1,0 +1,121 @@
+"""The files of a data set: read, hashed, and checked line by line against their format."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from fabula.errors import DataError
+from fabula.load import printable
+
+Shape = TypeVar("Shape", bound=BaseModel)
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """A data set's name, and a sentence that says where its files come from."""
+
+    name: str
+    origin: str
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """The files in a data set's folder; `sha256` grows with every file read, by its name here.
+
+    Every method raises DataError: for a file that is missing, naming it, where it belongs and
+    where it comes from; for a line that isn't in the format, naming the file and the line.
+    """
+
+    folder: Path
+    release: Release
+    sha256: dict[str, str] = field(default_factory=dict)
+
+    def has(self, name: str) -> bool:
+        """Whether the file is there."""
+        return (self.folder / name).is_file()
+
+    def matching(self, pattern: str) -> list[str]:
+        """The names of the files that match, sorted."""
+        return sorted(
+            path.relative_to(self.folder).as_posix() for path in self.folder.glob(pattern)
+        )
+
+    def content(self, name: str) -> bytes:
+        """A file's bytes."""
+        path = self.folder / name
+        try:
+            data = path.read_bytes()
+        except (FileNotFoundError, NotADirectoryError) as error:
+            raise DataError(
+                f"{self.release.name}: {printable(path)} is missing. {self.release.origin}"
+            ) from error
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            raise DataError(f"{printable(path)} can't be read: {reason}.") from error
+        self.sha256[name] = hashlib.sha256(data).hexdigest()
+        return data
+
+    def lines(self, name: str, shape: type[Shape]) -> Iterator[tuple[str, Shape]]:
+        """The objects of a file of JSON lines, each with its place; empty lines are passed over."""
+        for number, line in enumerate(self._text(name).split("\n"), 1):
+            if line.strip():
+                place = self._place(name, f"line {number}")
+                yield place, self._shaped(_json(line, place), shape, place)
+
+    def array(self, name: str, shape: type[Shape]) -> Iterator[tuple[str, Shape]]:
+        """The objects of a file that is one JSON array, each with its place."""
+        whole = self._place(name, "")
+        items = _json(self._text(name), whole)
+        if not isinstance(items, list):
+            raise DataError(f"{whole}: the file should be a JSON array of objects.")
+        for number, item in enumerate(items, 1):
+            place = self._place(name, f"item {number}")
+            yield place, self._shaped(item, shape, place)
+
+    def rows(self, name: str, shape: type[Shape]) -> Iterator[tuple[str, Shape]]:
+        """The rows of a CSV file with a line of names, each with its place."""
+        reader = csv.DictReader(io.StringIO(self._text(name), newline=""))
+        try:
+            for row in reader:
+                place = self._place(name, f"line {reader.line_num}")
+                yield place, self._shaped(row, shape, place)
+        except csv.Error as error:
+            place = self._place(name, f"line {reader.line_num}")
+            raise DataError(f"{place}: this is no CSV: {error}.") from error
+
+    def _text(self, name: str) -> str:
+        try:
+            return self.content(name).decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            line = error.object.count(b"\n", 0, error.start) + 1
+            place = self._place(name, f"line {line}")
+            raise DataError(f"{place}: this is not UTF-8, as the data set is.") from error
+
+    def _shaped(self, item: object, shape: type[Shape], place: str) -> Shape:
+        try:
+            return shape.model_validate(item)
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(map(str, first["loc"]))
+            told = f"{where}: {first['msg']}" if where else first["msg"]
+            raise DataError(f"{place} is not as in {self.release.name}: {told}.") from error
+
+    def _place(self, name: str, where: str) -> str:
+        path = printable(self.folder / name)
+        return f"{path}, {where}" if where else path
+
+
+def _json(text: str, place: str) -> Any:
+    try:
+        return json.loads(text)
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise DataError(f"{place}: this is no JSON: {error}.") from error

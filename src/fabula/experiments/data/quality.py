@@ -1,0 +1,74 @@
+"""QuALITY: long stories and articles, with multiple-choice questions that need all of them."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, Field
+
+from fabula.errors import DataError
+from fabula.experiments.data.files import Files, Release
+from fabula.experiments.data.texts import story, text
+from fabula.experiments.model import Question, Text
+from fabula.load.clean import one_line
+
+RELEASE = Release(
+    "QuALITY v1.0.1",
+    "Put QuALITY.v1.0.1.htmlstripped.train, .dev and .test there, as released at "
+    "https://github.com/nyu-mll/quality, data/v1.0.1 (Pang et al. 2022, QuALITY: Question "
+    "Answering with Long Input Texts, Yes!).",
+)
+PARTS = ("train", "dev", "test")
+
+
+class _Question(BaseModel):
+    question: str
+    question_unique_id: str
+    options: list[str] = Field(min_length=2)
+    gold_label: int | None = None
+    """From 1; the test part has none."""
+    difficult: int | None = None
+
+
+class _Line(BaseModel):
+    """An article with the questions of one writer; a second writer's are on another line."""
+
+    article_id: str
+    title: str
+    author: str | None = None
+    article: str
+    questions: list[_Question]
+
+
+def read(files: Files, part: str) -> tuple[list[Text], list[Question]]:
+    """The articles, each once, and the questions of all lines."""
+    texts: dict[str, Text] = {}
+    questions: list[Question] = []
+    for place, line in files.lines(f"QuALITY.v1.0.1.htmlstripped.{part}", _Line):
+        if line.article_id not in texts:
+            texts[line.article_id] = text(
+                line.article_id,
+                story(line.article),
+                place,
+                title=one_line(line.title),
+                author=one_line(line.author or ""),
+            )
+        questions += (_question(asked, line.article_id, place) for asked in line.questions)
+    return list(texts.values()), questions
+
+
+def _question(asked: _Question, article: str, place: str) -> Question:
+    options = tuple(map(one_line, asked.options))
+    right = None if asked.gold_label is None else asked.gold_label - 1
+    if right is not None and not 0 <= right < len(options):
+        raise DataError(
+            f"{place}: question {asked.question_unique_id} has {len(options)} options, and its "
+            f"gold_label is {asked.gold_label}."
+        )
+    return Question(
+        id=asked.question_unique_id,
+        text=article,
+        question=one_line(asked.question),
+        answers=() if right is None else (options[right],),
+        options=options,
+        right=right,
+        is_hard=None if asked.difficult is None else bool(asked.difficult),
+    )

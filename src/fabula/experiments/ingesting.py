@@ -1,0 +1,82 @@
+"""The texts of a data set into a system's graph; those that are there already are used again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from fabula.errors import BadReply, BudgetSpent, LoadError, TooLarge
+from fabula.experiments.answering import by_model
+from fabula.experiments.model import Text
+from fabula.experiments.plan import Tested
+from fabula.ingest import Outcome
+from fabula.model import Usage
+from fabula.parallel import Job, Workers
+from fabula.service import Fabula
+from fabula.settings import STATIC
+
+AT_ONCE = 4
+"""Texts that are made at the same time, where models are waited for."""
+
+
+def ingested(
+    texts: Sequence[Text],
+    set: str,
+    system: Tested,
+    fabula: Fabula,
+    done: Callable[[str], None],
+) -> dict[str, str]:
+    """The document of each text, by the text's id; a text that can't become one is left out.
+
+    `done` is told of each text, with '' or why it failed. Raises what `Fabula.ingest_text` raises
+    but for what is wrong with one text alone.
+    """
+    settings = system.settings
+    waits = not (settings.offline and settings.embedding_model == STATIC)
+    one = partial(_one, set, fabula, done)
+    workers = Workers(AT_ONCE if waits else 1)
+    try:
+        with Job(workers) as job:
+            # The first alone: it makes the indexes, which two at a time would both make.
+            outcomes = [*job.each(0, one, texts[:1]), *job.each(0, one, texts[1:])]
+    except BudgetSpent:
+        workers.settle()
+        raise
+    finally:
+        workers.close()
+    return {
+        text.id: outcome.document
+        for text, outcome in zip(texts, outcomes, strict=True)
+        if outcome is not None
+    }
+
+
+def cost(fabula: Fabula, system: Tested, set: str, texts: Sequence[Text]) -> dict[str, Usage]:
+    """What making the documents of these texts asked of each model, whenever that was."""
+    sources = {_source(set, text) for text in texts}
+    total: dict[str, Usage] = {}
+    for entry in fabula.documents(system.settings.collection):
+        if entry.source in sources:
+            for model, usage in by_model(entry.usage, system).items():
+                total[model] = total.get(model, Usage()) + usage
+    return total
+
+
+def _one(set: str, fabula: Fabula, done: Callable[[str], None], text: Text) -> Outcome | None:
+    try:
+        outcome = fabula.ingest_text(
+            text.text,
+            source=_source(set, text),
+            title=text.title,
+            author=text.author,
+            language=text.language,
+        )
+    except (LoadError, BadReply, TooLarge) as error:
+        done(f"{text.title or text.id}: {error}")
+        return None
+    done("")
+    return outcome
+
+
+def _source(set: str, text: Text) -> str:
+    return f"{set}/{text.id}"

@@ -1,0 +1,24 @@
+"""What of an answer is measured: its text without citations, by the reference it is nearest to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+_CITED = re.compile(r"\s*\[\d+(?:\s*[,;]\s*\d+)*\]")
+
+
+def uncited(answer: str) -> str:
+    """An answer without the numbers of the passages that it cites."""
+    return _CITED.sub("", answer).strip()
+
+
+def told(references: Sequence[str]) -> list[str]:
+    """The references that say something."""
+    return [reference for reference in references if reference.strip()]
+
+
+def best(answer: str, references: Sequence[str], score: Callable[[str, str], float]) -> float:
+    """The score of an answer, uncited, against the reference that it is nearest to."""
+    said = uncited(answer)
+    return max(score(said, reference) for reference in told(references))

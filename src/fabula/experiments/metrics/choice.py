@@ -1,0 +1,28 @@
+"""Multiple choice: whether the right option was chosen."""
+
+from __future__ import annotations
+
+from fabula.experiments.metrics.judges import Judges
+from fabula.experiments.metrics.measure import Measure
+from fabula.experiments.model import Question, Result
+
+
+def _accuracy(question: Question, result: Result, _: Judges) -> float:
+    """Who chooses nothing is wrong."""
+    return float(result.choice == question.right)
+
+
+MEASURES = (
+    Measure(
+        name="accuracy",
+        lowest=0.0,
+        highest=1.0,
+        source="Pang et al. 2022, QuALITY (arXiv 2112.08608)",
+        blind=(
+            "It can't tell knowing from guessing: of four options one in four is right by chance, "
+            "and a model that knows the text by heart needs no context."
+        ),
+        needs=frozenset({"options"}),
+        how=_accuracy,
+    ),
+)

@@ -1,0 +1,49 @@
+"""What a context costs: its tokens, and the sentences that it says again."""
+
+from __future__ import annotations
+
+from fabula.experiments.metrics.judges import Judges
+from fabula.experiments.metrics.measure import Measure
+from fabula.experiments.model import Question, Result
+from fabula.sentences import sentences
+
+
+def _duplicates(question: Question, result: Result, judges: Judges) -> float:
+    """Case and white space make no difference."""
+    language = judges.languages.get(question.text, "")
+    said = [
+        " ".join(sentence.casefold().split())
+        for passage in result.context
+        for sentence in sentences(passage.text, language)
+    ]
+    return 1 - len(set(said)) / len(said)
+
+
+def _context_tokens(_: Question, result: Result, __: Judges) -> float:
+    return float(result.context_tokens)
+
+
+MEASURES = (
+    Measure(
+        name="duplicates",
+        lowest=0.0,
+        highest=1.0,
+        source="Fabula's own: share of the context's sentences that it has said before",
+        blind=(
+            "It sees a sentence that comes word by word again, not one that is said again in other "
+            "words, as summaries and details do."
+        ),
+        needs=frozenset({"context"}),
+        how=_duplicates,
+        empty=None,
+    ),
+    Measure(
+        name="context_tokens",
+        lowest=0.0,
+        highest=float("inf"),
+        source="Fabula's own: tokens of the context's texts in o200k_base",
+        blind="It tells what a context costs to read, not what it is worth.",
+        needs=frozenset({"context"}),
+        how=_context_tokens,
+    ),
+)

@@ -1,0 +1,101 @@
+"""What a context holds of answers and evidence, by the stems of their words; no model is asked."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Collection, Iterable
+
+from fabula.experiments.metrics.judges import Judges
+from fabula.experiments.metrics.measure import Measure
+from fabula.experiments.model import Question, Result
+from fabula.providers.stems import Stemmer
+
+ENOUGH = 0.6
+"""Share of a statement's stems from which a context is taken to hold it."""
+OURS = "Fabula's own"
+
+
+def wanted(texts: Iterable[str], question: str, stemmer: Stemmer) -> list[set[str]]:
+    """The content-word stems of each text without the question's own; texts with none are out."""
+    asked = stemmer.content(question)
+    return [stems for text in texts if (stems := stemmer.content(text) - asked)]
+
+
+def shares(stems: Iterable[Collection[str]], context: str, stemmer: Stemmer) -> list[float]:
+    """The share of each set of stems that `context` holds, 0 to 1."""
+    held = stemmer.content(context)
+    return [len(held.intersection(one)) / len(one) for one in stems]
+
+
+def _answer_coverage(question: Question, result: Result, judges: Judges) -> float | None:
+    stemmer = _stemmer(question, judges)
+    return _mean(_shares(wanted(question.answers, question.question, stemmer), result, stemmer))
+
+
+def _evidence_coverage(question: Question, result: Result, judges: Judges) -> float | None:
+    stemmer = _stemmer(question, judges)
+    return _mean(_shares(wanted(question.evidence, question.question, stemmer), result, stemmer))
+
+
+def _all_evidence(question: Question, result: Result, judges: Judges) -> float | None:
+    stemmer = _stemmer(question, judges)
+    found = _shares(wanted(question.evidence, "", stemmer), result, stemmer)
+    return float(min(found) >= ENOUGH) if found else None
+
+
+def _shares(stems: list[set[str]], result: Result, stemmer: Stemmer) -> list[float]:
+    return shares(stems, " ".join(passage.text for passage in result.context), stemmer)
+
+
+def _mean(values: list[float]) -> float | None:
+    return sum(values) / len(values) if values else None
+
+
+def _stemmer(question: Question, judges: Judges) -> Stemmer:
+    return _stemmer_of(judges.languages.get(question.text) or "en")
+
+
+@functools.cache
+def _stemmer_of(language: str) -> Stemmer:
+    """One a language, as it remembers the stems of words."""
+    return Stemmer(language)
+
+
+MEASURES = (
+    Measure(
+        name="answer_coverage",
+        lowest=0.0,
+        highest=1.0,
+        source=f"{OURS}: share of the references' stems, without the question's, in the context",
+        blind=(
+            "It can't tell whether the words stand together or say what the answer says, and a "
+            "context that says it in other words holds nothing."
+        ),
+        needs=frozenset({"answers", "context"}),
+        how=_answer_coverage,
+    ),
+    Measure(
+        name="evidence_coverage",
+        lowest=0.0,
+        highest=1.0,
+        source=f"{OURS}: share of the evidence's stems, without the question's, in the context",
+        blind=(
+            "It can't tell whether the words stand together or say what the evidence says, and "
+            "evidence in other words than the text's can't be found whole."
+        ),
+        needs=frozenset({"evidence", "context"}),
+        how=_evidence_coverage,
+    ),
+    Measure(
+        name="all_evidence",
+        lowest=0.0,
+        highest=1.0,
+        source=f"{OURS}: 1 where the context holds 60% of the stems of every statement of evidence",
+        blind=(
+            "It counts the question's own words too, which flatters a search by exact words, and "
+            "of two statements alike in words it can't tell which was found."
+        ),
+        needs=frozenset({"evidence", "context"}),
+        how=_all_evidence,
+    ),
+)

@@ -1,0 +1,170 @@
+"""GraphRAG-Bench's judged measures, as its code defines them, asked in our own words.
+
+Beside the wording two things differ from its code: nothing is cut off before it is judged, and
+statements are judged by number, each once. Of several references the one that an answer is
+nearest to counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fabula.experiments.metrics.answers import told, uncited
+from fabula.experiments.metrics.judges import Judges
+from fabula.experiments.metrics.judging import RATINGS, numbered, rating, statements, verdicts
+from fabula.experiments.metrics.measure import Measure
+from fabula.experiments.model import Question, Result
+from fabula.providers import Chat, Embedder
+
+PAPER = "Xiang et al. 2025, GraphRAG-Bench (arXiv 2506.05690)"
+FACTS = 0.75
+"""Weight of the statements' F1 in answer accuracy; the rest is the similarity's."""
+RATERS = 2
+
+
+def statements_f1(chat: Chat, question: str, answer: Sequence[str], truth: Sequence[str]) -> float:
+    """F1 of an answer's statements against a reference's; 1 where neither states anything."""
+    if not answer or not truth:
+        return float(not answer and not truth)
+    judged = verdicts(
+        chat,
+        "compare",
+        len(answer) + len(truth),
+        question=question,
+        answer=numbered(answer),
+        reference=numbered(truth, first=len(answer) + 1),
+    )
+    right, left_out = sum(judged[: len(answer)]), judged[len(answer) :].count(False)
+    wrong = len(answer) - right
+    return 2 * right / (2 * right + wrong + left_out) if right else 0.0
+
+
+def similarity(embedder: Embedder, one: str, other: str) -> float:
+    """The cosine of two texts, scaled from -1..1 to 0..1."""
+    left, right = embedder.embed([one, other]).vectors
+    return (1 + float(left @ right)) / 2
+
+
+def _answer_accuracy(question: Question, result: Result, judges: Judges) -> float:
+    assert judges.chat and judges.embedder
+    answer = uncited(result.answer)
+    said = statements(judges.chat, question.question, answer)
+    found = []
+    for reference in told(question.answers):
+        truth = statements(judges.chat, question.question, reference)
+        facts = statements_f1(judges.chat, question.question, said, truth)
+        near = similarity(judges.embedder, answer, reference)
+        found.append(FACTS * facts + (1 - FACTS) * near)
+    return max(found)
+
+
+def _coverage_score(question: Question, result: Result, judges: Judges) -> float | None:
+    assert judges.chat
+    found = []
+    for reference in told(question.answers):
+        if truth := statements(judges.chat, question.question, reference):
+            covered = verdicts(
+                judges.chat,
+                "covered",
+                len(truth),
+                question=question.question,
+                answer=uncited(result.answer),
+                statements=numbered(truth),
+            )
+            found.append(_share(covered))
+    return max(found, default=None)
+
+
+def _faithfulness(question: Question, result: Result, judges: Judges) -> float | None:
+    assert judges.chat
+    said = statements(judges.chat, question.question, uncited(result.answer))
+    return _supported(judges.chat, said, result) if said else None
+
+
+def _evidence_recall(question: Question, result: Result, judges: Judges) -> float:
+    assert judges.chat
+    return _supported(judges.chat, told(question.evidence), result)
+
+
+def _context_relevance(question: Question, result: Result, judges: Judges) -> float:
+    assert judges.chat
+    passages = _passages(result)
+    rated = [rating(judges.chat, question.question, passages, sample) for sample in range(RATERS)]
+    return sum(rated) / (RATERS * RATINGS)
+
+
+def _supported(chat: Chat, said: Sequence[str], result: Result) -> float:
+    passages, listed = _passages(result), numbered(said)
+    return _share(verdicts(chat, "supported", len(said), passages=passages, statements=listed))
+
+
+def _passages(result: Result) -> str:
+    return "\n\n".join(passage.text.strip() for passage in result.context)
+
+
+def _share(judged: Sequence[bool]) -> float:
+    return sum(judged) / len(judged)
+
+
+MEASURES = (
+    Measure(
+        name="answer_accuracy",
+        lowest=0.0,
+        highest=1.0,
+        source=f"{PAPER}: 0.75 x F1 of statements + 0.25 x similarity",
+        blind=(
+            "It is as good as its judge, and never near 0: an answer without one right statement "
+            "still gets an eighth or more for its similarity."
+        ),
+        needs=frozenset({"answers", "answer", "judge", "embedder"}),
+        how=_answer_accuracy,
+    ),
+    Measure(
+        name="coverage_score",
+        lowest=0.0,
+        highest=1.0,
+        source=f"{PAPER}: share of the reference's statements that the answer covers",
+        blind=(
+            "It is as good as its judge, and takes nothing off for what an answer says beside, "
+            "right or wrong: a long answer gains."
+        ),
+        needs=frozenset({"answers", "answer", "judge"}),
+        how=_coverage_score,
+    ),
+    Measure(
+        name="faithfulness",
+        lowest=0.0,
+        highest=1.0,
+        source=f"{PAPER}: share of the answer's statements that the context supports",
+        blind=(
+            "It is as good as its judge, and can't tell whether the answer is right: what a wrong "
+            "context says counts as supported."
+        ),
+        needs=frozenset({"answer", "context", "judge"}),
+        how=_faithfulness,
+    ),
+    Measure(
+        name="evidence_recall",
+        lowest=0.0,
+        highest=1.0,
+        source=f"{PAPER}: share of the evidence that the context supports",
+        blind=(
+            "It is as good as its judge, and can't tell how much of the context is beside the "
+            "question: a longer context only gains."
+        ),
+        needs=frozenset({"evidence", "context", "judge"}),
+        how=_evidence_recall,
+    ),
+    Measure(
+        name="context_relevance",
+        lowest=0.0,
+        highest=1.0,
+        source=f"{PAPER}: mean of two ratings of the context, 0 to 2, over 2",
+        blind=(
+            "It has five steps, and a judge who knows no reference answer: it can't tell a context "
+            "that looks as if it answered from one that does."
+        ),
+        needs=frozenset({"context", "judge"}),
+        how=_context_relevance,
+    ),
+)

@@ -1,0 +1,120 @@
+"""What a judge is asked: the statements of a text, which of them hold, and a rating of passages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from fabula import tokens
+from fabula.errors import BadReply
+from fabula.prompts import filled
+from fabula.providers import Chat, Prompt
+from fabula.replies import ask, read_as
+
+FOLDER = Path(__file__).parent / "prompts"
+RATINGS = 2
+"""The best rating; the worst is 0."""
+VERDICT_TOKENS = 120
+"""Room for one verdict and its reason."""
+
+_RATING = re.compile(r'"rating"\s*:\s*([012])\b|\A\W*([012])\W*\Z')
+
+
+class StatementsReply(BaseModel):
+    """The statements of a text."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    statements: list[str]
+
+
+class Verdict(BaseModel):
+    """Whether the statement of that number holds, after the reason why."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    statement: int
+    reason: str
+    holds: bool
+
+
+class VerdictsReply(BaseModel):
+    """A verdict on each statement."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    verdicts: list[Verdict]
+
+
+class RatingReply(BaseModel):
+    """A rating of passages."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    rating: Literal[0, 1, 2]
+
+
+def statements(chat: Chat, question: str, answer: str) -> list[str]:
+    """What an answer to a question states, none twice; maybe nothing. Raises ModelError."""
+    asked = _prompt(
+        "split",
+        {"question": question, "answer": answer},
+        StatementsReply,
+        200 + 3 * tokens.count(answer),
+    )
+    return ask(chat, asked, _read_statements)
+
+
+def verdicts(chat: Chat, name: str, count: int, **values: str) -> list[bool]:
+    """Whether each of `count` numbered statements in the prompt `name` holds. Raises ModelError."""
+    asked = _prompt(name, values, VerdictsReply, 200 + VERDICT_TOKENS * count)
+    return ask(chat, asked, lambda reply: _read_verdicts(reply, count))
+
+
+def rating(chat: Chat, question: str, passages: str, sample: int) -> int:
+    """How well passages serve a question, 0 to RATINGS; another sample is asked anew."""
+    values = {"question": question, "passages": passages}
+    asked = replace(_prompt("relevance", values, RatingReply, 100), sample=sample)
+    return ask(chat, asked, _read_rating)
+
+
+def numbered(texts: Sequence[str], first: int = 1) -> str:
+    """The texts, a line each, after their numbers."""
+    lines = (f"{number}. {' '.join(text.split())}" for number, text in enumerate(texts, first))
+    return "\n".join(lines)
+
+
+def _prompt(
+    name: str, values: Mapping[str, str], schema: type[BaseModel], max_tokens: int
+) -> Prompt:
+    return Prompt(
+        system=filled(FOLDER / f"{name}_system.txt"),
+        user=filled(FOLDER / f"{name}.txt", **values),
+        max_tokens=max_tokens,
+        temperature=0,
+        schema=schema,
+    )
+
+
+def _read_statements(reply: str) -> list[str]:
+    told = (" ".join(text.split()) for text in read_as(reply, StatementsReply).statements)
+    return list(dict.fromkeys(text for text in told if text))
+
+
+def _read_verdicts(reply: str, count: int) -> list[bool]:
+    found = read_as(reply, VerdictsReply).verdicts
+    if sorted(one.statement for one in found) != list(range(1, count + 1)):
+        raise BadReply(f"There is not one verdict on each of the statements 1 to {count}.")
+    return [one.holds for one in sorted(found, key=lambda one: one.statement)]
+
+
+def _read_rating(reply: str) -> int:
+    found = _RATING.search(reply)
+    if not found:
+        raise BadReply('Expected {"rating": 0}, or 1, or 2.')
+    return int(found[1] or found[2])

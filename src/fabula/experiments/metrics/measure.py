@@ -1,0 +1,93 @@
+"""A metric: a function of a question and a result, and what is known of it."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from fabula.experiments.metrics.answers import told, uncited
+from fabula.experiments.metrics.judges import Judges
+from fabula.experiments.model import Metric, Need, Question, Result
+
+NOBODY = Judges()
+Scoring = Callable[[Question, Result, Judges], float | None]
+SAID = frozenset[Need]({"answer", "context"})
+"""What a result brings; all else is the question's, or help."""
+
+
+@dataclass(slots=True)
+class Measure:
+    """A `Metric`. Never changed once made; not frozen, as the protocol has plain attributes.
+
+    `how` is only called where question, result and judges have what it `needs`; `empty` is what a
+    result without the answer or the context is worth: a miss, which must not drop out of a mean.
+    `library` is what it imports, and `extra` that of ours which brings it.
+    """
+
+    name: str
+    lowest: float
+    highest: float
+    source: str
+    blind: str
+    needs: frozenset[Need]
+    how: Scoring
+    empty: float | None = 0.0
+    library: str = ""
+    extra: str = ""
+    judges: Judges = NOBODY
+
+    def judged_by(self, judges: Judges) -> Measure:
+        """The same, asking `judges`."""
+        return replace(self, judges=judges)
+
+    def score(self, question: Question, result: Result) -> float | None:
+        """The measure; None where the question or the judges have not what it needs.
+
+        Raises ModelError where a model it asks fails.
+        """
+        if not self.needs - SAID <= {*_asked(question), *_helpers(self.judges)}:
+            return None
+        if not self.needs & SAID <= {*_said(result)}:
+            return self.empty
+        return self.how(question, result, self.judges)
+
+
+def missing(metric: Metric, judges: Judges) -> str:
+    """Why `metric` could never be taken, and what to do; '' where it can."""
+    lacking = metric.needs & {"judge", "embedder"} - {*_helpers(judges)}
+    if lacking:
+        what = {"judge": "a chat model that judges", "embedder": "an embedding model"}
+        those = " and ".join(what[need] for need in sorted(lacking))
+        return f"{metric.name} needs {those}: name one, or leave the metric out."
+    library = metric.library if isinstance(metric, Measure) else ""
+    if library and importlib.util.find_spec(library) is None:
+        extra = metric.extra if isinstance(metric, Measure) else ""
+        return (
+            f"{metric.name} needs the library {library}, which is not installed: "
+            f"pip install 'fabula[{extra}]', or leave the metric out."
+        )
+    return ""
+
+
+def _asked(question: Question) -> Iterator[Need]:
+    if told(question.answers):
+        yield "answers"
+    if question.options and question.right is not None:
+        yield "options"
+    if told(question.evidence):
+        yield "evidence"
+
+
+def _said(result: Result) -> Iterator[Need]:
+    if uncited(result.answer):
+        yield "answer"
+    if any(passage.text.strip() for passage in result.context):
+        yield "context"
+
+
+def _helpers(judges: Judges) -> Iterator[Need]:
+    if judges.chat is not None:
+        yield "judge"
+    if judges.embedder is not None:
+        yield "embedder"

@@ -1,0 +1,80 @@
+"""Words that answers share with references: exact match and token F1, as SQuAD has them."""
+
+from __future__ import annotations
+
+import re
+import string
+import unicodedata
+from collections import Counter
+
+from fabula.experiments.metrics.answers import best
+from fabula.experiments.metrics.judges import Judges
+from fabula.experiments.metrics.measure import Measure
+from fabula.experiments.model import Question, Result
+
+SOURCE = "Rajpurkar et al. 2016, SQuAD (arXiv 1606.05250)"
+
+_ARTICLE = re.compile(r"\b(?:a|an|the)\b")
+
+
+def normalised(text: str) -> str:
+    """Lower case, without punctuation and articles, with single spaces.
+
+    Punctuation is SQuAD's, and that of other scripts (as MLQA takes it).
+    """
+    kept = "".join(letter for letter in text.lower() if not _is_mark(letter))
+    return " ".join(_ARTICLE.sub(" ", kept).split())
+
+
+def exact_match(answer: str, reference: str) -> float:
+    """1 where both are the same once normalised, else 0."""
+    return float(normalised(answer) == normalised(reference))
+
+
+def token_f1(answer: str, reference: str) -> float:
+    """F1 of the words that both have; as in SQuAD 2.0, 1 where both have none."""
+    said, wanted = normalised(answer).split(), normalised(reference).split()
+    if not said or not wanted:
+        return float(said == wanted)
+    shared = (Counter(said) & Counter(wanted)).total()
+    return 2 * shared / (len(said) + len(wanted))
+
+
+def _is_mark(letter: str) -> bool:
+    return letter in string.punctuation or unicodedata.category(letter).startswith("P")
+
+
+def _exact_match(question: Question, result: Result, _: Judges) -> float:
+    return best(result.answer, question.answers, exact_match)
+
+
+def _token_f1(question: Question, result: Result, _: Judges) -> float:
+    return best(result.answer, question.answers, token_f1)
+
+
+MEASURES = (
+    Measure(
+        name="exact_match",
+        lowest=0.0,
+        highest=1.0,
+        source=SOURCE,
+        blind=(
+            "It takes a right answer in other or more words for a wrong one: of answers in whole "
+            "sentences it says nothing."
+        ),
+        needs=frozenset({"answers", "answer"}),
+        how=_exact_match,
+    ),
+    Measure(
+        name="token_f1",
+        lowest=0.0,
+        highest=1.0,
+        source=SOURCE,
+        blind=(
+            "It counts words, not what they say: a negated answer scores nearly as high as the "
+            "right one, and a right answer that is longer than the reference loses."
+        ),
+        needs=frozenset({"answers", "answer"}),
+        how=_token_f1,
+    ),
+)

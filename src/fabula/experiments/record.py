@@ -1,0 +1,247 @@
+"""What a run says of itself, in `run.json`: all that it takes to run it again."""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from fabula.errors import FabulaError
+from fabula.experiments.log import PEER, Log, read_json, replace_file
+from fabula.experiments.model import DataSet, Metric, Result
+from fabula.experiments.plan import Tested, models
+from fabula.experiments.report.about import Asked, Data, Measure, Run, Stage, Swept, System
+from fabula.experiments.suite import Suite
+from fabula.model import Usage
+
+FILE = "run.json"
+PACKAGES = ("fabula", "neo4j", "numpy", "scikit-learn", "openai", "wordllama", "ragas")
+SECRETS = frozenset({"api_key", "neo4j_password"})
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """The record of one folder, brought up to date and written as the run goes.
+
+    `clock` are wall-clock seconds by stage and by graph or system, over all the runs into this
+    folder; those of a run that was killed are lost. `graphs` is what each system's graph cost,
+    whenever that was; `left_out` says why a metric is not measured; `peers` are the systems that
+    others put into the folder.
+    """
+
+    folder: Path
+    suite: Suite
+    data: DataSet
+    systems: Sequence[Tested]
+    metrics: Sequence[Metric]
+    left_out: Mapping[str, str]
+    command: str
+    limits: Mapping[str, Any]
+    started: str
+    finished: str | None
+    peers: Sequence[Mapping[str, Any]]
+    versions: dict[str, str]
+    clock: dict[str, dict[str, float]] = field(default_factory=dict)
+    graphs: dict[str, dict[str, Usage]] = field(default_factory=dict)
+
+    def took(self, stage: str, name: str, seconds: float) -> None:
+        """Adds to the time that a stage took for a graph or a system."""
+        kept = self.clock.setdefault(stage, {})
+        kept[name] = kept.get(name, 0.0) + seconds
+
+    def write(self, log: Log, finished: str | None = None) -> None:
+        """Writes `run.json` as things stand; `finished` says when all was done."""
+        run = Run(
+            suite=self.suite.name,
+            purpose=self.suite.purpose,
+            ask=self.systems[0].ask,
+            command=self.command,
+            offline=self.systems[0].settings.offline,
+            started=self.started,
+            finished=finished,
+            data=Data(self.data.name, len(self.data.texts), self.data.sha256),
+            questions=tuple(
+                Asked(one.id, one.text, one.kind, one.is_hard) for one in self.data.questions
+            ),
+            systems=tuple(self._system(one, log.of(one.name)) for one in self.systems),
+            metrics=tuple(
+                Measure(one.name, one.lowest, one.highest, one.source, one.blind)
+                for one in self.metrics
+            ),
+            seeds={"questions": self.suite.seed, "clusters": self.systems[0].settings.seed},
+            versions=self.versions,
+            limits=self.limits,
+        )
+        own = {
+            "identity": identity(self.suite, self.data, self.systems),
+            "plan": self.suite.model_dump(mode="json"),
+            "left_out": dict(self.left_out),
+            "collections": {one.name: one.settings.collection for one in self.systems},
+            "filters": {one.name: one.filters for one in self.systems if one.filters},
+            "clock": self.clock,
+            "graphs": {
+                name: {model: asdict(usage) for model, usage in spent.items()}
+                for name, spent in self.graphs.items()
+            },
+        }
+        told = asdict(run) | own
+        told["systems"] = [*told["systems"], *self.peers]
+        text = json.dumps(told, indent=1, ensure_ascii=False)
+        replace_file(self.folder / FILE, f"{text}\n")
+
+    def _system(self, tested: Tested, results: Sequence[Result]) -> System:
+        settings = tested.settings
+        graph = settings.collection
+        stages = {}
+        if graph in self.graphs:
+            stages["ingest"] = Stage(self._time("ingest", graph), self.graphs[graph])
+        if results:
+            asked, scored = _sum(one.spent for one in results), _sum(one.judged for one in results)
+            stages["ask"] = Stage(self._time("ask", tested.name), asked)
+            stages["score"] = Stage(self._time("score", tested.name), scored)
+        sweep = self.suite.sweep
+        swept = None
+        if sweep and tested.value is not None:
+            swept = Swept(sweep.setting, tested.value, tested.series)
+        told = settings.model_dump(mode="json", exclude={*SECRETS, "base_url"})
+        return System(
+            name=tested.name,
+            settings=told | {"base_url": _without_user(settings.base_url)},
+            models=models(settings),
+            stages=stages,
+            swept=swept,
+        )
+
+    def _time(self, stage: str, name: str) -> float:
+        return round(self.clock.get(stage, {}).get(name, 0.0), 3)
+
+
+def opened(
+    folder: Path,
+    log: Log,
+    suite: Suite,
+    data: DataSet,
+    systems: Sequence[Tested],
+    metrics: Sequence[Metric],
+    left_out: Mapping[str, str],
+    command: str,
+    limits: Mapping[str, Any],
+) -> Record:
+    """The record of a folder, gone on with where it has one.
+
+    Raises FabulaError where the folder is another run's: of another suite, other data, or other
+    settings of a system with results.
+    """
+    former = read_json(folder / FILE) or {}
+    if not former and any(not one.system.startswith(PEER) for one in log.results):
+        raise FabulaError(
+            f"{folder} has results, but no {FILE} that says whose: name another folder with --out."
+        )
+    if former:
+        _refuse_foreign(folder, former, identity(suite, data, systems), systems)
+    graphs = {
+        name: {model: Usage(**usage) for model, usage in spent.items()}
+        for name, spent in former.get("graphs", {}).items()
+    }
+    return Record(
+        folder=folder,
+        suite=suite,
+        data=data,
+        systems=systems,
+        metrics=metrics,
+        left_out=left_out,
+        command=command,
+        limits=limits,
+        started=former.get("started") or now(),
+        finished=former.get("finished"),
+        peers=[one for one in former.get("systems", []) if one["name"].startswith(PEER)],
+        versions=_versions(),
+        clock=former.get("clock", {}),
+        graphs=graphs,
+    )
+
+
+def identity(suite: Suite, data: DataSet, systems: Sequence[Tested]) -> dict[str, Any]:
+    """What two runs into one folder must have in common; how many questions they ask is free."""
+    return {
+        "suite": suite.name,
+        "data": {
+            **suite.data.model_dump(include={"set", "part", "hard", "scope"}),
+            "sha256": dict(data.sha256),
+        },
+        "metrics": list(suite.metrics),
+        "seed": suite.seed,
+        "systems": {one.name: one.fingerprint for one in systems},
+    }
+
+
+def _refuse_foreign(
+    folder: Path, former: Mapping[str, Any], now: Mapping[str, Any], systems: Sequence[Tested]
+) -> None:
+    before = former.get("identity") or {}
+    differs = [
+        name for name in ("suite", "data", "metrics", "seed") if before.get(name) != now[name]
+    ]
+    if differs == [] and before["systems"].items() <= now["systems"].items():
+        return
+    if differs:
+        what = f"{differs[0]} {before.get(differs[0])!r}, and this one {now[differs[0]]!r}"
+    else:
+        what = _difference(former, before["systems"], systems)
+    raise FabulaError(
+        f"{folder} holds another run, with {what}: name another folder with --out, or delete it."
+    )
+
+
+def _difference(
+    former: Mapping[str, Any], before: Mapping[str, str], systems: Sequence[Tested]
+) -> str:
+    """The first setting of the first system that was another."""
+    now = {one.name: one for one in systems}
+    for system in former.get("systems", []):
+        name = system["name"]
+        if name in before and name not in now:
+            return f"a system {name!r} that this one hasn't"
+        if name not in before or before[name] == now[name].fingerprint:
+            continue
+        settings = now[name].settings.model_dump(mode="json")
+        for key, value in system["settings"].items():
+            if key in settings and settings[key] != value and key not in ("collection", "base_url"):
+                return f"{key} {value!r} for {name!r}, and this one {settings[key]!r}"
+        return f"other filters for {name!r}"
+    return "other systems"
+
+
+def _sum(parts: Iterable[Mapping[str, Usage]]) -> dict[str, Usage]:
+    total: dict[str, Usage] = {}
+    for part in parts:
+        for model, usage in part.items():
+            total[model] = total.get(model, Usage()) + usage
+    return total
+
+
+def _versions() -> dict[str, str]:
+    """Versions of what results depend on; the Neo4j server's is added once it is reached."""
+    found = {"python": platform.python_version()}
+    for name in PACKAGES:
+        try:
+            found["neo4j driver" if name == "neo4j" else name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def _without_user(url: str | None) -> str | None:
+    """An address without a name and password in it."""
+    scheme, slashes, rest = (url or "").partition("://")
+    return f"{scheme}{slashes}{rest.rpartition('@')[2]}" if url else None
+
+
+def now() -> str:
+    """The time, in UTC, as ISO 8601 has it."""
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,0 +1,117 @@
+"""What a run says of itself in `run.json`: `json.dumps(dataclasses.asdict(Run(...)))`.
+
+The runner writes it anew when a system is done, so that an unfinished run can be reported. With
+`results.jsonl`, one Result a line, it's all that a report is made from. Keys that are not listed
+here are let be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from fabula.model import Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question of the run, less its words: what results are grouped and clustered by.
+
+    `text` is the id of its text; `kind` and `is_hard` as in Question.
+    """
+
+    id: str
+    text: str
+    kind: str = ""
+    is_hard: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Data:
+    """The data set: `sha256` by file name; `texts` counts them; `licence` as its card says."""
+
+    name: str
+    texts: int
+    sha256: Mapping[str, str]
+    licence: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """What one stage of a system took: wall-clock seconds, and by model what it was asked for."""
+
+    seconds: float
+    spent: Mapping[str, Usage] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Swept:
+    """Where a system lies in a sweep: one curve per `series`, over the values of `setting`.
+
+    `series` is the system's name in the suite. Values that are no numbers make no curve.
+    """
+
+    setting: str
+    value: bool | float | str
+    series: str
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """A system under test; its `name` is Result.system, and names no other system of the run.
+
+    `settings` are all in effect, secrets left out; `models` by their use (chat, embedding, judge);
+    `stages` by name: ingest, ask, score; one that was not run is left out. `skipped` says why a
+    system was not run at all, empty where it was.
+    """
+
+    name: str
+    settings: Mapping[str, Any]
+    models: Mapping[str, str]
+    stages: Mapping[str, Stage]
+    swept: Swept | None = None
+    skipped: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A metric of the run: the attributes of Metric of these names."""
+
+    name: str
+    lowest: float
+    highest: float
+    source: str
+    blind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run of a suite. `systems` in the suite's order: the first is the baseline.
+
+    `suite` is its name, `purpose` its sentence, `ask` what the systems were asked for; `command` is
+    what to type to run it again; `offline`: answers and summaries are extracts of the text, no
+    model wrote them. Times are ISO 8601 with an offset; `finished` is None until all is done.
+    `questions` are all that the run is about, asked already or not. `metrics` in the suite's
+    order: the first is plotted against cost. `seeds` and `versions` by name (fabula, python,
+    neo4j, ragas); `limits` as they were given (--limit, --max-calls). `left_out` says by metric,
+    in a sentence that names it, why it isn't measured; `filters` by system which passages alone
+    it may find.
+    """
+
+    suite: str
+    purpose: str
+    ask: Literal["answer", "choose", "retrieve"]
+    command: str
+    offline: bool
+    started: str
+    finished: str | None
+    data: Data
+    questions: tuple[Asked, ...]
+    systems: tuple[System, ...]
+    metrics: tuple[Measure, ...]
+    seeds: Mapping[str, int]
+    versions: Mapping[str, str]
+    limits: Mapping[str, Any] = field(default_factory=dict)
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    filters: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)

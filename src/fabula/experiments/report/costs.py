@@ -1,0 +1,106 @@
+"""What the systems cost: calls, tokens, money where prices are known, and time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from statistics import fmean, median
+
+from fabula.experiments.report.about import Run
+from fabula.experiments.report.document import Cell, Table
+from fabula.experiments.report.read import Line, Recorded
+from fabula.experiments.report.wording import count, duration, number
+from fabula.model import Usage
+from fabula.prices import Price, price
+
+NO_PRICE = "not known"
+
+
+def per_question(recorded: Recorded) -> dict[str, dict[str, float]]:
+    """What a question costs each system on the average, by what it is counted in.
+
+    Tokens to and from models, or where no system asks one, of the contexts, as those would be
+    sent; and seconds.
+    """
+    there = {name: list(lines.values()) for name, lines in recorded.results.items() if lines}
+    asked = {
+        name: fmean(one.prompt_tokens + one.completion_tokens for one in lines)
+        for name, lines in there.items()
+    }
+    read = {name: fmean(one.context_tokens for one in lines) for name, lines in there.items()}
+    tokens = {"tokens a question": asked} if any(asked.values()) else {"tokens of context": read}
+    times = {name: median(one.seconds for one in lines) for name, lines in there.items()}
+    return {**tokens, "seconds a question (median)": times}
+
+
+def question_table(recorded: Recorded) -> Table:
+    """A row a system: what one question takes; of models only where one was asked."""
+    lines = {name: list(found.values()) for name, found in recorded.results.items() if found}
+    counts: dict[str, Callable[[Line], float]] = {"context tokens": lambda one: one.context_tokens}
+    if any(one.calls for found in lines.values() for one in found):
+        counts |= {
+            "calls": lambda one: one.calls,
+            "tokens sent": lambda one: one.prompt_tokens,
+            "tokens written": lambda one: one.completion_tokens,
+        }
+    rows = [
+        (
+            Cell(system),
+            *(Cell(number(fmean(map(of, found)))) for of in counts.values()),
+            Cell(duration(median(one.seconds for one in found))),
+        )
+        for system, found in lines.items()
+    ]
+    head = ("system", *counts, "time (median)")
+    return Table("A question, on the average.", head, tuple(rows))
+
+
+def time_table(run: Run) -> Table:
+    """A row a system: how long each stage took."""
+    stages = _stages(run)
+    rows = [
+        (
+            Cell(system.name),
+            *(
+                Cell(duration(system.stages[one].seconds) if one in system.stages else "–")
+                for one in stages
+            ),
+        )
+        for system in run.systems
+        if system.stages
+    ]
+    caption = "Time, the whole run. A graph that systems share is shown with each of them."
+    return Table(caption, ("system", *stages), tuple(rows))
+
+
+def model_tables(run: Run, prices: Mapping[str, Price]) -> list[Table]:
+    """A table a stage in which models were asked, a row a system; none offline."""
+    tables = []
+    for name in _stages(run):
+        found = [(one.name, one.stages[name].spent) for one in run.systems if name in one.stages]
+        if any(usage != Usage() for _, spent in found for usage in spent.values()):
+            rows = tuple((Cell(system), *_spent(spent, prices)) for system, spent in found)
+            head = ("calls", "from the cache", "tokens sent", "tokens written", "US dollars")
+            tables.append(Table(f"Models, the whole run: {name}.", ("system", *head), rows))
+    return tables
+
+
+def _stages(run: Run) -> list[str]:
+    return list(dict.fromkeys(name for system in run.systems for name in system.stages))
+
+
+def _spent(spent: Mapping[str, Usage], prices: Mapping[str, Price]) -> tuple[Cell, ...]:
+    total = sum(spent.values(), Usage())
+    counts = (total.calls, total.saved, total.prompt_tokens, total.completion_tokens)
+    return (*(Cell(count(one)) for one in counts), Cell(_money(spent, prices)))
+
+
+def _money(spent: Mapping[str, Usage], prices: Mapping[str, Price]) -> str:
+    total = 0.0
+    for model, usage in spent.items():
+        if not usage.prompt_tokens + usage.completion_tokens:
+            continue
+        known = price(prices, model)
+        if known is None:
+            return NO_PRICE
+        total += known.of(usage)
+    return f"{total:,.2f}" if total >= 0.01 or not total else f"{total:.4f}"

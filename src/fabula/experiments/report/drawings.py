@@ -1,0 +1,124 @@
+"""The figures of a report from its scores, written beside it as SVG and PNG."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from fabula.experiments.report import figures
+from fabula.experiments.report.about import Measure, System
+from fabula.experiments.report.costs import per_question
+from fabula.experiments.report.document import Figure, Gallery
+from fabula.experiments.report.figures import Drawn, Mark
+from fabula.experiments.report.read import Recorded
+from fabula.experiments.report.summary import ALL, Score
+from fabula.experiments.report.wording import heading, scale, title
+
+FOLDER = "plots"
+_Marks = dict[Measure, dict[str, Mark]]
+"""What is drawn, by metric and system."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drawings:
+    """Galleries by what they show; those that have nothing to show are empty."""
+
+    scores: Gallery
+    costs: Gallery
+    sweeps: Gallery
+
+    @property
+    def files(self) -> list[str]:
+        """What was written, from the report's folder."""
+        galleries = (self.scores, self.costs, self.sweeps)
+        names = [figure.file for gallery in galleries for figure in gallery.figures]
+        return [f"{name}.{ending}" for name in names for ending in ("svg", "png")]
+
+
+def draw(recorded: Recorded, scores: Sequence[Score], folder: Path) -> Drawings:
+    """Draws all figures of a run into a folder below this one. Needs matplotlib."""
+    (folder / FOLDER).mkdir(exist_ok=True)
+    run = recorded.run
+    base = run.systems[0].name if run.systems else ""
+    marks: _Marks = {measure: {} for measure in run.metrics}
+    for measure in run.metrics:
+        for score in scores:
+            if score.group == ALL and score.metric == measure.name:
+                marks[measure][score.system] = _mark(score, measure, base)
+    varied = [system for system in run.systems if _is_on_a_curve(system)]
+    return Drawings(
+        Gallery(
+            "Bars are means over all questions, lines their 95% intervals; grey is the baseline.",
+            tuple(_bars(marks, {system.name for system in varied}, folder)),
+        ),
+        Gallery(
+            "Further left is cheaper to ask; what ingesting cost is not in it.",
+            tuple(_costs(recorded, marks, folder)),
+        ),
+        Gallery(
+            "Points are means over all questions, bands their 95% intervals.",
+            tuple(_curves(varied, marks, folder)),
+        ),
+    )
+
+
+def _bars(marks: _Marks, on_curves: Container[str], folder: Path) -> Iterator[Figure]:
+    """A figure a metric, of the systems that are on no curve."""
+    for measure, by_system in marks.items():
+        single = [mark for name, mark in by_system.items() if name not in on_curves]
+        if single:
+            drawn = figures.bars(single, heading(measure))
+            yield _kept(drawn, f"score {measure.name}", title(measure.name), folder)
+
+
+def _costs(recorded: Recorded, marks: _Marks, folder: Path) -> Iterator[Figure]:
+    """The first metric over tokens, and over time."""
+    for measure, by_system in list(marks.items())[:1]:
+        for across, costs in per_question(recorded).items():
+            placed = [replace(mark, at=costs[name]) for name, mark in by_system.items()]
+            drawn = figures.scatter(placed, across, heading(measure))
+            said = f"{title(measure.name)} over {across}"
+            yield _kept(drawn, f"cost {across}", said, folder)
+
+
+def _curves(varied: Sequence[System], marks: _Marks, folder: Path) -> Iterator[Figure]:
+    """A figure a metric and swept setting."""
+    for measure, by_system in marks.items():
+        for setting, series in _series(varied, by_system).items():
+            drawn = figures.curves(list(series.items()), setting, heading(measure))
+            said = f"{title(measure.name)} over {setting}"
+            yield _kept(drawn, f"sweep {setting} {measure.name}", said, folder)
+
+
+def _series(
+    varied: Sequence[System], by_system: Mapping[str, Mark]
+) -> dict[str, dict[str, list[Mark]]]:
+    """By swept setting and series the marks at the setting's values, which rise."""
+    found: dict[str, dict[str, list[Mark]]] = {}
+    for system in varied:
+        if system.swept and system.name in by_system:
+            series = found.setdefault(system.swept.setting, {}).setdefault(system.swept.series, [])
+            series.append(replace(by_system[system.name], at=float(system.swept.value)))
+            series.sort(key=lambda mark: mark.at)
+    return found
+
+
+def _is_on_a_curve(system: System) -> bool:
+    """Whether it's part of a sweep over numbers."""
+    value = system.swept.value if system.swept else None
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _mark(score: Score, measure: Measure, base: str) -> Mark:
+    own, times = score.own, scale(measure)
+    means = (own.mean * times, own.low * times, own.high * times)
+    return Mark(score.system, *means, is_base=score.system == base)
+
+
+def _kept(drawn: Drawn, name: str, said: str, folder: Path) -> Figure:
+    file = f"{FOLDER}/{re.sub(r'[^a-z0-9]+', '-', name.lower()).strip('-')}"
+    (folder / f"{file}.svg").write_text(drawn.svg, encoding="utf-8")
+    (folder / f"{file}.png").write_bytes(drawn.png)
+    return Figure(said, file, drawn.svg)

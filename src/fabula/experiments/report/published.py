@@ -1,0 +1,40 @@
+"""Numbers that others published, to be shown beside a run's and never among them."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import TypeAdapter
+
+FILE = Path(__file__).with_name("published.toml")
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A metric, of all questions or of those of one kind."""
+
+    metric: str
+    kind: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """A table for a suite as its source has it: values by system, in per cent, one a column."""
+
+    suite: str
+    source: str
+    columns: tuple[Column, ...]
+    values: Mapping[str, tuple[float, ...]]
+
+
+def published(suite: str) -> list[Published]:
+    """What was published for a suite; nothing for most."""
+    tables = tomllib.loads(FILE.read_text(encoding="utf-8"))["tables"]
+    return [
+        table
+        for table in TypeAdapter(tuple[Published, ...]).validate_python(tables)
+        if table.suite == suite
+    ]

@@ -1,0 +1,98 @@
+"""A run as its folder has it: `run.json` and `results.jsonl`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError
+
+from fabula.errors import FabulaError
+from fabula.experiments.report.about import Run
+
+RUN, RESULTS = "run.json", "results.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Of a Result what the report needs; `seconds` and tokens are of this question alone."""
+
+    system: str
+    question: str
+    context_tokens: int
+    calls: int
+    prompt_tokens: int
+    completion_tokens: int
+    seconds: float
+    scores: Mapping[str, float | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A run and its results by system and question; systems in the suite's order."""
+
+    run: Run
+    results: Mapping[str, Mapping[str, Line]]
+
+    @property
+    def answered(self) -> int:
+        """Results that are there."""
+        return sum(len(lines) for lines in self.results.values())
+
+    @property
+    def expected(self) -> int:
+        """Results that a finished run has: every question for every system that wasn't skipped."""
+        systems = sum(not system.skipped for system in self.run.systems)
+        return systems * len(self.run.questions)
+
+
+def read(folder: Path) -> Recorded:
+    """What a run wrote. Raises FabulaError where its files aren't there or can't be read.
+
+    Only results of systems and questions that the run names count, and of two for the same
+    question the later. A last line that a kill cut short is passed over.
+    """
+    run = _run(folder / RUN)
+    questions = {asked.id for asked in run.questions}
+    results: dict[str, dict[str, Line]] = {system.name: {} for system in run.systems}
+    for line in _lines(folder / RESULTS):
+        if line.system in results and line.question in questions:
+            results[line.system][line.question] = line
+    return Recorded(run, results)
+
+
+def _run(path: Path) -> Run:
+    try:
+        return TypeAdapter(Run).validate_json(path.read_bytes())
+    except OSError as error:
+        raise FabulaError(
+            f"{path.parent} holds no run: {path.name} can't be read ({error.strerror}). Name the "
+            "folder that `fabula bench run` wrote."
+        ) from error
+    except ValidationError as error:
+        raise FabulaError(f"{path} is not a run's: {_first(error)}.") from error
+
+
+def _lines(path: Path) -> list[Line]:
+    try:
+        texts = path.read_text(encoding="utf-8").split("\n") if path.exists() else []
+    except (OSError, UnicodeDecodeError) as error:
+        raise FabulaError(f"{path} can't be read: {error}.") from error
+    adapter, found = TypeAdapter(Line), []
+    for number, text in enumerate(texts, 1):
+        if not text.strip():
+            continue
+        try:
+            found.append(adapter.validate_json(text))
+        except ValidationError as error:
+            if number == len(texts):
+                break
+            raise FabulaError(f"{path}, line {number}: {_first(error)}.") from error
+    return found
+
+
+def _first(error: ValidationError) -> str:
+    first = error.errors(include_url=False)[0]
+    where = ".".join(str(part) for part in first["loc"])
+    return f"{where}: {first['msg']}" if where else first["msg"]

@@ -1,0 +1,222 @@
+"""A run of a suite: each system's graph is made, each question asked, each result kept and scored.
+
+    suite -> data, systems -> for each system: ingest -> ask -> score -> results.jsonl, run.json
+
+A run that was stopped goes on where it was: results that are there are not asked again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from fabula.errors import BadReply, BudgetSpent
+from fabula.experiments import record
+from fabula.experiments.answering import Asking
+from fabula.experiments.ingesting import cost, ingested
+from fabula.experiments.log import Log
+from fabula.experiments.model import DataSet, Question
+from fabula.experiments.plan import Tested, limited, planned, read_data
+from fabula.experiments.scoring import Scoring, measured
+from fabula.experiments.suite import Suite
+from fabula.kit import Kit
+from fabula.parallel import Job
+from fabula.providers.budget import Budget
+from fabula.server import Report
+from fabula.service import Fabula
+
+
+class Watching(Protocol):
+    """Sees how a run goes; called from several threads."""
+
+    def begin(self, doing: str, total: int) -> None:
+        """So many pieces of work come next."""
+        ...
+
+    def step(self, trouble: str = "") -> None:
+        """One piece is done, or failed for this reason."""
+        ...
+
+    def say(self, line: str) -> None:
+        """Something that whoever reads the results must know."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """What is to be run, and where to. `given`: settings of the run and models, as flags say.
+
+    `data` is the folder of the data set's files, where it isn't the suite's; `texts` and
+    `questions` limit those of the suite further; `command` is what to type to run it again.
+    """
+
+    suite: Suite
+    folder: Path
+    given: Mapping[str, Any]
+    data: Path | None = None
+    texts: int | None = None
+    questions: int | None = None
+    command: str = ""
+
+
+@dataclass(slots=True)
+class Done:
+    """How a run ended: results that are there, those that it should have, and what failed."""
+
+    results: int = 0
+    expected: int = 0
+    failed: list[str] = field(default_factory=list)
+
+
+def run(bench: Bench, watching: Watching, report: Report | None = None) -> Done:
+    """Runs what of a suite isn't there yet, and leaves `results.jsonl` and `run.json`.
+
+    A question or a text whose replies stay malformed fails alone, and is tried again the next
+    time. Raises FabulaError for everything else; what was done until then is kept.
+    """
+    data = _data(bench)
+    systems = planned(bench.suite, data, bench.given)
+    metrics = measured(bench.suite, data, systems[0])
+    bench.folder.mkdir(parents=True, exist_ok=True)
+    log = Log(bench.folder)
+    kept = record.opened(
+        bench.folder,
+        log,
+        bench.suite,
+        data,
+        systems,
+        metrics.metrics,
+        metrics.left_out,
+        bench.command,
+        _limits(bench),
+    )
+    for name, reason in metrics.left_out.items():
+        watching.say(f"{name} is not measured: {reason}")
+    names = [system.name for system in systems]
+    questions = [question.id for question in data.questions]
+    done = Done(expected=len(names) * len(questions))
+    if _there(log, names, questions) == done.expected:
+        done.results = done.expected
+        kept.write(log, finished=kept.finished)
+        return done
+    kept.write(log)
+    first = systems[0].settings
+    budget = Budget(first.max_calls, first.max_tokens)
+    made: dict[str, dict[str, str]] = {}
+    try:
+        for system in systems:
+            one = _System(bench, system, data, log, kept, metrics, watching, done, made)
+            one.run(budget, report)
+            kept.write(log)
+    finally:
+        log.sort(names, questions)
+        done.results = _there(log, names, questions)
+        kept.write(log, finished=record.now() if done.results == done.expected else None)
+    return done
+
+
+def _there(log: Log, systems: Collection[str], questions: Collection[str]) -> int:
+    """How many of these questions these systems have answered."""
+    wanted = {(system, question) for system in systems for question in questions}
+    return len(wanted & {(one.system, one.question) for one in log.results})
+
+
+def _data(bench: Bench) -> DataSet:
+    suite = bench.suite
+    texts = bench.texts or suite.limits.texts
+    questions = bench.questions or suite.limits.questions
+    return limited(read_data(suite, bench.data), texts, questions, suite.seed)
+
+
+def _limits(bench: Bench) -> dict[str, Any]:
+    given = {name: bench.given.get(name) for name in ("max_calls", "max_tokens")}
+    return given | {"texts": bench.texts, "questions": bench.questions}
+
+
+@dataclass(frozen=True, slots=True)
+class _System:
+    """One system's part of a run; `made`: by graph the documents of texts, as far as looked at."""
+
+    bench: Bench
+    system: Tested
+    data: DataSet
+    log: Log
+    kept: record.Record
+    metrics: Scoring
+    watching: Watching
+    done: Done
+    made: dict[str, dict[str, str]]
+
+    def run(self, budget: Budget, report: Report | None) -> None:
+        """Makes its graph and asks what isn't answered yet."""
+        there = {one.question for one in self.log.of(self.system.name)}
+        missing = [one for one in self.data.questions if one.id not in there]
+        if not missing:
+            return
+        settings = self.system.settings
+        kit = Kit(settings, budget)
+        with Fabula(settings, report=report, kit=kit) as fabula:
+            self.kept.versions["neo4j"] = fabula.store.version()
+            documents = self._ingest(fabula, missing)
+            asked = [one for one in missing if one.text in documents]
+            within = documents if self.bench.suite.data.scope == "document" else {}
+            self._ask(Asking(self.system, fabula, kit, within), asked, kit)
+
+    def _ingest(self, fabula: Fabula, missing: Sequence[Question]) -> dict[str, str]:
+        graph = self.system.settings.collection
+        made = self.made.setdefault(graph, {})
+        needed = {question.text for question in missing}
+        if self.bench.suite.data.scope == "collection":
+            needed = {text.id for text in self.data.texts}
+        texts = [text for text in self.data.texts if text.id in needed - made.keys()]
+        if not texts:
+            return made
+        self.watching.begin(f"{self.system.name}: texts", len(texts))
+        began = time.monotonic()
+        try:
+            made |= ingested(texts, self.data.name, self.system, fabula, self._step)
+        finally:
+            self.kept.took("ingest", graph, time.monotonic() - began)
+        self.kept.graphs[graph] = cost(fabula, self.system, self.data.name, self.data.texts)
+        return made
+
+    def _ask(self, asking: Asking, questions: Sequence[Question], kit: Kit) -> None:
+        score = self.metrics.by(kit, self.system)
+        seconds = {"ask": 0.0, "score": 0.0}
+
+        def one(question: Question) -> None:
+            try:
+                result = asking(question)
+                answered = time.monotonic()
+                scored = score(question, result)
+            except BudgetSpent:
+                raise
+            except BadReply as error:
+                self._step(f"{self.system.name}, question {question.id}: {error}")
+                return
+            seconds["ask"] += result.seconds
+            seconds["score"] += time.monotonic() - answered
+            self.log.append(scored)
+            self._step("")
+
+        self.watching.begin(f"{self.system.name}: questions", len(questions))
+        began = time.monotonic()
+        try:
+            with Job(kit.workers) as job:
+                job.each(0, one, questions)
+        except BudgetSpent:
+            # What is under way is paid for.
+            kit.workers.settle()
+            raise
+        finally:
+            wall, total = time.monotonic() - began, sum(seconds.values()) or 1.0
+            for stage, share in seconds.items():
+                self.kept.took(stage, self.system.name, wall * share / total)
+
+    def _step(self, trouble: str) -> None:
+        if trouble:
+            self.done.failed.append(trouble)
+        self.watching.step(trouble)

@@ -1,0 +1,81 @@
+"""The measures of a run, taken of each result the moment it is there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from fabula.errors import SettingsError
+from fabula.experiments.answering import by_model
+from fabula.experiments.metrics import Judges, metric, missing
+from fabula.experiments.model import DataSet, Metric, Need, Question, Result
+from fabula.experiments.plan import Tested
+from fabula.experiments.suite import Ask, Suite
+from fabula.kit import Kit
+from fabula.providers.counted import Meter
+
+OF_MODELS = frozenset[Need]({"judge", "answer", "options"})
+"""What there is only with a chat model."""
+JUDGE = "judge"
+"""The step that a judging model's calls are counted to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scoring:
+    """The metrics of a run, those that it leaves out and why, and the texts' languages."""
+
+    metrics: tuple[Metric, ...]
+    left_out: Mapping[str, str]
+    languages: Mapping[str, str]
+
+    def by(self, kit: Kit, system: Tested) -> Callable[[Question, Result], Result]:
+        """What scores a result of this system; the kit's models judge, within its budget."""
+        names = [one.name for one in self.metrics]
+
+        def scored(question: Question, result: Result) -> Result:
+            meter = Meter()
+            judges = _judges(kit, system, meter, self.languages)
+            values = {name: metric(name, judges).score(question, result) for name in names}
+            scores = {name: value for name, value in values.items() if value is not None}
+            return replace(result, scores=scores, judged=by_model(meter.usage(), system))
+
+        return scored
+
+
+def measured(suite: Suite, data: DataSet, system: Tested) -> Scoring:
+    """The suite's metrics, less those that a run like this can't take.
+
+    Raises SettingsError for a metric that isn't there or whose library isn't installed, and where
+    none is left.
+    """
+    languages = {text.id: text.language for text in data.texts}
+    kit = Kit(system.settings)
+    judges = _judges(kit, system, Meter(), languages)
+    kept: list[Metric] = []
+    left_out: dict[str, str] = {}
+    for name in suite.metrics:
+        one = metric(name, judges)
+        reason = _senseless(one, system.ask) or missing(one, judges)
+        if reason and not (one.needs & OF_MODELS and system.settings.offline):
+            raise SettingsError(f"Suite {suite.name}: {reason}")
+        if reason:
+            left_out[name] = reason
+        else:
+            kept.append(one)
+    kit.close()
+    if not kept:
+        raise SettingsError(f"Suite {suite.name} measures nothing here: {reason}")
+    return Scoring(tuple(kept), left_out, languages)
+
+
+def _senseless(one: Metric, ask: Ask) -> str:
+    if "answer" in one.needs and ask != "answer":
+        return f"{one.name} is of answers, and here only contexts are compared."
+    if "options" in one.needs and ask != "choose":
+        return f"{one.name} is of choices, and here nothing is chosen."
+    return ""
+
+
+def _judges(kit: Kit, system: Tested, meter: Meter, languages: Mapping[str, str]) -> Judges:
+    chat = None if system.settings.offline else kit.chat(meter, JUDGE)
+    return Judges(chat, kit.counted_embedder(meter), languages)

@@ -1,0 +1,140 @@
+"""How sure a mean or a difference is, when questions come in groups about the same text.
+
+Scores are arrays with one number a question, NaN where a system has none; `texts` names the text
+of each. Questions about one text are alike, so texts are what is drawn, and few texts tell
+little, however many their questions. The same seed gives the same numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+import numpy as np
+from numpy.typing import NDArray
+
+CONFIDENCE = 0.95
+RESAMPLES = 5_000
+
+_EXACT = 14
+"""Texts up to which all flips of signs are tried: 16,384."""
+_DRAWN_AT_ONCE = 100_000
+"""Questions drawn in one step: what a core's cache holds."""
+
+Scores = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A mean over `questions` of `texts`, and the interval that holds it at 95% confidence."""
+
+    mean: float
+    low: float
+    high: float
+    questions: int
+    texts: int
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A system's mean minus the baseline's, and the two-sided p-value of there being none.
+
+    With n texts, p is never below 2 to the power of 1 - n: 0.25 for three.
+    """
+
+    interval: Interval
+    p: float
+
+
+def mean(scores: Scores, texts: Sequence[str], seed: int) -> Interval | None:
+    """The mean score and its 95% interval by the bootstrap of texts and of questions in them.
+
+    Percentiles of the means of `RESAMPLES` draws: texts with replacement, then as many questions
+    of each, with replacement too (Davison and Hinkley 1997, Bootstrap Methods and their
+    Application, section 3.8; Saravanan, Berman and Sober 2020, Application of the hierarchical
+    bootstrap to multi-level data in neuroscience). In simulations it held the truth in 97 of 100
+    cases with 15 texts, in 91 with 5, in 83 with 3: of a few texts it is too narrow. None without
+    scores.
+    """
+    kept, groups = _scored(scores, texts)
+    if not len(kept):
+        return None
+    drawn = _means(kept, groups, np.random.default_rng(seed))
+    tail = (1 - CONFIDENCE) / 2
+    low, high = np.quantile(drawn, (tail, 1 - tail))
+    return Interval(float(kept.mean()), float(low), float(high), len(kept), len(groups))
+
+
+def difference(
+    scores: Scores, baseline: Scores, texts: Sequence[str], seed: int
+) -> Difference | None:
+    """How much better a system is than the baseline, on the questions that both have scores of.
+
+    The interval is that of `mean`, of the differences; the p-value is of the paired randomisation
+    test, which asks how often the difference would be as large if it were chance which of the two
+    is which (Smucker, Allan and Carterette 2007, A comparison of statistical significance tests
+    for information retrieval evaluation), for all questions of a text together. None if there is
+    no such question.
+    """
+    differences = np.asarray(scores, np.float64) - np.asarray(baseline, np.float64)
+    interval = mean(differences, texts, seed)
+    if interval is None:
+        return None
+    kept, groups = _scored(differences, texts)
+    sums = np.add.reduceat(kept, groups)
+    return Difference(interval, _chance(sums, np.random.default_rng(seed)))
+
+
+def holm(p_values: Sequence[float]) -> tuple[float, ...]:
+    """The p-values of several comparisons, each raised so that together they err no more often.
+
+    Holm 1979, A simple sequentially rejective multiple test procedure. In the order given.
+    """
+    order = sorted(range(len(p_values)), key=lambda index: p_values[index])
+    raised = ((len(order) - rank) * p_values[index] for rank, index in enumerate(order))
+    adjusted = dict(zip(order, accumulate(raised, max), strict=True))
+    return tuple(min(1.0, adjusted[index]) for index in range(len(p_values)))
+
+
+def _scored(scores: Scores, texts: Sequence[str]) -> tuple[Scores, NDArray[np.intp]]:
+    """The scores that there are, those of a text side by side, and where each text's begin."""
+    values = np.asarray(scores, np.float64)
+    if values.shape != (len(texts),):
+        raise ValueError(f"{values.shape} scores for {len(texts)} texts: one a question")
+    there = ~np.isnan(values)
+    _, group = np.unique(np.asarray(texts, dtype=str)[there], return_inverse=True)
+    order = np.argsort(group, kind="stable")
+    starts = np.flatnonzero(np.diff(group[order], prepend=-1))
+    return values[there][order], starts
+
+
+def _means(scores: Scores, starts: NDArray[np.intp], rng: np.random.Generator) -> Scores:
+    """The mean of each resample, shape (RESAMPLES,)."""
+    sizes = np.diff(starts, append=len(scores))
+    texts, longest = len(starts), int(sizes.max())
+    place = np.arange(longest)
+    step = max(1, _DRAWN_AT_ONCE // (texts * longest))
+    means: list[Scores] = []
+    for done in range(0, RESAMPLES, step):
+        drawn = rng.integers(texts, size=(min(step, RESAMPLES - done), texts))
+        size = sizes[drawn][..., None]
+        within = (rng.random((*drawn.shape, longest)) * size).astype(np.intp)
+        values = scores.take(starts[drawn][..., None] + within)
+        means.append((values * (place < size)).sum(axis=(1, 2)) / size.sum(axis=(1, 2)))
+    return np.concatenate(means)
+
+
+def _chance(sums: Scores, rng: np.random.Generator) -> float:
+    """The share of flips of the texts' signs that give a sum as far from 0, or farther.
+
+    All flips of few texts; of many, random ones, and the one that was observed.
+    """
+    count = len(sums)
+    if count <= _EXACT:
+        flips = (np.arange(2**count)[:, None] >> np.arange(count)) & 1
+    else:
+        flips = np.vstack([np.zeros((1, count), int), rng.integers(2, size=(RESAMPLES, count))])
+    totals = np.abs((1 - 2 * flips) @ sums)
+    observed = abs(float(sums.sum()))
+    return float(np.mean(totals >= observed - 1e-9 * max(1.0, observed)))

@@ -1,0 +1,185 @@
+"""A suite: which systems answer which questions, and what is measured; one TOML file."""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from collections.abc import Iterable
+from importlib import resources
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from fabula.errors import NotFound, SettingsError
+from fabula.settings import Settings
+
+Ask = Literal["answer", "choose", "retrieve"]
+"""What a question is asked for: an answer, one of its options, or only a context."""
+
+RUNNING = (
+    "home",
+    "neo4j_uri",
+    "neo4j_username",
+    "neo4j_password",
+    "neo4j_database",
+    "neo4j_heap",
+    "neo4j_page_cache",
+    "collection",
+    "preset",
+    "api_key",
+    "base_url",
+    "concurrency",
+    "timeout",
+    "attempts",
+    "cache",
+    "cache_folder",
+    "prices",
+    "max_calls",
+    "max_tokens",
+    "embedding_batch",
+    "max_file_mb",
+)
+"""Settings of where and how a run goes, which change no result; they are no suite's."""
+MODELS = ("model", "aspect_model", "embedding_model", "rerank_model")
+"""Settings that a suite can name for all its systems, and the one who runs it can replace."""
+METHOD = tuple(name for name in Settings.model_fields if name not in (*RUNNING, *MODELS))
+"""Settings that are a system's own: a suite says them all, the environment none."""
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class DataPart(_Part):
+    """`set` and `part` name the data; its files are in `folder` unless the one who runs it says so.
+
+    `shipped`: the few texts that come with Fabula. `hard`: only questions of the hard subset.
+    `scope`: each question is asked within its text, or in one collection of all texts.
+    """
+
+    set: str
+    part: str
+    folder: str = ""
+    shipped: bool = False
+    hard: bool = False
+    scope: Literal["document", "collection"] = "document"
+
+
+class SystemPart(_Part):
+    """A system: a preset and what differs from it, and which passages it may find.
+
+    `aspects`: of the summaries only those of these aspects; chunks and details as ever.
+    """
+
+    preset: Literal["fabula", "raptor", "naive"] = "fabula"
+    settings: dict[str, Any] = {}
+    aspects: tuple[str, ...] = ()
+    kinds: tuple[Literal["chunk", "summary", "detail"], ...] = ()
+
+
+class SweepPart(_Part):
+    """One setting, tried with each value, on the named systems or on all."""
+
+    setting: str
+    values: tuple[bool | int | float | str, ...] = Field(min_length=2)
+    systems: tuple[str, ...] = ()
+
+
+class LimitsPart(_Part):
+    """At most so many texts and questions."""
+
+    texts: int | None = Field(None, ge=1)
+    questions: int | None = Field(None, ge=1)
+
+
+class Suite(_Part):
+    """A suite as its file says it; the first system is the baseline of the others.
+
+    `settings` are common to all systems.
+    """
+
+    name: str = Field(pattern=r"^[\w-]+$")
+    purpose: str = Field(min_length=1)
+    ask: Ask
+    data: DataPart
+    metrics: tuple[str, ...] = Field(min_length=1)
+    systems: dict[str, SystemPart] = Field(min_length=1)
+    settings: dict[str, Any] = {}
+    models: dict[str, str] = {}
+    sweep: SweepPart | None = None
+    limits: LimitsPart = LimitsPart(texts=None, questions=None)
+    seed: int = Field(0, ge=0)
+
+    @model_validator(mode="after")
+    def _names_what_is_there(self) -> Suite:
+        """Raises ValueError for a setting, a model or a system that isn't there."""
+        _known(self.models, MODELS, "models.")
+        _known(self.settings, METHOD, "settings.")
+        for name, system in self.systems.items():
+            _known(system.settings, METHOD, f"systems.{name}.settings.")
+        if self.sweep:
+            _known([self.sweep.setting], METHOD, "sweep.setting = ")
+            _known(self.sweep.systems, list(self.systems), "sweep.systems: ", what="system")
+        return self
+
+
+def shipped() -> tuple[str, ...]:
+    """The names of the suites that come with Fabula."""
+    files = (entry.name for entry in (resources.files(__package__) / "suites").iterdir())
+    return tuple(sorted(name.removesuffix(".toml") for name in files if name.endswith(".toml")))
+
+
+def read_suite(name_or_path: str) -> Suite:
+    """A shipped suite by name, or one in a TOML file.
+
+    Raises NotFound where there is neither, SettingsError that names the file, the key and what is
+    wrong with it.
+    """
+    text = _text(name_or_path)
+    try:
+        return Suite.model_validate(tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
+        raise SettingsError(f"{name_or_path} can't be read as TOML: {error}.") from error
+    except ValidationError as error:
+        raise SettingsError(f"{name_or_path} is no suite: {_in_words(error)}") from error
+
+
+def _text(name_or_path: str) -> str:
+    if name_or_path in shipped():
+        file = resources.files(__package__) / "suites" / f"{name_or_path}.toml"
+        return file.read_text(encoding="utf-8")
+    path = Path(name_or_path)
+    if not path.is_file():
+        near = difflib.get_close_matches(name_or_path, shipped(), 1)
+        hint = f"did you mean {near[0]}?" if near else "see `fabula bench list`."
+        raise NotFound(f"There is no suite {name_or_path!r}, and no such file: {hint}")
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(f"{name_or_path} can't be read: {error}.") from error
+
+
+def _known(
+    names: Iterable[str], known: Iterable[str], place: str, what: str = "setting of a system"
+) -> None:
+    known = list(known)
+    for name in names:
+        if name in known:
+            continue
+        if name in Settings.model_fields:
+            raise ValueError(f"{place}{name} is said elsewhere: by a flag or in the environment")
+        near = difflib.get_close_matches(name, known, 1, cutoff=0.5)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        raise ValueError(f"{place}{name} is no {what}{hint}")
+
+
+def _in_words(error: ValidationError) -> str:
+    first = error.errors(include_url=False)[0]
+    place = ".".join(str(part) for part in first["loc"])
+    said = first["msg"].removeprefix("Value error, ")
+    if first["type"] == "extra_forbidden":
+        said = "there is no such key"
+    if first["type"] == "missing":
+        said = "is missing"
+    return f"{place}: {said}." if place else f"{said}."

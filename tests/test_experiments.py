@@ -1,0 +1,261 @@
+"""Suites as their files say them, what a run of them would do, and the log of its results."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections import Counter
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fabula.aspects import read_aspects
+from fabula.errors import BadReply, FabulaError, NotFound, SettingsError
+from fabula.experiments.data import NAMES, parts
+from fabula.experiments.log import FILE, Log
+from fabula.experiments.metrics import names
+from fabula.experiments.model import DataSet, Question, Result, Text
+from fabula.experiments.plan import limited, planned
+from fabula.experiments.suite import read_suite, shipped
+from fabula.replies import read_choice
+from fabula.retrieve.modes import mode_names
+from fabula.settings import OFFLINE, STATIC
+
+TEXTS = tuple(Text(f"t{n}", f"Title {n}", "", "en", "Words.") for n in range(5))
+QUESTIONS = tuple(
+    Question(f"t{text}-{n}", f"t{text}", "Who?") for text in range(5) for n in range(4 + text)
+)
+DATA = DataSet("own", TEXTS, QUESTIONS, {"a.jsonl": "0"})
+RESULT = Result(
+    system="one",
+    question="t0-0",
+    answer="He did.",
+    choice=None,
+    context=(),
+    cited=(1,),
+    context_tokens=3,
+    calls=1,
+    prompt_tokens=10,
+    completion_tokens=2,
+    seconds=0.5,
+    scores={"accuracy": 1.0},
+)
+SUITE = """
+name = "tiny"
+purpose = "A test."
+ask = "retrieve"
+metrics = ["answer_coverage"]
+{more}
+[data]
+set = "own"
+part = "questions"
+
+[systems.naive]
+preset = "naive"
+"""
+
+
+def suite(folder: Path, more: str = "") -> str:
+    path = folder / "tiny.toml"
+    path.write_text(SUITE.replace("{more}", "") + more)
+    return str(path)
+
+
+# The suites that come with Fabula
+
+
+def test_the_suites_of_the_documentation_are_there() -> None:
+    assert {
+        "smoke",
+        "quality",
+        "quality-hard",
+        "narrativeqa",
+        "graphrag-bench-novel",
+        "sweep-top-k",
+        "sweep-context",
+        "sweep-chunk-length",
+        "sweep-summary-length",
+        "sweep-details",
+        "sweep-layers",
+        "aspects-single",
+        "aspects-all-but-one",
+        "temperature",
+        "modes",
+    } <= set(shipped())
+
+
+@pytest.mark.parametrize("name", shipped())
+def test_a_shipped_suite_names_what_is_there(name: str) -> None:
+    read = read_suite(name)
+    assert read.name == name
+    assert set(read.metrics) <= set(names())
+    assert read.data.set in NAMES
+    assert read.data.part in parts(read.data.set)
+    systems = planned(read, DATA, {})
+    assert len({system.name for system in systems}) == len(systems)
+    for system in systems:
+        aspects = {one.name for one in read_aspects(system.settings.aspects)}
+        assert system.settings.mode in {*mode_names(), "auto"}
+        assert {*system.filters.get("aspects", ())} <= {"", *aspects}
+
+
+def test_the_modes_suite_tries_every_mode() -> None:
+    systems = planned(read_suite("modes"), DATA, {})
+    assert sorted(system.settings.mode for system in systems) == mode_names()
+
+
+# Systems
+
+
+def test_systems_that_share_a_graph_share_a_collection() -> None:
+    collections = [
+        {one.settings.collection for one in planned(read_suite(name), DATA, {})}
+        for name in ("modes", "sweep-top-k", "sweep-details", "aspects-single")
+    ]
+    assert [len(found) for found in collections] == [1, 3, 7, 1]
+    assert collections[0] == collections[3]
+
+
+def test_each_value_of_a_sweep_is_a_system() -> None:
+    systems = planned(read_suite("sweep-details"), DATA, {})
+    assert [one.settings.details for one in systems] == [0, 1, 2, 3, 4, 5, 6]
+    assert systems[2].name == "aspect graph, details 2"
+    assert (systems[2].series, systems[2].value) == ("aspect graph", 2)
+
+
+def test_the_environment_changes_no_system(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = planned(read_suite("quality"), DATA, {})
+    monkeypatch.setenv("FABULA_CHUNK_TOKENS", "50")
+    monkeypatch.setenv("FABULA_TOP_K", "9")
+    assert planned(read_suite("quality"), DATA, {}) == before
+    assert [one.settings.chunk_tokens for one in before] == [200, 100, 200]
+
+
+def test_a_flag_replaces_the_model_of_a_suite() -> None:
+    [first, *_] = planned(read_suite("smoke"), DATA, {})
+    assert (first.settings.model, first.settings.embedding_model) == (OFFLINE, STATIC)
+    [first, *_] = planned(read_suite("smoke"), DATA, {"model": "m", "base_url": "http://a/v1"})
+    assert first.settings.model == "m"
+
+
+def test_without_a_chat_model_only_contexts_are_asked_for() -> None:
+    assert {one.ask for one in planned(read_suite("quality"), DATA, {})} == {"retrieve"}
+    asked = planned(read_suite("quality"), DATA, {"base_url": "http://a/v1"})
+    assert {one.ask for one in asked} == {"answer"}
+
+
+# What is wrong with a suite
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        ("settings = { topk = 3 }", "settings.topk is no setting of a system; did you mean top_k?"),
+        ("aspectz = []", "systems.naive.aspectz: there is no such key"),
+        ("[systems.b]\npreset = 'best'", "systems.b.preset: input should be 'fabula', 'raptor'"),
+        ("[sweep]\nsetting = 'top_k'\nvalues = [1]", "sweep.values: tuple should have at least 2"),
+        ("[sweep]\nsetting = 'mode'\nvalues = [1, 2]\nsystems = ['b']", "b is no system"),
+        ("settings = { api_key = 'k' }", "api_key is said elsewhere"),
+        ("[models]\nmodell = 'm'", "models.modell is no"),
+    ],
+)
+def test_a_wrong_key_is_named(tmp_path: Path, more: str, told: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        read_suite(suite(tmp_path, more))
+    assert "tiny.toml is no suite: " in str(caught.value)
+    assert told.lower() in str(caught.value).lower()
+
+
+def test_a_wrong_value_names_the_suite_and_the_system(tmp_path: Path) -> None:
+    read = read_suite(suite(tmp_path, "settings = { top_k = 0 }"))
+    with pytest.raises(SettingsError, match=r"Suite tiny, system 'naive': .*top-k = 0"):
+        planned(read, DATA, {})
+
+
+def test_a_suite_that_is_not_there_is_named_with_the_nearest() -> None:
+    with pytest.raises(NotFound, match="did you mean smoke"):
+        read_suite("smoek")
+
+
+# Limits
+
+
+def test_few_questions_are_spread_over_the_texts() -> None:
+    drawn = limited(DATA, None, 10, seed=0)
+    assert Counter(one.text for one in drawn.questions) == dict.fromkeys(
+        ["t0", "t1", "t2", "t3", "t4"], 2
+    )
+    assert limited(DATA, None, 10, seed=0) == drawn
+    assert limited(DATA, None, 10, seed=1) != drawn
+
+
+def test_fewer_questions_are_among_more() -> None:
+    several = [{one.id for one in limited(DATA, None, n, 0).questions} for n in range(1, 31)]
+    assert all(fewer < more for fewer, more in itertools.pairwise(several))
+
+
+def test_a_limit_of_texts_leaves_the_other_texts_out() -> None:
+    drawn = limited(DATA, 2, None, seed=0)
+    assert len(drawn.texts) == 2
+    assert {one.text for one in drawn.questions} == {text.id for text in drawn.texts}
+
+
+# The log
+
+
+def test_a_result_is_read_as_it_was_written(tmp_path: Path) -> None:
+    Log(tmp_path).append(RESULT)
+    assert Log(tmp_path).results == [RESULT]
+
+
+def test_a_torn_last_line_is_dropped_and_overwritten(tmp_path: Path) -> None:
+    log = Log(tmp_path)
+    log.append(RESULT)
+    with (tmp_path / FILE).open("a") as file:
+        file.write('{"system": "one", "quest')
+    log = Log(tmp_path)
+    assert log.results == [RESULT]
+    log.append(replace(RESULT, question="t0-1"))
+    assert [one.question for one in Log(tmp_path).results] == ["t0-0", "t0-1"]
+
+
+def test_a_line_that_is_no_result_is_named(tmp_path: Path) -> None:
+    (tmp_path / FILE).write_text('{"system": 3}\n' + json.dumps(asdict(RESULT)) + "\n")
+    with pytest.raises(FabulaError, match="line 1, is no result"):
+        Log(tmp_path)
+
+
+def test_lines_end_in_the_order_of_the_suite_and_others_come_last(tmp_path: Path) -> None:
+    log = Log(tmp_path)
+    made: list[tuple[str, Any]] = [("two", 0), ("peer:x", 0), ("one", 1), ("two", 1), ("one", 0)]
+    for system, n in made:
+        log.append(replace(RESULT, system=system, question=f"t0-{n}"))
+    log.sort(["one", "two"], ["t0-0", "t0-1"])
+    ordered = [(one.system, one.question) for one in Log(tmp_path).results]
+    assert ordered == [
+        ("one", "t0-0"),
+        ("one", "t0-1"),
+        ("two", "t0-0"),
+        ("two", "t0-1"),
+        ("peer:x", "t0-0"),
+    ]
+
+
+# A choice
+
+
+@pytest.mark.parametrize(
+    "reply", ['{"choice": 2}', '```json\n{"choice": 2,}\n```', "2", "Option 2.", '{"choice": "2"}']
+)
+def test_a_choice_is_read(reply: str) -> None:
+    assert read_choice(reply, 4) == 2
+
+
+@pytest.mark.parametrize(
+    "reply", ['{"choice": 5}', '{"choice": 0}', "the second", "", "{}", "2 or 3"]
+)
+def test_what_is_no_choice_is_refused(reply: str) -> None:
+    with pytest.raises(BadReply, match="1 to 4"):
+        read_choice(reply, 4)

@@ -1,0 +1,298 @@
+"""The report of a run, from the files in its folder alone."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import sys
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Literal
+from xml.etree import ElementTree
+
+import pytest
+from lxml import html
+from markdown_it import MarkdownIt
+
+from chromium import browser
+from fabula.errors import FabulaError
+from fabula.experiments.model import Result
+from fabula.experiments.report import write_report
+from fabula.experiments.report.about import Asked, Data, Measure, Run, Stage, Swept, System
+from fabula.experiments.report.published import published
+from fabula.model import Usage
+from fabula.prices import Price
+
+HOSTILE = "graph | <b>wide</b> & `deep` _all_"
+PRICES = {"storyteller": Price(2.0, 10.0)}
+QUESTIONS = tuple(
+    Asked(f"q{number}", f"text {number % 4}", "who" if number % 2 else "why", number < 4)
+    for number in range(12)
+)
+ACCURACY = Measure("answer_accuracy", 0, 1, "a paper of <2025>", "Whether it was luck.")
+TOKENS = Measure("context_tokens", 0, float("inf"), "Fabula's own", "What they were worth.")
+
+
+def system(name: str, swept: Swept | None = None, **settings: object) -> System:
+    spent = {"storyteller": Usage(calls=24, prompt_tokens=1_000_000, completion_tokens=200_000)}
+    stages = {"ingest": Stage(90.0), "ask": Stage(60.0, spent)}
+    return System(
+        name, {"mode": "naive", "k": 5} | settings, {"model": "storyteller"}, stages, swept
+    )
+
+
+def result(system: str, number: int, scores: dict[str, float]) -> Result:
+    return Result(system, f"q{number}", "Yes.", None, (), (), 100, 2, 500, 20, 1.5, scores)
+
+
+RUN = Run(
+    suite="graphrag-bench-novel",
+    purpose="Whether a graph is worth it.",
+    ask="answer",
+    command="fabula bench run graphrag-bench-novel --out here",
+    offline=False,
+    started="2026-11-21T10:00:00+00:00",
+    finished="2026-11-21T11:00:00+00:00",
+    data=Data("novels", 4, {"questions.json": "5e" * 32}),
+    questions=QUESTIONS,
+    systems=(
+        system("naive"),
+        system(HOSTILE, mode="routed"),
+        system("graph, k 1", Swept("k", 1, "graph"), k=1),
+        system("graph, k 10", Swept("k", 10, "graph"), k=10),
+    ),
+    metrics=(ACCURACY, TOKENS),
+    seeds={"questions": 7},
+    versions={"fabula": "0.1.0", "neo4j server": "2026.10"},
+)
+RESULTS = [
+    # 0.25 and 0.75 in turn: 0.5. Those of the other are 0.25 higher, and it answers but ten.
+    *(
+        result("naive", n, {"answer_accuracy": 0.25 + n % 2 / 2, "context_tokens": 100})
+        for n in range(12)
+    ),
+    *(result(HOSTILE, n, {"answer_accuracy": 0.5 + n % 2 / 2}) for n in range(10)),
+    *(result("graph, k 1", n, {"answer_accuracy": 0.125}) for n in range(12)),
+    *(result("graph, k 10", n, {"answer_accuracy": 0.875}) for n in range(12)),
+]
+
+
+def recorded(folder: Path, run: Run, results: list[Result]) -> Path:
+    folder.mkdir(exist_ok=True)
+    (folder / "run.json").write_text(json.dumps(asdict(run) | {"of the runner": 1}))
+    lines = [json.dumps(asdict(one) | {"asked": "Who?"}) + "\n" for one in results]
+    (folder / "results.jsonl").write_text("".join(lines), encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished run, reported once."""
+    folder = recorded(tmp_path_factory.mktemp("run"), RUN, RESULTS)
+    assert write_report(folder, PRICES).missing == ""
+    return folder
+
+
+@pytest.fixture
+def no_plots(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where matplotlib isn't installed."""
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+
+
+def tables(folder: Path) -> dict[str, list[list[str]]]:
+    """The rows of the page's tables by caption, as texts."""
+    page = html.fromstring((folder / "report.html").read_text(encoding="utf-8"))
+    found = {}
+    for frame in page.xpath("//*[contains(@class, 'table')][.//table]"):
+        [caption] = frame.xpath("./figcaption | ./summary")
+        rows = [[cell.text_content() for cell in row.xpath("./*")] for row in frame.xpath(".//tr")]
+        found[caption.text_content()] = rows
+    return found
+
+
+def text_of(folder: Path) -> str:
+    return (folder / "report.md").read_text(encoding="utf-8")
+
+
+def table(folder: Path, beginning: str) -> list[list[str]]:
+    [rows] = [rows for caption, rows in tables(folder).items() if caption.startswith(beginning)]
+    return rows
+
+
+def test_the_summary_has_each_mean_and_its_difference_on_shared_questions(folder: Path) -> None:
+    with (folder / "summary.csv").open(encoding="utf-8", newline="") as stream:
+        rows = {(one["system"], one["metric"], one["group"]): one for one in csv.DictReader(stream)}
+    base = rows["naive", "answer_accuracy", "all"]
+    assert (base["n"], float(base["mean"]), base["difference"]) == ("12", 0.5, "")
+    assert float(base["low"]) < 0.5 < float(base["high"])
+    other = rows[HOSTILE, "answer_accuracy", "all"]
+    assert (other["n"], other["pairs"], float(other["mean"])) == ("10", "10", 0.75)
+    assert [float(other[f"difference{end}"]) for end in ("", "_low", "_high")] == [0.25] * 3
+    assert float(rows["naive", "answer_accuracy", "kind: why"]["mean"]) == 0.25
+    assert rows["naive", "answer_accuracy", "hard"]["n"] == "4"
+    assert (HOSTILE, "context_tokens", "all") not in rows
+    # Four texts: at best one of eight flips of signs, of three systems.
+    assert {rows[name, "answer_accuracy", "all"]["p"] for name in (HOSTILE, "graph, k 10")} == {
+        "0.375"
+    }
+
+
+def test_both_pages_have_the_scores_with_intervals_and_differences(folder: Path) -> None:
+    scores = table(folder, "Means over 12 questions")
+    assert scores[0] == ["system", "answer accuracy, %", "context tokens"]
+    assert re.fullmatch(r"50\.0\[\d\d\.\d, \d\d\.\d\]", scores[1][1])
+    assert scores[1][2] == "100[100, 100]"
+    assert (scores[2][0], scores[2][1][:4], scores[2][1][-6:]) == (HOSTILE, "75.0", "n = 10")
+    assert scores[2][2] == "–"
+    differences = table(folder, "Each system less naive")
+    assert differences[1][1] == "+25.0[25.0, 25.0]p = 0.38n = 10"
+    assert r"| +25.0 \[25.0, 25.0\], p = 0.38, n = 10 |" in text_of(folder)
+    assert re.search(r"^\| naive \| 50\.0 \\\[.*100 \\\[100, 100\\\] \|$", text_of(folder), re.M)
+
+
+def test_published_numbers_are_in_a_table_of_their_own(folder: Path) -> None:
+    foreign = table(folder, "Published, not measured here: GraphRAG-Bench")
+    assert foreign[1][:3] == ["HippoRAG 2", "56.48", "60.14"]
+    own = [rows for caption, rows in tables(folder).items() if not caption.startswith("Published")]
+    assert not any("HippoRAG" in cell for rows in own for row in rows for cell in row)
+    assert {row[0] for row in foreign}.isdisjoint({"naive", HOSTILE})
+
+
+def test_published_numbers_are_as_their_sources_have_them() -> None:
+    [quality], [hard], [stories] = map(published, ("quality", "quality-hard", "narrativeqa"))
+    assert list(quality.values.values()) == [(52, 61), (76, 86), (81, 91)]
+    assert list(hard.values.values()) == [(39, 52), (70, 80), (77, 87)]
+    assert list(stories.values.values()) == [(33, 47), (64, 74), (67, 77)]
+    for one in (quality, hard, stories, *published("graphrag-bench-novel")):
+        assert {len(values) for values in one.values.values()} == {len(one.columns)}
+
+
+def test_markup_in_a_name_is_text_on_both_pages(folder: Path) -> None:
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    rendered = MarkdownIt().enable("table").render(text_of(folder))
+    for text in (page, rendered):
+        parsed = html.fromstring(text)
+        assert not parsed.xpath("//b")
+        assert HOSTILE in {cell.text_content().strip() for cell in parsed.xpath("//th | //td")}
+    first = html.fromstring(rendered).xpath("//table[1]//tr[td]")
+    assert {len(row.xpath("./td")) for row in first} == {2}
+
+
+def test_what_it_cost_is_told_in_tokens_money_and_time(folder: Path) -> None:
+    asked = table(folder, "Models, the whole run: ask")
+    assert asked[1] == ["naive", "24", "0", "1,000,000", "200,000", "4.00"]
+    assert table(folder, "Time")[1] == ["naive", "90 s", "60 s"]
+    question = table(folder, "A question, on the average")
+    assert question[1] == ["naive", "100", "2.0", "500", "20.0", "1.50 s"]
+
+
+def test_a_model_without_a_price_costs_what_nobody_knows(tmp_path: Path, no_plots: None) -> None:
+    write_report(recorded(tmp_path, RUN, RESULTS), {})
+    assert table(tmp_path, "Models, the whole run: ask")[1][-1] == "not known"
+
+
+def test_all_that_a_repetition_needs_is_there(folder: Path) -> None:
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert RUN.command in page
+    assert ["questions.json", "5e" * 32] in table(folder, "The data's files")
+    assert ["seed of questions", "7"] in table(folder, "Versions and seeds")
+    differing = table(folder, "Settings in which the systems differ")
+    assert differing[1:] == [
+        ["k", "5", "5", "1", "10"],
+        ["mode", "naive", "routed", "naive", "naive"],
+    ]
+    assert ["context tokens", "0 to no limit", "Fabula's own", "What they were worth."] in table(
+        folder, "Ranges"
+    )
+
+
+def test_figures_are_files_and_parts_of_the_page(folder: Path) -> None:
+    names = {path.name for path in (folder / "plots").iterdir()}
+    drawn = {path.removesuffix(".svg") for path in names if path.endswith(".svg")}
+    assert drawn == {
+        "score-answer-accuracy",
+        "score-context-tokens",
+        "sweep-k-answer-accuracy",
+        "cost-tokens-a-question",
+        "cost-seconds-a-question-median",
+    }
+    assert names == {f"{name}.{ending}" for name in drawn for ending in ("svg", "png")}
+    bars = ElementTree.parse(folder / "plots" / "score-answer-accuracy.svg").getroot()
+    assert "naive" in "".join(bars.itertext())
+    assert "graph, k 10" not in "".join(bars.itertext())
+    page = html.fromstring((folder / "report.html").read_text(encoding="utf-8"))
+    assert len(page.xpath("//figure/*[local-name() = 'svg']")) == len(drawn)
+
+
+def test_an_unfinished_run_says_so_on_top(tmp_path: Path, no_plots: None) -> None:
+    recorded(tmp_path, replace(RUN, finished=None, offline=True), RESULTS[:9])
+    with (tmp_path / "results.jsonl").open("a") as stream:
+        stream.write('{"system": "naive", "quest')
+    write_report(tmp_path, PRICES)
+    first, second, third = re.findall("^> (.*)$", text_of(tmp_path), re.M)
+    assert first.startswith("**Unfinished: 9 of 48 results are there")
+    assert "naive 9" in first
+    assert second.startswith("**Offline: summaries, details and answers are extracts of the text")
+    assert "pip install 'fabula\\[bench\\]'" in third
+
+
+def test_one_system_and_one_question_make_a_report(tmp_path: Path, no_plots: None) -> None:
+    run = replace(RUN, systems=RUN.systems[:1], questions=QUESTIONS[:1], suite="mine")
+    written = write_report(recorded(tmp_path, run, RESULTS[:1]), PRICES)
+    assert [path.name for path in written.files] == ["summary.csv", "report.md", "report.html"]
+    scores = table(tmp_path, "Means over 1 question,")
+    assert scores[1][1] == "25.0[25.0, 25.0]"
+    assert "Differences" not in text_of(tmp_path)
+    assert "Published" not in text_of(tmp_path)
+
+
+def test_a_run_without_a_result_makes_a_report(tmp_path: Path, no_plots: None) -> None:
+    write_report(recorded(tmp_path, replace(RUN, finished=None), []), PRICES)
+    assert "Unfinished: 0 of 48 results" in text_of(tmp_path)
+    assert "There are no scores yet." in text_of(tmp_path)
+
+
+def test_a_system_that_could_not_run_is_named_with_the_reason(
+    tmp_path: Path, no_plots: None
+) -> None:
+    skipped = System("peer:other", {}, {}, {}, skipped="It can't be installed here.")
+    write_report(recorded(tmp_path, replace(RUN, systems=(*RUN.systems, skipped)), RESULTS), PRICES)
+    assert "> peer:other was not run: It can't be installed here." in text_of(tmp_path)
+    assert "of 48 results" in text_of(tmp_path)
+
+
+def test_what_is_no_run_is_told_apart(tmp_path: Path) -> None:
+    with pytest.raises(FabulaError, match="holds no run"):
+        write_report(tmp_path, PRICES)
+    recorded(tmp_path, RUN, RESULTS)
+    (tmp_path / "results.jsonl").write_text("{}\n{}\n")
+    with pytest.raises(FabulaError, match="line 1: system: Field required"):
+        write_report(tmp_path, PRICES)
+    (tmp_path / "run.json").write_text('{"suite": "mine"}')
+    with pytest.raises(FabulaError, match=r"run\.json is not a run's: purpose: Field required"):
+        write_report(tmp_path, PRICES)
+
+
+def test_the_page_is_readable_in_a_browser_of_any_width(folder: Path) -> None:
+    told: list[str] = []
+    with browser() as chromium:
+        for width, dark in ((400, False), (1280, True)):
+            scheme: Literal["dark", "light"] = "dark" if dark else "light"
+            page = chromium.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
+            page.on("console", lambda message: told.append(message.text))
+            page.on("pageerror", lambda error: told.append(str(error)))
+            page.on("request", lambda request: told.append(request.url))
+            page.goto((folder / "report.html").as_uri())
+            assert page.evaluate("document.documentElement.scrollWidth") == width
+            frame = page.locator("section#differences .scroll")
+            before = frame.locator("tbody th").first.bounding_box()
+            frame.evaluate("it => it.scrollLeft = 50")
+            assert frame.locator("tbody th").first.bounding_box() == before
+            ink, paper = page.evaluate(
+                "[getComputedStyle(document.body).color, "
+                "getComputedStyle(document.body).backgroundColor]"
+            )
+            assert (sum(map(int, re.findall(r"\d+", ink))) > 384) is dark
+            assert (sum(map(int, re.findall(r"\d+", paper))) < 384) is dark
+    assert told == [(folder / "report.html").as_uri()] * 2
