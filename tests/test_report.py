@@ -31,7 +31,7 @@ QUESTIONS = tuple(
     for number in range(12)
 )
 ACCURACY = Measure("answer_accuracy", 0, 1, "a paper of <2025>", "Whether it was luck.")
-TOKENS = Measure("context_tokens", 0, float("inf"), "Fabula's own", "What they were worth.")
+TOKENS = Measure("context_tokens", 0, None, "Fabula's own", "What they were worth.")
 
 
 def system(name: str, swept: Swept | None = None, **settings: object) -> System:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import platform
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -70,7 +71,7 @@ class Record:
             ),
             systems=tuple(self._system(one, log.of(one.name)) for one in self.systems),
             metrics=tuple(
-                Measure(one.name, one.lowest, one.highest, one.source, one.blind)
+                Measure(one.name, one.lowest, _end(one.highest), one.source, one.blind)
                 for one in self.metrics
             ),
             seeds={"questions": self.suite.seed, "clusters": self.systems[0].settings.seed},
@@ -91,7 +92,7 @@ class Record:
         }
         told = asdict(run) | own
         told["systems"] = [*told["systems"], *self.peers]
-        text = json.dumps(told, indent=1, ensure_ascii=False)
+        text = json.dumps(told, indent=1, ensure_ascii=False, allow_nan=False)
         replace_file(self.folder / FILE, f"{text}\n")
 
     def _system(self, tested: Tested, results: Sequence[Result]) -> System:
@@ -215,6 +216,11 @@ def _difference(
                 return f"{key} {value!r} for {name!r}, and this one {settings[key]!r}"
         return f"other filters for {name!r}"
     return "other systems"
+
+
+def _end(highest: float) -> float | None:
+    """JSON has no infinity."""
+    return None if math.isinf(highest) else highest
 
 
 def _sum(parts: Iterable[Mapping[str, Usage]]) -> dict[str, Usage]:

@@ -76,11 +76,11 @@ class System:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A metric of the run: the attributes of Metric of these names."""
+    """A metric of the run, by the attributes of Metric; `highest` is None where it has no limit."""
 
     name: str
     lowest: float
-    highest: float
+    highest: float | None
     source: str
     blind: str
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
@@ -71,7 +70,7 @@ def between(low: float, high: float, measure: Measure) -> str:
 def limits(measure: Measure) -> str:
     """A metric's range in the unit that it's shown in."""
     ends = [
-        "no limit" if math.isinf(end) else f"{end * scale(measure):g}"
+        "no limit" if end is None else f"{end * scale(measure):g}"
         for end in (measure.lowest, measure.highest)
     ]
     return " to ".join(ends).replace("-", MINUS)
