@@ -154,10 +154,9 @@ def _scores(
 
 
 def _differences(recorded: Recorded, scores: Sequence[Score]) -> tuple[Block, ...]:
-    base = recorded.run.systems[0].name if recorded.run.systems else ""
     if not any(score.to_base for score in scores):
         return ()
-    return difference_table(scores, recorded.run.metrics, base), Paragraph(TESTED)
+    return difference_table(scores, recorded.run.metrics), Paragraph(TESTED)
 
 
 def _sweeps(drawings: Drawings | str) -> tuple[Block, ...]:

@@ -1,4 +1,4 @@
-"""What each system scored: means with intervals, and differences to the baseline."""
+"""What each system scored: means with intervals, and differences to its baseline."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from fabula.experiments.report.about import Asked
+from fabula.experiments.report.about import Asked, System
 from fabula.experiments.report.read import Line, Recorded
 from fabula.experiments.statistics import Interval, Scores, difference, holm, mean
 
@@ -24,24 +24,25 @@ SEED = 0
 class Score:
     """A system's mean by a metric over a group of questions; `to_base` is over shared questions.
 
-    `group` is all, hard, or `kind: ` and a kind of questions. Intervals are of 95 per cent. `p` is
-    of no difference to the baseline, as Holm's method has it among all systems of the same metric
-    and group.
+    `group` is all, hard, or `kind: ` and a kind of questions. Intervals are of 95 per cent. `base`
+    is the system that it is compared with, and `p` of no difference to that one, as Holm's method
+    has it among all systems of the same metric and group.
     """
 
     system: str
     metric: str
     group: str
     own: Interval
+    base: str = ""
     to_base: Interval | None = None
     p: float | None = None
 
 
 HEAD = (
     *("system", "metric", "group", "n", "mean", "low", "high"),
-    *("pairs", "difference", "difference_low", "difference_high", "p"),
+    *("baseline", "pairs", "difference", "difference_low", "difference_high", "p"),
 )
-"""The columns of `summary.csv`, in each metric's own unit; the last five are empty where there's
+"""The columns of `summary.csv`, in each metric's own unit; the last six are empty where there's
 nothing to compare with."""
 
 
@@ -67,13 +68,33 @@ def groups(questions: Sequence[Asked]) -> dict[str, list[Asked]]:
     return found
 
 
+def baselines(systems: Sequence[System]) -> dict[str, str]:
+    """What each system but the first is compared with: the first.
+
+    Where that one is swept, other systems of the sweep are compared with it at their own value.
+    """
+    if not systems:
+        return {}
+    first = systems[0]
+    at = {
+        one.swept.value: one.name
+        for one in systems
+        if one.swept and first.swept and one.swept.series == first.swept.series
+    }
+    found = {one.name: first.name for one in systems[1:]}
+    for one in systems[1:]:
+        if one.swept and one.name not in at.values():
+            found[one.name] = at.get(one.swept.value, first.name)
+    return found
+
+
 def write_summary(scores: Sequence[Score], file: Path) -> None:
     """The scores as a table for other programs, a line a score."""
     with file.open("w", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream)
         writer.writerow(HEAD)
         for one in scores:
-            compared = (*_numbers(one.to_base), f"{one.p:.6g}") if one.to_base else ()
+            compared = (one.base, *_numbers(one.to_base), f"{one.p:.6g}") if one.to_base else ()
             row = (one.system, one.metric, one.group, *_numbers(one.own), *compared)
             writer.writerow((*row, *[""] * (len(HEAD) - len(row))))
 
@@ -81,21 +102,21 @@ def write_summary(scores: Sequence[Score], file: Path) -> None:
 def _compared(
     recorded: Recorded, metric: str, group: str, asked: Sequence[Asked]
 ) -> Iterator[Score]:
-    """The systems that have a score; each but the first system is compared with that one."""
+    """The systems that have a score, each compared with its baseline."""
     texts = [one.text for one in asked]
     values = {name: _values(lines, metric, asked) for name, lines in recorded.results.items()}
-    base = next(iter(values), "")
+    bases = baselines(recorded.run.systems)
     own = {name: found for name, row in values.items() if (found := mean(row, texts, SEED))}
     to_base = {
         name: differs
         for name in own
-        if name != base and (differs := difference(values[name], values[base], texts, SEED))
+        if name in bases and (differs := difference(values[name], values[bases[name]], texts, SEED))
     }
     p_values = dict(zip(to_base, holm([one.p for one in to_base.values()]), strict=True))
     for name, interval in own.items():
         compared = to_base.get(name)
         more = compared.interval if compared else None
-        yield Score(name, metric, group, interval, more, p_values.get(name))
+        yield Score(name, metric, group, interval, bases.get(name, ""), more, p_values.get(name))
 
 
 def _values(lines: Mapping[str, Line], metric: str, asked: Sequence[Asked]) -> Scores:

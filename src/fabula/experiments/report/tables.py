@@ -38,17 +38,22 @@ def score_table(scores: Sequence[Score], measures: Sequence[Measure]) -> Table:
     )
 
 
-def difference_table(scores: Sequence[Score], measures: Sequence[Measure], base: str) -> Table:
-    """What each other system has more or less than the baseline, on the questions of both."""
+def difference_table(scores: Sequence[Score], measures: Sequence[Measure]) -> Table:
+    """What each system has more or less than its baseline, on the questions of both."""
     found = {(one.system, one.metric): one for one in scores if one.group == ALL}
     usual = max((one.to_base.questions for one in found.values() if one.to_base), default=0)
+    bases = {one.system: one.base for one in scores if one.base}
+    same = len({*bases.values()}) == 1
     rows = [
-        (Cell(system), *(_to_base(found.get((system, one.name)), one, usual) for one in measures))
-        for system in _systems(scores)
-        if system != base
+        (
+            Cell(system if same else f"{system}, less {base}"),
+            *(_to_base(found.get((system, one.name)), one, usual) for one in measures),
+        )
+        for system, base in bases.items()
     ]
+    less = next(iter(bases.values())) if same else "the one named beside it"
     return Table(
-        f"Each system less {base}, over {counted(usual, 'question')} that both answered, with 95% "
+        f"Each system less {less}, over {counted(usual, 'question')} that both answered, with 95% "
         f"intervals. Bold: p below {SIGNIFICANT}, after Holm's correction among the systems of the "
         "column.",
         ("system", *map(heading, measures)),
