@@ -58,7 +58,7 @@ def draw(recorded: Recorded, scores: Sequence[Score], folder: Path) -> Drawings:
             tuple(_costs(recorded, marks, folder)),
         ),
         Gallery(
-            "Points are means over all questions, bands their 95% intervals.",
+            "Points are means over all questions, bands their 95% intervals, where curves are few.",
             tuple(_curves(varied, marks, folder)),
         ),
     )

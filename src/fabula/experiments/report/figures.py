@@ -20,6 +20,8 @@ WIDTH = 5.2
 LONGEST = 46
 """Characters of a name."""
 MARKERS = "osD^vPX*"
+BANDS = 4
+"""Curves whose bands can still be told apart."""
 STYLE: dict[Any, Any] = {
     "font.family": ["DejaVu Sans"],
     "font.size": 9.5,
@@ -95,7 +97,7 @@ def bars(marks: Sequence[Mark], axis: str) -> Drawn:
 
 
 def curves(series: Sequence[tuple[str, Sequence[Mark]]], across: str, axis: str) -> Drawn:
-    """A line a series over the values of a setting, each in the band of its intervals."""
+    """A line a series over the values of a setting; few have the bands of their intervals."""
     import matplotlib
 
     with matplotlib.rc_context(STYLE):
@@ -103,14 +105,9 @@ def curves(series: Sequence[tuple[str, Sequence[Mark]]], across: str, axis: str)
         for number, (name, marks) in enumerate(series):
             colour, marker = _look(number)
             at = [one.at for one in marks]
-            axes.fill_between(
-                at,
-                [one.low for one in marks],
-                [one.high for one in marks],
-                color=colour,
-                alpha=0.14,
-                linewidth=0,
-            )
+            if len(series) <= BANDS:
+                low, high = [one.low for one in marks], [one.high for one in marks]
+                axes.fill_between(at, low, high, color=colour, alpha=0.14, linewidth=0)
             axes.plot(
                 at,
                 [one.mean for one in marks],
