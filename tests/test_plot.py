@@ -18,8 +18,9 @@ from click.testing import CliRunner, Result
 from conftest import cypher
 from fabula.cli import main
 from fabula.model import Known
-from fabula.plot.layout import GUTTER, LENGTH, Box, lanes, lay_out
+from fabula.plot.layout import GUTTER, LENGTH, lanes, lay_out
 from fabula.plot.page import to_page
+from fabula.plot.placed import Box
 from fabula.plot.png import has_fonts, to_png
 from fabula.plot.svg import draw
 from fabula.store import Store

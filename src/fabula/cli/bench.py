@@ -5,9 +5,10 @@ from __future__ import annotations
 import shlex
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -125,9 +126,17 @@ def _report(folder: Path, given: dict[str, Any]) -> None:
     click.echo(f"The report is {folder / 'report.html'}.")
 
 
-def watching() -> Bars | Lines:
-    """A bar on a terminal, lines elsewhere; to be used with `with`."""
-    return Bars() if console().is_terminal else Lines()
+@contextmanager
+def watching() -> Iterator[Bars | Lines]:
+    """A bar on a terminal, lines elsewhere."""
+    if not console().is_terminal:
+        yield Lines()
+        return
+    bars = Bars()
+    try:
+        yield bars
+    finally:
+        bars.end()
 
 
 class Bars:
@@ -142,15 +151,8 @@ class Bars:
             console=console(),
         )
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def end(self) -> None:
+        """The bars stay as they are."""
         self._progress.stop()
 
     def begin(self, doing: str, total: int) -> None:
@@ -173,17 +175,6 @@ class Lines:
     def __init__(self) -> None:
         self._doing, self._total, self._done = "", 0, 0
         self._spoke = time.monotonic()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        pass
 
     def begin(self, doing: str, total: int) -> None:
         """A piece of work begins."""

@@ -114,11 +114,8 @@ def _tested(
     if suite.sweep and value is not None:
         own[suite.sweep.setting] = value
         name = f"{series}, {suite.sweep.setting} {value}"
-    preset = tomllib.loads(PRESETS.read_text(encoding="utf-8"))[system.preset]
-    method = {name: Settings.model_fields[name].get_default() for name in METHOD}
-    flags = method | {key: one for key, one in preset.items() if key in METHOD} | own
     try:
-        settings = Settings.read(**{**flags, **suite.models, **given, "preset": system.preset})
+        settings = _settings(suite, given, system, own)
     except SettingsError as error:
         raise SettingsError(f"Suite {suite.name}, system {name!r}: {error}") from error
     filters: dict[str, tuple[str, ...]] = {}
@@ -144,6 +141,16 @@ def _tested(
         value=value,
         fingerprint=_digest(result),
     )
+
+
+def _settings(
+    suite: Suite, given: Mapping[str, Any], system: SystemPart, own: Mapping[str, Any]
+) -> Settings:
+    """The defaults, then the preset, then the system's own; models as `planned` says."""
+    preset = tomllib.loads(PRESETS.read_text(encoding="utf-8"))[system.preset]
+    method = {name: Settings.model_fields[name].get_default() for name in METHOD}
+    flags = method | {key: one for key, one in preset.items() if key in METHOD} | dict(own)
+    return Settings.read(**{**flags, **suite.models, **given, "preset": system.preset})
 
 
 def models(settings: Settings) -> dict[str, str]:

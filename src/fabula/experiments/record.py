@@ -145,10 +145,6 @@ def opened(
         )
     if former:
         _refuse_foreign(folder, former, identity(suite, data, systems), systems)
-    graphs = {
-        name: {model: Usage(**usage) for model, usage in spent.items()}
-        for name, spent in former.get("graphs", {}).items()
-    }
     return Record(
         folder=folder,
         suite=suite,
@@ -163,8 +159,16 @@ def opened(
         peers=[one for one in former.get("systems", []) if one["name"].startswith(PEER)],
         versions=_versions(),
         clock=former.get("clock", {}),
-        graphs=graphs,
+        graphs=_graphs(former),
     )
+
+
+def _graphs(former: Mapping[str, Any]) -> dict[str, dict[str, Usage]]:
+    """What each system's graph cost, by model, as a run before this one knew it."""
+    return {
+        name: {model: Usage(**usage) for model, usage in spent.items()}
+        for name, spent in former.get("graphs", {}).items()
+    }
 
 
 def identity(suite: Suite, data: DataSet, systems: Sequence[Tested]) -> dict[str, Any]:

@@ -82,17 +82,7 @@ def run(bench: Bench, watching: Watching, report: Report | None = None) -> Done:
     metrics = measured(bench.suite, data, systems[0])
     bench.folder.mkdir(parents=True, exist_ok=True)
     log = Log(bench.folder)
-    kept = record.opened(
-        bench.folder,
-        log,
-        bench.suite,
-        data,
-        systems,
-        metrics.metrics,
-        metrics.left_out,
-        bench.command,
-        _limits(bench),
-    )
+    kept = _record(bench, log, data, systems, metrics)
     for name, reason in metrics.left_out.items():
         watching.say(f"{name} is not measured: {reason}")
     names = [system.name for system in systems]
@@ -103,19 +93,40 @@ def run(bench: Bench, watching: Watching, report: Report | None = None) -> Done:
         kept.write(log, finished=kept.finished)
         return done
     kept.write(log)
-    first = systems[0].settings
-    budget = Budget(first.max_calls, first.max_tokens)
     made: dict[str, dict[str, str]] = {}
+    parts = [_System(bench, one, data, log, kept, metrics, watching, done, made) for one in systems]
     try:
-        for system in systems:
-            one = _System(bench, system, data, log, kept, metrics, watching, done, made)
-            one.run(budget, report)
-            kept.write(log)
+        _run(parts, report)
     finally:
         log.sort(names, questions)
         done.results = _there(log, names, questions)
         kept.write(log, finished=record.now() if done.results == done.expected else None)
     return done
+
+
+def _run(systems: Sequence[_System], report: Report | None) -> None:
+    """One after the other, within one budget; the record is written after each."""
+    first = systems[0].system.settings
+    budget = Budget(first.max_calls, first.max_tokens)
+    for one in systems:
+        one.run(budget, report)
+        one.kept.write(one.log)
+
+
+def _record(
+    bench: Bench, log: Log, data: DataSet, systems: Sequence[Tested], metrics: Scoring
+) -> record.Record:
+    return record.opened(
+        bench.folder,
+        log,
+        bench.suite,
+        data,
+        systems,
+        metrics.metrics,
+        metrics.left_out,
+        bench.command,
+        _limits(bench),
+    )
 
 
 def _there(log: Log, systems: Collection[str], questions: Collection[str]) -> int:

@@ -9,10 +9,11 @@ not of place, so the spans of a level overlap: each lies in a lane of its block 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from itertools import groupby
 
 from fabula.model import Chunk, Detail, Known, Summary
+from fabula.plot.placed import Band, Box, Layout, Level, Line, Part, PlacedSummary
 
 GUTTER = 170.0
 LENGTH = 1400.0
@@ -31,94 +32,6 @@ HEAD = 22.0
 MARK = 1.5
 """Width of a mark, by its height."""
 DETAIL = 9.0
-
-
-@dataclass(frozen=True, slots=True)
-class Box:
-    """A rectangle: its left upper corner and its size."""
-
-    x: float
-    y: float
-    width: float
-    height: float
-
-    @property
-    def right(self) -> float:
-        """The right edge."""
-        return self.x + self.width
-
-    @property
-    def bottom(self) -> float:
-        """The lower edge."""
-        return self.y + self.height
-
-    @property
-    def centre(self) -> float:
-        """The middle, from the left."""
-        return self.x + self.width / 2
-
-
-@dataclass(frozen=True, slots=True)
-class PlacedSummary:
-    """A summary: the span of its chunks, and on it the mark. y counts from its band's top."""
-
-    summary: Summary
-    span: Box
-    mark: Box
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """From a summary's mark down to a member: its ends, within the band, and its weight."""
-
-    x: float
-    y: float
-    to_x: float
-    to_y: float
-    weight: float
-
-
-@dataclass(frozen=True, slots=True)
-class Level:
-    """A block of a band: the number of its level and its middle, from the band's top."""
-
-    number: int
-    middle: float
-
-
-@dataclass(frozen=True, slots=True)
-class Band:
-    """One aspect's trees. `strip` is the line of chunks at its foot.
-
-    `covered` are the chunks that its lowest summaries have for members, with the highest weight.
-    """
-
-    aspect: str
-    height: float
-    levels: tuple[Level, ...]
-    summaries: tuple[PlacedSummary, ...]
-    lines: tuple[Line, ...]
-    covered: Mapping[int, float]
-    strip: float
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A section as the line of chunks has it: its title and where its chunks are."""
-
-    title: str
-    x: float
-    width: float
-
-
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """All of a document, placed. `chunks` and `details` are across only; a row each has its y."""
-
-    chunks: tuple[tuple[Chunk, Box], ...]
-    details: tuple[tuple[Detail, Box], ...]
-    bands: tuple[Band, ...]
-    parts: tuple[Part, ...]
 
 
 def lay_out(known: Known, order: Sequence[str] = ()) -> Layout:
@@ -205,23 +118,25 @@ def _band(
         for to in one.summary.members
         if to.id in tops
     ]
-    covered: dict[int, float] = {}
-    for one in placed:
-        for member in one.summary.members:
-            if (place := places.get(member.id)) is not None:
-                covered[place] = max(member.weight, covered.get(place, 0.0))
     return Band(
         aspect=aspect,
         height=down + STRIP,
         levels=tuple(Level(level.number, level.middle + down) for level in levels),
-        summaries=tuple(
-            PlacedSummary(one.summary, _moved(one.span, down), _moved(one.mark, down))
-            for one in placed
-        ),
+        summaries=tuple(_moved(one, down) for one in placed),
         lines=tuple(lines),
-        covered=covered,
+        covered=_covered(summaries, places),
         strip=down,
     )
+
+
+def _covered(summaries: Iterable[Summary], places: Mapping[str, int]) -> dict[int, float]:
+    """The places of the chunks that summaries have for members, with the highest weight."""
+    covered: dict[int, float] = {}
+    for summary in summaries:
+        for member in summary.members:
+            if (place := places.get(member.id)) is not None:
+                covered[place] = max(member.weight, covered.get(place, 0.0))
+    return covered
 
 
 def _block(
@@ -274,8 +189,9 @@ def _mark(summary: Summary, span: Box, centres: Mapping[str, float]) -> Box:
     return Box(centre - width / 2, span.y, width, height)
 
 
-def _moved(box: Box, down: float) -> Box:
-    return Box(box.x, box.y + down, box.width, box.height)
+def _moved(one: PlacedSummary, down: float) -> PlacedSummary:
+    span, mark = (replace(box, y=box.y + down) for box in (one.span, one.mark))
+    return PlacedSummary(one.summary, span, mark)
 
 
 def _details(

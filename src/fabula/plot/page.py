@@ -13,6 +13,8 @@ from fabula.model import Chunk, Detail, Hit, Summary
 from fabula.plot.svg import Drawn, Picture, clean, draw, named
 
 HERE = Path(__file__).parent
+SCRIPTS = ("view.js", "passages.js")
+"""In this order: the second uses what the first names."""
 UNSAFE = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
 """What could end a script, or a line of it; JSON can say it otherwise."""
 
@@ -31,7 +33,7 @@ def to_page(picture: Picture, hits: Sequence[Hit], mode: str) -> str:
         picture=draw(picture, alone=False),
         graph=_json(_graph(picture, hits, mode)),
         style=(HERE / "page.css").read_text(encoding="utf-8"),
-        script=(HERE / "page.js").read_text(encoding="utf-8"),
+        script="\n".join((HERE / name).read_text(encoding="utf-8") for name in SCRIPTS),
     )
 
 
@@ -50,7 +52,7 @@ def _json(value: Any) -> str:
 
 
 def _graph(picture: Picture, hits: Sequence[Hit], mode: str) -> dict[str, Any]:
-    """What page.js reads, and describes."""
+    """What view.js reads, and describes."""
     passages = picture.passages()
     numbers = {passage.id: number for number, passage in enumerate(passages)}
     bands = {band.aspect: number for number, band in enumerate(picture.layout.bands)}

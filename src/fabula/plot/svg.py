@@ -10,7 +10,8 @@ from xml.etree.ElementTree import Element, SubElement
 
 from fabula.export import FORBIDDEN
 from fabula.model import Chunk, Detail, Summary
-from fabula.plot.layout import DETAIL, GUTTER, LENGTH, STRIP, Band, Box, Layout, Line, Part, lanes
+from fabula.plot.layout import DETAIL, GUTTER, LENGTH, STRIP, lanes
+from fabula.plot.placed import Band, Box, Layout, Line, Part
 
 STYLE = Path(__file__).with_name("picture.css")
 HUES = 7
