@@ -1,0 +1,101 @@
+"""What every graph is made of: nodes and edges, in parts that are replaced at once.
+
+A graph knows no database, and the store knows no graph but by these values.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from fabula.model import Usage, Vector
+
+TEXT = "text"
+"""The graph that all others rest on: documents and the chunks that tile their texts."""
+
+
+class Owner(NamedTuple):
+    """What is replaced at once: one graph of one document, or one of a whole collection.
+
+    `document` is an id; '' for what belongs to the collection itself.
+    """
+
+    collection: str
+    graph: str
+    document: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A node. Its label is out of its graph's closed list, and so are its edges' types.
+
+    `sources` are ids of the chunks that it rests on: none is without. `embedding` is a unit vector
+    of the collection's space, which every passage has and nothing else. The store adds `id`,
+    `document`, `collection`, `kind` and, where there is none, `name` to the properties.
+    """
+
+    id: str
+    label: str
+    properties: Mapping[str, Any]
+    sources: tuple[str, ...]
+    embedding: Vector | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A directed edge between two nodes, by their ids; the end may be in another part."""
+
+    type: str
+    start: str
+    end: str
+    properties: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What a part was made from and what that cost, as the graph keeps it beside the part.
+
+    `made_from` is all that the part depends on, as JSON holds it: the text, settings, models,
+    prompts, the method's version, and what it rests on. `facts` are what the graph itself tells of
+    the part: lists, numbers and texts.
+    """
+
+    made_from: Mapping[str, Any]
+    usage: Mapping[str, Usage] = field(default_factory=dict)
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def fingerprint(self) -> str:
+        """16 hex digits; the same for all that is made from the same."""
+        return fingerprint(self.made_from)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """All that one owner holds."""
+
+    owner: Owner
+    nodes: tuple[Node, ...]
+    edges: tuple[Edge, ...]
+    record: Record
+
+
+def fingerprint(made_from: Mapping[str, Any]) -> str:
+    """16 hex digits of what a part is made from."""
+    written = json.dumps(made_from, sort_keys=True, ensure_ascii=False)
+    return hashlib.blake2b(written.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+def differences(was: Mapping[str, Any], now: Mapping[str, Any], within: str = "") -> list[str]:
+    """What a part would be made from otherwise now, by name, as ['settings.levels', 'prompts']."""
+    found: list[str] = []
+    for name in sorted({*was, *now}):
+        before, after = was.get(name), now.get(name)
+        if isinstance(before, Mapping) and isinstance(after, Mapping):
+            found += differences(before, after, f"{within}{name}.")
+        elif before != after:
+            found.append(f"{within}{name}")
+    return found

@@ -1,0 +1,162 @@
+"""A graph as a method: what it builds from a text, and the ways it brings to ask."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
+
+from pydantic import BaseModel
+
+from fabula.errors import SettingsError
+from fabula.graph import Edge, Node
+from fabula.model import Chunk, Document
+
+if TYPE_CHECKING:
+    from fabula.parallel import Job
+    from fabula.progress import Progress
+    from fabula.providers import Chat, Embedder
+    from fabula.providers.counted import Meter
+    from fabula.retrieve.modes import Mode
+
+GROUP = "fabula.graphs"
+"""The group of entry points by which a package brings a graph, Fabula's own as any other."""
+
+Role = Literal["model", "aspect_model"]
+"""Which chat model is asked: the usual one, or the one for judgements."""
+
+Knobs = TypeVar("Knobs", bound=BaseModel)
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """What a graph is built from: a document and its chunks, embedded, in text order."""
+
+    document: Document
+    chunks: tuple[Chunk, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the store has of an earlier version of the same part, made in the same way.
+
+    `chunks` are those that it rested on, embeddings left out; all is empty at a first build.
+    `means` are averages of the numbers among the facts whose names begin with `mean_`, over other
+    documents' parts that were made in the same way: what a dry run can expect.
+    """
+
+    chunks: tuple[Chunk, ...] = ()
+    nodes: tuple[Node, ...] = ()
+    edges: tuple[Edge, ...] = ()
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    means: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """What a build made: the content of a part, and what it tells of it."""
+
+    nodes: tuple[Node, ...]
+    edges: tuple[Edge, ...]
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Models(Protocol):
+    """What one part of one document is made with. In a dry run stand-ins answer in their place."""
+
+    meter: Meter
+    embedder: Embedder
+    """Of the collection's space, its calls counted."""
+    static: Embedder
+    """Static word embeddings, which cost nothing."""
+    offline: bool
+    """Whether there is no chat model: then `chat` is not to be asked."""
+    temperature: float
+
+    def chat(self, role: Role, step: str) -> Chat:
+        """A chat model, its calls counted to `step`."""
+        ...
+
+    def model(self, role: Role) -> str:
+        """The name of that chat model."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """How a build's calls are made side by side, and who hears of their progress."""
+
+    job: Job
+    progress: Progress
+
+
+def _settings(knobs: BaseModel, offline: bool) -> Mapping[str, Any]:
+    return knobs.model_dump(mode="json")
+
+
+@dataclass(frozen=True, slots=True)
+class Graph(Generic[Knobs]):
+    """A method, by its `name`, which is also that of its table of settings.
+
+    `version` counts up when the method makes something else of the same; `knobs` is a frozen
+    pydantic model of its settings. `passages` are the labels of its nodes that are found by vector
+    and by words, `elements` those of all others, `edges` the types of its relationships: a closed
+    list each. `prompts` and `cypher` are folders of its texts and statements; in the latter every
+    `check_*.cypher` is an invariant. `settings` says on which settings the result depends; with
+    `offline` true there is no chat model.
+    """
+
+    name: str
+    about: str
+    version: int
+    knobs: type[Knobs]
+    build: Callable[[Text, Knobs, Models, Known, Work], Built]
+    passages: tuple[str, ...] = ()
+    elements: tuple[str, ...] = ()
+    edges: tuple[str, ...] = ()
+    rests_on: tuple[str, ...] = ()
+    modes: Mapping[str, Mode] = field(default_factory=dict)
+    prompts: Path | None = None
+    cypher: Path | None = None
+    settings: Callable[[Knobs, bool], Mapping[str, Any]] = _settings
+
+    def prompts_digest(self) -> str:
+        """8 hex digits of all its prompts' texts; '' where it has none."""
+        return _digest(self.prompts) if self.prompts else ""
+
+
+@cache
+def graphs() -> Mapping[str, Graph[Any]]:
+    """The graphs that are installed, by name, each after those it rests on."""
+    found: dict[str, Graph[Any]] = {one.name: one.load() for one in entry_points(group=GROUP)}
+    ordered: dict[str, Graph[Any]] = {}
+
+    def add(name: str) -> None:
+        for below in found[name].rests_on:
+            add(below)
+        ordered.setdefault(name, found[name])
+
+    for name in sorted(found):
+        add(name)
+    return ordered
+
+
+def graph(name: str) -> Graph[Any]:
+    """The graph of that name. Raises SettingsError for one that no package has."""
+    known = graphs()
+    if name in known:
+        return known[name]
+    near = difflib.get_close_matches(name, known, 1)
+    hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(known)}."
+    raise SettingsError(f"There is no graph {name!r}: {hint}")
+
+
+@cache
+def _digest(folder: Path) -> str:
+    texts = [file.read_bytes() for file in sorted(folder.glob("*.txt"))]
+    return hashlib.blake2b(b"\0".join(texts), digest_size=4).hexdigest()
