@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from fabula.graph import Record
 
 Vector = NDArray[np.float32]
 """One embedding, shape (dimensions,), of unit length."""
@@ -166,11 +170,14 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """Where retrieval looks. Empty `document` and `aspects` mean all; levels are inclusive."""
+    """Where retrieval looks: in one collection. What is empty lets all through.
 
-    collection: str = "default"
+    '' is the aspect of what has none, as chunks and details; levels are inclusive.
+    """
+
+    collection: str
     document: str = ""
-    kinds: tuple[str, ...] = ("chunk", "summary", "detail")
+    kinds: tuple[str, ...] = ()
     aspects: tuple[str, ...] = ()
     lowest: int = 0
     highest: int = 99
@@ -188,6 +195,7 @@ class Hit:
     kind: str
     document: str
     title: str
+    language: str
     section: str
     aspect: str
     level: int
@@ -221,7 +229,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A document as the graph lists it."""
+    """A document as the graph lists it, with what each of its graphs was made from and cost."""
 
     id: str
     collection: str
@@ -231,11 +239,18 @@ class Entry:
     source: str
     sha256: str
     tokens: int
-    settings: Mapping[str, object]
-    usage: Mapping[str, Usage]
-    assigned: tuple[str, ...]
     created_at: str
     updated_at: str
+    graphs: Mapping[str, Record]
+
+    @property
+    def usage(self) -> dict[str, Usage]:
+        """What each step of all its graphs asked of models."""
+        steps: dict[str, Usage] = {}
+        for record in self.graphs.values():
+            for step, usage in record.usage.items():
+                steps[step] = steps.get(step, Usage()) + usage
+        return steps
 
 
 @dataclass(frozen=True, slots=True)
