@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import entry_points
@@ -99,6 +99,10 @@ def _settings(knobs: BaseModel, offline: bool) -> Mapping[str, Any]:
     return knobs.model_dump(mode="json")
 
 
+def _nothing(facts: Mapping[str, Any]) -> Sequence[str]:
+    return ()
+
+
 @dataclass(frozen=True, slots=True)
 class Graph(Generic[Knobs]):
     """A method, by its `name`, which is also that of its table of settings.
@@ -108,7 +112,8 @@ class Graph(Generic[Knobs]):
     and by words, `elements` those of all others, `edges` the types of its relationships: a closed
     list each. `prompts` and `cypher` are folders of its texts and statements; in the latter every
     `check_*.cypher` is an invariant. `settings` says on which settings the result depends; with
-    `offline` true there is no chat model.
+    `offline` true there is no chat model. `tell` puts into words what is worth saying of a part's
+    facts.
     """
 
     name: str
@@ -124,6 +129,7 @@ class Graph(Generic[Knobs]):
     prompts: Path | None = None
     cypher: Path | None = None
     settings: Callable[[Knobs, bool], Mapping[str, Any]] = _settings
+    tell: Callable[[Mapping[str, Any]], Sequence[str]] = _nothing
 
     def prompts_digest(self) -> str:
         """8 hex digits of all its prompts' texts; '' where it has none."""

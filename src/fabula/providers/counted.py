@@ -11,9 +11,10 @@ from fabula.providers import Chat, Embedder, Embeddings, Prompt, Reply
 
 
 class Meter:
-    """Adds up the usage of each step, over all threads."""
+    """Adds up the usage of each step, over all threads; what it counts, `within` counts too."""
 
-    def __init__(self) -> None:
+    def __init__(self, within: Meter | None = None) -> None:
+        self._within = within
         self._steps: dict[str, Usage] = {}
         self._adding = threading.Lock()
 
@@ -21,6 +22,8 @@ class Meter:
         """Counts `usage` to `step`."""
         with self._adding:
             self._steps[step] = self._steps.get(step, Usage()) + usage
+        if self._within is not None:
+            self._within.add(step, usage)
 
     def usage(self) -> dict[str, Usage]:
         """The usage of each step that asked anything, until now."""
