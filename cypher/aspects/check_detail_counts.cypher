@@ -1,15 +1,18 @@
 // Chunks with more details than their document was built with, or two of the same number.
-// $rows   {document, details}: a document's id, and the most details of one chunk
-// $limit  how many findings to return
+// $collection  its name, or '' for all
+// $document    its id, or '' for all
+// $limit       how many findings to return
 CYPHER 25
-UNWIND $rows AS row
-MATCH (detail:Detail {document: row.document})-[:DETAILS]->(chunk:Chunk)
-WITH row, chunk, count(*) AS details, count(DISTINCT detail.ordinal) AS different
-WITH row, chunk, CASE
-  WHEN details > row.details THEN 'chunks have more than ' + row.details + ' details'
+MATCH (part:Part {graph: 'aspects'})
+WHERE ($document = '' OR part.document = $document)
+  AND ($collection = '' OR part.collection = $collection)
+MATCH (detail:Passage {document: part.document})-[:DETAILS]->(chunk)
+WITH part, chunk, count(*) AS details, count(DISTINCT detail.ordinal) AS different
+WITH part, chunk, CASE
+  WHEN details > part.details THEN 'chunks have more than ' + part.details + ' details'
   WHEN different < details THEN 'chunks have two details of one number'
 END AS what
 WHERE what IS NOT NULL
-RETURN row.document AS document, min(chunk.id) AS id, count(*) AS count, what
+RETURN part.document AS document, min(chunk.id) AS id, count(*) AS count, what
 ORDER BY document, what
 LIMIT $limit

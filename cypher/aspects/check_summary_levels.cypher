@@ -1,9 +1,11 @@
 // Summaries whose members are not below them: level 1 is over chunks, the others over summaries.
-// $document  its id, or '' for all
-// $limit     how many findings to return
+// $collection  its name, or '' for all
+// $document    its id, or '' for all
+// $limit       how many findings to return
 CYPHER 25
 MATCH (summary:Summary)-[:SUMMARIZES]->(member)
-WHERE $document = '' OR summary.document = $document
+WHERE ($document = '' OR summary.document = $document)
+  AND ($collection = '' OR summary.collection = $collection)
 WITH DISTINCT summary, CASE
   WHEN member.document <> summary.document THEN 'summaries have members in another document'
   WHEN NOT member:Chunk|Summary THEN 'summaries have members that are neither chunk nor summary'

@@ -1,9 +1,11 @@
 // Summaries that summarise nothing, or nothing that leads down to a chunk.
-// $document  its id, or '' for all
-// $limit     how many findings to return
+// $collection  its name, or '' for all
+// $document    its id, or '' for all
+// $limit       how many findings to return
 CYPHER 25
 MATCH (summary:Summary)
-WHERE $document = '' OR summary.document = $document
+WHERE ($document = '' OR summary.document = $document)
+  AND ($collection = '' OR summary.collection = $collection)
 WITH summary, CASE
   WHEN NOT EXISTS { (summary)-[:SUMMARIZES]->() } THEN 'summaries have no members'
   WHEN NOT EXISTS { (summary)-[:SUMMARIZES]->+(:Chunk) } THEN 'summaries reach no chunk'

@@ -1,1 +1,1 @@
-"""From a document to its graph; knows models, and no database."""
+"""What a text is to every graph: chunks that tile it."""

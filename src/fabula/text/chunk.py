@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from fabula import ids, tokens
-from fabula.build.anchors import Anchors
 from fabula.model import Chunk, Document
 from fabula.sentences import spans
+from fabula.text.anchors import Anchors
 
 LONGEST_TOKEN = 4
 """Characters a token is seldom longer than: where to begin cutting text without sentences."""

@@ -1,4 +1,4 @@
-"""The method: a document becomes chunks, a tree of summaries for each aspect, and details."""
+"""The method: a document's chunks become a tree of summaries for each aspect, and details."""
 
 from __future__ import annotations
 
@@ -10,90 +10,49 @@ from typing import TypeVar
 import numpy as np
 
 from fabula import ids, tokens
-from fabula.build.aspects import represent
-from fabula.build.chunk import split
-from fabula.build.cluster import Clustering, cluster
-from fabula.build.former import Former
-from fabula.build.tree import Group, Node, embeddings, grouped, grow, summary
-from fabula.model import (
-    Aspect,
-    Chunk,
-    Detail,
-    Document,
-    DocumentGraph,
-    Known,
-    Summary,
-    Usage,
-    Vectors,
-)
-from fabula.parallel import Job
-from fabula.progress import Progress
-from fabula.providers import Embedder, Writer
-from fabula.providers.counted import Meter
+from fabula.graph.method import Built, Known, Models, Text, Work
+from fabula.graphs.aspects.border import edges_of, nodes_of, read
+from fabula.graphs.aspects.cluster import Clustering, cluster
+from fabula.graphs.aspects.detection import represent
+from fabula.graphs.aspects.facts import facts
+from fabula.graphs.aspects.former import Former
+from fabula.graphs.aspects.knobs import Knobs
+from fabula.graphs.aspects.sets import read_aspects
+from fabula.graphs.aspects.stand_ins import StandIns
+from fabula.graphs.aspects.tree import Group, TreeNode, embeddings, grouped, grow, summary
+from fabula.graphs.aspects.values import Aspect, Detail, Summary
+from fabula.graphs.aspects.writer import Writer, make_writer
+from fabula.model import Chunk, Usage, Vectors
 
 # What many later calls depend on goes first; details, on which nothing depends, fill the gaps.
 EMBED, DETECT, SUMMARISE, CONDENSE = range(4)
 
-NOTHING = Known()
-
 In = TypeVar("In")
 Out = TypeVar("Out")
-Bare = TypeVar("Bare", Chunk, Summary, Detail)
+Bare = TypeVar("Bare", Summary, Detail)
 
 
-@dataclass(frozen=True, slots=True)
-class Method:
-    """The knobs of the method."""
-
-    chunk_tokens: int
-    clustering: Clustering
-    aspects: tuple[Aspect, ...]
-    detection_rounds: int
-    levels: int
-    details: int
-    details_per_call: int = 1
-
-
-@dataclass(frozen=True, slots=True)
-class Models:
-    """What one document is made with: an embedder, a writer for its chunks' texts, their meter."""
-
-    embedder: Embedder
-    writer: Callable[[Sequence[str]], Writer]
-    meter: Meter
-
-
-def build(
-    document: Document,
-    models: Models,
-    method: Method,
-    job: Job,
-    progress: Progress,
-    known: Known = NOTHING,
-) -> DocumentGraph:
-    """The graph of a document; it knows no database.
+def build(text: Text, knobs: Knobs, models: Models, known: Known, work: Work) -> Built:
+    """The aspect graph of a document, whose chunks it rests on; it knows no database.
 
     The aspect-oriented extension of RAPTOR (Sarthi et al. 2024, arXiv 2401.18059): soft clusters
     of chunks, the aspects clearest in each, one tree of summaries an aspect, and detail nodes.
     Deterministic where the models are. What an edit left alone of the graph that is `known`, made
-    by the same models and method, is used again. Raises ModelError.
+    by the same models and knobs, is used again. Raises ModelError, and SettingsError for an
+    aspect set that is none.
     """
-    bare = split(document, method.chunk_tokens, [chunk.text for chunk in known.chunks])
-    former = Former(known, bare)
-    writer = models.writer([chunk.text.strip() for chunk in bare])
-    steps = _Steps(document.id, method, models, writer, former, job, progress)
-    details = job.start(steps.condense, bare if method.details else [])
-    chunks = steps.embed(former.embedded(bare))
-    groups = steps.group(chunks) if method.levels else []
-    summaries, assigned = steps.grow(groups) if groups else ([], [])
-    return DocumentGraph(
-        document=document,
-        chunks=tuple(chunks),
-        summaries=tuple(summaries),
-        details=tuple(details.result()),
-        assigned=tuple(assigned),
-        usage=models.meter.usage(),
-        changed=former.changed,
+    aspects = read_aspects(knobs.set)
+    former = Former(read(known), text.chunks)
+    writer = make_writer(text, knobs, models, StandIns.expected(known.means, knobs))
+    steps = _Steps(text.document.id, knobs, aspects, models, writer, former, work)
+    condensed = work.job.start(steps.condense, text.chunks if knobs.details else ())
+    clusters = steps.cluster(text.chunks) if knobs.levels else []
+    summaries, assigned = steps.grow(clusters) if clusters else ([], [])
+    details = condensed.result()
+    return Built(
+        nodes_of(text.chunks, summaries, details),
+        edges_of(summaries, details),
+        facts(knobs, aspects, summaries, details, assigned, former.changed),
     )
 
 
@@ -102,12 +61,12 @@ class _Steps:
     """The steps of one document's build, and what they share."""
 
     document: str
-    method: Method
+    knobs: Knobs
+    aspects: tuple[Aspect, ...]
     models: Models
     writer: Writer
     former: Former
-    job: Job
-    progress: Progress
+    work: Work
     drafts: dict[str, str] = field(default_factory=dict)
     """Texts of summaries that detection wrote, by the summaries' ids."""
 
@@ -122,7 +81,7 @@ class _Steps:
             one if len(one.embedding) else replace(one, embedding=next(rows)) for one in passages
         ]
 
-    def group(self, chunks: Sequence[Chunk]) -> list[Group]:
+    def cluster(self, chunks: Sequence[Chunk]) -> list[Group]:
         """Soft clusters of chunks."""
         groups = self._divided("", 1, chunks)
         known = sum(self.former.aspects(group) is not None for group in groups)
@@ -137,15 +96,16 @@ class _Steps:
         growing: list[Future[list[Summary]]] = []
         assigned: list[str] = []
         for aspect, holders, was_assigned in represent(
-            self.method.aspects,
-            self.method.detection_rounds,
+            self.aspects,
+            # Extraction finds the same each time it is asked.
+            0 if self.models.offline else self.knobs.detection_rounds,
             lambda aspects, number: self._detect(groups, aspects, number),
             lambda aspect: self._best_fit(groups, aspect),
         ):
             held = [groups[number] for number in holders]
             growing.append(
-                self.job.start(
-                    grow, aspect, held, self.method.levels, self._summarise, self._divide
+                self.work.job.start(
+                    grow, aspect, held, self.knobs.levels, self._summarise, self._divide
                 )
             )
             stays_assigned = aspect.name in self.former.assigned and all(
@@ -156,7 +116,7 @@ class _Steps:
 
     def condense(self, chunks: Sequence[Chunk]) -> list[Detail]:
         """The detail nodes of every chunk, embedded."""
-        size = self.method.details_per_call
+        size = 1 if self.models.offline else self.knobs.details_per_call
         new = _batches([chunk for chunk in chunks if not self.former.has(chunk)], size)
         made = self._each(CONDENSE, "details", self._details, new)
         by_chunk = {
@@ -168,14 +128,14 @@ class _Steps:
         details = [by_chunk.get(chunk.id) or self.former.details(chunk) for chunk in chunks]
         return self.embed([detail for one in details for detail in one])
 
-    def _divide(self, aspect: Aspect, level: int, nodes: Sequence[Node]) -> list[Group]:
+    def _divide(self, aspect: Aspect, level: int, nodes: Sequence[TreeNode]) -> list[Group]:
         return self._divided(aspect.name, level, nodes)
 
-    def _divided(self, aspect: str, level: int, nodes: Sequence[Node]) -> list[Group]:
+    def _divided(self, aspect: str, level: int, nodes: Sequence[TreeNode]) -> list[Group]:
         """Clusters of nodes: as they were, as far as they did not change; else made now."""
-        knobs = self.method.clustering
+        knobs = Clustering.of(self.knobs)
 
-        def divide(nodes: Sequence[Node]) -> list[Group]:
+        def divide(nodes: Sequence[TreeNode]) -> list[Group]:
             counts = [node.tokens for node in nodes]
             return grouped(nodes, cluster(embeddings(nodes), counts, knobs))
 
@@ -186,7 +146,7 @@ class _Steps:
     ) -> list[Collection[str]]:
         """The aspects clearest in each group; a known group has those that it was found to hold."""
         names = {aspect.name for aspect in aspects}
-        if len(self.method.aspects) == 1:
+        if len(self.aspects) == 1:
             # As in RAPTOR: there is nothing to choose, and every cluster is summarised.
             return [names] * len(groups)
 
@@ -259,17 +219,17 @@ class _Steps:
             self.models.meter.add(step, Usage(saved=calls))
 
     def _each(
-        self, priority: int, step: str, work: Callable[[In], Out], items: Sequence[In]
+        self, priority: int, step: str, do: Callable[[In], Out], items: Sequence[In]
     ) -> list[Out]:
-        """`work` for all items on the shared workers, each told to the progress."""
+        """`do` for all items on the shared workers, each told to the progress."""
 
         def told(item: In) -> Out:
-            result = work(item)
-            self.progress.done(step, self.models.meter.total())
+            result = do(item)
+            self.work.progress.done(step, self.models.meter.total())
             return result
 
-        self.progress.expect(step, len(items))
-        return self.job.each(priority, told, items)
+        self.work.progress.expect(step, len(items))
+        return self.work.job.each(priority, told, items)
 
 
 def _batches(items: Sequence[In], size: int) -> list[Sequence[In]]:

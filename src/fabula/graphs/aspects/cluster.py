@@ -18,6 +18,7 @@ from fabula.errors import SettingsError
 if TYPE_CHECKING:
     from sklearn.mixture import GaussianMixture
 
+    from fabula.graphs.aspects.knobs import Knobs
     from fabula.model import Vectors
 
 Rows = NDArray[np.intp]
@@ -38,7 +39,7 @@ _alone = threading.Lock()
 
 @dataclass(frozen=True, slots=True)
 class Clustering:
-    """How to cluster; the fields are the settings of the same names.
+    """How to cluster.
 
     `size`: passages aimed at in a cluster; `tokens`: most tokens of a cluster's text; `count`:
     whether `size` or the Bayesian information criterion chooses the number of clusters;
@@ -55,6 +56,20 @@ class Clustering:
     membership: float
     variance_floor: float
     seed: int
+
+    @classmethod
+    def of(cls, knobs: Knobs) -> Clustering:
+        """As the settings say."""
+        return cls(
+            size=knobs.cluster_size,
+            tokens=knobs.cluster_tokens,
+            count=knobs.cluster_count,
+            reduction=knobs.cluster_reduction,
+            dimensions=knobs.cluster_dimensions,
+            membership=knobs.membership,
+            variance_floor=knobs.variance_floor,
+            seed=knobs.seed,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +245,7 @@ def _laid_out(vectors: Vectors, knobs: Clustering) -> Reals:
         from umap import UMAP
     except ImportError as error:
         raise SettingsError(
-            "FABULA_CLUSTER_REDUCTION=umap needs the extra: run `pip install 'fabula[umap]'`."
+            "`cluster_reduction = umap` needs the extra: run `pip install 'fabula[umap]'`."
         ) from error
     layout = UMAP(
         n_components=knobs.dimensions,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Collection, Iterator, Sequence
 
-from fabula.model import Aspect
+from fabula.graphs.aspects.values import Aspect
 
 log = logging.getLogger("fabula")
 

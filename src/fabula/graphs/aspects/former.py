@@ -1,4 +1,4 @@
-"""What an earlier ingest of a document made, and what of it can be used again."""
+"""What an earlier build of a document made, and what of it can be used again."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from fabula.build.cluster import Clustering
-from fabula.build.repair import repair
-from fabula.build.tree import Group, Node
-from fabula.model import Chunk, Detail, Known, Summary
+from fabula.graphs.aspects.cluster import Clustering
+from fabula.graphs.aspects.repair import repair
+from fabula.graphs.aspects.tree import Group, TreeNode
+from fabula.graphs.aspects.values import Detail, Earlier, Summary
+from fabula.model import Chunk
 
 MOST_CHANGED = 0.1
 """Share of chunks; once more have changed, clusters are made again."""
@@ -22,33 +23,26 @@ class Former:
     that have changed since the clusters were made; 0 where they are to be made now.
     """
 
-    def __init__(self, known: Known, chunks: Sequence[Chunk]) -> None:
-        self._chunks = {chunk.id: chunk for chunk in known.chunks}
-        self._summaries = {summary.id: summary for summary in known.summaries}
+    def __init__(self, earlier: Earlier, chunks: Sequence[Chunk]) -> None:
+        self._chunks = {chunk.id: chunk for chunk in earlier.chunks}
+        self._summaries = {summary.id: summary for summary in earlier.summaries}
         self._details: dict[str, list[Detail]] = defaultdict(list)
-        for detail in known.details:
+        for detail in earlier.details:
             self._details[detail.chunk].append(detail)
         self._aspects: dict[frozenset[str], set[str]] = defaultdict(set)
-        for summary in known.summaries:
+        for summary in earlier.summaries:
             if summary.level == 1:
                 self._aspects[frozenset(one.id for one in summary.members)].add(summary.aspect)
-        self.assigned = frozenset(known.assigned)
+        self.assigned = frozenset(earlier.assigned)
         now = {chunk.id for chunk in chunks}
         gone, come = len(self._chunks.keys() - now), len(now - self._chunks.keys())
-        changed = known.changed + max(gone, come)
-        self._is_kept = bool(known.chunks) and changed <= MOST_CHANGED * len(chunks)
+        changed = earlier.changed + max(gone, come)
+        self._is_kept = bool(earlier.chunks) and changed <= MOST_CHANGED * len(chunks)
         self.changed = changed if self._is_kept else 0
 
     def has(self, chunk: Chunk) -> bool:
         """Whether the chunk was there before."""
         return chunk.id in self._chunks
-
-    def embedded(self, chunks: Sequence[Chunk]) -> list[Chunk]:
-        """The chunks, those that were there before with their embeddings."""
-        return [
-            replace(chunk, embedding=self._chunks[chunk.id].embedding) if self.has(chunk) else chunk
-            for chunk in chunks
-        ]
 
     def details(self, chunk: Chunk) -> list[Detail]:
         """The details of a chunk that was there before, placed where it is now."""
@@ -69,9 +63,9 @@ class Former:
         self,
         aspect: str,
         level: int,
-        nodes: Sequence[Node],
+        nodes: Sequence[TreeNode],
         knobs: Clustering,
-        divide: Callable[[Sequence[Node]], list[Group]],
+        divide: Callable[[Sequence[TreeNode]], list[Group]],
     ) -> list[Group]:
         """The clusters of `nodes`, which a level of summaries is to be made of.
 

@@ -1,16 +1,18 @@
-"""A Writer and an Answerer that ask a chat model, with the texts of `prompts/`."""
+"""A writer that asks chat models, with the texts of `prompts/`."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from fabula import tokens
 from fabula.errors import BadReply
-from fabula.model import Aspect
-from fabula.prompts import prompt
-from fabula.providers import NO_ANSWER, Chat, Prompt, Reply
+from fabula.graphs.aspects.prompts import prompt
+from fabula.graphs.aspects.stand_ins import StandIns
+from fabula.graphs.aspects.values import Aspect
+from fabula.providers import Chat, Prompt
+from fabula.providers.prompted import WORDS
 from fabula.replies import (
     ask,
     ask_once,
@@ -25,8 +27,6 @@ from fabula.shapes import DetailsReply, PassagesReply, aspects_reply, summaries_
 
 LOG = logging.getLogger("fabula")
 
-WORDS = 0.7
-"""Words a token, told beside a limit in tokens, which models can't count."""
 ROOM = 3
 """A reply may take so many times its limit: cut by us at a sentence, not by the endpoint."""
 FAR_TOO_LONG = 1.5
@@ -40,6 +40,7 @@ class PromptedWriter:
     detecting: Chat
     summarising: Chat
     condensing: Chat
+    stand_ins: StandIns
     temperature: float = 0.5
     summary_tokens: int = 200
     details: int = 2
@@ -66,6 +67,7 @@ class PromptedWriter:
             temperature=self.temperature,
             schema=aspects_reply(names),
             sample=sample,
+            stand_in=lambda: self.stand_ins.detected(names, sample),
         )
         return dict.fromkeys(
             ask(self.detecting, asked, lambda reply: read_aspects(reply, names)), ""
@@ -73,12 +75,12 @@ class PromptedWriter:
 
     def summarise(self, texts: Sequence[str], aspect: Aspect) -> str:
         """What `texts` tell about `aspect`, in whole sentences of at most `summary_tokens`."""
-        size = self._summary_size
+        size, passages = self._summary_size, "\n\n".join(texts)
         asked = Prompt(
             system=prompt("summarise_system"),
             user=prompt(
                 "summarise",
-                passages="\n\n".join(texts),
+                passages=passages,
                 aspect=aspect.name,
                 description=aspect.description,
                 focus=aspect.focus,
@@ -86,6 +88,7 @@ class PromptedWriter:
             ),
             max_tokens=ROOM * self.summary_tokens,
             temperature=self.temperature,
+            stand_in=lambda: self.stand_ins.summarised(passages),
         )
         summary = ask(self.summarising, asked, read_summary)
         if self._is_far_too_long(summary):
@@ -122,6 +125,7 @@ class PromptedWriter:
             temperature=self.temperature,
             schema=summaries_reply(names),
             sample=sample,
+            stand_in=lambda: self.stand_ins.detected_and_summarised(text, names, sample),
         )
         found = ask_once(self.summarising, asked, lambda reply: read_summaries(reply, names))
         return {
@@ -142,6 +146,7 @@ class PromptedWriter:
             max_tokens=100 + ROOM * self.details * self.detail_tokens * len(texts),
             temperature=self.temperature,
             schema=PassagesReply,
+            stand_in=lambda: self.stand_ins.condensed_several(texts, self.details),
         )
 
         def read(reply: str) -> dict[int, tuple[str, ...]]:
@@ -160,6 +165,7 @@ class PromptedWriter:
             max_tokens=100 + ROOM * self.details * self.detail_tokens,
             temperature=self.temperature,
             schema=DetailsReply,
+            stand_in=lambda: self.stand_ins.condensed(text, self.details),
         )
         return ask(self.condensing, asked, lambda reply: read_details(reply, self.details))
 
@@ -174,29 +180,3 @@ class PromptedWriter:
 
     def _is_far_too_long(self, summary: str) -> bool:
         return tokens.count(summary) > FAR_TOO_LONG * self.summary_tokens
-
-
-@dataclass(frozen=True, slots=True)
-class PromptedAnswerer:
-    """An `Answerer`: answers from the passages alone, or says NO_ANSWER."""
-
-    chat: Chat
-    temperature: float = 0.0
-    answer_tokens: int = 500
-
-    def answer(self, question: str, context: Sequence[str]) -> Iterator[Reply]:
-        """Pieces of an answer that cites the passages of `context` as [1], [2], ..."""
-        numbered = "\n\n".join(f"[{n}] {text.strip()}" for n, text in enumerate(context, 1))
-        asked = Prompt(
-            system=prompt("answer_system"),
-            user=prompt(
-                "answer",
-                passages=numbered,
-                question=question.strip(),
-                words=round(WORDS * self.answer_tokens),
-                unanswered=NO_ANSWER,
-            ),
-            max_tokens=self.answer_tokens,
-            temperature=self.temperature,
-        )
-        return self.chat.stream(asked)

@@ -6,8 +6,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from fabula.build.cluster import Clustering, Reals, one_thread, placed
-from fabula.build.tree import Group, Node, embeddings
+from fabula.graphs.aspects.cluster import Clustering, Reals, one_thread, placed
+from fabula.graphs.aspects.tree import Group, TreeNode, embeddings
 
 Members = dict[str, float]
 """A cluster as the graph has it: the ids of its members and their membership probabilities."""
@@ -16,9 +16,9 @@ Members = dict[str, float]
 def repair(
     former: Sequence[Mapping[str, float]],
     before: Collection[str],
-    nodes: Sequence[Node],
+    nodes: Sequence[TreeNode],
     knobs: Clustering,
-    divide: Callable[[Sequence[Node]], list[Group]],
+    divide: Callable[[Sequence[TreeNode]], list[Group]],
 ) -> list[Group]:
     """The clusters of `nodes`, in the order of their first members; `former` are those they had.
 
@@ -65,7 +65,7 @@ def _kept(
 
 def _join(
     newcomers: Sequence[int],
-    nodes: Sequence[Node],
+    nodes: Sequence[TreeNode],
     clusters: Sequence[Sequence[int]],
     touched: set[int],
     knobs: Clustering,
@@ -85,7 +85,10 @@ def _join(
 
 
 def _shares(
-    nodes: Sequence[Node], clusters: Sequence[Sequence[int]], rows: Sequence[int], knobs: Clustering
+    nodes: Sequence[TreeNode],
+    clusters: Sequence[Sequence[int]],
+    rows: Sequence[int],
+    knobs: Clustering,
 ) -> Reals:
     """The probability of each of some rows to be of each cluster, shape (rows, clusters).
 
@@ -105,13 +108,16 @@ def _shares(
     return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
 
-def _gathered(members: Members, nodes: Sequence[Node], place: Mapping[str, int]) -> Group:
+def _gathered(members: Members, nodes: Sequence[TreeNode], place: Mapping[str, int]) -> Group:
     ordered = sorted(members, key=place.__getitem__)
     return Group(tuple(nodes[place[id]] for id in ordered), tuple(members[id] for id in ordered))
 
 
 def _within(
-    group: Group, touched: bool, knobs: Clustering, divide: Callable[[Sequence[Node]], list[Group]]
+    group: Group,
+    touched: bool,
+    knobs: Clustering,
+    divide: Callable[[Sequence[TreeNode]], list[Group]],
 ) -> list[Group]:
     """The group, divided if what joined it made it too long."""
     too_long = sum(node.tokens for node in group.nodes) > knobs.tokens

@@ -8,17 +8,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from fabula import ids
-from fabula.build.cluster import Cluster
-from fabula.model import Aspect, Chunk, Member, Summary, Vectors
+from fabula.graphs.aspects.cluster import Cluster
+from fabula.graphs.aspects.values import Aspect, Member, Summary
+from fabula.model import Chunk, Vectors
 
-Node = Chunk | Summary
+TreeNode = Chunk | Summary
+"""What a summary may rest on."""
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
     """The passages of one cluster, in text order, with their membership probabilities."""
 
-    nodes: tuple[Node, ...]
+    nodes: tuple[TreeNode, ...]
     weights: tuple[float, ...]
 
 
@@ -27,7 +29,7 @@ def grow(
     groups: Sequence[Group],
     levels: int,
     summarise: Callable[[Aspect, int, Sequence[Group]], list[Summary]],
-    divide: Callable[[Aspect, int, Sequence[Node]], list[Group]],
+    divide: Callable[[Aspect, int, Sequence[TreeNode]], list[Group]],
 ) -> list[Summary]:
     """The summaries of `aspect`, all levels, lowest first.
 
@@ -51,7 +53,7 @@ def grow(
     return tree
 
 
-def grouped(nodes: Sequence[Node], clusters: Sequence[Cluster]) -> list[Group]:
+def grouped(nodes: Sequence[TreeNode], clusters: Sequence[Cluster]) -> list[Group]:
     """Clusters of row numbers as groups of the nodes in those rows; none has another's members."""
     groups: dict[tuple[int, ...], Group] = {}
     for one in clusters:
@@ -60,7 +62,7 @@ def grouped(nodes: Sequence[Node], clusters: Sequence[Cluster]) -> list[Group]:
     return list(groups.values())
 
 
-def embeddings(nodes: Sequence[Node]) -> Vectors:
+def embeddings(nodes: Sequence[TreeNode]) -> Vectors:
     """The embeddings of nodes, shape (nodes, dimensions)."""
     return np.stack([node.embedding for node in nodes])
 
@@ -85,7 +87,7 @@ def summary(
     )
 
 
-def _span_of_sections(nodes: Sequence[Node]) -> str:
+def _span_of_sections(nodes: Sequence[TreeNode]) -> str:
     """'First – Last', or the one section that all are in."""
     first = min(nodes, key=lambda node: node.start).section.split(" – ")[0]
     last = max(nodes, key=lambda node: node.end).section.split(" – ")[-1]

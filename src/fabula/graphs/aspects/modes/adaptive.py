@@ -13,12 +13,13 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from pydantic import BaseModel, ConfigDict, Field
+
 from fabula.model import Filters, Hit, Vector
 from fabula.queries import query
 from fabula.retrieve.fusion import by_scores
-from fabula.retrieve.modes import Tools
+from fabula.retrieve.modes import Mode, Tools
 from fabula.retrieve.words import by_words
-from fabula.store.traversal import members
 
 USUAL_GAINS = (0.1, 0.1, 0.1)
 """Cosine that a passage's best member is ahead of it, before any was opened."""
@@ -26,6 +27,14 @@ ENOUGH = 20
 """The rank to reach: a longer list than an answer needs, so that the best are certain."""
 WORDS = 0.7
 """The weight of words among what was found: hybrid's."""
+
+
+class Knobs(BaseModel):
+    """How far to look."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    width: int = Field(5, ge=1, le=100, description="passages a traversal keeps or opens at once")
 
 
 @dataclass(slots=True)
@@ -67,14 +76,15 @@ def _stretch(hit: Hit) -> tuple[str, int, int]:
 
 def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
     """The `k` best that were found; a round trip for the tops, and one for each `width` opened."""
+    width = tools.knobs.width
     vector = tools.embed(question)
     frontier = Frontier()
-    with tools.path.step("tops", f"the best {tools.width} of each aspect") as step:
-        tops = tools.found(query("find_tops"), vector, filters, width=tools.width)
+    with tools.path.step("tops", f"the best {width} of each aspect") as step:
+        tops = tools.found(query("aspects/find_tops"), vector, filters, width=width)
         frontier.found |= {hit.id: hit for hit in tops}
         step.found(tops)
-    while chosen := frontier.next(tools.width):
-        _open(chosen, vector, tools, frontier)
+    while chosen := frontier.next(width):
+        _open(chosen, vector, filters, tools, frontier)
     found = [hit for hit in frontier.best() if _passes(hit, filters)]
     with tools.path.step("rank", f"{len(frontier.found)} found, by cosine and by words") as step:
         alike = by_words(question, found)
@@ -83,14 +93,28 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
     return ranked[: tools.k]
 
 
-def _open(chosen: Sequence[Hit], vector: Vector, tools: Tools, frontier: Frontier) -> None:
+def _open(
+    chosen: Sequence[Hit], vector: Vector, filters: Filters, tools: Tools, frontier: Frontier
+) -> None:
     with tools.path.step("open", ", ".join(f"{hit.aspect} {hit.level}" for hit in chosen)) as step:
-        model = tools.embedder.model
-        below = members(tools.store, [hit.id for hit in chosen], vector, model)
+        below: dict[str, list[Hit]] = {hit.id: [] for hit in chosen}
+        for row in tools.rows(
+            query("aspects/find_members"), vector, filters, summaries=list(below)
+        ):
+            below[row["of"]].append(Hit(**row["hit"]))
         for hit in chosen:
             frontier.open(hit, below[hit.id])
         step.found([member for hit in chosen for member in below[hit.id]])
 
 
 def _passes(hit: Hit, filters: Filters) -> bool:
-    return hit.kind in filters.kinds and filters.lowest <= hit.level <= filters.highest
+    of_kind = not filters.kinds or hit.kind in filters.kinds
+    return of_kind and filters.lowest <= hit.level <= filters.highest
+
+
+MODE = Mode(
+    retrieve,
+    "down the trees from the best summary at hand, as long as that can pay",
+    knobs=Knobs,
+    graph="aspects",
+)

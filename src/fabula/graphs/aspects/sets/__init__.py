@@ -10,7 +10,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from fabula.errors import SettingsError
-from fabula.model import Aspect
+from fabula.graphs.aspects.values import Aspect
 
 
 class _Entry(BaseModel):
