@@ -1,15 +1,15 @@
-"""What models are to Fabula: a chat, an embedder, and the two roles a build and a query need."""
+"""What models are to Fabula: a chat, an embedder, and what a query asks of them."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from fabula.model import Aspect, Vectors
+    from fabula.model import Vectors
 
 NO_ANSWER = "The passages found do not answer this question."
 """What an answerer says where the context does not hold the answer."""
@@ -21,7 +21,8 @@ class Prompt:
 
     `correction` tells what was wrong with the reply before; it is sent after `user`. Whatever it
     says, the same is asked for: the response cache knows a prompt without it. `sample` tells apart
-    several replies to the same prompt.
+    several replies to the same prompt. `stand_in` makes a reply as the model may be expected to
+    write it, in the form that is asked for: what a dry run goes on with.
     """
 
     system: str
@@ -31,6 +32,7 @@ class Prompt:
     schema: type[BaseModel] | None = None
     correction: str = ""
     sample: int = 0
+    stand_in: Callable[[], str] | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,36 +98,12 @@ class Embedder(Protocol):
         ...
 
 
-class Writer(Protocol):
-    """What building a graph asks of a model; one instance serves one document."""
-
-    def detect(self, text: str, aspects: Sequence[Aspect], sample: int = 0) -> dict[str, str]:
-        """The names of those `aspects` that are clearest in a cluster's text; may be none.
-
-        Another `sample` is asked anew, where the model does not always say the same.
-        Each with its summary, where the same call wrote it; else with ''.
-        """
-        ...
-
-    def summarise(self, texts: Sequence[str], aspect: Aspect) -> str:
-        """What the passages of one cluster say about `aspect` alone."""
-        ...
-
-    def condense(self, texts: Sequence[str]) -> list[tuple[str, ...]]:
-        """Key facts of each of some neighbouring chunks, as fragments, none like another."""
-        ...
-
-
 Rewriting = Literal["queries", "answer"]
 """A question in other words, or an answer that is made up to search with."""
 
 
 class Guide(Protocol):
     """What retrieval may ask of a model."""
-
-    def route(self, question: str, aspects: Sequence[Aspect]) -> Collection[str]:
-        """The names of the aspects that the question asks about; maybe none."""
-        ...
 
     def rewrite(self, question: str, form: Rewriting) -> list[str]:
         """What to search with: other wordings of the question, or one made-up answer."""

@@ -7,17 +7,21 @@ import itertools
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fabula.model import Aspect, Vector, Vectors
+from fabula.model import Vector, Vectors
 from fabula.providers import Embedder
 from fabula.providers.extracts import FEWEST_WORDS, Scores, chosen, rarity, salience, scaled
 from fabula.providers.fragments import fragments
 from fabula.providers.stems import Stemmer
 from fabula.sentences import sentences
 from fabula.tokens import count, count_all, cut
+
+if TYPE_CHECKING:
+    from fabula.graphs.aspects.values import Aspect
 
 # Measured on 45 stories against reference answers: this balance finds a third more of their
 # words than the sentences nearest to the centroid; more weight on the aspect costs a point.

@@ -1,32 +1,27 @@
-"""What retrieval may ask of a model: a question's aspects, other wordings, and a ranking."""
+"""What retrieval may ask of a model: a question in other words, and a ranking."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-
-import numpy as np
 
 from fabula import tokens
 from fabula.errors import SettingsError
-from fabula.model import Aspect
 from fabula.prompts import prompt
-from fabula.providers import Chat, Embedder, Prompt, Rewriting
+from fabula.providers import Chat, Prompt, Rewriting
 from fabula.replies import (
     ask,
-    read_aspects,
     read_queries,
     read_ranking,
     read_summary,
 )
-from fabula.shapes import QueriesReply, RankingReply, aspects_reply
+from fabula.shapes import QueriesReply, RankingReply
 
 QUERIES = 3
 """Other wordings of a question."""
 ANSWER_TOKENS = 200
 RANKED_TOKENS = 300
 """Of each passage that is ranked: enough to judge it by."""
-MOST_ROUTED = 2
 
 Rank = Callable[[str, Sequence[str]], list[float]]
 
@@ -35,22 +30,8 @@ Rank = Callable[[str, Sequence[str]], list[float]]
 class PromptedGuide:
     """A `Guide` that asks a chat; it ranks with `ranker`, an endpoint for that, if there is one."""
 
-    routing: Chat
     chat: Chat
     ranker: Rank | None = None
-
-    def route(self, question: str, aspects: Sequence[Aspect]) -> Collection[str]:
-        """The names of the aspects that the question asks about; maybe none."""
-        names = tuple(aspect.name for aspect in aspects)
-        listed = "\n".join(f"- {aspect.name}: {aspect.description}" for aspect in aspects)
-        asked = Prompt(
-            system=prompt("route_system"),
-            user=prompt("route", aspects=listed, question=question),
-            max_tokens=100 + 2 * tokens.count(", ".join(names)),
-            temperature=0,
-            schema=aspects_reply(names),
-        )
-        return ask(self.routing, asked, lambda reply: read_aspects(reply, names))
 
     def rewrite(self, question: str, form: Rewriting) -> list[str]:
         """Other wordings of the question, or one made-up answer (Gao et al. 2022, HyDE)."""
@@ -92,16 +73,7 @@ class PromptedGuide:
 
 @dataclass(frozen=True, slots=True)
 class OfflineGuide:
-    """A `Guide` that asks no model: it compares, and can neither write nor rank."""
-
-    embedder: Embedder
-
-    def route(self, question: str, aspects: Sequence[Aspect]) -> Collection[str]:
-        """The two aspects whose descriptions are nearest to the question."""
-        described = [f"{aspect.name}. {aspect.description}" for aspect in aspects]
-        vector, *wanted = self.embedder.embed([question, *described]).vectors
-        nearest = np.argsort(-(np.stack(wanted) @ vector), kind="stable")[:MOST_ROUTED]
-        return frozenset(aspects[one].name for one in nearest.tolist())
+    """A `Guide` without a model: it can neither write nor rank."""
 
     def rewrite(self, question: str, form: Rewriting) -> list[str]:
         """Raises SettingsError: it takes a model."""

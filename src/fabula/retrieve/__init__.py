@@ -39,7 +39,9 @@ def retrieve(
     """The hits of a mode, `tools.k` of them and what they are expanded by, best first."""
     passes_over = options.rerank or options.diversity > 0
     wide = replace(tools, k=WIDER * tools.k) if passes_over else tools
-    rankings = [mode(one, filters, wide) for one in _questions(question, tools, options.rewrite)]
+    rankings = [
+        mode.retrieve(one, filters, wide) for one in _questions(question, tools, options.rewrite)
+    ]
     hits = rankings[0] if len(rankings) == 1 else _fused(rankings, wide)
     if options.rerank and hits:
         hits = _reranked(question, hits, tools)

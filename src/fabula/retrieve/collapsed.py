@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from fabula.model import Filters, Hit
-from fabula.retrieve.modes import Tools
+
+if TYPE_CHECKING:
+    from fabula.retrieve.modes import Tools
 
 
 def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:

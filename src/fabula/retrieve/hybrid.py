@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
 from fabula.model import Filters, Hit
 from fabula.retrieve.fusion import by_ranks, by_scores
-from fabula.retrieve.modes import Tools
+
+if TYPE_CHECKING:
+    from fabula.retrieve.modes import Tools
 
 DEPTH = 100
 """How far down each ranking counts at least; what is further scores 0 there."""
 WORDS = 0.7
 """The weight of BM25. Measured on seven novels with static embeddings: level with a weighted sum
 over all passages, 7 to 9 points more of the evidence than cosine alone."""
+
+
+class Knobs(BaseModel):
+    """What the two rankings are put together by."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    fusion: Literal["scores", "ranks"] = Field(
+        "scores", description="what hybrid puts its two rankings together by"
+    )
 
 
 def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
@@ -20,8 +36,8 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
     with tools.path.step("matching", "BM25, from the full-text index") as step:
         alike = tools.store.matching(question, depth, filters)
         step.found(alike)
-    with tools.path.step("fuse", f"by {tools.fusion}") as step:
-        if tools.fusion == "ranks":
+    with tools.path.step("fuse", f"by {tools.knobs.fusion}") as step:
+        if tools.knobs.fusion == "ranks":
             fused = by_ranks([alike, near], depth)
         else:
             fused = by_scores([(alike, WORDS), (near, 1 - WORDS)], depth)

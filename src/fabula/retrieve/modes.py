@@ -1,44 +1,53 @@
-"""Ways through the graph by name: each is one function, which any package can add to.
+"""Ways to find passages, by name: the core's own, those that graphs bring, and other packages'.
 
-A package registers a mode as an entry point of the group `fabula.modes`, as Fabula does its own.
+A package registers a mode as an entry point of the group `fabula.modes`: a `Mode`, or its function
+alone.
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from importlib.metadata import entry_points
-from typing import Any, Literal, Protocol
+from functools import partial
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
 
 from fabula.errors import SettingsError
-from fabula.model import Aspect, Filters, Hit, Vector
-from fabula.providers import Embedder, Guide
+from fabula.graph.method import Models, graphs
+from fabula.model import Filters, Hit, Vector
+from fabula.providers import Embedder, Guide, Reply
+from fabula.retrieve import collapsed, hybrid, naive
 from fabula.retrieve.path import Path
-from fabula.store import Store
-from fabula.store.traversal import found
+from fabula.store import Store, traversal
 
 GROUP = "fabula.modes"
-Fusion = Literal["scores", "ranks"]
+
+
+class NoKnobs(BaseModel):
+    """The settings of a mode that has none."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 @dataclass(frozen=True, slots=True)
 class Tools:
     """What a mode works with: the graph, models, and how far to look.
 
-    `k`: most hits; `width`: passages that a traversal opens or keeps at once; `depth`: steps that
-    it takes at most; `fusion`: what rankings are put together by.
+    `k`: most hits; `knobs`: the mode's own settings, of the class that it names; `method`: those
+    of the graph that it walks, or None where it walks none.
     """
 
     store: Store
     embedder: Embedder
+    models: Models
     guide: Guide
-    aspects: Sequence[Aspect]
     path: Path
     k: int
-    width: int
-    depth: int
-    fusion: Fusion
+    knobs: Any
+    method: Any
 
     def embed(self, question: str) -> Vector:
         """The question's embedding, shape (dimensions,), of length 1."""
@@ -49,8 +58,19 @@ class Tools:
     def found(
         self, statement: str, vector: Vector, filters: Filters, **parameters: Any
     ) -> list[Hit]:
-        """What a statement of the mode's own finds, best first."""
-        return found(self.store, statement, vector, filters, self.embedder.model, **parameters)
+        """The hits that a statement of the mode's own finds, best first."""
+        return [Hit(**row["hit"]) for row in self.rows(statement, vector, filters, **parameters)]
+
+    def rows(
+        self, statement: str, vector: Vector, filters: Filters, **parameters: Any
+    ) -> list[dict[str, Any]]:
+        """The rows of a statement of the mode's own; each has a `hit`.
+
+        Beside `parameters` it is given $vector, the space that this is of ($model, $slot and
+        $embedding, the property), and what the filters say; it must not leave $collection.
+        """
+        model = self.embedder.model
+        return traversal.rows(self.store, statement, vector, filters, model, **parameters)
 
     def nearest(self, question: str, filters: Filters, limit: int) -> list[Hit]:
         """The `limit` passages of highest cosine with the question; one round trip."""
@@ -61,26 +81,70 @@ class Tools:
         return hits
 
 
-class Mode(Protocol):
-    """A way through the graph."""
+Retrieve = Callable[[str, Filters, Tools], list[Hit]]
+"""At most `tools.k` passages within the filters, best first; equal ones by their ids."""
 
-    def __call__(self, question: str, filters: Filters, tools: Tools) -> list[Hit]:
-        """At most `tools.k` passages within `filters`, best first; equal ones by their ids."""
-        ...
+
+@dataclass(frozen=True, slots=True)
+class Mode:
+    """A way to find passages, and what it does is said in `about`.
+
+    `knobs`: a frozen pydantic model of its settings; `graph`: the graph that it walks, '' where it
+    needs passages alone; `answer`: its own way to answer, where it is not one call.
+    """
+
+    retrieve: Retrieve
+    about: str
+    knobs: type[BaseModel] = NoKnobs
+    graph: str = ""
+    answer: Callable[..., Iterator[Reply]] | None = None
+
+
+CORE = {
+    "collapsed": Mode(collapsed.retrieve, "all levels at once, in one ranking by cosine"),
+    "hybrid": Mode(hybrid.retrieve, "cosine and BM25 over all levels at once", knobs=hybrid.Knobs),
+    "naive": Mode(naive.retrieve, "chunks alone, by cosine"),
+}
 
 
 def mode_names() -> list[str]:
     """The modes that are installed."""
-    return sorted({found.name for found in entry_points(group=GROUP)})
+    return sorted(_installed())
 
 
 def mode(name: str) -> Mode:
     """The mode of that name. Raises SettingsError for one that no package has."""
-    found = [one for one in entry_points(group=GROUP) if one.name == name]
-    if not found:
-        names = mode_names()
-        near = difflib.get_close_matches(name, names, 1)
-        hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(names)}."
-        raise SettingsError(f"There is no mode {name!r} (FABULA_MODE): {hint}")
-    loaded: Mode = found[0].load()
-    return loaded
+    installed = _installed()
+    if name in installed:
+        return installed[name]()
+    near = difflib.get_close_matches(name, installed, 1)
+    hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(sorted(installed))}."
+    raise SettingsError(f"There is no mode {name!r} (FABULA_MODE): {hint}")
+
+
+def _installed() -> Mapping[str, Callable[[], Mode]]:
+    """What loads each mode, by its name. Raises SettingsError for a name that two places have."""
+    found = [(name, "Fabula itself", _given(one)) for name, one in CORE.items()]
+    for graph in graphs().values():
+        place = f"the graph {graph.name}"
+        found += [(name, place, _given(one)) for name, one in graph.modes.items()]
+    for entry in entry_points(group=GROUP):
+        found.append((entry.name, entry.value, partial(_loaded, entry)))
+    places: dict[str, str] = {}
+    for name, place, _ in found:
+        if name in places:
+            raise SettingsError(
+                f"There are two modes named {name!r}, one of {places[name]} and one of {place}: "
+                "remove one of the two packages."
+            )
+        places[name] = place
+    return {name: load for name, _, load in found}
+
+
+def _given(mode: Mode) -> Callable[[], Mode]:
+    return lambda: mode
+
+
+def _loaded(entry: EntryPoint) -> Mode:
+    loaded = entry.load()
+    return loaded if isinstance(loaded, Mode) else Mode(loaded, f"{entry.name}, of {entry.value}")

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from fabula.model import Filters, Hit
-from fabula.retrieve.modes import Tools
+
+if TYPE_CHECKING:
+    from fabula.retrieve.modes import Tools
 
 
 def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
     """The nearest chunks that `filters` let through."""
-    chunks = tuple(kind for kind in filters.kinds if kind == "chunk")
-    return tools.nearest(question, replace(filters, kinds=chunks), tools.k)
+    if filters.kinds and "chunk" not in filters.kinds:
+        return []
+    return tools.nearest(question, replace(filters, kinds=("chunk",)), tools.k)

@@ -1,0 +1,45 @@
+// Down the trees: the best tops of each aspect, then the best of what those at hand rest on.
+// None, where the collection's embeddings are of another model or in another slot by now.
+// $vector                          the question's embedding
+// $model, $slot                    what embedded it, and where the collection keeps such vectors
+// $embedding                       the property that they are in
+// $width                           how many are kept at each step, and tops of each aspect
+// $depth                           how many steps down
+// $collection                      the collection to stay in
+// $first_document, $last_document  the same id twice, or '' and the last character for all
+// $kinds                           as chunk, summary: of what is returned; [] for all
+// $aspects                         the trees to go down; [] for all
+// $lowest, $highest                levels of what is returned
+CYPHER 25
+MATCH (space:Collection {name: $collection, model: $model, slot: $slot})
+WITH CASE WHEN $aspects = [] THEN space.aspects ELSE $aspects END AS aspects
+MATCH (top:Passage&Summary)
+WHERE top.document >= $first_document AND top.document <= $last_document
+  AND top.collection = $collection AND top.aspect IN aspects
+  AND NOT EXISTS { (top)<-[:SUMMARIZES]-() }
+WITH top
+ORDER BY vector.similarity.cosine(top[$embedding], $vector) DESC, top.id
+WITH top.aspect AS aspect, collect(top)[..$width] AS best
+UNWIND best AS top
+WITH collect(top) AS tops
+WITH reduce(path = [tops], step IN range(1, $depth) | path + [COLLECT {
+  UNWIND path[-1] AS node
+  MATCH (node)-[:SUMMARIZES]->(member)
+  WITH DISTINCT member
+  ORDER BY vector.similarity.cosine(member[$embedding], $vector) DESC, member.id
+  LIMIT $width
+  RETURN member
+}]) AS path
+UNWIND path AS nodes
+UNWIND nodes AS passage
+WITH DISTINCT passage
+WHERE ($kinds = [] OR passage.kind IN $kinds)
+  AND passage.level >= $lowest AND passage.level <= $highest
+WITH passage, 2 * vector.similarity.cosine(passage[$embedding], $vector) - 1 AS score
+MATCH (document:Document {id: passage.document})
+  USING INDEX SEEK document:Document(id)
+RETURN passage {
+  .id, .kind, .document, .section, .aspect, .level, .start, .end, .text, .tokens,
+  title: document.title, language: document.language, score: score
+} AS hit
+ORDER BY score DESC, passage.id

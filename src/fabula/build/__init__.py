@@ -1,1 +1,0 @@
-"""From a document to its graph; knows models, and no database."""

@@ -1,0 +1,36 @@
+"""The aspect graph: a tree of summaries for each narrative aspect of a book, and details."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from fabula.graph.method import Graph
+from fabula.graphs.aspects import border, prompts
+from fabula.graphs.aspects.build import build
+from fabula.graphs.aspects.knobs import CHAT_ONLY, Knobs
+from fabula.graphs.aspects.modes import MODES
+from fabula.graphs.aspects.sets import read_aspects
+from fabula.queries import FOLDER
+
+
+def _settings(knobs: Knobs, offline: bool) -> Mapping[str, Any]:
+    """The knobs, the aspect set written out: another text under the same name is another set."""
+    aspects = {one.name: [one.description, one.focus] for one in read_aspects(knobs.set)}
+    left_out = set(CHAT_ONLY) if offline else None
+    return knobs.model_dump(mode="json", exclude=left_out) | {"set": aspects}
+
+
+GRAPH = Graph(
+    name="aspects",
+    about="a tree of summaries for each narrative aspect, and details",
+    version=1,
+    knobs=Knobs,
+    build=build,
+    passages=(border.SUMMARY, border.DETAIL),
+    edges=(border.SUMMARIZES, border.DETAILS),
+    modes=MODES,
+    prompts=prompts.FOLDER,
+    cypher=FOLDER / "aspects",
+    settings=_settings,
+)

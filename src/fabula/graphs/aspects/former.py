@@ -1,0 +1,91 @@
+"""What an earlier build of a document made, and what of it can be used again."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from fabula.graphs.aspects.cluster import Clustering
+from fabula.graphs.aspects.repair import repair
+from fabula.graphs.aspects.tree import Group, TreeNode
+from fabula.graphs.aspects.values import Detail, Earlier, Summary
+from fabula.model import Chunk
+
+MOST_CHANGED = 0.1
+"""Share of chunks; once more have changed, clusters are made again."""
+
+
+class Former:
+    """A document's former graph, looked up by what its parts were made from.
+
+    Ids are made from content, so what has the same id says the same. `changed` counts the chunks
+    that have changed since the clusters were made; 0 where they are to be made now.
+    """
+
+    def __init__(self, earlier: Earlier, chunks: Sequence[Chunk]) -> None:
+        self._chunks = {chunk.id: chunk for chunk in earlier.chunks}
+        self._summaries = {summary.id: summary for summary in earlier.summaries}
+        self._details: dict[str, list[Detail]] = defaultdict(list)
+        for detail in earlier.details:
+            self._details[detail.chunk].append(detail)
+        self._aspects: dict[frozenset[str], set[str]] = defaultdict(set)
+        for summary in earlier.summaries:
+            if summary.level == 1:
+                self._aspects[frozenset(one.id for one in summary.members)].add(summary.aspect)
+        self.assigned = frozenset(earlier.assigned)
+        now = {chunk.id for chunk in chunks}
+        gone, come = len(self._chunks.keys() - now), len(now - self._chunks.keys())
+        changed = earlier.changed + max(gone, come)
+        self._is_kept = bool(earlier.chunks) and changed <= MOST_CHANGED * len(chunks)
+        self.changed = changed if self._is_kept else 0
+
+    def has(self, chunk: Chunk) -> bool:
+        """Whether the chunk was there before."""
+        return chunk.id in self._chunks
+
+    def details(self, chunk: Chunk) -> list[Detail]:
+        """The details of a chunk that was there before, placed where it is now."""
+        return [
+            replace(detail, section=chunk.section, start=chunk.start, end=chunk.end)
+            for detail in self._details[chunk.id]
+        ]
+
+    def summary(self, id: str) -> Summary | None:
+        """The summary of that id."""
+        return self._summaries.get(id)
+
+    def aspects(self, group: Group) -> set[str] | None:
+        """The aspects that a cluster was found to hold; None for a cluster that is new."""
+        return self._aspects.get(frozenset(node.id for node in group.nodes))
+
+    def groups(
+        self,
+        aspect: str,
+        level: int,
+        nodes: Sequence[TreeNode],
+        knobs: Clustering,
+        divide: Callable[[Sequence[TreeNode]], list[Group]],
+    ) -> list[Group]:
+        """The clusters of `nodes`, which a level of summaries is to be made of.
+
+        Repaired where there were some, as long as few chunks have changed; else made by `divide`.
+        At level 1 they are of chunks, and all aspects share them.
+        """
+        if not self._is_kept or len(nodes) < 2:
+            return divide(nodes)
+        below = [
+            summary
+            for summary in self._summaries.values()
+            if summary.level < level and summary.aspect == aspect
+        ]
+        merged = {member.id for summary in below for member in summary.members}
+        before = {summary.id for summary in below} - merged if level > 1 else self._chunks.keys()
+        former = {
+            frozenset(member.id for member in summary.members): {
+                member.id: member.weight for member in summary.members
+            }
+            for summary in self._summaries.values()
+            if summary.level == level and (level == 1 or summary.aspect == aspect)
+        }
+        return repair(list(former.values()), before, nodes, knobs, divide)

@@ -1,0 +1,74 @@
+"""What the steps hand each other: aspects, and what one document's graph is made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from fabula.model import Chunk, Vector, not_embedded
+
+
+@dataclass(frozen=True, slots=True)
+class Aspect:
+    """One narrative dimension: its name, what it is, and what a summary aimed at it tells."""
+
+    name: str
+    description: str
+    focus: str
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A passage in a soft cluster: its id and its membership probability, 0 to 1."""
+
+    id: str
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What one cluster says about one aspect; level 1 summarises chunks, level n summaries.
+
+    `section`, `start` and `end` span the chunks below it: the text from the first to the last.
+    """
+
+    id: str
+    aspect: str
+    level: int
+    section: str
+    start: int
+    end: int
+    text: str
+    tokens: int
+    members: tuple[Member, ...]
+    embedding: Vector = field(default_factory=not_embedded, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """Condensed key facts of one chunk, whose place it shares; `ordinal` counts from 0."""
+
+    id: str
+    chunk: str
+    ordinal: int
+    section: str
+    start: int
+    end: int
+    text: str
+    tokens: int
+    embedding: Vector = field(default_factory=not_embedded, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """What an earlier build made of a document, and the chunks it rested on; maybe nothing.
+
+    `assigned` names the aspects that no cluster was found to hold and that were given to the
+    cluster which fits them best; `changed` is how many chunks had changed since the clusters were
+    made, and were fitted into them.
+    """
+
+    chunks: tuple[Chunk, ...] = ()
+    summaries: tuple[Summary, ...] = ()
+    details: tuple[Detail, ...] = ()
+    assigned: tuple[str, ...] = ()
+    changed: int = 0

@@ -1,0 +1,1 @@
+"""What a text is to every graph: chunks that tile it."""
