@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -12,7 +11,7 @@ from typing import Any, Literal, Self
 import platformdirs
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
-from fabula.errors import SettingsError
+from fabula.errors import SettingsError, did_you_mean
 
 FILE = "fabula.toml"
 PREFIX = "FABULA_"
@@ -255,10 +254,10 @@ def _check(name: str, known: Iterable[str], place: str, prefix: str = "") -> Non
     names = list(known)
     if name in names:
         return
-    near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-    shown = f"{prefix}{near[0].upper()}" if near and prefix else (near[0] if near else "")
-    hint = f" Did you mean {shown}?" if near else " See `fabula settings` for all names."
-    raise SettingsError(f"There is no setting {place}.{hint}")
+    if prefix:
+        name, names = f"{prefix}{name.upper()}", [f"{prefix}{one.upper()}" for one in names]
+    hint = did_you_mean(name, names, "See `fabula settings` for all names.")
+    raise SettingsError(f"There is no setting {place}. {hint}")
 
 
 def _in_words(error: ValidationError, origin: Mapping[str, str]) -> str:

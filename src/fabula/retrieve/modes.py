@@ -5,13 +5,12 @@ A package registers a mode as an entry point of the group `fabula.modes`, as Fab
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import entry_points
 from typing import Any, Literal, Protocol
 
-from fabula.errors import SettingsError
+from fabula.errors import SettingsError, did_you_mean
 from fabula.model import Aspect, Filters, Hit, Vector
 from fabula.providers import Embedder, Guide
 from fabula.retrieve.path import Path
@@ -79,8 +78,7 @@ def mode(name: str) -> Mode:
     found = [one for one in entry_points(group=GROUP) if one.name == name]
     if not found:
         names = mode_names()
-        near = difflib.get_close_matches(name, names, 1)
-        hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(names)}."
-        raise SettingsError(f"There is no mode {name!r} (FABULA_MODE): {hint}")
+        hint = did_you_mean(name, names, f"There are: {', '.join(names)}.")
+        raise SettingsError(f"There is no mode {name!r} (FABULA_MODE). {hint}")
     loaded: Mode = found[0].load()
     return loaded
