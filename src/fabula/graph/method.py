@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
 from pydantic import BaseModel
 
-from fabula.errors import SettingsError
+from fabula.errors import SettingsError, did_you_mean
 from fabula.graph import Edge, Node
 from fabula.model import Chunk, Document
 
@@ -157,9 +156,8 @@ def graph(name: str) -> Graph[Any]:
     known = graphs()
     if name in known:
         return known[name]
-    near = difflib.get_close_matches(name, known, 1)
-    hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(known)}."
-    raise SettingsError(f"There is no graph {name!r}: {hint}")
+    hint = did_you_mean(name, known, f"There are: {', '.join(known)}.")
+    raise SettingsError(f"There is no graph {name!r}. {hint}")
 
 
 @cache
