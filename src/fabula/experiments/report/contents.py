@@ -144,8 +144,9 @@ def _scores(
     blocks: list[Block] = [score_table(scores, run.metrics)]
     blocks.append(
         Paragraph(
-            "Intervals are of bootstrap samples of texts and of questions in them, as questions "
-            "about one text are alike. Few texts tell little, however many their questions."
+            "Intervals are of bootstrap samples of texts, each with all of its questions, as "
+            "questions about one text are alike. Few texts tell little, however many their "
+            "questions: of fewer than fifteen the intervals are too narrow."
         )
     )
     if not isinstance(drawings, str) and drawings.scores.figures:
