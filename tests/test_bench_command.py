@@ -258,6 +258,24 @@ def test_a_killed_run_goes_on_where_it_was(
     assert set(kept) <= set(log.read_bytes().split(b"\n"))
 
 
+def test_a_second_run_into_a_folder_is_refused_while_the_first_goes_on(
+    choosing: Path, endpoint: Endpoint
+) -> None:
+    endpoint.delay = 0.3
+    command = [sys.executable, "-c", "from fabula.cli import run; run()", "bench", "run"]
+    first = subprocess.Popen([*command, "tiny.toml"], stdout=subprocess.DEVNULL)
+    while first.poll() is None and not Path("runs/tiny/run.json").exists():
+        time.sleep(0.01)
+    told = bench("run", choosing, code=1).stderr
+    assert "Another run is writing into runs/tiny" in told
+    assert "--out" in told
+    bench("report", "runs/tiny")
+    endpoint.delay = 0
+    assert first.wait() == 0
+    assert len(lines()) == 16
+    assert len({(one["system"], one["question"]) for one in lines()}) == 16
+
+
 def test_a_run_stops_before_more_calls_than_it_may(choosing: Path, endpoint: Endpoint) -> None:
     result = bench("run", choosing, "--max-calls", "9", code=1)
     assert "Stopped after 9 model calls, as --max-calls 9" in result.stderr

@@ -14,7 +14,7 @@ import pytest
 from fabula.aspects import read_aspects
 from fabula.errors import BadReply, FabulaError, NotFound, SettingsError
 from fabula.experiments.data import NAMES, parts
-from fabula.experiments.log import FILE, Log
+from fabula.experiments.log import FILE, Log, locked
 from fabula.experiments.metrics import names
 from fabula.experiments.model import DataSet, Question, Result, Text
 from fabula.experiments.plan import limited, planned
@@ -241,6 +241,24 @@ def test_lines_end_in_the_order_of_the_suite_and_others_come_last(tmp_path: Path
         ("two", "t0-1"),
         ("peer:x", "t0-0"),
     ]
+
+
+def test_a_folder_is_locked_for_one_run_at_a_time(tmp_path: Path) -> None:
+    folder = tmp_path / "runs" / "tiny"
+    with (
+        locked(folder),
+        pytest.raises(FabulaError, match=r"Another run is writing into .*tiny: .* --out"),
+        locked(folder),
+    ):
+        pass
+    with locked(folder):
+        pass
+
+
+def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+    (tmp_path / "runs").write_text("")
+    with pytest.raises(FabulaError, match="can't be written to"), locked(tmp_path / "runs" / "a"):
+        pass
 
 
 # A choice
