@@ -189,9 +189,11 @@ def test_an_option_is_chosen_from_the_context(
     go(suite(tmp_path, "choose", ', "accuracy"'))
     found = lines()
     assert all(one["choice"] in range(4) and "accuracy" in one["scores"] for one in found)
-    # The question and the choice; the second system finds the question's embedding in the cache.
-    assert {one["calls"] for one in found[:8]} == {2}
-    assert {one["calls"] for one in found[8:]} == {1}
+    # The question and the choice. The second system finds the question's embedding in the cache,
+    # and costs no less for it.
+    assert {one["calls"] for one in found} == {2}
+    saved = [sum(usage["saved"] for usage in one["spent"].values()) for one in found]
+    assert saved == [0] * 8 + [1] * 8
     [first, *_] = recorded()["systems"]
     assert first["stages"]["ask"]["spent"].keys() == {"gpt-4.1-mini", "text-embedding-3-small"}
     assert first["stages"]["ingest"]["spent"]["text-embedding-3-small"]["calls"] == 2

@@ -36,8 +36,12 @@ OFFLINE = (
     "is compared here is retrieval."
 )
 CACHED = (
-    "What the cache answered took no call, and is in no other column. Money is what the prices "
-    "that Fabula was given make of the tokens."
+    "Calls, tokens and money are of all that a system asked for, whether a model or the response "
+    "cache answered, so that they don't depend on which system was run first; what was paid is "
+    "less. Tokens of embeddings that the cache had are Fabula's own count; replies that failed are "
+    "with the system that met them. Money is what the prices that Fabula was given make of the "
+    "tokens. The cache keeps no times: the median is of the questions in which it answered no "
+    "call, and stages are as long as they were in this run."
 )
 ASKED = {
     "answer": "an answer to each question",
