@@ -301,6 +301,26 @@ def test_a_folder_of_another_run_is_refused(tales: Path) -> None:
     assert len(lines()) == 2
 
 
+def test_a_run_of_another_version_is_not_gone_on_with(
+    tales: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go(tales, questions=1)
+    run = recorded()
+    now = run["identity"]["made_with"]
+    assert now["fabula"] == run["versions"]["fabula"]
+    older = {"made_with": now | {"fabula": "0.0.9"}}
+    changed = run | {
+        "identity": run["identity"] | older,
+        "versions": run["versions"] | {"fabula": "0.0.9"},
+    }
+    Path("runs/tiny/run.json").write_text(json.dumps(changed))
+    told = bench("run", tales, code=1).stderr
+    assert f"runs/tiny was made with Fabula 0.0.9, and this is Fabula {now['fabula']}" in told
+    assert "--out" in told
+    assert "fabula bench report runs/tiny" in told
+    assert len(lines()) == 2
+
+
 def test_other_data_is_another_run(tales: Path, tmp_path: Path) -> None:
     go(tales, questions=1)
     questions = tmp_path / "tales" / "questions.jsonl"
