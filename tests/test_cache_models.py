@@ -12,13 +12,14 @@ import pytest
 from click.testing import CliRunner
 
 from endpoint import Endpoint, every, listed
-from fabula import Fabula
+from fabula import Fabula, tokens
 from fabula.cli import main
 from fabula.errors import BadReply, ModelError
 from fabula.model import Usage
 from fabula.providers import Embeddings, Prompt, Reply
 from fabula.providers.cache import ResponseCache
 from fabula.providers.cached import CachedChat, CachedEmbedder
+from fabula.providers.counted import CountedChat, CountedEmbedder, Meter
 from fabula.providers.openai import OpenAIEmbedder
 from fabula.replies import ask, ask_once, read_summary
 from keeping import ASKED, KEY
@@ -150,6 +151,35 @@ def test_only_texts_that_are_not_kept_are_embedded_each_once(cache: ResponseCach
     assert found.vectors.tobytes() == plain.tobytes()
 
 
+class Silent(Lengths):
+    """One whose endpoint counts no tokens."""
+
+    def embed(self, texts: Sequence[str]) -> Embeddings:
+        return Embeddings(super().embed(texts).vectors)
+
+
+def test_what_was_asked_for_is_the_same_whoever_came_first(cache: ResponseCache) -> None:
+    def asked(texts: list[str], *, streamed: bool) -> Usage:
+        meter = Meter()
+        one = CountedChat(CachedChat(Telling("Marley ", "is."), cache, "m"), meter, "answer")
+        if streamed:
+            list(one.stream(ASKED))
+        else:
+            one.complete(ASKED)
+        CountedEmbedder(CachedEmbedder(Silent(), cache), meter, "embeddings").embed(texts)
+        return meter.total()
+
+    first = asked(["a goose"], streamed=True)
+    some, all = (asked(["a goose", "a bell"], streamed=streamed) for streamed in (True, False))
+    words = [tokens.count("a goose"), tokens.count("a bell")]
+    assert first == Usage(2, 5 + words[0], 2)
+    assert some == Usage(
+        1, words[1], saved=1, saved_prompt_tokens=5 + words[0], saved_completion_tokens=2
+    )
+    assert all == Usage(saved=2, saved_prompt_tokens=5 + sum(words), saved_completion_tokens=2)
+    assert some.uncached == all.uncached == Usage(2, 5 + sum(words), 2)
+
+
 def test_vectors_of_another_model_of_that_name_are_embedded_again(cache: ResponseCache) -> None:
     CachedEmbedder(Lengths(4), cache).embed(["a", "bb"])
     inner = Lengths(8)
@@ -197,7 +227,9 @@ def test_a_question_is_paid_for_once(online: Endpoint) -> None:
         first, again = (fabula.query("Where did Anna walk?") for _ in range(2))
     assert online.calls == calls + 2, "the question's embedding and its answer"
     assert (again.text, again.cited) == (first.text, first.cited)
-    assert again.usage == {"embeddings": Usage(saved=1), "answer": Usage(saved=1)}
+    for step in ("embeddings", "answer"):
+        assert (again.usage[step].calls, again.usage[step].saved) == (0, 1)
+    assert again.usage["answer"].uncached == first.usage["answer"]
 
 
 def test_the_doctor_asks_the_models_themselves(online: Endpoint) -> None:

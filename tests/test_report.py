@@ -187,6 +187,38 @@ def test_what_it_cost_is_told_in_tokens_money_and_time(folder: Path) -> None:
     assert question[1] == ["naive", "100", "2.0", "500", "20.0", "1.50 s"]
 
 
+def test_what_the_cache_answered_costs_the_same_and_has_no_time(
+    tmp_path: Path, no_plots: None
+) -> None:
+    paid = {"storyteller": Usage(24, 1_000_000, 200_000)}
+    kept = {
+        "storyteller": Usage(
+            4, 400_000, saved=20, saved_prompt_tokens=600_000, saved_completion_tokens=200_000
+        )
+    }
+    systems = tuple(
+        replace(system(name), stages={"ask": Stage(seconds, spent)})
+        for name, seconds, spent in (("first", 60.0, paid), ("second", 9.0, kept))
+    )
+    results = [result(name, n, {}) for name in ("first", "second") for n in range(2)]
+    results = [
+        replace(one, seconds=0.1, spent={"storyteller": Usage(1, saved=1)})
+        if (one.system, one.question) in {("first", "q1"), ("second", "q0"), ("second", "q1")}
+        else one
+        for one in results
+    ]
+    write_report(recorded(tmp_path, replace(RUN, systems=systems), results), PRICES)
+    first, second = table(tmp_path, "Models, the whole run: ask")[1:]
+    assert first == ["first", "24", "0", "1,000,000", "200,000", "4.00"]
+    assert second == ["second", "24", "20", "1,000,000", "200,000", "4.00"]
+    assert [row[-1] for row in table(tmp_path, "A question, on the average")[1:]] == [
+        "1.50 sn = 1",
+        "–",
+    ]
+    assert table(tmp_path, "Time")[2] == ["second", "9.00 s20 of 24 calls from the cache"]
+    assert "whether a model or the response cache answered" in text_of(tmp_path)
+
+
 def test_a_model_without_a_price_costs_what_nobody_knows(tmp_path: Path, no_plots: None) -> None:
     write_report(recorded(tmp_path, RUN, RESULTS), {})
     assert table(tmp_path, "Models, the whole run: ask")[1][-1] == "not known"

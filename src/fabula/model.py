@@ -121,6 +121,7 @@ class Usage:
 
     `saved` are calls that needed no asking, as the graph or the response cache had what they would
     have brought; `faults` are replies that failed, or could not be used, and were asked for again.
+    The saved tokens are of what the response cache answered; those of a graph's are not known.
     """
 
     calls: int = 0
@@ -128,6 +129,18 @@ class Usage:
     completion_tokens: int = 0
     saved: int = 0
     faults: int = 0
+    saved_prompt_tokens: int = 0
+    saved_completion_tokens: int = 0
+
+    @property
+    def uncached(self) -> Usage:
+        """What it would have been without a cache: what was saved counts as asked."""
+        return Usage(
+            self.calls + self.saved,
+            self.prompt_tokens + self.saved_prompt_tokens,
+            self.completion_tokens + self.saved_completion_tokens,
+            faults=self.faults,
+        )
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(
@@ -136,6 +149,8 @@ class Usage:
             self.completion_tokens + other.completion_tokens,
             self.saved + other.saved,
             self.faults + other.faults,
+            self.saved_prompt_tokens + other.saved_prompt_tokens,
+            self.saved_completion_tokens + other.saved_completion_tokens,
         )
 
 

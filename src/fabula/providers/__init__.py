@@ -55,13 +55,15 @@ class Reply:
 class Embeddings:
     """Unit vectors, one float32 row a text, and the tokens the endpoint counted for them.
 
-    `faults`: tries that failed before this one; `cached`: whether all were paid for earlier.
+    `faults`: tries that failed before this one; `cached`: whether all were paid for earlier;
+    `saved_tokens`: those of the texts that were, by our own count.
     """
 
     vectors: Vectors
     tokens: int = 0
     faults: int = 0
     cached: bool = False
+    saved_tokens: int = 0
 
 
 class Chat(Protocol):

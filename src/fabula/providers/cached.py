@@ -80,16 +80,20 @@ class CachedEmbedder:
 
     def _embedded(self, texts: Sequence[str], keys: Sequence[bytes]) -> Embeddings:
         rows = self._cache.vectors(keys)
-        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in rows}
+        wanted = dict(zip(keys, texts, strict=True))
+        missing = {key: text for key, text in wanted.items() if key not in rows}
+        kept = [text for key, text in wanted.items() if key in rows]
         asked = [self._ask(missing, rows)] if missing else []
         if len({row.shape for row in rows.values()}) > 1:
             # Another model of that name was asked before.
-            asked.append(self._ask(dict(zip(keys, texts, strict=True)), rows))
+            asked.append(self._ask(wanted, rows))
+            kept = []
         return Embeddings(
             np.stack([rows[key] for key in keys]),
             sum(one.tokens for one in asked),
             sum(one.faults for one in asked),
             cached=not asked,
+            saved_tokens=sum(tokens.count_all(kept)),
         )
 
     def _ask(self, texts: Mapping[bytes, str], rows: dict[bytes, Vector]) -> Embeddings:

@@ -66,13 +66,14 @@ class CountedChat:
         self._chat.reject(prompt, forget=forget)
 
     def _count(self, prompt: Prompt, text: str, told: Reply) -> None:
-        if told.cached:
-            self._meter.add(self._step, Usage(saved=1))
-            return
         sent = (prompt.system, prompt.user, prompt.correction)
         asked = told.prompt_tokens or sum(tokens.count_all(sent))
         said = told.completion_tokens or tokens.count(text)
-        self._meter.add(self._step, Usage(1, asked, said, faults=told.faults))
+        if told.cached:
+            usage = Usage(saved=1, saved_prompt_tokens=asked, saved_completion_tokens=said)
+        else:
+            usage = Usage(1, asked, said, faults=told.faults)
+        self._meter.add(self._step, usage)
 
 
 class CountedEmbedder:
@@ -85,9 +86,11 @@ class CountedEmbedder:
     def embed(self, texts: Sequence[str]) -> Embeddings:
         """The embedder's rows."""
         embeddings = self._embedder.embed(texts)
+        kept = embeddings.saved_tokens
         if embeddings.cached:
-            self._meter.add(self._step, Usage(saved=1))
+            self._meter.add(self._step, Usage(saved=1, saved_prompt_tokens=kept))
             return embeddings
         asked = embeddings.tokens or sum(tokens.count_all(texts))
-        self._meter.add(self._step, Usage(1, asked, faults=embeddings.faults))
+        usage = Usage(1, asked, faults=embeddings.faults, saved_prompt_tokens=kept)
+        self._meter.add(self._step, usage)
         return embeddings

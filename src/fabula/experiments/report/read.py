@@ -10,6 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from fabula.errors import FabulaError, first_problem
 from fabula.experiments.report.about import Run
+from fabula.model import Usage
 
 RUN, RESULTS = "run.json", "results.jsonl"
 
@@ -26,6 +27,12 @@ class Line:
     completion_tokens: int
     seconds: float
     scores: Mapping[str, float | None] = field(default_factory=dict)
+    spent: Mapping[str, Usage] = field(default_factory=dict)
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether its seconds are what it takes: the response cache answered no call of it."""
+        return not any(usage.saved for usage in self.spent.values())
 
 
 @dataclass(frozen=True, slots=True)
