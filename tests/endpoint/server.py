@@ -30,6 +30,8 @@ class Endpoint:
 
     plan: Plan = none
     delay: float = 0.0
+    between: float = 0.0
+    """Seconds between the pieces of a stream."""
     key: str | None = None
     models: Collection[str] | None = None
     refuses: Collection[str] = ()
@@ -235,6 +237,7 @@ class _Handler(BaseHTTPRequestHandler):
             deltas = deltas[: 1 + len(words) // 2]
         for delta in deltas:
             self._event({"choices": [{"index": 0, "delta": delta, "finish_reason": None}]})
+            time.sleep(self.server.endpoint.between)
         if fault in ("cut", "cut_before"):
             self.wfile.flush()
             raise _Cut

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import queue
 import random
 import threading
 import time
@@ -133,35 +134,60 @@ class Endpoint:
         return self._patiently(once, role, tries)
 
     def events(self, path: str, role: Role, body: Body, tries: Tries) -> Iterator[Json]:
-        """The events of a streamed answer, retried as long as none has said anything."""
-        with ExitStack() as held:
+        """The events of a streamed answer, retried as long as none has said anything.
 
-            def opened() -> tuple[list[Json], Iterator[Json]]:
-                # The turn is kept until the last event was read, unless this try fails.
-                with ExitStack() as turn:
-                    call = turn.enter_context(self._turn())
-                    with self._translating(role, call):
-                        stream = self._post(path, role, body, stream=True)
-                        turn.callback(stream.close)
-                        events, silent = iter(stream), []
-                        for event in events:
-                            silent.append(event)
-                            if says(event):
-                                held.push(turn.pop_all())
-                                return silent, events
-                        raise _Passing(f"{self.url} sent nothing.")
+        A thread of its own takes them in as they come, so that a reader who pauses holds no turn.
+        One who stops ends the call at the next event.
+        """
 
-            first, rest = self._patiently(opened, role, tries)
-            yield from first
+        def opened() -> tuple[list[Json], Iterator[Json], ExitStack]:
+            # The turn is kept until the last event has come, unless this try fails.
+            with ExitStack() as turn:
+                call = turn.enter_context(self._turn())
+                with self._translating(role, call):
+                    stream = self._post(path, role, body, stream=True)
+                    turn.callback(stream.close)
+                    events, silent = iter(stream), []
+                    for event in events:
+                        silent.append(event)
+                        if says(event):
+                            return silent, events, turn.pop_all()
+                    raise _Passing(f"{self.url} sent nothing.")
+
+        first, rest, turn = self._patiently(opened, role, tries)
+        # No bound: a reply has its own, and a reader that it waited for would hold the turn.
+        arrived: queue.SimpleQueue[Json | BaseException | None] = queue.SimpleQueue()
+        left = threading.Event()
+
+        def take_in() -> None:
             finished = ends(first[-1])
             try:
-                for event in rest:
-                    finished = finished or ends(event)
-                    yield event
+                with turn:
+                    for event in rest:
+                        if left.is_set():
+                            return
+                        finished = finished or ends(event)
+                        arrived.put(event)
+                    if not finished:
+                        raise ModelError(f"{self.url} cut the answer short: ask again.")
             except _BROKEN as error:
-                raise ModelError(f"{self.url} cut the answer short: {error}") from error
-            if not finished:
-                raise ModelError(f"{self.url} cut the answer short: ask again.")
+                cut = ModelError(f"{self.url} cut the answer short: {error}")
+                cut.__cause__ = error
+                arrived.put(cut)
+            except BaseException as error:  # noqa: BLE001  whoever reads the stream is told
+                arrived.put(error)
+            else:
+                arrived.put(None)
+
+        threading.Thread(target=take_in, name="fabula-stream", daemon=True).start()
+        try:
+            yield from first
+            while (event := arrived.get()) is not None:
+                if isinstance(event, BaseException):
+                    raise event
+                yield event
+        finally:
+            left.set()
 
     def leave_room(self, role: Role, used: Dialect) -> bool:
         """Whether a model that spent its reply on thinking is to be asked again, with more.
