@@ -59,7 +59,9 @@ class Kit:
         """The embedder of passages and questions, within the budget and cached, not counted."""
         if self._settings.embedding_model == STATIC:
             return self._static
-        return CachedEmbedder(self._paid, self._cache) if self._cache else self._paid
+        if not self._cache:
+            return self._paid
+        return CachedEmbedder(self._paid, self._cache, self._address)
 
     @property
     def _paid(self) -> Embedder:
@@ -129,12 +131,15 @@ class Kit:
         expected = Lengths(**usual | dict(lengths))
 
         def chat(model: str, step: str) -> Chat:
-            return CountedChat(ExpectedChat(model, expected, self._cache), meter, step)
+            stand_in = ExpectedChat(model, expected, self._cache, self._address)
+            return CountedChat(stand_in, meter, step)
 
         embedder = self.counted_embedder(meter)
         if settings.embedding_model != STATIC:
             batch = settings.embedding_batch
-            stand_in = ExpectedEmbedder(embedder.model, batch, self._static, self._cache)
+            stand_in = ExpectedEmbedder(
+                embedder.model, batch, self._static, self._cache, self._address
+            )
             embedder = CountedEmbedder(stand_in, meter, "embeddings")
         writer = self._prompted(
             chat(self._aspect_model, "aspects"),
@@ -249,7 +254,7 @@ class Kit:
     def _counted(self, chat: Chat, model: str, meter: Meter, step: str) -> Chat:
         """A chat that is asked, within the budget, only for what is not cached, and counted."""
         paid = BudgetedChat(chat, self._budget)
-        kept = CachedChat(paid, self._cache, model) if self._cache else paid
+        kept = CachedChat(paid, self._cache, self._address, model) if self._cache else paid
         return CountedChat(kept, meter, step)
 
     @property
@@ -277,6 +282,13 @@ class Kit:
 
         settings = self._settings
         return OpenAIEmbedder(self._endpoint, settings.embedding_model, settings.embedding_batch)
+
+    @property
+    def _address(self) -> str:
+        """Of the endpoint, as the cache knows it; it is not reached."""
+        from fabula.providers.address import checked_url
+
+        return checked_url(self._settings.base_url)
 
     @property
     def _endpoint(self) -> Endpoint:

@@ -32,13 +32,17 @@ class ExpectedChat:
     Its words are the passages' own, so that summaries are where their passages are.
     """
 
-    def __init__(self, model: str, lengths: Lengths, cache: ResponseCache | None) -> None:
+    def __init__(
+        self, model: str, lengths: Lengths, cache: ResponseCache | None, endpoint: str
+    ) -> None:
         self._model, self._lengths, self._cache = model, lengths, cache
+        self._endpoint = endpoint
         self._named_so_far = itertools.count()
 
     def complete(self, prompt: Prompt) -> Reply:
         """A reply in the form that is asked for."""
-        if self._cache and (kept := self._cache.reply(chat_key(self._model, prompt))):
+        key = chat_key(self._endpoint, self._model, prompt)
+        if self._cache and (kept := self._cache.reply(key)):
             return kept
         return Reply(self._text(prompt))
 
@@ -98,14 +102,19 @@ class ExpectedEmbedder:
     """
 
     def __init__(
-        self, model: str, batch: int, stand_in: Embedder, cache: ResponseCache | None
+        self,
+        model: str,
+        batch: int,
+        stand_in: Embedder,
+        cache: ResponseCache | None,
+        endpoint: str,
     ) -> None:
         self.model, self.batch = model, batch
-        self._stand_in, self._cache = stand_in, cache
+        self._stand_in, self._cache, self._endpoint = stand_in, cache, endpoint
 
     def embed(self, texts: Sequence[str]) -> Embeddings:
         """Rows of the stand-in; the tokens are those of the texts that would be sent."""
-        keys = {embedding_key(self.model, text): text for text in texts}
+        keys = {embedding_key(self._endpoint, self.model, text): text for text in texts}
         kept = self._cache.vectors(list(keys)) if self._cache else {}
         sent = [text for key, text in keys.items() if key not in kept]
         vectors = self._stand_in.embed(texts).vectors
