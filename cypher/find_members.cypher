@@ -11,7 +11,8 @@ MATCH (:Summary {id: summary})-[:SUMMARIZES]->(passage:Chunk|Summary)
 MATCH (document:Document {id: passage.document})
   USING INDEX SEEK document:Document(id)
 RETURN summary, passage.id AS id, passage.kind AS kind, passage.document AS document,
-  document.title AS title, passage.section AS section, passage.aspect AS aspect,
+  document.title AS title, document.language AS language,
+  passage.section AS section, passage.aspect AS aspect,
   passage.level AS level, passage.start AS start, passage.end AS end,
   passage.text AS text, passage.tokens AS tokens,
   2 * vector.similarity.cosine(passage.embedding, $vector) - 1 AS score

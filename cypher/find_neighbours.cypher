@@ -8,7 +8,8 @@ WHERE passage <> start
 MATCH (document:Document {id: passage.document})
   USING INDEX SEEK document:Document(id)
 RETURN DISTINCT hit, passage.id AS id, passage.kind AS kind, passage.document AS document,
-  document.title AS title, passage.section AS section, passage.aspect AS aspect,
+  document.title AS title, document.language AS language,
+  passage.section AS section, passage.aspect AS aspect,
   passage.level AS level, passage.start AS start, passage.end AS end,
   passage.text AS text, passage.tokens AS tokens, 0.0 AS score
 ORDER BY start, id

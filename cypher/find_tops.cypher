@@ -22,7 +22,8 @@ WITH one.top AS passage, one.near AS near
 MATCH (document:Document {id: passage.document})
   USING INDEX SEEK document:Document(id)
 RETURN passage.id AS id, passage.kind AS kind, passage.document AS document,
-  document.title AS title, passage.section AS section, passage.aspect AS aspect,
+  document.title AS title, document.language AS language,
+  passage.section AS section, passage.aspect AS aspect,
   passage.level AS level, passage.start AS start, passage.end AS end,
   passage.text AS text, passage.tokens AS tokens, 2 * near - 1 AS score
 ORDER BY score DESC, id

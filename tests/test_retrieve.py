@@ -16,7 +16,7 @@ from fabula.retrieve.words import by_words
 
 def hits(**scores: float) -> list[Hit]:
     return [
-        Hit(name, "chunk", "d", "T", "", "", 0, 0, 1, name, 1, score)
+        Hit(name, "chunk", "d", "T", "", "", "", 0, 0, 1, name, 1, score)
         for name, score in scores.items()
     ]
 

@@ -188,6 +188,7 @@ class Hit:
     kind: str
     document: str
     title: str
+    language: str
     section: str
     aspect: str
     level: int
