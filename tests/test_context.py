@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fabula import tokens
-from fabula.answer import citations
+from fabula.answer import citations, shown
 from fabula.context import fill
 from fabula.model import Hit
 
@@ -67,3 +67,9 @@ def test_sentences_end_where_the_documents_language_ends_them() -> None:
     assert passage.text == "Er kam bzw. Anna kam am 3. Mai nach Wien."
     greek = [hit("a", "Τι είναι αυτό; Ένα σπίτι.", "el"), hit("b", "Πού; Ένα σπίτι.", "el")]
     assert [passage.text for passage in fill(greek, 100)] == ["Τι είναι αυτό; Ένα σπίτι.", "Πού;"]
+
+
+def test_a_note_of_the_book_is_no_citation_when_it_is_quoted() -> None:
+    passage = "Old Marley[3] was dead [1, 2] as a door-nail [sic]."
+    assert shown(passage) == "Old Marley(3) was dead (1, 2) as a door-nail [sic]."
+    assert citations(f"He was: “{shown(passage)}” [2]", 3) == (2,)
