@@ -116,7 +116,8 @@ class Usage:
     """What models were asked: calls answered, and tokens as the endpoint counted them.
 
     `saved` are calls that needed no asking, as the graph or the response cache had what they would
-    have brought; `faults` are replies that failed, or could not be used, and were asked for again.
+    have brought; `faults` are replies that failed, or could not be used, and were asked for again;
+    `cached_tokens` are those of the prompts' that the endpoint had in its own prefix cache.
     """
 
     calls: int = 0
@@ -124,6 +125,7 @@ class Usage:
     completion_tokens: int = 0
     saved: int = 0
     faults: int = 0
+    cached_tokens: int = 0
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(
@@ -132,6 +134,7 @@ class Usage:
             self.completion_tokens + other.completion_tokens,
             self.saved + other.saved,
             self.faults + other.faults,
+            self.cached_tokens + other.cached_tokens,
         )
 
 

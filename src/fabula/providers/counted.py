@@ -69,7 +69,10 @@ class CountedChat:
         sent = (prompt.system, prompt.user, prompt.correction)
         asked = told.prompt_tokens or sum(tokens.count_all(sent))
         said = told.completion_tokens or tokens.count(text)
-        self._meter.add(self._step, Usage(1, asked, said, faults=told.faults))
+        self._meter.add(
+            self._step,
+            Usage(1, asked, said, faults=told.faults, cached_tokens=told.cached_tokens),
+        )
 
 
 class CountedEmbedder:
