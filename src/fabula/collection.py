@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from fabula.answer import AnswerStream
+from fabula.answer import AnswerStream, shown
 from fabula.catalogue import chosen, inside, nothing_there
 from fabula.connect import connect
 from fabula.context import fill
@@ -260,7 +260,7 @@ class Fabula:
     def _pieces(self, question: str, context: Sequence[Passage], meter: Meter) -> Iterator[Reply]:
         if not context:
             return iter([Reply(NO_ANSWER)])
-        texts = [passage.text for passage in context]
+        texts = [shown(passage.text) for passage in context]
         return self._kit.answerer(meter).answer(question, texts)
 
     def _refuse_unready(self) -> None:

@@ -69,7 +69,9 @@ class Kit:
         """The embedder of passages and questions, within the budget and cached, not counted."""
         if self._settings.embedding_model == STATIC:
             return self._static
-        return CachedEmbedder(self._paid, self._cache) if self._cache else self._paid
+        if not self._cache:
+            return self._paid
+        return CachedEmbedder(self._paid, self._cache, self._address)
 
     @property
     def _paid(self) -> Embedder:
@@ -123,7 +125,9 @@ class Kit:
             from fabula.providers.expected import ExpectedEmbedder
 
             name, batch = self.embedder.model, settings.embedding_batch
-            stand_in = ExpectedEmbedder(name, batch, self._static, self._cache)
+            stand_in = ExpectedEmbedder(
+                name, batch, self._static, self._cache, self._address
+            )
             return CountedEmbedder(stand_in, meter, "embeddings")
         return CountedEmbedder(self.embedder if cached else self._paid, meter, "embeddings")
 
@@ -144,7 +148,8 @@ class Kit:
             if dry:
                 from fabula.providers.expected import ExpectedChat
 
-                return CountedChat(ExpectedChat(self._name(role), self._cache), meter, step)
+                expected = ExpectedChat(self._name(role), self._cache, self._address)
+                return CountedChat(expected, meter, step)
             asked = self._aspect_chat if role == "aspect_model" else self._chat
             return self._counted(asked, self._name(role), meter, step)
 
@@ -189,10 +194,7 @@ class Kit:
             from fabula.providers.rerank import EndpointRanker
 
             ranker = EndpointRanker(self._endpoint, settings.rerank_model).rank
-        routing = self._counted(self._aspect_chat, self._aspect_model, meter, "route")
-        return PromptedGuide(
-            routing, self._counted(self._chat, settings.model, meter, "guide"), ranker
-        )
+        return PromptedGuide(self._counted(self._chat, settings.model, meter, "guide"), ranker)
 
     def roles(self) -> list[tuple[str, str, Callable[[], object]]]:
         """Each role of a model, the model's name, and a call that asks it something small.
@@ -221,7 +223,7 @@ class Kit:
     def _counted(self, chat: Chat, model: str, meter: Meter, step: str) -> Chat:
         """A chat that is asked, within the budget, only for what is not cached, and counted."""
         paid = BudgetedChat(chat, self._budget)
-        kept = CachedChat(paid, self._cache, model) if self._cache else paid
+        kept = CachedChat(paid, self._cache, self._address, model) if self._cache else paid
         return CountedChat(kept, meter, step)
 
     @property
@@ -249,6 +251,13 @@ class Kit:
 
         settings = self._settings
         return OpenAIEmbedder(self._endpoint, settings.embedding_model, settings.embedding_batch)
+
+    @property
+    def _address(self) -> str:
+        """Of the endpoint, as the cache knows it; it is not reached."""
+        from fabula.providers.address import checked_url
+
+        return checked_url(self._settings.base_url)
 
     @property
     def _endpoint(self) -> Endpoint:

@@ -122,6 +122,7 @@ class Usage:
     `saved` are calls that needed no asking, as the graph or the response cache had what they would
     have brought; `faults` are replies that failed, or could not be used, and were asked for again.
     The saved tokens are of what the response cache answered; those of a graph's are not known.
+    `cached_tokens` are those of the prompts' that the endpoint had in its own prefix cache.
     """
 
     calls: int = 0
@@ -131,6 +132,7 @@ class Usage:
     faults: int = 0
     saved_prompt_tokens: int = 0
     saved_completion_tokens: int = 0
+    cached_tokens: int = 0
 
     @property
     def uncached(self) -> Usage:
@@ -151,6 +153,7 @@ class Usage:
             self.faults + other.faults,
             self.saved_prompt_tokens + other.saved_prompt_tokens,
             self.saved_completion_tokens + other.saved_completion_tokens,
+            self.cached_tokens + other.cached_tokens,
         )
 
 

@@ -40,7 +40,8 @@ class Reply:
     """A reply, or a piece of a streamed one, and the tokens the endpoint counted for it.
 
     `trouble`: why there is no text to use in it, though it was paid for; `faults`: tries that
-    failed before this one; `cached`: whether it was paid for earlier.
+    failed before this one; `cached`: whether it was paid for earlier; `cached_tokens`: how many of
+    the prompt's the endpoint had in its prefix cache.
     """
 
     text: str
@@ -49,6 +50,7 @@ class Reply:
     trouble: str = ""
     faults: int = 0
     cached: bool = False
+    cached_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)

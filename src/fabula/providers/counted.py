@@ -72,7 +72,7 @@ class CountedChat:
         if told.cached:
             usage = Usage(saved=1, saved_prompt_tokens=asked, saved_completion_tokens=said)
         else:
-            usage = Usage(1, asked, said, faults=told.faults)
+            usage = Usage(1, asked, said, faults=told.faults, cached_tokens=told.cached_tokens)
         self._meter.add(self._step, usage)
 
 

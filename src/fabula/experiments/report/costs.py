@@ -81,8 +81,10 @@ def model_tables(run: Run, prices: Mapping[str, Price]) -> list[Table]:
         found = [(one.name, one.stages[name].spent) for one in run.systems if name in one.stages]
         if any(usage != Usage() for _, spent in found for usage in spent.values()):
             rows = tuple((Cell(system), *_spent(spent, prices)) for system, spent in found)
-            head = ("calls", "of them cached", "tokens sent", "tokens written", "US dollars")
-            tables.append(Table(f"Models, the whole run: {name}.", ("system", *head), rows))
+            head = ("calls", "from the cache", "tokens sent", "of them cached", "tokens written")
+            tables.append(
+                Table(f"Models, the whole run: {name}.", ("system", *head, "US dollars"), rows)
+            )
     return tables
 
 
@@ -112,7 +114,8 @@ def _stages(run: Run) -> list[str]:
 def _spent(spent: Mapping[str, Usage], prices: Mapping[str, Price]) -> tuple[Cell, ...]:
     total = sum(spent.values(), Usage())
     asked = total.uncached
-    counts = (asked.calls, total.saved, asked.prompt_tokens, asked.completion_tokens)
+    sent = (asked.prompt_tokens, total.cached_tokens)
+    counts = (asked.calls, total.saved, *sent, asked.completion_tokens)
     return (*(Cell(count(one)) for one in counts), Cell(_money(spent, prices)))
 
 
