@@ -7,7 +7,7 @@ from pathlib import PurePath
 from typing import Any
 
 from fabula.errors import FabulaError
-from fabula.graph import TEXT, Edge, Node, Owner, Part, Record, fingerprint
+from fabula.graph import TEXT, Edge, Node, Owner, Part, Record, differences, fingerprint
 from fabula.graph.method import Built, Graph
 from fabula.model import Chunk, Document, Entry, Section, Usage
 
@@ -59,6 +59,16 @@ def stale(
         is_made = name in there and there[name].fingerprint == fingerprint(recipes[name])
         if not is_made or any(below in found for below in base):
             found.append(name)
+    return found
+
+
+def differences_of(entry: Entry, recipes: Mapping[str, Recipe]) -> dict[str, list[str]]:
+    """What each stale part of a document is made from otherwise now, by the names of graphs."""
+    found: dict[str, list[str]] = {}
+    for name, made_from in recipes.items():
+        was = entry.graphs.get(name)
+        if was is not None and was.fingerprint != fingerprint(made_from):
+            found[name] = differences(was.made_from, made_from)
     return found
 
 

@@ -24,7 +24,7 @@ from fabula.queries import over, query
 from fabula.store import schema
 from fabula.store.migration import migrate
 from fabula.store.parts import lock, refuse_broken, stage, switch
-from fabula.store.rows import bounds, entry, made_space, wire
+from fabula.store.rows import bounds, entry, made_space, unwired, wire
 from fabula.store.schema import Index
 from fabula.store.space import Space, other_space, refuse_other_model, refuse_reembedding
 from fabula.store.wording import in_words, reaching, refuse_old, too_large
@@ -245,6 +245,26 @@ class Store:
             return []
         rows = self.rows("core/find_by_words", words=words, limit=limit, **bounds(filters))
         return [Hit(**row["hit"]) for row in rows]
+
+    def related(
+        self, statement: str, collection: str, passages: Sequence[str]
+    ) -> dict[str, list[Hit]]:
+        """What a statement finds above or beside some passages, by the passages' ids."""
+        found: dict[str, list[Hit]] = {}
+        for row in self.run(statement, collection=collection, passages=list(passages)):
+            found.setdefault(row["of"], []).append(Hit(**row["hit"]))
+        return found
+
+    def vectors(self, collection: str, passages: Sequence[str]) -> dict[str, Vector]:
+        """The embeddings of some passages, by their ids: float32, shape (dimensions,), length 1."""
+        space = self.space(collection)
+        if space is None:
+            return {}
+        asked = {"embedding": space.embedding, "dimensions": space.dimensions}
+        rows = self.rows(
+            "core/find_vectors", collection=collection, passages=list(passages), **asked
+        )
+        return {row["id"]: unwired(row["vector"]) for row in rows}
 
     def sources(self, collection: str, nodes: Sequence[str]) -> dict[str, list[Source]]:
         """The chunks that nodes rest on, in text order, by the nodes' ids."""
