@@ -35,7 +35,8 @@ TOKENS = Measure("context_tokens", 0, None, "Fabula's own", "What they were wort
 
 
 def system(name: str, swept: Swept | None = None, **settings: object) -> System:
-    spent = {"storyteller": Usage(calls=24, prompt_tokens=1_000_000, completion_tokens=200_000)}
+    usage = Usage(24, prompt_tokens=1_000_000, completion_tokens=200_000, cached_tokens=400_000)
+    spent = {"storyteller": usage}
     stages = {"ingest": Stage(90.0), "ask": Stage(60.0, spent)}
     return System(
         name, {"mode": "naive", "k": 5} | settings, {"model": "storyteller"}, stages, swept
@@ -181,7 +182,7 @@ def test_markup_in_a_name_is_text_on_both_pages(folder: Path) -> None:
 
 def test_what_it_cost_is_told_in_tokens_money_and_time(folder: Path) -> None:
     asked = table(folder, "Models, the whole run: ask")
-    assert asked[1] == ["naive", "24", "0", "1,000,000", "200,000", "4.00"]
+    assert asked[1] == ["naive", "24", "0", "1,000,000", "400,000", "200,000", "4.00"]
     assert table(folder, "Time")[1] == ["naive", "90 s", "60 s"]
     question = table(folder, "A question, on the average")
     assert question[1] == ["naive", "100", "2.0", "500", "20.0", "1.50 s"]
