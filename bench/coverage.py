@@ -6,8 +6,8 @@ question's references. Each question is asked of its own text, and of all texts 
 once, where a traversal has to choose. Extracts are all that is compared: what a model's summaries
 hold, this cannot tell.
 
-Intervals hold at 95 %: texts are drawn, and questions in them. Three novels are few texts, so
-theirs are too narrow.
+Intervals hold at 95 %: texts are drawn, each with all of its questions. Three novels are few
+texts, so theirs are too narrow.
 """
 
 from __future__ import annotations

@@ -13,13 +13,14 @@ from fabula.providers.cache import ResponseCache, chat_key, embedding_key
 
 ASKED = Prompt("Be brief.", "Who is dead?", 100, 0.5)
 SAID = Reply("Marley.", 12, 3)
-KEY = chat_key("m", ASKED)
+URL = "http://127.0.0.1:8000/v1"
+KEY = chat_key(URL, "m", ASKED)
 
 
 def rows(seed: int, count: int, dimensions: int = 64) -> dict[bytes, np.ndarray]:
     """As many vectors by their keys, the same for the same seed."""
     drawn = np.random.default_rng(seed).standard_normal((count, dimensions)).astype(np.float32)
-    return {embedding_key("e", f"{seed} {n}"): row for n, row in enumerate(drawn)}
+    return {embedding_key(URL, "e", f"{seed} {n}"): row for n, row in enumerate(drawn)}
 
 
 KEEPER = """
@@ -28,10 +29,13 @@ from pathlib import Path
 import numpy as np
 from fabula.providers import Prompt, Reply
 from fabula.providers.cache import ResponseCache, chat_key, embedding_key
+url = "http://127.0.0.1:8000/v1"
 cache, name, count = ResponseCache(Path(sys.argv[1])), sys.argv[2], int(sys.argv[3])
 for n in range(count):
-    cache.keep_reply(chat_key("m", Prompt("", f"{name} {n}", 1, 0)), "m", Reply(f"{name} {n}"))
-    batch = {embedding_key("e", f"{name} {n} {row}"): np.ones(64, np.float32) for row in range(16)}
+    key = chat_key(url, "m", Prompt("", f"{name} {n}", 1, 0))
+    cache.keep_reply(key, "m", Reply(f"{name} {n}"))
+    keys = [embedding_key(url, "e", f"{name} {n} {row}") for row in range(16)]
+    batch = {key: np.ones(64, np.float32) for key in keys}
     cache.keep_vectors("e", batch)
     print(n, flush=True)
 """

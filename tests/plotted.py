@@ -32,7 +32,21 @@ def found(known: Known) -> list[Hit]:
         known.details[0],
     ]
     return [
-        Hit(one.id, kind, "d", "A", one.section, "", 0, one.start, one.end, one.text, 3, 0.9 - rank)
+        Hit(
+            one.id,
+            kind,
+            "d",
+            "A",
+            "",
+            one.section,
+            "",
+            0,
+            one.start,
+            one.end,
+            one.text,
+            3,
+            0.9 - rank,
+        )
         for rank, (one, kind) in enumerate(
             zip(passages, ("chunk", "summary", "detail"), strict=True)
         )

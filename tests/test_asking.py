@@ -119,3 +119,16 @@ def test_a_question_of_any_length_is_looked_up(graph_url: str, story: Path) -> N
         assert fabula.retrieve("猫" * 3000)
         with pytest.raises(FabulaError, match="empty"):
             fabula.retrieve(" ")
+
+
+def test_a_books_own_numbers_in_brackets_are_not_read_as_citations(
+    online: None, endpoint: Endpoint, tmp_path: Path
+) -> None:
+    noted = tmp_path / "noted.txt"
+    noted.write_text("Anna [2] walked to the mill.\n\n" + STORY, encoding="utf-8")
+    with Fabula(top_k=2) as fabula:
+        fabula.ingest(noted)
+        answer = fabula.query("Anna walked to the mill", kinds=("chunk",))
+    told = endpoint.bodies[-1]["messages"][-1]["content"]
+    assert "Anna (2) walked" in told
+    assert any("Anna [2] walked" in passage.text for passage in answer.context)

@@ -189,9 +189,11 @@ def test_an_option_is_chosen_from_the_context(
     go(suite(tmp_path, "choose", ', "accuracy"'))
     found = lines()
     assert all(one["choice"] in range(4) and "accuracy" in one["scores"] for one in found)
-    # The question and the choice; the second system finds the question's embedding in the cache.
-    assert {one["calls"] for one in found[:8]} == {2}
-    assert {one["calls"] for one in found[8:]} == {1}
+    # The question and the choice. The second system finds the question's embedding in the cache,
+    # and costs no less for it.
+    assert {one["calls"] for one in found} == {2}
+    saved = [sum(usage["saved"] for usage in one["spent"].values()) for one in found]
+    assert saved == [0] * 8 + [1] * 8
     [first, *_] = recorded()["systems"]
     assert first["stages"]["ask"]["spent"].keys() == {"gpt-4.1-mini", "text-embedding-3-small"}
     assert first["stages"]["ingest"]["spent"]["text-embedding-3-small"]["calls"] == 2
@@ -258,6 +260,24 @@ def test_a_killed_run_goes_on_where_it_was(
     assert set(kept) <= set(log.read_bytes().split(b"\n"))
 
 
+def test_a_second_run_into_a_folder_is_refused_while_the_first_goes_on(
+    choosing: Path, endpoint: Endpoint
+) -> None:
+    endpoint.delay = 0.3
+    command = [sys.executable, "-c", "from fabula.cli import run; run()", "bench", "run"]
+    first = subprocess.Popen([*command, "tiny.toml"], stdout=subprocess.DEVNULL)
+    while first.poll() is None and not Path("runs/tiny/run.json").exists():
+        time.sleep(0.01)
+    told = bench("run", choosing, code=1).stderr
+    assert "Another run is writing into runs/tiny" in told
+    assert "--out" in told
+    bench("report", "runs/tiny")
+    endpoint.delay = 0
+    assert first.wait() == 0
+    assert len(lines()) == 16
+    assert len({(one["system"], one["question"]) for one in lines()}) == 16
+
+
 def test_a_run_stops_before_more_calls_than_it_may(choosing: Path, endpoint: Endpoint) -> None:
     result = bench("run", choosing, "--max-calls", "9", code=1)
     assert "Stopped after 9 model calls, as --max-calls 9" in result.stderr
@@ -278,6 +298,26 @@ def test_a_folder_of_another_run_is_refused(tales: Path) -> None:
     told = bench("run", tales, code=1).stderr
     assert "runs/tiny holds another run, with chunk_tokens 32 for 'naive', and this one 64" in told
     assert "--out" in told
+    assert len(lines()) == 2
+
+
+def test_a_run_of_another_version_is_not_gone_on_with(
+    tales: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go(tales, questions=1)
+    run = recorded()
+    now = run["identity"]["made_with"]
+    assert now["fabula"] == run["versions"]["fabula"]
+    older = {"made_with": now | {"fabula": "0.0.9"}}
+    changed = run | {
+        "identity": run["identity"] | older,
+        "versions": run["versions"] | {"fabula": "0.0.9"},
+    }
+    Path("runs/tiny/run.json").write_text(json.dumps(changed))
+    told = bench("run", tales, code=1).stderr
+    assert f"runs/tiny was made with Fabula 0.0.9, and this is Fabula {now['fabula']}" in told
+    assert "--out" in told
+    assert "fabula bench report runs/tiny" in told
     assert len(lines()) == 2
 
 

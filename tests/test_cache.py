@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from fabula.providers import Prompt, Reply
+from fabula.providers.address import checked_url
 from fabula.providers.cache import ResponseCache, chat_key, embedding_key
 from fabula.shapes import AspectsReply, DetailsReply, aspects_reply
-from keeping import ASKED, KEY, SAID, keeper, rows
+from keeping import ASKED, KEY, SAID, URL, keeper, rows
 
 # The keys
 
@@ -34,25 +35,36 @@ from keeping import ASKED, KEY, SAID, keeper, rows
     ],
 )
 def test_each_part_of_a_request_makes_another_key(other: Prompt) -> None:
-    assert chat_key("m", other) != KEY
-    assert len(chat_key("m", other)) == 32
+    assert chat_key(URL, "m", other) != KEY
+    assert len(chat_key(URL, "m", other)) == 32
 
 
 def test_schemas_of_one_name_and_other_lists_are_told_apart() -> None:
     keys = {
-        chat_key("m", replace(ASKED, schema=schema))
+        chat_key(URL, "m", replace(ASKED, schema=schema))
         for schema in (None, AspectsReply, aspects_reply(("plot",)), aspects_reply(("style",)))
     }
     assert len(keys) == 4
 
 
 def test_models_are_told_apart_and_corrections_are_not() -> None:
-    assert chat_key("other", ASKED) != KEY
-    assert chat_key("m", replace(ASKED, correction="That was no JSON.")) == KEY
-    assert chat_key("m", replace(ASKED, temperature=1)) == chat_key(
-        "m", replace(ASKED, temperature=1.0)
+    assert chat_key(URL, "other", ASKED) != KEY
+    assert chat_key(URL, "m", replace(ASKED, correction="That was no JSON.")) == KEY
+    assert chat_key(URL, "m", replace(ASKED, temperature=1)) == chat_key(
+        URL, "m", replace(ASKED, temperature=1.0)
     )
-    assert embedding_key("e", "text") not in (embedding_key("f", "text"), embedding_key("e", "t"))
+    others = (embedding_key(URL, "f", "text"), embedding_key(URL, "e", "t"))
+    assert embedding_key(URL, "e", "text") not in others
+
+
+def test_endpoints_are_told_apart_and_ways_to_write_one_are_not() -> None:
+    urls = ("http://LocalHost:80/v1/", "http://localhost/v1", "HTTP://localhost:80/v1")
+    other = checked_url("http://localhost:8000/v1")
+    assert len({chat_key(checked_url(url), "m", ASKED) for url in urls}) == 1
+    assert chat_key(other, "m", ASKED) != chat_key(checked_url(urls[0]), "m", ASKED)
+    assert embedding_key(other, "e", "text") != embedding_key(checked_url(urls[0]), "e", "text")
+    assert checked_url("https://User:Pass@[::1]:443/V1") == "https://User:Pass@[::1]/V1"
+    assert checked_url(None) == checked_url("https://api.openai.com:443/v1/")
 
 
 # What is kept
@@ -134,7 +146,7 @@ def test_threads_share_a_cache(cache: ResponseCache) -> None:
 
     def work(number: int) -> None:
         for n in range(50):
-            key = chat_key("m", replace(ASKED, user=f"{number} {n}"))
+            key = chat_key(URL, "m", replace(ASKED, user=f"{number} {n}"))
             cache.keep_reply(key, "m", Reply(f"{number} {n}"))
             if cache.reply(key) != Reply(f"{number} {n}", cached=True):
                 wrong.append(n)
@@ -164,5 +176,7 @@ def test_what_a_killed_process_kept_is_there(cache: ResponseCache) -> None:
         process.kill()
     for n in told:
         asked = Prompt("", f"a {n}", 1, 0)
-        assert cache.reply(chat_key("m", asked)) == Reply(f"a {n}", cached=True)
-        assert len(cache.vectors([embedding_key("e", f"a {n} {row}") for row in range(16)])) == 16
+        assert cache.reply(chat_key(URL, "m", asked)) == Reply(f"a {n}", cached=True)
+        assert (
+            len(cache.vectors([embedding_key(URL, "e", f"a {n} {row}") for row in range(16)])) == 16
+        )

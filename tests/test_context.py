@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from fabula import tokens
-from fabula.answer import citations
+from fabula.answer import citations, shown
 from fabula.context import fill
 from fabula.model import Hit
 
 
-def hit(name: str, text: str) -> Hit:
-    return Hit(name, "chunk", "d", "T", "", "", 0, 0, len(text), text, tokens.count(text), 0.5)
+def hit(name: str, text: str, language: str = "") -> Hit:
+    return Hit(
+        name, "chunk", "d", "T", language, "", "", 0, 0, len(text), text, tokens.count(text), 0.5
+    )
 
 
 def test_passages_are_numbered_in_the_order_of_the_hits() -> None:
@@ -56,3 +58,18 @@ def test_a_first_sentence_over_the_budget_is_cut_rather_than_lost() -> None:
     [passage] = fill([hit("a", "word " * 100)], 16)
     assert passage.text.startswith("word word")
     assert tokens.count(passage.text) <= 16
+
+
+def test_sentences_end_where_the_documents_language_ends_them() -> None:
+    # In English a sentence would end after "bzw." and "3."; and none would end with a ";".
+    german = hit("a", "Er kam bzw. Anna kam am 3. Mai nach Wien. Dann ging er.", "de")
+    [passage] = fill([german], tokens.count("Er kam bzw. Anna kam am 3. Mai nach Wien. ") + 1)
+    assert passage.text == "Er kam bzw. Anna kam am 3. Mai nach Wien."
+    greek = [hit("a", "Τι είναι αυτό; Ένα σπίτι.", "el"), hit("b", "Πού; Ένα σπίτι.", "el")]
+    assert [passage.text for passage in fill(greek, 100)] == ["Τι είναι αυτό; Ένα σπίτι.", "Πού;"]
+
+
+def test_a_note_of_the_book_is_no_citation_when_it_is_quoted() -> None:
+    passage = "Old Marley[3] was dead [1, 2] as a door-nail [sic]."
+    assert shown(passage) == "Old Marley(3) was dead (1, 2) as a door-nail [sic]."
+    assert citations(f"He was: “{shown(passage)}” [2]", 3) == (2,)

@@ -61,8 +61,8 @@ def test_unknown_data_sets_and_parts_are_answered_with_the_known_ones(tmp_path: 
     [
         ("{", "this is no JSON"),
         ("[]", "valid dictionary"),
-        (json.dumps(ARTICLE), "questions: Field required"),
-        (json.dumps({**ARTICLE, "questions": [{}]}), "questions.0.question: Field required"),
+        (json.dumps(ARTICLE), "questions: is missing"),
+        (json.dumps({**ARTICLE, "questions": [{}]}), "questions.0.question: is missing"),
         (json.dumps({**ARTICLE, "questions": [], "article": " . "}), "no words"),
         (json.dumps({**ARTICLE, "questions": [{**QUESTION, "gold_label": 5}]}), "gold_label is 5"),
         (json.dumps({**ARTICLE, "questions": [{**QUESTION, "gold_label": 0}]}), "gold_label is 0"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import shutil
 from collections import Counter
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -11,12 +12,13 @@ from typing import Any
 
 import pytest
 
+from fabula import prompts
 from fabula.errors import BadReply, FabulaError, NotFound, SettingsError
 from fabula.experiments.data import NAMES, parts
-from fabula.experiments.log import FILE, Log
+from fabula.experiments.log import FILE, Log, locked
 from fabula.experiments.metrics import names
 from fabula.experiments.model import DataSet, Question, Result, Text
-from fabula.experiments.plan import limited, planned
+from fabula.experiments.plan import limited, made_with, planned
 from fabula.experiments.suite import read_suite, shipped
 from fabula.graphs.aspects.sets import read_aspects
 from fabula.replies import read_choice
@@ -118,6 +120,35 @@ def test_systems_that_share_a_graph_share_a_collection() -> None:
     assert collections[0] == collections[3]
 
 
+def test_a_change_of_the_prompts_makes_other_graphs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = made_with()
+    collections = {one.settings.collection for one in planned(read_suite("smoke"), DATA, {})}
+    shutil.copytree(prompts.FOLDER, tmp_path / "prompts")
+    monkeypatch.setattr(prompts, "FOLDER", tmp_path / "prompts")
+    assert made_with()["fabula"] == before["fabula"]
+    with (tmp_path / "prompts" / "summarise.txt").open("a") as file:
+        file.write("Be brief.")
+    assert made_with()["prompts"] != before["prompts"]
+    assert collections.isdisjoint(
+        one.settings.collection for one in planned(read_suite("smoke"), DATA, {})
+    )
+
+
+def test_a_change_of_own_aspects_is_another_system(tmp_path: Path) -> None:
+    aspects = tmp_path / "mine.toml"
+    aspects.write_text(
+        '[[aspects]]\nname = "plot"\ndescription = "What happens."\nfocus = "Who does what."\n'
+    )
+    read = read_suite(suite(tmp_path, f"settings = {{ aspects = '{aspects}' }}"))
+    [before] = planned(read, DATA, {})
+    aspects.write_text(aspects.read_text().replace("happens", "is done"))
+    [after] = planned(read, DATA, {})
+    assert (before.settings.aspects, before.filters) == (after.settings.aspects, after.filters)
+    assert before.fingerprint != after.fingerprint
+
+
 def test_each_value_of_a_sweep_is_a_system() -> None:
     systems = planned(read_suite("sweep-details"), DATA, {})
     assert [one.settings.details for one in systems] == [0, 1, 2, 3, 4, 5, 6]
@@ -152,7 +183,7 @@ def test_without_a_chat_model_only_contexts_are_asked_for() -> None:
 @pytest.mark.parametrize(
     ("more", "told"),
     [
-        ("settings = { topk = 3 }", "settings.topk is no setting of a system; did you mean top_k?"),
+        ("settings = { topk = 3 }", "settings.topk is no setting of a system. Did you mean top_k?"),
         ("aspectz = []", "systems.naive.aspectz: there is no such key"),
         ("[systems.b]\npreset = 'best'", "systems.b.preset: input should be 'fabula', 'raptor'"),
         ("[sweep]\nsetting = 'top_k'\nvalues = [1]", "sweep.values: tuple should have at least 2"),
@@ -175,7 +206,7 @@ def test_a_wrong_value_names_the_suite_and_the_system(tmp_path: Path) -> None:
 
 
 def test_a_suite_that_is_not_there_is_named_with_the_nearest() -> None:
-    with pytest.raises(NotFound, match="did you mean smoke"):
+    with pytest.raises(NotFound, match="Did you mean smoke"):
         read_suite("smoek")
 
 
@@ -241,6 +272,24 @@ def test_lines_end_in_the_order_of_the_suite_and_others_come_last(tmp_path: Path
         ("two", "t0-1"),
         ("peer:x", "t0-0"),
     ]
+
+
+def test_a_folder_is_locked_for_one_run_at_a_time(tmp_path: Path) -> None:
+    folder = tmp_path / "runs" / "tiny"
+    with (
+        locked(folder),
+        pytest.raises(FabulaError, match=r"Another run is writing into .*tiny: .* --out"),
+        locked(folder),
+    ):
+        pass
+    with locked(folder):
+        pass
+
+
+def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+    (tmp_path / "runs").write_text("")
+    with pytest.raises(FabulaError, match="can't be written to"), locked(tmp_path / "runs" / "a"):
+        pass
 
 
 # A choice

@@ -5,32 +5,39 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fabula.providers.extracts import chosen, clauses, names, rarity, salience, scaled
+from fabula.providers.extracts import clauses, names, salience
 from fabula.providers.stems import Stemmer, guess, words
+from fabula.ranking import inverse_document_frequencies, maximal_marginal_relevance, scaled
 
 # Scores
 
 
 def test_salience_is_high_where_rare_words_of_the_cluster_are() -> None:
     cluster = [["the", "whale"], ["the", "the"], ["the", "whale", "rope"]]
-    idf = rarity([{"whale"}, {"rope"}, {"sea"}, {"sea", "whale"}])
+    idf = inverse_document_frequencies([{"whale"}, {"rope"}, {"sea"}, {"sea", "whale"}])
     assert salience(cluster, idf).argsort().tolist() == [1, 0, 2]
 
 
 def test_rarer_stems_weigh_more() -> None:
-    idf = rarity([{"sea"}, {"sea"}, {"sea", "whale"}])
+    idf = inverse_document_frequencies([{"sea"}, {"sea"}, {"sea", "whale"}])
     assert idf["whale"] > idf["sea"] > 0
 
 
 def test_a_choice_prefers_what_is_unlike_the_chosen() -> None:
     vectors = np.array([[1, 0], [1, 0], [0, 1]], np.float32)
-    assert chosen(np.array([1, 0.9, 0.5]), vectors, [5, 5, 5], 10, 0.5) == [0, 2]
+    assert maximal_marginal_relevance(np.array([1, 0.9, 0.5]), vectors, [5, 5, 5], 10, 0.5) == [
+        0,
+        2,
+    ]
 
 
 def test_a_choice_keeps_to_its_budget() -> None:
     vectors = np.eye(3, dtype=np.float32)
-    assert chosen(np.array([1, 0.9, 0.1]), vectors, [8, 5, 2], 10, 0.5) == [0, 2]
-    assert chosen(np.array([1.0]), vectors[:1], [8], 7, 0.5) == []
+    assert maximal_marginal_relevance(np.array([1, 0.9, 0.1]), vectors, [8, 5, 2], 10, 0.5) == [
+        0,
+        2,
+    ]
+    assert maximal_marginal_relevance(np.array([1.0]), vectors[:1], [8], 7, 0.5) == []
 
 
 def test_equal_scores_scale_to_nought() -> None:

@@ -15,6 +15,9 @@ fermaient si vite que je n’avais pas le temps de me dire : « Je m’endors. �
 """
 GERMAN = "Er fuhr über die Brücke nach Köln, weil er dort wohnen mußte. Es war schön und groß."
 CZECH = "Byl jednou jeden král a měl tři syny. Příliš žluťoučký kůň úpěl, když se vrátil k nim."
+SLOVENE = "Nekega dne je šel kmet čez polje in našel žabo, ki je rekla: Človek, poljubi me že!"
+TURKISH = "Bir gün küçük bir kız ağaçların altında şarkı söylüyordu, ışık çok güzeldi."
+JAPANESE = "吾輩は猫である。名前はまだ無い。どこで生れたかとんと見当がつかぬ。"
 RUSSIAN = (
     "Все счастливые семьи похожи друг на друга, каждая несчастливая семья несчастлива по-своему."
 )
@@ -34,7 +37,13 @@ ENGLISH = (
         (GERMAN, "iso8859_1"),
         (CZECH, "cp1250"),
         (CZECH, "iso8859_2"),
-        (RUSSIAN * 3, "cp1251"),
+        (SLOVENE, "cp1250"),
+        (SLOVENE, "iso8859_2"),
+        (TURKISH, "cp1254"),
+        (RUSSIAN, "cp1251"),
+        (RUSSIAN, "koi8_r"),
+        (JAPANESE, "cp932"),
+        (JAPANESE, "euc_jp"),
     ],
 )
 def test_a_text_comes_out_as_it_was_written(text: str, encoding: str) -> None:
@@ -72,6 +81,23 @@ def test_a_false_declaration_is_not_believed() -> None:
     assert decode(text.encode("cp1250"), "x") == text
     unknown = f'<meta charset="martian"> {POLISH}'
     assert decode(unknown.encode("utf-8"), "x") == unknown
+
+
+@pytest.mark.parametrize(
+    ("label", "encoding"),
+    [
+        ("latin1", "cp1252"),
+        ("iso-8859-9", "cp1254"),
+        ("gb2312", "gbk"),
+        ("x-sjis", "cp932"),
+        ("utf-16", "utf-8"),
+        ("unicode_escape", "utf-8"),
+    ],
+)
+def test_a_declared_label_means_what_it_means_to_browsers(label: str, encoding: str) -> None:
+    words = {"gbk": "我輩", "cp932": "①猫"}.get(encoding, r"“naïve”, C:\new")
+    text = f'<meta charset="{label}"> {words}'
+    assert decode(text.encode(encoding), "x") == text
 
 
 def test_a_broken_byte_in_much_utf8_is_one_broken_character() -> None:

@@ -51,11 +51,13 @@ def test_what_a_program_states_wins() -> None:
         ("Er ging in die Stadt und sah, dass es nicht das war, was er auch noch wollte.", "de"),
         ("Longtemps, je me suis couché de bonne heure, et il ne pensait pas que la nuit", "fr"),
         ("В начале было слово, и он не знал, что это было и как оно было у него.", "ru"),
+        ("Det var en gang en konge som ikke visste hva han skulle gjøre med jenta si.", "no"),
+        ("Kde bolo, tam bolo, bol raz jeden kráľ a ten mal tri dcéry, ktoré mal rád.", "sk"),
         ("Xyzzy plugh.", ""),
         ("1 2 3", ""),
     ],
 )
-def test_a_language_is_known_by_its_small_words(text: str, language: str) -> None:
+def test_a_language_is_known_by_its_letters(text: str, language: str) -> None:
     assert read(text).language == language
 
 

@@ -3,6 +3,7 @@
 import logging
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,10 @@ import pytest
 from endpoint import Endpoint as Server
 from endpoint import every, listed, vector
 from endpoint.faults import Fault
+from fabula.cli.screen import spent
 from fabula.errors import BadReply, ModelError
 from fabula.providers import Prompt
+from fabula.providers.counted import CountedChat, Meter
 from fabula.providers.openai import OpenAIChat, OpenAIEmbedder
 from reach import DETAILS, SUMMARY, chat, reach, text_of
 
@@ -53,6 +56,21 @@ def test_a_stream_gives_pieces_and_then_the_token_counts() -> None:
     assert last.text == ""
     assert last.prompt_tokens > 0
     assert last.completion_tokens > 0
+
+
+def test_tokens_that_the_endpoint_had_in_its_cache_are_told() -> None:
+    same = f"<passages>\n{'Marley was dead. ' * 500}\n</passages>\n"
+    first, second, third = (replace(SUMMARY, user=same + end) for end in ("One?", "Two?", "Three?"))
+    with Server() as server:
+        one, meter = chat(server), Meter()
+        counted = CountedChat(one, meter, "answer")
+        assert one.complete(first).cached_tokens == 0
+        cached = counted.complete(second).cached_tokens
+        assert cached >= 1024 and cached % 128 == 0
+        *_, last = counted.stream(third)
+        assert last.cached_tokens == cached < last.prompt_tokens
+        assert meter.total().cached_tokens == 2 * cached
+        assert f"prompt ({2 * cached:,} cached) and" in spent(meter.total())
 
 
 def test_embeddings_are_unit_rows_in_the_order_of_the_texts() -> None:

@@ -230,3 +230,29 @@ def test_a_call_that_was_not_answered_is_not_counted() -> None:
     with Server(key="other") as server, pytest.raises(Exception, match="refused the key"):
         CountedChat(chat(server), meter, "answer").complete(Prompt("", "Who?", 10, 0.0))
     assert meter.usage() == {}
+
+
+def test_summaries_of_one_cluster_are_asked_in_the_same_words_up_to_their_aspect() -> None:
+    with Server(cached_from=128) as server:
+        meter = Meter()
+        summarising = CountedChat(chat(server), meter, "summaries")
+        one = replace(writer(server), summarising=summarising)
+        for aspect in ASPECTS[:2]:
+            one.summarise(TEXTS, aspect)
+    first, second = (body["messages"][-1]["content"] for body in server.bodies)
+    shared, _, rest = first.partition("<aspect>")
+    assert second.startswith(shared)
+    assert "At most 200 tokens" in shared and "At most" not in rest
+    assert meter.total().cached_tokens >= 256, "an endpoint's prefix cache finds it"
+
+
+def test_what_all_clusters_are_asked_comes_before_their_passages() -> None:
+    with Server() as server:
+        for text in TEXTS[:2]:
+            writer(server).detect(text, ASPECTS)
+            replace(writer(server), aspects_with_summaries=True).detect(text, ASPECTS)
+    asked = [body["messages"][-1]["content"] for body in server.bodies]
+    for first, second in ((asked[0], asked[2]), (asked[1], asked[3])):
+        shared, _, rest = first.partition("<passages>")
+        assert second.startswith(f"{shared}<passages>")
+        assert "usually one to three" in shared and len(rest) < len(TEXTS[0]) + 200

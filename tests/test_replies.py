@@ -71,9 +71,9 @@ def test_no_aspect_at_all_is_an_answer() -> None:
         ('{"answer": {"value": 1}}', "aspects"),
         ('{"aspects": "plot"}', "list"),
         ('{"aspects": [1, {"name": "plot"}]}', "string"),
-        ("I would say that the plot is clearest.", "field required"),
-        ("{", "field required"),
-        ("", "field required"),
+        ("I would say that the plot is clearest.", "is missing"),
+        ("{", "is missing"),
+        ("", "is missing"),
     ],
 )
 def test_a_reply_that_does_not_name_known_aspects_is_refused(reply: str, said: str) -> None:

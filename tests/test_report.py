@@ -35,7 +35,8 @@ TOKENS = Measure("context_tokens", 0, None, "Fabula's own", "What they were wort
 
 
 def system(name: str, swept: Swept | None = None, **settings: object) -> System:
-    spent = {"storyteller": Usage(calls=24, prompt_tokens=1_000_000, completion_tokens=200_000)}
+    usage = Usage(24, prompt_tokens=1_000_000, completion_tokens=200_000, cached_tokens=400_000)
+    spent = {"storyteller": usage}
     stages = {"ingest": Stage(90.0), "ask": Stage(60.0, spent)}
     return System(
         name, {"mode": "naive", "k": 5} | settings, {"model": "storyteller"}, stages, swept
@@ -181,10 +182,42 @@ def test_markup_in_a_name_is_text_on_both_pages(folder: Path) -> None:
 
 def test_what_it_cost_is_told_in_tokens_money_and_time(folder: Path) -> None:
     asked = table(folder, "Models, the whole run: ask")
-    assert asked[1] == ["naive", "24", "0", "1,000,000", "200,000", "4.00"]
+    assert asked[1] == ["naive", "24", "0", "1,000,000", "400,000", "200,000", "4.00"]
     assert table(folder, "Time")[1] == ["naive", "90 s", "60 s"]
     question = table(folder, "A question, on the average")
     assert question[1] == ["naive", "100", "2.0", "500", "20.0", "1.50 s"]
+
+
+def test_what_the_cache_answered_costs_the_same_and_has_no_time(
+    tmp_path: Path, no_plots: None
+) -> None:
+    paid = {"storyteller": Usage(24, 1_000_000, 200_000)}
+    kept = {
+        "storyteller": Usage(
+            4, 400_000, saved=20, saved_prompt_tokens=600_000, saved_completion_tokens=200_000
+        )
+    }
+    systems = tuple(
+        replace(system(name), stages={"ask": Stage(seconds, spent)})
+        for name, seconds, spent in (("first", 60.0, paid), ("second", 9.0, kept))
+    )
+    results = [result(name, n, {}) for name in ("first", "second") for n in range(2)]
+    results = [
+        replace(one, seconds=0.1, spent={"storyteller": Usage(1, saved=1)})
+        if (one.system, one.question) in {("first", "q1"), ("second", "q0"), ("second", "q1")}
+        else one
+        for one in results
+    ]
+    write_report(recorded(tmp_path, replace(RUN, systems=systems), results), PRICES)
+    first, second = table(tmp_path, "Models, the whole run: ask")[1:]
+    assert first == ["first", "24", "0", "1,000,000", "200,000", "4.00"]
+    assert second == ["second", "24", "20", "1,000,000", "200,000", "4.00"]
+    assert [row[-1] for row in table(tmp_path, "A question, on the average")[1:]] == [
+        "1.50 sn = 1",
+        "–",
+    ]
+    assert table(tmp_path, "Time")[2] == ["second", "9.00 s20 of 24 calls from the cache"]
+    assert "whether a model or the response cache answered" in text_of(tmp_path)
 
 
 def test_a_model_without_a_price_costs_what_nobody_knows(tmp_path: Path, no_plots: None) -> None:
@@ -267,10 +300,10 @@ def test_what_is_no_run_is_told_apart(tmp_path: Path) -> None:
         write_report(tmp_path, PRICES)
     recorded(tmp_path, RUN, RESULTS)
     (tmp_path / "results.jsonl").write_text("{}\n{}\n")
-    with pytest.raises(FabulaError, match="line 1: system: Field required"):
+    with pytest.raises(FabulaError, match="line 1: system: is missing"):
         write_report(tmp_path, PRICES)
     (tmp_path / "run.json").write_text('{"suite": "mine"}')
-    with pytest.raises(FabulaError, match=r"run\.json is not a run's: purpose: Field required"):
+    with pytest.raises(FabulaError, match=r"run\.json is not a run's: purpose: is missing"):
         write_report(tmp_path, PRICES)
 
 

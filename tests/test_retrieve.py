@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from fabula.graphs.aspects.modes.adaptive import ENOUGH, Frontier
+from fabula.ids import summary_id
 from fabula.model import Hit, Vector
 from fabula.retrieve.diversity import diverse
 from fabula.retrieve.fusion import by_ranks, by_scores
@@ -15,7 +16,7 @@ from fabula.retrieve.words import by_words
 
 def hits(**scores: float) -> list[Hit]:
     return [
-        Hit(name, "chunk", "d", "T", "", "", 0, 0, 1, name, 1, score)
+        Hit(name, "chunk", "d", "T", "", "", "", 0, 0, 1, name, 1, score)
         for name, score in scores.items()
     ]
 
@@ -114,16 +115,30 @@ def test_the_best_that_are_closed_are_opened_next() -> None:
     assert [hit.id for hit in frontier.best()] == ["d", "a", "b", "c"]
 
 
+def resting_on(members: str, aspect: str, summary: Hit) -> Hit:
+    return replace(summary, id=summary_id("d", aspect, 1, members), aspect=aspect, start=0)
+
+
 def test_of_two_summaries_of_the_same_chunks_one_is_opened() -> None:
     plot, theme, other = summaries(plot=0.5, theme=0.45, other=0.3)
-    theme = replace(theme, start=plot.start)
+    plot, theme = resting_on("cd", "plot", plot), resting_on("cd", "theme", theme)
     frontier = Frontier({hit.id: hit for hit in (plot, theme, other)})
-    assert [hit.id for hit in frontier.next(5)] == ["plot", "other"]
-    frontier.open(plot, hits(d=0.6))
-    assert [hit.id for hit in frontier.next(5)] == ["other"]
+    assert frontier.next(5) == [plot, other]
+    frontier.open(plot, hits(d=0.6, c=0.5))
+    assert frontier.next(5) == [other]
     higher = [replace(one, level=2) for one in (plot, theme)]
     frontier = Frontier({hit.id: hit for hit in higher})
     assert len(frontier.next(5)) == 2, "above the chunks each aspect has members of its own"
+
+
+def test_clusters_that_span_the_same_text_with_other_chunks_are_both_opened() -> None:
+    plot, theme = summaries(plot=0.5, theme=0.45)
+    plot, theme = resting_on("ae", "plot", plot), resting_on("ace", "theme", theme)
+    frontier = Frontier({hit.id: hit for hit in (plot, theme)})
+    frontier.open(plot, hits(a=0.6, e=0.5))
+    assert frontier.next(5) == [theme]
+    frontier.open(theme, hits(a=0.6, c=0.55, e=0.5))
+    assert frontier.next(5) == []
 
 
 def test_what_could_not_reach_the_best_is_left_closed() -> None:

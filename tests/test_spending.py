@@ -204,13 +204,16 @@ def test_a_file_that_cannot_be_read_is_named_by_a_dry_run(
 
 def test_a_price_of_ones_own_stands_beside_the_shipped_ones(tmp_path: Path) -> None:
     own = tmp_path / "prices.toml"
-    own.write_text('["my-model"]\nprompt = 1\ncompletion = 3\n["gpt-4.1-mini"]\nprompt = 9\n')
+    own.write_text(
+        '["my-model"]\nprompt = 1\ncached = 0.5\ncompletion = 3\n["gpt-4.1-mini"]\nprompt = 9\n'
+    )
     prices = read_prices(own)
-    assert price(prices, "my-model") == Price(1, 3)
+    assert price(prices, "my-model") == Price(1, 3, 0.5)
     assert price(prices, "gpt-4.1-mini-2025-04-14") == Price(9, 0)
-    assert price(prices, "gpt-4.1") == Price(2, 8)
+    assert price(prices, "gpt-4.1") == Price(2, 8, 0.5)
     assert price(prices, "unknown") is None
-    assert Price(1, 3).of(Usage(1, 2_000_000, 1_000_000)) == 5
+    spent = Usage(1, 2_000_000, 1_000_000, cached_tokens=1_000_000)
+    assert (Price(1, 3).of(spent), Price(1, 3, 0.5).of(spent)) == (5, 4.5)
 
 
 def test_broken_prices_are_one_line(tmp_path: Path) -> None:

@@ -12,9 +12,12 @@ from endpoint import Endpoint as Server
 from endpoint import chance, every, listed
 from endpoint.faults import Fault
 from fabula.errors import ModelError
+from fabula.providers import Prompt
 from fabula.providers.openai import OpenAIChat, OpenAIEmbedder
 from fabula.providers.trouble import wait_asked
 from reach import SUMMARY, chat, reach, text_of
+
+LONG = Prompt("You summarise.", f"<passages>\n{'word ' * 60}\n</passages>", 100, 0.5)
 
 
 @pytest.mark.parametrize("fault", ["error", "rate_limit", "cut"])
@@ -164,3 +167,29 @@ def test_a_stream_that_nobody_reads_to_its_end_gives_its_turn_back() -> None:
         next(pieces)
         del pieces
         assert one.complete(SUMMARY).text
+
+
+def test_a_reader_who_pauses_keeps_no_other_call_waiting() -> None:
+    told: list[str] = []
+    with Server() as server:
+        one = chat(server, limit=1)
+        pieces = one.stream(SUMMARY)
+        first = next(pieces)
+        other = threading.Thread(
+            target=lambda: told.append(one.complete(SUMMARY).text), daemon=True
+        )
+        other.start()
+        other.join(5)
+        assert told == ["Marley was dead."]
+        assert text_of([first, *pieces]) == "Marley was dead.", "and loses nothing"
+
+
+def test_a_reader_who_leaves_ends_the_call_before_all_is_sent() -> None:
+    with Server(between=0.05) as server:
+        one = chat(server, limit=1)
+        pieces = one.stream(LONG)
+        next(pieces)
+        del pieces
+        began = time.monotonic()
+        assert one.complete(SUMMARY).text
+        assert time.monotonic() - began < 1.5, "the rest takes 3 s"

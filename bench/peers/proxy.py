@@ -182,4 +182,5 @@ def _usage(told: Any) -> Usage:
         calls=1,
         prompt_tokens=counts.get("prompt_tokens") or 0,
         completion_tokens=counts.get("completion_tokens") or 0,
+        cached_tokens=(counts.get("prompt_tokens_details") or {}).get("cached_tokens") or 0,
     )

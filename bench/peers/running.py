@@ -15,7 +15,7 @@ from bench.peers.proxy import Proxy
 from bench.peers.ranks import write_ranks
 from bench.peers.speaking import PeerFailed
 from fabula.errors import BadReply, FabulaError, SettingsError
-from fabula.experiments.log import PEER, Log
+from fabula.experiments.log import PEER, Log, locked
 from fabula.experiments.model import DataSet, Question, Result
 from fabula.experiments.plan import Tested, limited, planned, read_data
 from fabula.experiments.report.about import Run
@@ -94,7 +94,15 @@ def _models() -> dict[str, Any]:
 
 
 def run(job: Job, say: Say) -> list[Outcome]:
-    """Puts the questions to the peers; results, peers.json and run.json are kept as it goes."""
+    """Puts the questions to the peers; results, peers.json and run.json are kept as it goes.
+
+    Raises FabulaError where another run is writing into the folder.
+    """
+    with locked(job.folder):
+        return _run(job, say)
+
+
+def _run(job: Job, say: Say) -> list[Outcome]:
     settings = job.asking.settings
     log, kit = Log(job.folder), Kit(settings)
     score = measured(job.suite, job.data, job.asking).by(kit, job.asking)

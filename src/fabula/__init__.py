@@ -7,15 +7,19 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from fabula.answer import AnswerStream
+    from fabula.app import App
+    from fabula.collection import Collection, Fabula
     from fabula.errors import FabulaError
     from fabula.ingest import Outcome
     from fabula.model import Answer, Entry, Hit, Layer, Passage, Usage
-    from fabula.service import Fabula
+    from fabula.search import Query
     from fabula.settings import Settings
 
 __all__ = [
     "Answer",
     "AnswerStream",
+    "App",
+    "Collection",
     "Entry",
     "Fabula",
     "FabulaError",
@@ -23,15 +27,19 @@ __all__ = [
     "Layer",
     "Outcome",
     "Passage",
+    "Query",
     "Settings",
     "Usage",
 ]
 
 _HOMES = {
     "AnswerStream": "answer",
-    "Fabula": "service",
+    "App": "app",
+    "Collection": "collection",
+    "Fabula": "collection",
     "FabulaError": "errors",
     "Outcome": "ingest",
+    "Query": "search",
     "Settings": "settings",
 }
 

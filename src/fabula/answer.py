@@ -10,6 +10,8 @@ from fabula.model import Answer, Hit, Passage
 from fabula.providers import Reply
 from fabula.providers.counted import Meter
 
+_CITED = re.compile(r"\[(\d+(?:\s*[,;]\s*\d+)*)\]")
+
 
 class AnswerStream:
     """An answer as it is written: iterate over its pieces, then read `answer`."""
@@ -61,11 +63,16 @@ class AnswerStream:
         )
 
 
+def shown(passage: str) -> str:
+    """A passage's text as whoever answers is shown it: where the book says [3], it reads (3).
+
+    So a number in brackets in an answer is always a citation, even beside a quotation. To look for
+    what is quoted instead would lose the citations that stand where the book has a note.
+    """
+    return _CITED.sub(r"(\1)", passage)
+
+
 def citations(text: str, passages: int) -> tuple[int, ...]:
     """The numbers of the passages that a text cites, as [2] or [1, 3], in order of first use."""
-    found = (
-        int(number)
-        for group in re.findall(r"\[(\d+(?:\s*[,;]\s*\d+)*)\]", text)
-        for number in re.findall(r"\d+", group)
-    )
+    found = (int(number) for group in _CITED.findall(text) for number in re.findall(r"\d+", group))
     return tuple(dict.fromkeys(number for number in found if 1 <= number <= passages))

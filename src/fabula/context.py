@@ -21,7 +21,7 @@ def fill(hits: Sequence[Hit], budget: int) -> list[Passage]:
     context: list[Passage] = []
     for hit in hits:
         kept: list[str] = []
-        for start, end in spans(hit.text, ""):
+        for start, end in spans(hit.text, hit.language):
             sentence = hit.text[start:end]
             key = " ".join(sentence.casefold().split())
             if not key or key in said:

@@ -14,6 +14,14 @@ FabulaError
 └── NotFound         no such document, collection or aspect
 """
 
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
+
 
 class FabulaError(Exception):
     """Anything Fabula tells a person; its message is one or two plain sentences."""
@@ -61,3 +69,20 @@ class ServerError(FabulaError):
 
 class NotFound(FabulaError):
     """No such document, collection or aspect."""
+
+
+def did_you_mean(name: str, names: Iterable[str], otherwise: str = "") -> str:
+    """'Did you mean x?' for the nearest of `names`; `otherwise` where none is near."""
+    import difflib
+
+    near = difflib.get_close_matches(name, list(names), 1, cutoff=0.5)
+    return f"Did you mean {near[0]}?" if near else otherwise
+
+
+def first_problem(error: ValidationError) -> str:
+    """Where the first thing wrong with some data is, and what: 'a.b: is missing'."""
+    first = error.errors(include_url=False)[0]
+    where = ".".join(map(str, first["loc"]))
+    plainly = {"extra_forbidden": "there is no such key", "missing": "is missing"}
+    what = plainly.get(first["type"], first["msg"].removeprefix("Value error, "))
+    return f"{where}: {what[0].lower()}{what[1:]}" if where else what

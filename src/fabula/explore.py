@@ -13,7 +13,6 @@ a parameter without a default.
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -21,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fabula.errors import FabulaError, NotFound
+from fabula.errors import FabulaError, NotFound, did_you_mean
 from fabula.queries import FOLDER
 
 SHIPPED = FOLDER / "explore"
@@ -80,8 +79,8 @@ class Query:
         return f"its parameters are {names}" if names else "it has none"
 
     def _instead_of(self, unknown: str) -> str:
-        near = difflib.get_close_matches(unknown, [one.name for one in self.parameters], 1)
-        return f"{unknown!r}: {self._it_has}." + (f" Did you mean {near[0]}?" if near else "")
+        hint = did_you_mean(unknown, [one.name for one in self.parameters])
+        return f"{unknown!r}: {self._it_has}. {hint}".rstrip()
 
 
 def names() -> list[str]:
@@ -92,9 +91,8 @@ def names() -> list[str]:
 def shipped(name: str) -> Query:
     """The query of that name that comes with Fabula. Raises NotFound, with the nearest name."""
     if name not in names():
-        near = difflib.get_close_matches(name, names(), 1)
-        meant = f" Did you mean {near[0]}?" if near else ""
-        raise NotFound(f"There is no query {name!r}.{meant} `fabula cypher --list` shows them.")
+        shown = f"{did_you_mean(name, names())} `fabula cypher --list` shows them.".lstrip()
+        raise NotFound(f"There is no query {name!r}. {shown}")
     return read(SHIPPED / f"{name}.cypher")
 
 

@@ -2,23 +2,47 @@
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property, partial
-from typing import Literal, Protocol
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import islice
+from statistics import fmean
+from typing import Any, Literal, Protocol
 
-from fabula.build.pipeline import build
-from fabula.errors import BadReply, BudgetSpent, FabulaError, LoadError, TooLarge
+from fabula.errors import BadReply, BudgetSpent, FabulaError, LoadError, NotFound, StoreError, TooLarge
+from fabula.graph import TEXT, Owner, Part
+from fabula.graph.building import (
+    Recipe,
+    alike,
+    chunks_of,
+    document_of,
+    part_of,
+    recipe,
+    stale,
+    text_part,
+    text_recipe,
+    with_bases,
+    with_dependents,
+)
+from fabula.graph.method import Graph, Known, Text, Work, graphs
 from fabula.kit import Kit
-from fabula.model import Document, DocumentGraph, Entry, Known, Usage
+from fabula.model import Chunk, Document, Entry, Usage
 from fabula.parallel import Job
 from fabula.progress import Progress
 from fabula.providers.counted import Meter
 from fabula.store import Store
-from fabula.store.known import known
+from fabula.store.parts import read_part
+from fabula.text.chunk import split
 
 Status = Literal["added", "replaced", "unchanged", "failed"]
+Make = Callable[[Job, Meter, Progress], "Outcome"]
+EMBED = 0
+"""The priority of chunks' embeddings: all else depends on them."""
+MOST_MEANT = 200
+"""Documents whose parts a dry run learns from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +55,9 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one source: counts of passages, what each step asked, and seconds.
+    """What became of one source: which graphs were built, what each step asked, and seconds.
 
+    `counts` are the nodes that were made, by kind; `notes` is what is worth saying of them.
     `document` and `title` are empty and `error` is set where it failed.
     """
 
@@ -40,10 +65,9 @@ class Outcome:
     status: Status
     document: str = ""
     title: str = ""
-    chunks: int = 0
-    summaries: int = 0
-    details: int = 0
-    assigned: tuple[str, ...] = ()
+    graphs: tuple[str, ...] = ()
+    counts: Mapping[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
     steps: Mapping[str, Usage] = field(default_factory=dict)
     seconds: float = 0.0
     error: FabulaError | None = None
@@ -94,138 +118,352 @@ class Muted:
         """Nothing."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Whole:
+    """Tells what a document's parts have asked of models together."""
+
+    progress: Progress
+    meter: Meter
+
+    def expect(self, step: str, count: int) -> None:
+        """More work of a step."""
+        self.progress.expect(step, count)
+
+    def done(self, step: str, usage: Usage) -> None:
+        """One piece done."""
+        self.progress.done(step, self.meter.total())
+
+
+class Gate:
+    """Lets writers through until it is closed, which waits for those that are inside."""
+
+    def __init__(self) -> None:
+        self._inside = 0
+        self._closed = False
+        self._changed = threading.Condition()
+
+    def __enter__(self) -> None:
+        with self._changed:
+            if self._closed:
+                raise StoreError("Another document of this run has failed: run the command again.")
+            self._inside += 1
+
+    def __exit__(self, *failure: object) -> None:
+        with self._changed:
+            self._inside -= 1
+            self._changed.notify_all()
+
+    def close(self) -> None:
+        """From here on nobody goes in, and nobody is inside when this returns."""
+        with self._changed:
+            self._closed = True
+            self._changed.wait_for(lambda: not self._inside)
+
+
 @dataclass(frozen=True)
 class Ingest:
-    """One run over many sources into one collection, whose documents are `known`."""
+    """One run over many sources into one collection; `names` are the graphs to build of each.
+
+    With `rebuild` all is made as if it came for the first time. A `dry` run writes nothing and
+    asks no model: its outcomes say what is expected.
+    """
 
     store: Store
     kit: Kit
-    known: Sequence[Entry]
+    collection: str
+    names: Collection[str]
     listener: Listener
     rebuild: bool = False
     dry: bool = False
+    _alone: dict[str, threading.Lock] = field(default_factory=dict)
+    """A lock a text, so that of equal ones in one run the first comes in and the others are it."""
+    _made: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """The id and the title of what this run has made, by its text."""
+    _locking: threading.Lock = field(default_factory=threading.Lock)
+    _gate: Gate = field(default_factory=Gate)
+    _means: dict[str, Mapping[str, float]] = field(default_factory=dict)
 
     def all(self, sources: Sequence[Source]) -> list[Outcome]:
         """What became of each source, in order.
 
         A source that can't be read, whose replies stay malformed or that is too large for the
-        server fails alone; anything else that goes wrong is raised and ends the run. What was
-        ingested before stays. With `rebuild` every document is made as if it came for the first
-        time. A `dry` run writes nothing and asks no model: its outcomes say what is expected.
+        server fails alone; anything else that goes wrong is raised, once what is under way has
+        ended, and ends the run. What was ingested before stays. Besides `names`, the graphs that a
+        document has already are brought up to date with its text.
         """
-        self.listener.expect(len(sources))
+        return self._each([(one.name, partial(self._ingest, one)) for one in sources])
+
+    def build(self, entries: Sequence[Entry]) -> list[Outcome]:
+        """Builds the graphs for documents that are there, whose texts stay as they are."""
+        return self._each([(one.source, partial(self._build, one)) for one in entries])
+
+    def _each(self, tasks: Sequence[tuple[str, Make]]) -> list[Outcome]:
+        self.listener.expect(len(tasks))
         # Here, not beside the calls: a run that fails must leave no thread at the store.
         if not self.dry:
             self.store.make_schema()
         try:
             with Job(self.kit.documents) as job:
-                return job.each(0, partial(self._one, job), sources)
-        except BudgetSpent:
-            # What is under way is paid for: its replies are kept, too.
-            self.kit.workers.settle()
+                return job.each(0, partial(self._one, job), tasks)
+        except BaseException as error:
+            # Nothing comes in any more once the run is said to have failed.
+            self._gate.close()
+            if isinstance(error, BudgetSpent):
+                # What is under way is paid for: its replies are kept, too.
+                self.kit.workers.settle()
             raise
 
-    def _one(self, run: Job, source: Source) -> Outcome:
+    def _one(self, run: Job, task: tuple[str, Make]) -> Outcome:
+        name, make = task
         began = time.monotonic()
-        progress = self.listener.begin(source.name)
+        heard = self.listener.begin(name)
         meter = Meter()
         try:
-            document = source.read()
-            same = self._same(document)
-            if same:
-                outcome = Outcome(source.name, "unchanged", same.id, same.title)
-            else:
-                graph = self._built(document, run, meter, progress)
-                if not self.dry:
-                    self._written(graph, progress)
-                outcome = self._made(source, graph, time.monotonic() - began)
+            outcome = make(run, meter, _Whole(heard, meter))
         except (LoadError, BadReply, TooLarge) as error:
-            outcome = Outcome(
-                source=source.name,
-                status="failed",
-                steps=meter.usage(),
-                seconds=time.monotonic() - began,
-                error=_naming(source, error),
-            )
+            outcome = Outcome(name, "failed", error=_naming(name, error))
+        seconds = time.monotonic() - began
+        outcome = replace(outcome, source=name, steps=meter.usage(), seconds=seconds)
         self.listener.end(outcome)
         return outcome
 
-    def _same(self, document: Document) -> Entry | None:
-        """What is known already and says the same; nothing where the document itself changed."""
-        if self.rebuild:
-            return None
-        own = [entry for entry in self.known if entry.id == document.id]
-        same = [
-            entry
-            for entry in own or self.known
-            if entry.sha256 == document.sha256 and entry.settings == self.kit.built_with
-        ]
-        return same[0] if same else None
+    def _ingest(self, source: Source, run: Job, meter: Meter, progress: Progress) -> Outcome:
+        document = source.read()
+        with self._locking:
+            alone = self._alone.setdefault(document.sha256, threading.Lock())
+        with alone:
+            if twin := self._made.get(document.sha256):
+                if twin[0] != document.id:
+                    return Outcome("", "unchanged", *twin)
+            outcome = self._update(document, run, meter, progress)
+            self._made.setdefault(document.sha256, (outcome.document, outcome.title))
+            return outcome
 
-    def _made(self, source: Source, graph: DocumentGraph, seconds: float) -> Outcome:
-        document = graph.document
-        replaced = any(entry.id == document.id for entry in self.known)
+    def _update(self, document: Document, run: Job, meter: Meter, progress: Progress) -> Outcome:
+        there = self.store.same(self.collection, [document.id], [document.sha256])
+        own = next((entry for entry in there if entry.id == document.id), None)
+        for entry in [own] if own else there:
+            if entry and entry.sha256 == document.sha256 and not self._stale(entry):
+                return Outcome("", "unchanged", entry.id, entry.title)
+        wanted = self._wanted(own)
+        recipes = self.kit.recipes(document.sha256, wanted)
+        names = stale(wanted, own, recipes)
+        if self.rebuild or not own or own.sha256 != document.sha256:
+            names = [TEXT, *(graph.name for graph in wanted)]
+        with Job(self.kit.workers, within=run) as job:
+            making = _Making(self, own, recipes, meter, Work(job, progress))
+            if TEXT in names:
+                parts = [text := making.text(document)]
+                chunks = making.chunks(text)
+            else:
+                parts, chunks = [], chunks_of(self._read(own, TEXT, embeddings=True))
+            built = [one for one in wanted if one.name in names]
+            parts += [making.part(graph, Text(document, chunks)) for graph in built]
+        return self._take(document, chunks, parts, "replaced" if own else "added", progress, meter)
+
+    def _build(self, entry: Entry, run: Job, meter: Meter, progress: Progress) -> Outcome:
+        wanted = [
+            graph
+            for graph in self._wanted(entry)
+            if graph.name in with_dependents(graphs(), self._asked())
+        ]
+        recipes = self.kit.recipes(entry.sha256, wanted, base=entry.graphs[TEXT].made_from)
+        names = set(stale(wanted, entry, recipes)) - {TEXT}
+        if self.rebuild:
+            names |= with_dependents(graphs(), self.names)
+        if not names:
+            return Outcome("", "unchanged", entry.id, entry.title)
+        chunks = chunks_of(self._read(entry, TEXT, embeddings=True))
+        document = document_of(entry, chunks)
+        with Job(self.kit.workers, within=run) as job:
+            making = _Making(self, entry, recipes, meter, Work(job, progress))
+            text = Text(document, making.stood_in(chunks))
+            parts = [making.part(graph, text) for graph in wanted if graph.name in names]
+        is_new = not entry.graphs.keys() & names
+        return self._take(document, chunks, parts, "added" if is_new else "replaced", progress, meter)
+
+    def _asked(self) -> set[str]:
+        """The graphs asked for, with what they rest on."""
+        return {graph.name for graph in with_bases(graphs(), self.names)}
+
+    def _wanted(self, entry: Entry | None) -> list[Graph[Any]]:
+        """The graphs of a document: those asked for, those it has, and what they rest on."""
+        installed = graphs()
+        has = [name for name in (entry.graphs if entry else ()) if name in installed]
+        return with_bases(installed, {*self.names, *has})
+
+    def _stale(self, entry: Entry) -> list[str]:
+        if self.rebuild:
+            return [TEXT]
+        wanted = self._wanted(entry)
+        return stale(wanted, entry, self.kit.recipes(entry.sha256, wanted))
+
+    def _read(self, entry: Entry | None, name: str, *, embeddings: bool = False) -> Part:
+        assert entry is not None
+        owner = Owner(self.collection, name, entry.id)
+        return read_part(self.store, owner, embeddings=embeddings)
+
+    def _take(
+        self,
+        document: Document,
+        chunks: Sequence[Chunk],
+        parts: Sequence[Part],
+        status: Status,
+        progress: Progress,
+        meter: Meter,
+    ) -> Outcome:
+        """Writes the parts, but in a dry run, and says what they are."""
+        passages = [node for part in parts for node in part.nodes if node.embedding is not None]
+        if not self.dry:
+            progress.expect("write", len(passages))
+
+            def written(count: int) -> None:
+                for _ in range(count):
+                    progress.done("write", meter.total())
+
+            model = self.kit.embedder.model
+            with self._gate:
+                self.store.prepare(self.collection, model, len(chunks[0].embedding))
+                self.store.apply(parts, model, written)
+        installed = graphs()
+        notes = [
+            note
+            for part in parts
+            if part.owner.graph in installed
+            for note in installed[part.owner.graph].tell(part.record.facts)
+        ]
         return Outcome(
-            source=source.name,
-            status="replaced" if replaced else "added",
+            source="",
+            status=status,
             document=document.id,
             title=document.title,
-            chunks=len(graph.chunks),
-            summaries=len(graph.summaries),
-            details=len(graph.details),
-            assigned=graph.assigned,
-            steps=graph.usage,
-            seconds=seconds,
+            graphs=tuple(part.owner.graph for part in parts),
+            counts=Counter(
+                node.label.lower() for part in parts for node in part.nodes if node.sources
+            ),
+            notes=tuple(notes),
         )
 
-    def _built(
-        self, document: Document, run: Job, meter: Meter, progress: Progress
-    ) -> DocumentGraph:
-        former = self._former(document)
-        if self.dry:
-            models = self.kit.expected_models(document.language, meter, self._lengths)
-            former = self.kit.as_expected(former)
-        else:
-            models = self.kit.models(document.language, meter)
-        with Job(self.kit.workers, within=run) as job:
-            return build(document, models, self.kit.method, job, progress, former)
+    def means(self, made_from: Recipe) -> Mapping[str, float]:
+        """Averages over the parts that were made in the same way, of what begins with `mean_`."""
+        name = str(made_from["graph"])
+        with self._locking:
+            if name not in self._means:
+                told: dict[str, list[float]] = {}
+                for entry in islice(self.store.documents(self.collection), MOST_MEANT):
+                    was = entry.graphs.get(name)
+                    if was is None or not alike(was.made_from, made_from):
+                        continue
+                    for fact, value in was.facts.items():
+                        if fact.startswith("mean_"):
+                            told.setdefault(fact, []).append(float(value))
+                self._means[name] = {fact: fmean(values) for fact, values in told.items()}
+            return self._means[name]
 
-    @cached_property
-    def _lengths(self) -> Mapping[str, float]:
-        """What models wrote into the documents that were made in the same way."""
-        same = [entry.id for entry in self.known if entry.settings == self.kit.built_with]
-        [row] = self.store.rows("find_lengths", documents=same)
-        return {name: value for name, value in row.items() if value is not None}
 
-    def _former(self, document: Document) -> Known:
-        """What the graph has of an earlier version that was made in the same way."""
-        made = [
-            entry
-            for entry in self.known
-            if entry.id == document.id and entry.settings == self.kit.built_with
+@dataclass(frozen=True, slots=True)
+class _Making:
+    """The parts of one document, made from `recipes`; `entry` is what the graph has of it."""
+
+    run: Ingest
+    entry: Entry | None
+    recipes: Mapping[str, Recipe]
+    meter: Meter
+    work: Work
+
+    def text(self, document: Document) -> Part:
+        """The document and its chunks; those that were there before keep their embeddings."""
+        meter = Meter(self.meter)
+        known = {chunk.id: chunk for chunk in self.known_chunks(embeddings=True)}
+        tokens = self.recipes[TEXT]["settings"]["chunk_tokens"]
+        bare = split(document, tokens, [chunk.text for chunk in known.values()])
+        kept = [known.get(chunk.id) for chunk in bare]
+        placed = [
+            replace(chunk, embedding=was.embedding) if was else chunk
+            for chunk, was in zip(bare, kept, strict=True)
         ]
-        space = self.store.space()
-        if self.rebuild or not made or space is None:
-            return Known()
-        return known(self.store, document.id, space.dimensions)
+        chunks = self._embed(placed, meter)
+        return text_part(document, chunks, self.recipes[TEXT], meter.usage())
 
-    def _written(self, graph: DocumentGraph, progress: Progress) -> None:
-        usage = sum(graph.usage.values(), Usage())
-        passages = len(graph.chunks) + len(graph.summaries) + len(graph.details)
-        progress.expect("write", passages)
+    def chunks(self, text: Part) -> tuple[Chunk, ...]:
+        """The chunks of a part that was just made."""
+        return chunks_of(replace(text, nodes=tuple(one for one in text.nodes if one.sources)))
 
-        def written(count: int) -> None:
-            for _ in range(count):
-                progress.done("write", usage)
+    def part(self, graph: Graph[Any], text: Text) -> Part:
+        """A graph's part, what it knows of an earlier version used again."""
+        meter = Meter(self.meter)
+        known = self._known(graph)
+        models = self.run.kit.models(meter, dry=self.run.dry)
+        knobs = self.run.kit.knobs(graph)
+        built = graph.build(text, knobs, models, known, self.work)
+        made_from = self.recipes[graph.name]
+        return part_of(graph, text.document, built, made_from, meter.usage())
 
-        self.store.prepare(self.kit.embedder.model, len(graph.chunks[0].embedding))
-        self.store.replace(graph, self.kit.built_with, written)
+    def known_chunks(self, *, embeddings: bool = False) -> tuple[Chunk, ...]:
+        """The chunks that the graph has of the document, where they were made in the same way."""
+        was = self.entry.graphs.get(TEXT) if self.entry else None
+        if was is None or self.run.rebuild or not alike(was.made_from, self.recipes[TEXT]):
+            return ()
+        try:
+            chunks = chunks_of(self.run._read(self.entry, TEXT, embeddings=embeddings))
+        except NotFound:  # removed just now
+            return ()
+        return self.stood_in(chunks) if embeddings else chunks
+
+    def stood_in(self, chunks: Sequence[Chunk]) -> tuple[Chunk, ...]:
+        """The chunks, in a dry run with the vectors that stand in for the model's."""
+        if not self.run.dry:
+            return tuple(chunks)
+        vectors = self.run.kit.stand_ins([chunk.text for chunk in chunks])
+        if vectors is None:
+            return tuple(chunks)
+        return tuple(replace(one, embedding=row) for one, row in zip(chunks, vectors, strict=True))
+
+    def _known(self, graph: Graph[Any]) -> Known:
+        means = self.run.means(self.recipes[graph.name]) if self.run.dry else {}
+        was = self.entry.graphs.get(graph.name) if self.entry else None
+        if was is None or self.run.rebuild or not alike(was.made_from, self.recipes[graph.name]):
+            return Known(means=means)
+        try:
+            part = self.run._read(self.entry, graph.name, embeddings=True)
+        except NotFound:
+            return Known(means=means)
+        nodes = part.nodes
+        if self.run.dry:
+            texts = [str(node.properties.get("text", "")) for node in nodes]
+            vectors = self.run.kit.stand_ins(texts)
+            if vectors is not None:
+                nodes = tuple(
+                    replace(one, embedding=row) for one, row in zip(nodes, vectors, strict=True)
+                )
+        return Known(self.known_chunks(), nodes, part.edges, part.record.facts, means)
+
+    def _embed(self, chunks: Sequence[Chunk], meter: Meter) -> list[Chunk]:
+        """The chunks, all with embeddings, asked for in batches, side by side."""
+        bare = [chunk for chunk in chunks if not len(chunk.embedding)]
+        embedder = self.run.kit.counted_embedder(meter, dry=self.run.dry)
+        size = embedder.batch
+        batches = [bare[start : start + size] for start in range(0, len(bare), size)]
+        progress = self.work.progress
+
+        def embed(batch: Sequence[Chunk]) -> list[Chunk]:
+            vectors = embedder.embed([chunk.text.strip() for chunk in batch]).vectors
+            progress.done("embeddings", meter.total())
+            return [replace(one, embedding=row) for one, row in zip(batch, vectors, strict=True)]
+
+        progress.expect("embeddings", len(batches))
+        made = {
+            chunk.id: chunk
+            for batch in self.work.job.each(EMBED, embed, batches)
+            for chunk in batch
+        }
+        return [made.get(chunk.id, chunk) for chunk in chunks]
 
 
-def _naming(source: Source, error: FabulaError) -> FabulaError:
+def _naming(source: str, error: FabulaError) -> FabulaError:
     """A model does not know whose text it was sent: its error is given the source's name."""
     if isinstance(error, LoadError):
         return error
-    named = type(error)(f"{source.name}: {error}")
+    named = type(error)(f"{source}: {error}")
     named.__cause__ = error
     return named

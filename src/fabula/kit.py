@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any
 
-from fabula.aspects import read_aspects
-from fabula.build.cluster import Clustering
-from fabula.build.pipeline import Method, Models
-from fabula.model import Chunk, Detail, Known, Summary
+from pydantic import BaseModel
+
+from fabula.graph import TEXT
+from fabula.graph.building import Recipe, recipe, text_recipe
+from fabula.graph.method import Graph, Role
+from fabula.model import Vectors
 from fabula.parallel import Workers
 from fabula.providers import Prompt
 from fabula.providers.budget import Budget, BudgetedChat, BudgetedEmbedder
@@ -20,21 +22,29 @@ from fabula.providers.cached import CachedChat, CachedEmbedder
 from fabula.providers.counted import CountedChat, CountedEmbedder, Meter
 from fabula.providers.offline import StaticEmbedder
 from fabula.replies import said
-from fabula.settings import CHAT_SETTINGS, METHOD_SETTINGS, STATIC, Settings
+from fabula.settings import STATIC, Settings
 
 if TYPE_CHECKING:
-    from fabula.providers import Answerer, Chat, Embedder, Guide, Writer
+    from fabula.providers import Answerer, Chat, Embedder, Guide
     from fabula.providers.endpoint import Endpoint
-
-Passage = TypeVar("Passage", Chunk, Summary, Detail)
 
 # Extraction and static vectors are computing, not waiting: threads would only take turns.
 COMPUTING = 1
-USUAL_ASPECTS, USUAL_SHARE = 2.0, 0.7
-"""Of a model that nothing is known of: aspects it names of a cluster, as the prompt tells it, and
-how much of the length that it may write it does."""
 DOCUMENTS_AT_ONCE = 4
 """While one document's last summaries wait for each other, the next one's calls fill the gaps."""
+
+
+@dataclass(frozen=True, slots=True)
+class BuildModels:
+    """What one part of one document is made with: `graph.method.Models`."""
+
+    meter: Meter
+    embedder: Embedder
+    static: Embedder
+    offline: bool
+    temperature: float
+    chat: Callable[[Role, str], Chat]
+    model: Callable[[Role], str]
 
 
 class Kit:
@@ -59,135 +69,102 @@ class Kit:
         """The embedder of passages and questions, within the budget and cached, not counted."""
         if self._settings.embedding_model == STATIC:
             return self._static
-        return CachedEmbedder(self._paid, self._cache) if self._cache else self._paid
+        if not self._cache:
+            return self._paid
+        return CachedEmbedder(self._paid, self._cache, self._address)
 
     @property
     def _paid(self) -> Embedder:
         return BudgetedEmbedder(self._remote, self._budget)
 
-    @cached_property
-    def method(self) -> Method:
-        """The method's knobs. Raises SettingsError for a broken aspect set."""
-        settings = self._settings
-        return Method(
-            chunk_tokens=settings.chunk_tokens,
-            clustering=Clustering(
-                size=settings.cluster_size,
-                tokens=settings.cluster_tokens,
-                count=settings.cluster_count,
-                reduction=settings.cluster_reduction,
-                dimensions=settings.cluster_dimensions,
-                membership=settings.membership,
-                variance_floor=settings.variance_floor,
-                seed=settings.seed,
-            ),
-            aspects=read_aspects(settings.aspects),
-            # Extraction finds the same each time it is asked.
-            detection_rounds=0 if settings.offline else settings.detection_rounds,
-            levels=settings.levels,
-            details=settings.details,
-            details_per_call=1 if settings.offline else settings.details_per_call,
-        )
+    def knobs(self, graph: Graph[Any]) -> BaseModel:
+        """A graph's own settings."""
+        return self._settings.table(graph.name)
 
-    @cached_property
-    def built_with(self) -> dict[str, object]:
-        """What a document's graph depends on; the same content and this give the same graph."""
-        settings = self._settings
-        names = ["embedding_model", *METHOD_SETTINGS, *([] if settings.offline else CHAT_SETTINGS)]
-        aspects = {one.name: [one.description, one.focus] for one in self.method.aspects}
-        return settings.model_dump(mode="json", include=set(names)) | {"aspects": aspects}
+    def recipes(
+        self,
+        sha256: str,
+        graphs: Sequence[Graph[Any]],
+        base: Mapping[str, Any] | None = None,
+    ) -> dict[str, Recipe]:
+        """What the parts of a document of that text are made from now, by the graphs' names.
 
-    def counted_embedder(self, meter: Meter, *, cached: bool = True) -> Embedder:
-        """The embedder, its calls counted unless they are free; or the one that its cache asks."""
-        if self._settings.embedding_model == STATIC:
-            return self.embedder
-        return CountedEmbedder(self.embedder if cached else self._paid, meter, "embeddings")
-
-    def models(self, language: str, meter: Meter) -> Models:
-        """What one document in `language` is made with; `meter` counts what it asks."""
-        return Models(
-            embedder=self.counted_embedder(meter),
-            writer=lambda texts: self._writer(texts, language, meter),
-            meter=meter,
-        )
-
-    def expected_models(self, language: str, meter: Meter, lengths: Mapping[str, float]) -> Models:
-        """What stands in for the models, so that `meter` counts what they would be asked.
-
-        `lengths` are means of what they wrote so far, by the names of expected.Lengths' fields.
+        `base` is what its chunks were made from, where they are to stay.
         """
         settings = self._settings
-        if settings.offline:
-            return self.models(language, meter)
-        from fabula.providers.expected import ExpectedChat, ExpectedEmbedder, Lengths
+        text = text_recipe(sha256, settings.chunk_tokens, settings.embedding_model)
+        recipes = {TEXT: dict(base) if base else text}
+        for graph in graphs:
+            told = graph.settings(self.knobs(graph), settings.offline)
+            recipes[graph.name] = recipe(graph, told, self._built_with, recipes)
+        return recipes
 
-        usual = {
-            "aspects": USUAL_ASPECTS,
-            "summary": USUAL_SHARE * settings.summary_tokens,
-            "detail": USUAL_SHARE * settings.detail_tokens,
+    @property
+    def _built_with(self) -> dict[str, object]:
+        """The models that write into a graph, and how."""
+        settings = self._settings
+        models: dict[str, object] = {
+            "embedding_model": settings.embedding_model,
+            "model": settings.model,
         }
-        expected = Lengths(**usual | dict(lengths))
+        if not settings.offline:
+            models |= {"aspect_model": self._aspect_model, "temperature": settings.temperature}
+        return models
 
-        def chat(model: str, step: str) -> Chat:
-            return CountedChat(ExpectedChat(model, expected, self._cache), meter, step)
+    def counted_embedder(
+        self, meter: Meter, *, cached: bool = True, dry: bool = False
+    ) -> Embedder:
+        """The embedder, its calls counted unless they are free; or the one that its cache asks.
 
-        embedder = self.counted_embedder(meter)
-        if settings.embedding_model != STATIC:
-            batch = settings.embedding_batch
-            stand_in = ExpectedEmbedder(embedder.model, batch, self._static, self._cache)
-            embedder = CountedEmbedder(stand_in, meter, "embeddings")
-        writer = self._prompted(
-            chat(self._aspect_model, "aspects"),
-            chat(settings.model, "summaries"),
-            chat(settings.model, "details"),
-        )
-        return Models(embedder=embedder, writer=lambda texts: writer, meter=meter)
-
-    def as_expected(self, known: Known) -> Known:
-        """The same with the vectors that stand in for its embeddings."""
-        return Known(
-            tuple(self._stood_in(known.chunks)),
-            tuple(self._stood_in(known.summaries)),
-            tuple(self._stood_in(known.details)),
-            known.assigned,
-            known.changed,
-        )
-
-    def _stood_in(self, passages: Sequence[Passage]) -> list[Passage]:
-        if self._settings.embedding_model == STATIC or not passages:
-            return list(passages)
-        rows = self._static.embed([one.text.strip() for one in passages]).vectors
-        return [replace(one, embedding=row) for one, row in zip(passages, rows, strict=True)]
-
-    def _writer(self, texts: Sequence[str], language: str, meter: Meter) -> Writer:
+        In a `dry` run static vectors stand in for the model's.
+        """
         settings = self._settings
-        if settings.offline:
-            from fabula.providers.extractive import ExtractiveWriter, Lengths
+        if settings.embedding_model == STATIC:
+            return self.embedder
+        if dry:
+            from fabula.providers.expected import ExpectedEmbedder
 
-            lengths = Lengths(settings.summary_tokens, settings.details, settings.detail_tokens)
-            return ExtractiveWriter(texts, language, self._static, lengths)
-        return self._prompted(
-            self._counted(self._aspect_chat, self._aspect_model, meter, "aspects"),
-            self._counted(self._chat, settings.model, meter, "summaries"),
-            self._counted(self._chat, settings.model, meter, "details"),
-        )
+            name, batch = self.embedder.model, settings.embedding_batch
+            stand_in = ExpectedEmbedder(
+                name, batch, self._static, self._cache, self._address
+            )
+            return CountedEmbedder(stand_in, meter, "embeddings")
+        return CountedEmbedder(self.embedder if cached else self._paid, meter, "embeddings")
 
-    def _prompted(self, detecting: Chat, summarising: Chat, condensing: Chat) -> Writer:
-        from fabula.providers.prompted import PromptedWriter
+    def stand_ins(self, texts: Sequence[str]) -> Vectors | None:
+        """The vectors that stand in for the model's in a dry run; None where they are its own."""
+        if self._settings.embedding_model == STATIC or not texts:
+            return None
+        return self._static.embed([text.strip() or "-" for text in texts]).vectors
 
+    def models(self, meter: Meter, *, dry: bool = False) -> BuildModels:
+        """What one part of a document is made with; `meter` counts what it asks.
+
+        In a `dry` run stand-ins answer, so that it counts what models would be asked.
+        """
         settings = self._settings
-        return PromptedWriter(
-            detecting=detecting,
-            summarising=summarising,
-            condensing=condensing,
+
+        def chat(role: Role, step: str) -> Chat:
+            if dry:
+                from fabula.providers.expected import ExpectedChat
+
+                expected = ExpectedChat(self._name(role), self._cache, self._address)
+                return CountedChat(expected, meter, step)
+            asked = self._aspect_chat if role == "aspect_model" else self._chat
+            return self._counted(asked, self._name(role), meter, step)
+
+        return BuildModels(
+            meter=meter,
+            embedder=self.counted_embedder(meter, dry=dry),
+            static=self._static,
+            offline=settings.offline,
             temperature=settings.temperature,
-            summary_tokens=settings.summary_tokens,
-            details=settings.details,
-            detail_tokens=settings.detail_tokens,
-            aspects_with_summaries=(
-                settings.aspects_with_summaries and self._aspect_model == settings.model
-            ),
+            chat=chat,
+            model=self._name,
         )
+
+    def _name(self, role: Role) -> str:
+        return self._aspect_model if role == "aspect_model" else self._settings.model
 
     def answerer(self, meter: Meter) -> Answerer:
         """What answers from a context."""
@@ -217,10 +194,7 @@ class Kit:
             from fabula.providers.rerank import EndpointRanker
 
             ranker = EndpointRanker(self._endpoint, settings.rerank_model).rank
-        routing = self._counted(self._aspect_chat, self._aspect_model, meter, "route")
-        return PromptedGuide(
-            routing, self._counted(self._chat, settings.model, meter, "guide"), ranker
-        )
+        return PromptedGuide(self._counted(self._chat, settings.model, meter, "guide"), ranker)
 
     def roles(self) -> list[tuple[str, str, Callable[[], object]]]:
         """Each role of a model, the model's name, and a call that asks it something small.
@@ -249,7 +223,7 @@ class Kit:
     def _counted(self, chat: Chat, model: str, meter: Meter, step: str) -> Chat:
         """A chat that is asked, within the budget, only for what is not cached, and counted."""
         paid = BudgetedChat(chat, self._budget)
-        kept = CachedChat(paid, self._cache, model) if self._cache else paid
+        kept = CachedChat(paid, self._cache, self._address, model) if self._cache else paid
         return CountedChat(kept, meter, step)
 
     @property
@@ -277,6 +251,13 @@ class Kit:
 
         settings = self._settings
         return OpenAIEmbedder(self._endpoint, settings.embedding_model, settings.embedding_batch)
+
+    @property
+    def _address(self) -> str:
+        """Of the endpoint, as the cache knows it; it is not reached."""
+        from fabula.providers.address import checked_url
+
+        return checked_url(self._settings.base_url)
 
     @property
     def _endpoint(self) -> Endpoint:

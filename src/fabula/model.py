@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from fabula.graph import Record
 
 Vector = NDArray[np.float32]
 """One embedding, shape (dimensions,), of unit length."""
@@ -117,6 +121,8 @@ class Usage:
 
     `saved` are calls that needed no asking, as the graph or the response cache had what they would
     have brought; `faults` are replies that failed, or could not be used, and were asked for again.
+    The saved tokens are of what the response cache answered; those of a graph's are not known.
+    `cached_tokens` are those of the prompts' that the endpoint had in its own prefix cache.
     """
 
     calls: int = 0
@@ -124,6 +130,19 @@ class Usage:
     completion_tokens: int = 0
     saved: int = 0
     faults: int = 0
+    saved_prompt_tokens: int = 0
+    saved_completion_tokens: int = 0
+    cached_tokens: int = 0
+
+    @property
+    def uncached(self) -> Usage:
+        """What it would have been without a cache: what was saved counts as asked."""
+        return Usage(
+            self.calls + self.saved,
+            self.prompt_tokens + self.saved_prompt_tokens,
+            self.completion_tokens + self.saved_completion_tokens,
+            faults=self.faults,
+        )
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(
@@ -132,6 +151,9 @@ class Usage:
             self.completion_tokens + other.completion_tokens,
             self.saved + other.saved,
             self.faults + other.faults,
+            self.saved_prompt_tokens + other.saved_prompt_tokens,
+            self.saved_completion_tokens + other.saved_completion_tokens,
+            self.cached_tokens + other.cached_tokens,
         )
 
 
@@ -166,11 +188,14 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """Where retrieval looks. Empty `document` and `aspects` mean all; levels are inclusive."""
+    """Where retrieval looks: in one collection. What is empty lets all through.
 
-    collection: str = "default"
+    '' is the aspect of what has none, as chunks and details; levels are inclusive.
+    """
+
+    collection: str
     document: str = ""
-    kinds: tuple[str, ...] = ("chunk", "summary", "detail")
+    kinds: tuple[str, ...] = ()
     aspects: tuple[str, ...] = ()
     lowest: int = 0
     highest: int = 99
@@ -188,6 +213,7 @@ class Hit:
     kind: str
     document: str
     title: str
+    language: str
     section: str
     aspect: str
     level: int
@@ -221,7 +247,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A document as the graph lists it."""
+    """A document as the graph lists it, with what each of its graphs was made from and cost."""
 
     id: str
     collection: str
@@ -231,11 +257,18 @@ class Entry:
     source: str
     sha256: str
     tokens: int
-    settings: Mapping[str, object]
-    usage: Mapping[str, Usage]
-    assigned: tuple[str, ...]
     created_at: str
     updated_at: str
+    graphs: Mapping[str, Record]
+
+    @property
+    def usage(self) -> dict[str, Usage]:
+        """What each step of all its graphs asked of models."""
+        steps: dict[str, Usage] = {}
+        for record in self.graphs.values():
+            for step, usage in record.usage.items():
+                steps[step] = steps.get(step, Usage()) + usage
+        return steps
 
 
 @dataclass(frozen=True, slots=True)

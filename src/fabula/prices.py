@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from fabula.errors import SettingsError
+from fabula.errors import SettingsError, first_problem
 from fabula.model import Usage
 
 SHIPPED = Path(__file__).with_name("prices.toml")
@@ -21,19 +21,25 @@ class _Entry(BaseModel):
 
     prompt: float = Field(ge=0)
     completion: float = Field(0.0, ge=0)
+    cached: float | None = Field(None, ge=0)
 
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """US dollars for a million tokens sent, and for a million written."""
+    """US dollars for a million tokens sent, for a million written, and for a million of those sent
+    that the endpoint has in its prefix cache; None: as much as for others.
+    """
 
     prompt: float
     completion: float
+    cached: float | None = None
 
     def of(self, usage: Usage) -> float:
         """What this usage costs, in US dollars."""
-        sent, written = usage.prompt_tokens, usage.completion_tokens
-        return (sent * self.prompt + written * self.completion) / MILLION
+        cached = self.prompt if self.cached is None else self.cached
+        sent = usage.prompt_tokens - usage.cached_tokens
+        paid = sent * self.prompt + usage.cached_tokens * cached
+        return (paid + usage.completion_tokens * self.completion) / MILLION
 
 
 def read_prices(own: Path | None) -> dict[str, Price]:
@@ -55,10 +61,8 @@ def _read(path: Path) -> dict[str, Price]:
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise SettingsError(f"{path} can't be read as a list of prices: {error}.") from error
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
         raise SettingsError(
-            f"{path}, {where}: {first['msg'].lower()}. Each table is a model's name with prompt "
-            "and completion, in US dollars for a million tokens."
+            f"{path}, {first_problem(error)}. Each table is a model's name with prompt "
+            "and completion, and maybe cached, in US dollars for a million tokens."
         ) from error
-    return {name: Price(one.prompt, one.completion) for name, one in entries.items()}
+    return {name: Price(one.prompt, one.completion, one.cached) for name, one in entries.items()}

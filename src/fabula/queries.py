@@ -1,4 +1,4 @@
-"""Cypher by name: every statement Fabula sends is a file of `cypher/`."""
+"""Cypher by name: every statement Fabula sends is a file of `cypher/`, or of a graph's package."""
 
 from __future__ import annotations
 
@@ -8,22 +8,45 @@ from pathlib import Path
 _INSTALLED = Path(__file__).parent / "cypher"
 _CHECKOUT = Path(__file__).parents[2] / "cypher"
 FOLDER = _INSTALLED if _INSTALLED.is_dir() else _CHECKOUT
-SCHEMA = (
-    "schema_document_id",
-    "schema_chunk_id",
-    "schema_summary_id",
-    "schema_detail_id",
-    "schema_staged_id",
-    "schema_embedding_space_id",
-    "schema_chunk_document",
-    "schema_summary_document",
-    "schema_detail_document",
-    "schema_passage_texts",
-)
-"""The statements that need no parameter and that every graph has carried out."""
 
 
 @cache
 def query(name: str) -> str:
-    """The statement in `cypher/<name>.cypher`."""
-    return (FOLDER / f"{name}.cypher").read_text(encoding="utf-8")
+    """The statement in `cypher/<name>.cypher`, as `core/find_nearest`."""
+    return read(FOLDER / f"{name}.cypher")
+
+
+@cache
+def read(file: Path) -> str:
+    """The statement in a file."""
+    return file.read_text(encoding="utf-8")
+
+
+def over(statement: str, dimensions: int, slot: int) -> str:
+    """A statement over the embeddings of so many dimensions in that slot.
+
+    Neo4j takes the names of an index and of a label as text alone. Files name those of 256
+    dimensions in slot 1, and nothing else of a statement ever varies.
+    """
+    if not (0 < dimensions <= 4096 and slot in (1, 2)):
+        raise ValueError(f"no index has {dimensions} dimensions in slot {slot}")
+    return (
+        statement.replace("passage_vectors_256", index_name(dimensions, slot))
+        .replace("Passage256", label(dimensions))
+        .replace("n.embedding", f"n.{embedding(slot)}")
+    )
+
+
+def index_name(dimensions: int, slot: int) -> str:
+    """The vector index of so many dimensions in that slot."""
+    return f"passage_vectors_{dimensions}" + ("_2" if slot == 2 else "")
+
+
+def label(dimensions: int) -> str:
+    """The label of passages whose embeddings have so many dimensions."""
+    return f"Passage{dimensions}"
+
+
+def embedding(slot: int) -> str:
+    """The property that holds the embeddings of that slot."""
+    return "embedding_2" if slot == 2 else "embedding"

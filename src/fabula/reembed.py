@@ -1,4 +1,4 @@
-"""All passages given the embeddings of another model, while questions go on being answered."""
+"""All passages of a collection given the embeddings of another model, while questions go on being answered."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from fabula.errors import ModelError, NotFound
-from fabula.model import Usage, Vectors
+from fabula.model import Usage
 from fabula.parallel import Job, Workers
 from fabula.progress import Progress
 from fabula.providers import Embedder
@@ -25,8 +25,8 @@ PAGE = 4096
 class Reembedded:
     """What a run did: passages embedded, dimensions, what models were asked, and seconds.
 
-    `passages` leaves out those that a run before, which was stopped, has embedded; where the graph
-    had the model already it is 0.
+    `passages` leaves out those that a run before, which was stopped, has embedded; where the
+    collection had the model already it is 0.
     """
 
     model: str
@@ -38,12 +38,13 @@ class Reembedded:
 
 @dataclass(frozen=True, slots=True)
 class Reembed:
-    """One run; `embedder` is what the graph will be embedded with, its usage in `meter`.
+    """One run; `embedder` is what the collection will be embedded with, its usage in `meter`.
 
     `asked` is the same without its cache, which would answer for a model that is gone.
     """
 
     store: Store
+    collection: str
     embedder: Embedder
     asked: Embedder
     workers: Workers
@@ -51,75 +52,72 @@ class Reembed:
     progress: Progress
 
     def run(self) -> Reembedded:
-        """Brings the graph into the embedder's space, from wherever another run has left it.
+        """Brings the collection into the embedder's space, from wherever another run has left it.
 
-        A run with another model that was stopped before it was the graph's is given up. Raises
-        NotFound where there is nothing to embed, StoreError while another run is at work, and
-        ModelError; after any, and after a crash, the same run goes on where this one was.
+        A run with another model that was stopped before it was the collection's is given up.
+        Raises NotFound where there is nothing to embed, StoreError while another run is at work,
+        and ModelError; after any, and after a crash, the same run goes on where this one was.
         """
         began = time.monotonic()
         # A model that can't be asked is found out before the graph is told of it.
         wanted = (self.asked.model, self.asked.embed(["dimensions"]).vectors.shape[1])
         self.store.make_schema()
         passages = 0
-        with reembedding.turn(self.store) as now:
+        with reembedding.turn(self.store, self.collection) as now:
             while not _is_done(space := self._there(now()), wanted):
                 if space.phase == "clearing":
-                    self._step("clear", reembedding.clear)
-                elif space.phase == "moving":
-                    self._step("move", reembedding.move, space.dimensions)
+                    self._step("clear", reembedding.clear, space)
                 elif not space.phase:
-                    reembedding.begin(self.store, *wanted)
+                    reembedding.begin(self.store, self.collection, *wanted)
                 elif (space.next_model, space.next_dimensions) != wanted:
-                    reembedding.give_up(self.store)
+                    reembedding.give_up(self.store, space)
                 else:
-                    passages += self._write(space.next_dimensions, now)
-                    self._step("index", reembedding.index, space.next_dimensions)
+                    passages += self._write(space, now)
+                    self._step("index", reembedding.index, space)
                     now()
-                    reembedding.swap(self.store, space.next_model)
+                    reembedding.flip(self.store, space)
         seconds = time.monotonic() - began
         return Reembedded(*wanted, passages, self.meter.total(), seconds)
 
     def _there(self, space: Space | None) -> Space:
         if space is None or not (space.documents or space.phase):
             raise NotFound(
-                "Nothing has been ingested yet, so there is nothing to embed again: the first "
-                "`fabula ingest` takes the model that FABULA_EMBEDDING_MODEL names."
+                f"Nothing has been ingested into collection {self.collection!r} yet, so there is "
+                "nothing to embed again: its first `fabula ingest` takes the model that "
+                "FABULA_EMBEDDING_MODEL names."
             )
         return space
 
-    def _write(self, dimensions: int, now: Callable[[], Space | None]) -> int:
+    def _write(self, space: Space, now: Callable[[], Space | None]) -> int:
         """Embeds what has no embedding of the next space yet; how many that were."""
-        passages, embedded = reembedding.count(self.store)
+        passages, embedded = reembedding.count(self.store, space)
         self.progress.expect("embed", passages - embedded)
         written = 0
-        while page := reembedding.unembedded(self.store, PAGE):
+        for page in reembedding.unembedded(self.store, space, PAGE):
             now()
             with Job(self.workers) as job:
                 size = self.embedder.batch
                 batches = [page[start : start + size] for start in range(0, len(page), size)]
-                written += sum(job.each(0, partial(self._batch, dimensions), batches))
+                written += sum(job.each(0, partial(self._batch, space), batches))
         return written
 
-    def _batch(self, dimensions: int, passages: Sequence[Unembedded]) -> int:
+    def _batch(self, space: Space, passages: Sequence[Unembedded]) -> int:
         # A chunk's text has the white space around it, and a build embeds it without.
-        vectors = self._embed([passage.text.strip() for passage in passages])
-        if vectors.shape[1] != dimensions:
+        vectors = self.embedder.embed([passage.text.strip() for passage in passages]).vectors
+        if vectors.shape[1] != space.next_dimensions:
             raise ModelError(
-                f"{self.embedder.model} gave {vectors.shape[1]} dimensions after {dimensions}: "
-                "see that the endpoint always serves the same model, and run the command again."
+                f"{self.embedder.model} gave {vectors.shape[1]} dimensions after "
+                f"{space.next_dimensions}: see that the endpoint always serves the same model, and "
+                "run the command again."
             )
-        reembedding.save(self.store, passages, vectors)
+        reembedding.save(self.store, space, passages, vectors)
         for _ in passages:
             self.progress.done("embed", self.meter.total())
         return len(passages)
 
-    def _embed(self, texts: Sequence[str]) -> Vectors:
-        return self.embedder.embed(texts).vectors
-
-    def _step(self, name: str, step: Callable[..., None], *values: int) -> None:
+    def _step(self, name: str, step: Callable[[Store, Space], None], space: Space) -> None:
         self.progress.expect(name, 1)
-        step(self.store, *values)
+        step(self.store, space)
         self.progress.done(name, self.meter.total())
 
 

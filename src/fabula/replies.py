@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from fabula import tokens
-from fabula.errors import BadReply
+from fabula.errors import BadReply, first_problem
 from fabula.prompts import prompt
 from fabula.providers import Chat, Prompt
 from fabula.shapes import (
@@ -207,11 +207,7 @@ def read_as(reply: str, schema: type[Schema]) -> Schema:
     try:
         return schema.model_validate(given)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise BadReply(
-            f'Expected {{"{field}": [...]}}, but {where}: {first["msg"].lower()}.'
-        ) from error
+        raise BadReply(f'Expected {{"{field}": [...]}}, but {first_problem(error)}.') from error
 
 
 def _distinct(texts: Sequence[str]) -> tuple[str, ...]:

@@ -1,57 +1,119 @@
-"""A question's filters, checked, and its hits, as the settings say how to find them."""
+"""A question as a value, and its hits, found as it says."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
-from fabula.errors import FabulaError, NotFound
+from pydantic import ValidationError
+
+from fabula.errors import FabulaError, SettingsError, did_you_mean, first_problem
 from fabula.kit import Kit
 from fabula.model import Filters, Hit
 from fabula.providers.counted import Meter
-from fabula.retrieve import Options, retrieve
-from fabula.retrieve.modes import Tools, mode
+from fabula.retrieve import Expand, Options, Rewrite, retrieve
+from fabula.retrieve.modes import Mode, Tools, mode
 from fabula.retrieve.path import Path
 from fabula.settings import STATIC, Settings
 from fabula.store import Store
 
-KINDS = ("chunk", "summary", "detail")
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A question, and how to find and what to give an answer to read; `of` fills in the defaults.
+
+    `document` is an id, title or file, '' for all; `aspects` are names, '' being that of chunks
+    and details; `kinds` as chunk, summary, detail; what is empty lets all through. `levels`: the
+    lowest and the highest. `k` hits are found, and `context_tokens` of them are read. `knobs` are
+    settings of the mode's own.
+    """
+
+    question: str
+    mode: str
+    k: int
+    context_tokens: int
+    document: str = ""
+    aspects: Sequence[str] = ()
+    kinds: Sequence[str] = ()
+    levels: tuple[int, int] = (0, 99)
+    rewrite: Rewrite = "none"
+    rerank: bool = False
+    diversity: float = 0.0
+    expand: Expand = "none"
+    knobs: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, question: str, settings: Settings, **given: Any) -> Query:
+        """A question asked as the settings say, but for what is `given`.
+
+        Raises FabulaError for one without a character, or for what a question has no place for.
+        """
+        if not question.strip():
+            raise FabulaError("The question is empty: ask something.")
+        if unknown := [name for name in given if name not in cls.__dataclass_fields__]:
+            names = [name for name in cls.__dataclass_fields__ if name != "question"]
+            hint = did_you_mean(unknown[0], names, f"It may have {', '.join(names)}.")
+            raise FabulaError(f"A question has no {unknown[0]!r}. {hint}")
+        usual: dict[str, Any] = {
+            "mode": _usual_mode(settings),
+            "k": settings.top_k,
+            "context_tokens": settings.context_tokens,
+            "rewrite": settings.rewrite,
+            "rerank": settings.rerank,
+            "diversity": settings.diversity,
+            "expand": settings.expand,
+        }
+        return cls(question, **usual | given)
+
+    def filters(self, collection: str, document: str) -> Filters:
+        """Where to look: in one collection, and in one document by its id, or '' for all."""
+        return Filters(
+            collection=collection,
+            document=document,
+            kinds=tuple(self.kinds),
+            aspects=tuple(self.aspects),
+            lowest=self.levels[0],
+            highest=self.levels[1],
+        )
 
 
-def refuse_senseless(question: str, kinds: Sequence[str]) -> None:
-    """Raises FabulaError for a question without a character, NotFound for an unknown kind."""
-    if not question.strip():
-        raise FabulaError("The question is empty: ask something.")
-    if unknown := [kind for kind in kinds if kind not in KINDS]:
-        raise NotFound(f"There is no kind {unknown[0]!r}; there are: {', '.join(KINDS)}.")
-
-
-def gathered(store: Store, kit: Kit, settings: Settings, meter: Meter, path: Path) -> Tools:
-    """What the settings give a mode to work with; `meter` counts calls, `path` is told steps."""
+def make_tools(
+    query: Query, store: Store, kit: Kit, settings: Settings, meter: Meter, path: Path
+) -> Tools:
+    """What a query's mode works with; `meter` counts calls, `path` is told steps."""
+    chosen = mode(query.mode)
     return Tools(
         store=store,
         embedder=kit.counted_embedder(meter),
+        models=kit.models(meter),
         guide=kit.guide(meter),
-        aspects=kit.method.aspects,
         path=path,
-        k=settings.top_k,
-        width=settings.width,
-        depth=settings.depth,
-        fusion=settings.fusion,
+        k=query.k,
+        knobs=_knobs(query, chosen, settings),
+        method=settings.table(chosen.graph) if chosen.graph else None,
     )
 
 
-def search(question: str, filters: Filters, tools: Tools, settings: Settings) -> list[Hit]:
+def search(query: Query, filters: Filters, tools: Tools) -> list[Hit]:
     """The passages that serve the question best, best first.
 
     Raises SettingsError for a mode that isn't there, or that needs a model where there is none.
     """
-    name = _mode_name(settings)
-    options = Options(settings.rewrite, settings.rerank, settings.diversity, settings.expand)
-    with tools.path.step("retrieve", name):
-        return retrieve(question, filters, mode(name), tools, options)
+    options = Options(query.rewrite, query.rerank, query.diversity, query.expand)
+    with tools.path.step("retrieve", query.mode):
+        return retrieve(query.question, filters, mode(query.mode), tools, options)
 
 
-def _mode_name(settings: Settings) -> str:
+def _knobs(query: Query, chosen: Mode, settings: Settings) -> Any:
+    usual = settings.table(query.mode) if chosen.knobs.model_fields else chosen.knobs()
+    try:
+        return chosen.knobs.model_validate(usual.model_dump() | dict(query.knobs))
+    except ValidationError as error:
+        raise SettingsError(f"Mode {query.mode}: {first_problem(error)}") from error
+
+
+def _usual_mode(settings: Settings) -> str:
     """Static vectors miss what words find."""
     if settings.mode != "auto":
         return settings.mode

@@ -1,18 +1,31 @@
-"""Every knob, with its default: read from flags, then the environment, then `fabula.toml`."""
+"""Every knob, with its default: read from flags, then the environment, then `fabula.toml`.
+
+The core's settings are fields here; each graph and each mode has a table of its own.
+"""
 
 from __future__ import annotations
 
-import difflib
 import os
+import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal, NoReturn, Self
 
 import platformdirs
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SecretStr,
+    SerializeAsAny,
+    ValidationError,
+    field_validator,
+)
+from pydantic.fields import FieldInfo
 
-from fabula.errors import SettingsError
+from fabula.errors import SettingsError, did_you_mean
 
 FILE = "fabula.toml"
 PREFIX = "FABULA_"
@@ -32,32 +45,10 @@ CONVENTIONAL = {
 
 SECRET = ("api_key", "neo4j_password")
 """Settings that are never shown, and are no flags: others on a machine could read them there."""
-METHOD_SETTINGS = (
-    "chunk_tokens",
-    "aspects",
-    "cluster_size",
-    "cluster_tokens",
-    "cluster_count",
-    "cluster_reduction",
-    "cluster_dimensions",
-    "membership",
-    "variance_floor",
-    "detection_rounds",
-    "summary_tokens",
-    "levels",
-    "details",
-    "detail_tokens",
-    "seed",
-)
-"""Settings that change the graph a document becomes, whatever the models are."""
-CHAT_SETTINGS = (
-    "model",
-    "aspect_model",
-    "temperature",
-    "details_per_call",
-    "aspects_with_summaries",
-)
-"""Settings that change what chat models write into it."""
+FLAT = ("aspects", "hybrid", "top-down", "bottom-up", "adaptive")
+"""Tables whose settings go by their names alone, too, as they did before there were tables."""
+SET = "aspects.set"
+"""What `aspects` alone names, where it is no table."""
 
 
 class Settings(BaseModel):
@@ -119,40 +110,11 @@ class Settings(BaseModel):
     # Loading
     max_file_mb: int = Field(64, ge=1, description="larger files are reported, not read")
 
-    # The method
+    # The text and its graphs
+    graphs: tuple[str, ...] = Field(
+        ("aspects",), description="graphs to build of each document, as aspects,entities"
+    )
     chunk_tokens: int = Field(200, ge=16, description="most tokens of a chunk")
-    aspects: str = Field("narrative", description="aspect set: a shipped name or a TOML file")
-    cluster_size: int = Field(8, ge=2, description="passages aimed at in a cluster")
-    cluster_tokens: int = Field(3500, ge=64, description="most tokens of a cluster's text")
-    cluster_count: Literal["size", "bic"] = Field(
-        "size", description="how the number of clusters is chosen: by cluster_size, or by BIC"
-    )
-    cluster_reduction: Literal["pca", "umap"] = Field(
-        "pca", description="how dimensions are reduced; umap needs the extra fabula[umap]"
-    )
-    cluster_dimensions: int = Field(32, ge=1, description="dimensions that are left to cluster in")
-    membership: float = Field(
-        0.1, gt=0, lt=1, description="a passage is in each cluster above this probability"
-    )
-    variance_floor: float = Field(
-        1.0, gt=0, description="floor of the mixture's variance, in mean column variances"
-    )
-    detection_rounds: int = Field(
-        2, ge=0, description="more rounds of detection while an aspect is missing"
-    )
-    summary_tokens: int = Field(200, ge=16, description="most tokens of a summary")
-    levels: int = Field(5, ge=0, description="most levels of a summary tree; 0 for no tree")
-    details: int = Field(2, ge=0, description="detail nodes a chunk")
-    detail_tokens: int = Field(60, ge=8, description="most tokens of a detail")
-    details_per_call: int = Field(
-        4, ge=1, le=32, description="chunks whose details one call asks for; 1 is the method's own"
-    )
-    aspects_with_summaries: bool = Field(
-        False,
-        description="one call names a cluster's aspects and writes their summaries, where one "
-        "model does both",
-    )
-    seed: int = Field(0, ge=0, description="seed of the clustering")
 
     # Asking
     mode: str = Field(
@@ -160,11 +122,6 @@ class Settings(BaseModel):
         description="way through the graph; auto is hybrid with static embeddings, else collapsed",
     )
     top_k: int = Field(5, ge=1, le=1000, description="passages retrieved")
-    width: int = Field(5, ge=1, le=100, description="passages a traversal keeps or opens at once")
-    depth: int = Field(6, ge=1, le=20, description="steps that top-down goes down")
-    fusion: Literal["scores", "ranks"] = Field(
-        "scores", description="what hybrid puts its two rankings together by"
-    )
     rewrite: Literal["none", "queries", "answer"] = Field(
         "none", description="a model words the question in other ways, or makes an answer up"
     )
@@ -179,6 +136,20 @@ class Settings(BaseModel):
         "none", description="what comes with each passage: the summaries above, or chunks beside"
     )
     context_tokens: int = Field(1700, ge=16, description="most tokens of an answer's context")
+
+    tables: dict[str, SerializeAsAny[BaseModel]] = Field(
+        default_factory=dict, repr=False, description="settings of each graph and mode, by its name"
+    )
+
+    @field_validator("graphs", mode="before")
+    @classmethod
+    def _divided(cls, value: Any) -> Any:
+        """A variable and a flag hold one text."""
+        return tuple(filter(None, re.split(r"[,\s]+", value))) if isinstance(value, str) else value
+
+    def table(self, name: str) -> Any:
+        """The settings of the graph or mode of that name: its own model, checked and frozen."""
+        return self.tables.get(name) or knobs()[name]()
 
     @property
     def offline(self) -> bool:
@@ -196,14 +167,61 @@ class Settings(BaseModel):
         environment = {name: value for name, value in os.environ.items() if value}
         given, origin = _gather(flags, environment)
         for name, value in _presets().get(given.get("preset", ""), {}).items():
-            given.setdefault(name, value)
+            for path in _paths(name):
+                given.setdefault(path, value)
         if not given.get("api_key") and not given.get("base_url"):
             given.setdefault("model", OFFLINE)
             given.setdefault("embedding_model", STATIC)
+        own = {name: value for name, value in given.items() if "." not in name}
+        tables = {name: _table(name, given, origin) for name in knobs()}
         try:
-            return cls.model_validate(given)
+            return cls.model_validate(own | {"tables": tables})
         except ValidationError as error:
             raise SettingsError(_in_words(error, origin)) from error
+
+
+@cache
+def knobs() -> dict[str, type[BaseModel]]:
+    """The tables: the model of each graph's and each mode's own settings, by its name."""
+    from fabula.graph.method import graphs
+    from fabula.retrieve.modes import modes
+
+    tables = {name: graph.knobs for name, graph in graphs().items()}
+    return tables | {name: mode.knobs for name, mode in modes().items() if mode.knobs.model_fields}
+
+
+@cache
+def names() -> dict[str, FieldInfo]:
+    """Every setting by its whole name, as `chunk_tokens` and `aspects.levels`."""
+    core = {name: field for name, field in Settings.model_fields.items() if name != "tables"}
+    return core | {
+        f"{table}.{name}": field
+        for table, model in knobs().items()
+        for name, field in model.model_fields.items()
+    }
+
+
+def variable(name: str) -> str:
+    """The environment variable of a setting, by its whole name."""
+    return CONVENTIONAL.get(name) or PREFIX + name.replace(".", "__").replace("-", "_").upper()
+
+
+def _paths(name: str) -> list[str]:
+    """The whole names that a name stands for: itself, or those of the tables that are FLAT."""
+    if name in names():
+        return [name]
+    if name == "aspects":
+        return [SET]
+    paths = [f"{table}.{name}" for table in FLAT]
+    return [path for path in paths if path in names() and path != SET]
+
+
+def _table(name: str, given: Mapping[str, Any], origin: Mapping[str, str]) -> BaseModel:
+    own = {path.split(".", 1)[1]: value for path, value in given.items() if path.startswith(f"{name}.")}
+    try:
+        return knobs()[name].model_validate(own)
+    except ValidationError as error:
+        raise SettingsError(_in_words(error, origin, f"{name}.")) from error
 
 
 def _presets() -> dict[str, dict[str, Any]]:
@@ -214,32 +232,43 @@ def _gather(
     flags: Mapping[str, Any], environment: Mapping[str, str]
 ) -> tuple[dict[str, Any], dict[str, str]]:
     """All values that were given, and where each came from; the strongest source wins."""
-    known = Settings.model_fields
     given: dict[str, Any] = {}
     origin: dict[str, str] = {}
 
     def take(name: str, value: Any, place: str) -> None:
-        given[name], origin[name] = value, place
+        for path in _paths(name) or [_unknown(name, place)]:
+            given[path], origin[path] = value, place
 
     file = Path(environment.get("FABULA_CONFIG", FILE))
     if "FABULA_CONFIG" in environment and not file.is_file():
         raise SettingsError(f"FABULA_CONFIG names {file}, which is not a file.")
     for key, value in _read_toml(file).items():
-        _check(key, known, f"{file}: {key}")
-        take(key, value, f"{file}: {key}")
-    for name, variable in CONVENTIONAL.items():
-        if environment.get(variable):
-            take(name, environment[variable], variable)
-    for variable in environment:
-        if variable.startswith(PREFIX) and variable != "FABULA_CONFIG":
-            name = variable.removeprefix(PREFIX).lower()
-            _check(name, known, variable, PREFIX)
-            take(name, environment[variable], variable)
+        if isinstance(value, dict):
+            for name, inside in value.items():
+                take(f"{key}.{name}", inside, f"{file}: {key}.{name}")
+        else:
+            take(key, value, f"{file}: {key}")
+    for name, conventional in CONVENTIONAL.items():
+        if environment.get(conventional):
+            take(name, environment[conventional], conventional)
+    by_variable = {variable(name): name for name in names()}
+    for name in environment:
+        if name.startswith(PREFIX) and name != "FABULA_CONFIG":
+            flat = name.removeprefix(PREFIX).lower()
+            take(by_variable.get(name, flat), environment[name], name)
     for name, value in flags.items():
-        _check(name, known, name)
         if value is not None:
-            take(name, value, f"--{name.replace('_', '-')}")
+            take(name, value, name if "." in name else f"--{name.replace('_', '-')}")
     return given, origin
+
+
+def _unknown(name: str, place: str) -> NoReturn:
+    flat = [path.rpartition(".")[2] for path in names() if path.partition(".")[0] in FLAT]
+    known = [variable(one) for one in (*names(), *flat)] if place.startswith(PREFIX) else [*names(), *flat]
+    hint = did_you_mean(
+        place if place.startswith(PREFIX) else name, known, "See `fabula settings` for all names."
+    )
+    raise SettingsError(f"There is no setting {place}. {hint}")
 
 
 def _read_toml(file: Path) -> dict[str, Any]:
@@ -251,20 +280,10 @@ def _read_toml(file: Path) -> dict[str, Any]:
         raise SettingsError(f"{file} can't be read as TOML: {error}.") from error
 
 
-def _check(name: str, known: Iterable[str], place: str, prefix: str = "") -> None:
-    names = list(known)
-    if name in names:
-        return
-    near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-    shown = f"{prefix}{near[0].upper()}" if near and prefix else (near[0] if near else "")
-    hint = f" Did you mean {shown}?" if near else " See `fabula settings` for all names."
-    raise SettingsError(f"There is no setting {place}.{hint}")
-
-
-def _in_words(error: ValidationError, origin: Mapping[str, str]) -> str:
+def _in_words(error: ValidationError, origin: Mapping[str, str], within: str = "") -> str:
     problems = []
     for one in error.errors(include_url=False):
-        name = str(one["loc"][0])
+        name = f"{within}{one['loc'][0]}"
         given = "(not shown)" if name in SECRET else repr(one["input"])
         problems.append(f"{origin.get(name, name)} = {given}: {one['msg'].lower()}")
     return "; ".join(problems) + "."

@@ -11,24 +11,23 @@ from typing import NoReturn
 from fabula.errors import LoadError
 from fabula.ingest import Source
 from fabula.load import SUFFIXES, find_files, load, printable
-from fabula.settings import Settings
 
 
-def sources(paths: Sequence[str | Path], settings: Settings) -> list[Source]:
+def sources(paths: Sequence[str | Path], collection: str, max_file_mb: int) -> list[Source]:
     """The files at paths, each once, however often it is named.
 
     What is wrong with a path itself is a source that can't be read, so that the rest goes on.
     """
     found: dict[str, Source] = {}
     for path in paths:
-        for place, source in _at(path, settings).items():
+        for place, source in _at(path, collection, max_file_mb).items():
             found.setdefault(place, source)
     return list(found.values())
 
 
-def _at(path: str | Path, settings: Settings) -> dict[str, Source]:
+def _at(path: str | Path, collection: str, max_file_mb: int) -> dict[str, Source]:
     """The files at a path, by where they really are."""
-    most = settings.max_file_mb * 1_000_000
+    most = max_file_mb * 1_000_000
     name = printable(path)
     try:
         if not name:
@@ -40,7 +39,7 @@ def _at(path: str | Path, settings: Settings) -> dict[str, Source]:
         return {name: Source(name, partial(_refuse, error))}
     return {
         os.path.realpath(file): Source(
-            printable(file), partial(load, file, settings.collection, most)
+            printable(file), partial(load, file, collection, most)
         )
         for file in files
     }

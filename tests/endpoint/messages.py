@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from .faults import Fault
@@ -30,6 +31,12 @@ def message(body: dict[str, Any], fault: Fault | None) -> tuple[dict[str, Any], 
 def usage(body: dict[str, Any], text: str | None) -> dict[str, int]:
     asked, said = tokens(*(m["content"] for m in body["messages"])), tokens(text or "")
     return {"prompt_tokens": asked, "completion_tokens": said, "total_tokens": asked + said}
+
+
+def whole_prompt(body: dict[str, Any]) -> str:
+    """All that a model reads, in its order: as at OpenAI, the reply's shape comes first."""
+    said = [message["content"] for message in body["messages"]]
+    return "".join([body["model"], json.dumps(body.get("response_format", "")), *said])
 
 
 def tokens(*texts: str) -> int:

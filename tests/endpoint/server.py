@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import bisect
 import hashlib
 import json
 import threading
@@ -30,11 +31,15 @@ class Endpoint:
 
     plan: Plan = none
     delay: float = 0.0
+    between: float = 0.0
+    """Seconds between the pieces of a stream."""
     key: str | None = None
     models: Collection[str] | None = None
     refuses: Collection[str] = ()
     most_at_once: int = 1_000_000
     retry_after: str | None = "0.05"
+    cached_from: int = 1024
+    """Tokens of the shortest beginning of a prompt that is cached; beyond, in blocks of 128."""
     dimensions: int = 64
     port: int = 0
     notes: Path | None = None
@@ -53,6 +58,7 @@ class Endpoint:
 
     def __post_init__(self) -> None:
         self._lock = threading.Lock()
+        self._prompts: list[str] = []
         self._server = _Server(("127.0.0.1", self.port), _Handler)
         self._server.endpoint = self
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}/v1"
@@ -88,11 +94,29 @@ class Endpoint:
             with self._lock, self.notes.open("a", encoding="utf-8") as notes:
                 notes.write(f"{'embeddings' if 'input' in body else 'chat'} {digest}\n")
 
+    def cached(self, body: dict[str, Any]) -> int:
+        """How many of a prompt's tokens begin an earlier one as well; it is remembered."""
+        prompt = messages.whole_prompt(body)
+        with self._lock:
+            # The one that begins as a text does is its neighbour in their order.
+            place = bisect.bisect_left(self._prompts, prompt)
+            near = self._prompts[max(0, place - 1) : place + 1]
+            self._prompts.insert(place, prompt)
+        shared = max((_shared(one, prompt) for one in near), default=0) // 4
+        beyond = shared - self.cached_from
+        return self.cached_from + beyond // 128 * 128 if beyond >= 0 else 0
+
     def leave(self, *, refused: bool) -> None:
         """Count a request that was answered."""
         with self._lock:
             self.in_flight -= 1
             self.refused += refused
+
+
+def _shared(one: str, other: str) -> int:
+    """The length of the beginning that two texts share."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((n for n, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
 class _Server(ThreadingHTTPServer):
@@ -215,8 +239,12 @@ class _Handler(BaseHTTPRequestHandler):
     def _completion(self, body: dict[str, Any], fault: Fault | None) -> dict[str, Any]:
         message, reason = messages.message(body, fault)
         choice = {"index": 0, "message": message, "finish_reason": reason}
-        usage = messages.usage(body, message["content"])
+        usage = self._usage(body, message["content"])
         return {"id": "x", "object": "chat.completion", "choices": [choice], "usage": usage}
+
+    def _usage(self, body: dict[str, Any], text: str | None) -> dict[str, Any]:
+        cached = {"cached_tokens": self.server.endpoint.cached(body)}
+        return {**messages.usage(body, text), "prompt_tokens_details": cached}
 
     def _stream(self, body: dict[str, Any], fault: Fault | None) -> None:
         message, reason = messages.message(body, fault)
@@ -235,13 +263,14 @@ class _Handler(BaseHTTPRequestHandler):
             deltas = deltas[: 1 + len(words) // 2]
         for delta in deltas:
             self._event({"choices": [{"index": 0, "delta": delta, "finish_reason": None}]})
+            time.sleep(self.server.endpoint.between)
         if fault in ("cut", "cut_before"):
             self.wfile.flush()
             raise _Cut
         if fault != "unfinished":
             self._event({"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]})
             if body.get("stream_options", {}).get("include_usage"):
-                self._event({"choices": [], "usage": messages.usage(body, message["content"])})
+                self._event({"choices": [], "usage": self._usage(body, message["content"])})
             self._chunk(b"data: [DONE]\n\n")
         self.wfile.write(b"0\r\n\r\n")
         self.wfile.flush()

@@ -50,8 +50,9 @@ def place(hit: Hit) -> str:
 
 def spent(usage: Usage) -> str:
     """Calls and tokens in words, and what was saved or went wrong, if anything did."""
-    tokens = f"{usage.prompt_tokens:,} prompt and {usage.completion_tokens:,} completion tokens"
-    paid = f"{usage.calls:,} calls, {tokens}"
+    cached = f" ({usage.cached_tokens:,} cached)" if usage.cached_tokens else ""
+    tokens = f"{usage.prompt_tokens:,} prompt{cached} and {usage.completion_tokens:,} completion"
+    paid = f"{usage.calls:,} calls, {tokens} tokens"
     said = [paid if usage.calls else "no model calls"]
     said += [f"{usage.saved:,} calls saved"] * (usage.saved > 0)
     said += [f"{usage.faults:,} faulty replies asked for again"] * (usage.faults > 0)

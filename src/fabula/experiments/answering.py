@@ -56,7 +56,7 @@ class Asking:
                 chat = self.kit.chat(meter, "choose")
                 choice = choose(chat, question, [passage.text for passage in context])
             usage = meter.usage()
-        total = sum(usage.values(), Usage())
+        total = sum(usage.values(), Usage()).uncached
         return Result(
             system=self.system.name,
             question=question.id,

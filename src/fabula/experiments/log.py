@@ -5,25 +5,52 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from filelock import FileLock, Timeout
 from pydantic import TypeAdapter, ValidationError
 
 from fabula.errors import FabulaError
 from fabula.experiments.model import Result
 
 FILE = "results.jsonl"
+LOCK = ".lock"
 PEER = "peer:"
 """How the names of other systems begin, whose lines others put there."""
 
 _RESULT = TypeAdapter(Result)
 
 
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Keeps every other process from writing into a run's folder meanwhile; all may read it.
+
+    The folder is made where there is none. Raises FabulaError where another process holds it; one
+    that was killed holds nothing.
+    """
+    lock = FileLock(folder / LOCK)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock.acquire(timeout=0)
+    except Timeout as error:
+        raise FabulaError(
+            f"Another run is writing into {folder}: wait until it has ended, or name another "
+            "folder with --out."
+        ) from error
+    except OSError as error:
+        raise FabulaError(f"{folder} can't be written to: {error.strerror or error}.") from error
+    try:
+        yield
+    finally:
+        lock.release()
+
+
 class Log:
-    """The lines of a folder's `results.jsonl`; safe to share between threads.
+    """The lines of a folder's `results.jsonl`; safe to share between threads, not processes.
 
     A line that a kill left unfinished is dropped: its question is asked again. Raises FabulaError
     for a line in the middle that can't be read.

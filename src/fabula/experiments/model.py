@@ -75,9 +75,11 @@ class Result:
 
     `answer` is empty where only retrieval was asked for; `choice` is the index of the option that
     was chosen; `cited` are the numbers of the passages that the answer cites, from 1.
-    `context_tokens` counts the context; calls and tokens are those of this question alone;
-    `seconds` are from the question to the end of the answer. `spent` is the same by model, and
-    `judged` what its scores cost beside. `asked` are the question's words.
+    `context_tokens` counts the context; calls and tokens are those of this question alone, also
+    where the response cache answered, so that they don't depend on what was asked before. `seconds`
+    are from the question to the end of the answer, as they were. `spent` is what was asked of each
+    model and what the cache saved, and `judged` what its scores cost beside. `asked` are the
+    question's words.
     """
 
     system: str

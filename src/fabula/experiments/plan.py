@@ -8,11 +8,14 @@ import random
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from fabula import prompts
 from fabula.errors import FabulaError, SettingsError
 from fabula.experiments.data import SMOKE, read
+from fabula.experiments.metrics import judging
 from fabula.experiments.model import DataSet, Question
 from fabula.experiments.suite import METHOD, MODELS, RUNNING, Ask, Suite, SystemPart
 from fabula.kit import Kit
@@ -125,12 +128,14 @@ def _tested(
         filters["kinds"] = system.kinds
     ask: Ask = "retrieve" if settings.offline else suite.ask
     # A graph of all texts is another with other texts; one of each text is the same for all suites.
+    built_with = Kit(settings).built_with
     texts = [text.id for text in data.texts] if suite.data.scope == "collection" else []
-    collection = f"bench-{data.name}-{_digest([Kit(settings).built_with, texts])[:8]}"
+    collection = f"bench-{data.name}-{_digest([built_with, texts, made_with()])[:8]}"
     result = {
         "ask": ask,
         "filters": filters,
         "settings": settings.model_dump(mode="json", exclude={*RUNNING}),
+        "built_with": built_with,
     }
     return Tested(
         name=name,
@@ -151,6 +156,16 @@ def _settings(
     method = {name: Settings.model_fields[name].get_default() for name in METHOD}
     flags = method | {key: one for key, one in preset.items() if key in METHOD} | dict(own)
     return Settings.read(**{**flags, **suite.models, **given, "preset": system.preset})
+
+
+def made_with() -> dict[str, str]:
+    """What results depend on beside settings and data: Fabula's version, and its prompts' texts."""
+    texts = {
+        f"{folder.parent.name}/{file.name}": file.read_text(encoding="utf-8")
+        for folder in (prompts.FOLDER, judging.FOLDER)
+        for file in folder.glob("*.txt")
+    }
+    return {"fabula": version("fabula"), "prompts": _digest(texts)}
 
 
 def models(settings: Settings) -> dict[str, str]:

@@ -15,7 +15,7 @@ from typing import Any
 from fabula.errors import FabulaError
 from fabula.experiments.log import PEER, Log, read_json, replace_file
 from fabula.experiments.model import DataSet, Metric, Result
-from fabula.experiments.plan import Tested, models
+from fabula.experiments.plan import Tested, made_with, models
 from fabula.experiments.report.about import Asked, Data, Measure, Run, Stage, Swept, System
 from fabula.experiments.suite import Suite
 from fabula.model import Usage
@@ -135,8 +135,8 @@ def opened(
 ) -> Record:
     """The record of a folder, gone on with where it has one.
 
-    Raises FabulaError where the folder is another run's: of another suite, other data, or other
-    settings of a system with results.
+    Raises FabulaError where the folder is another run's: of another version of Fabula, another
+    suite, other data, or other settings of a system with results.
     """
     former = read_json(folder / FILE) or {}
     if not former and any(not one.system.startswith(PEER) for one in log.results):
@@ -174,6 +174,7 @@ def _graphs(former: Mapping[str, Any]) -> dict[str, dict[str, Usage]]:
 def identity(suite: Suite, data: DataSet, systems: Sequence[Tested]) -> dict[str, Any]:
     """What two runs into one folder must have in common; how many questions they ask is free."""
     return {
+        "made_with": made_with(),
         "suite": suite.name,
         "data": {
             **suite.data.model_dump(include={"set", "part", "hard", "scope"}),
@@ -189,6 +190,8 @@ def _refuse_foreign(
     folder: Path, former: Mapping[str, Any], now: Mapping[str, Any], systems: Sequence[Tested]
 ) -> None:
     before = former.get("identity") or {}
+    if before.get("made_with") != now["made_with"]:
+        raise FabulaError(_other_version(folder, former, now["made_with"]))
     differs = [
         name for name in ("suite", "data", "metrics", "seed") if before.get(name) != now[name]
     ]
@@ -200,6 +203,17 @@ def _refuse_foreign(
         what = _difference(former, before["systems"], systems)
     raise FabulaError(
         f"{folder} holds another run, with {what}: name another folder with --out, or delete it."
+    )
+
+
+def _other_version(folder: Path, former: Mapping[str, Any], now: Mapping[str, str]) -> str:
+    was, then = former.get("versions", {}).get("fabula", "(unknown)"), "other prompts"
+    if was != now["fabula"]:
+        then = f"Fabula {was}"
+    return (
+        f"{folder} was made with {then}, and this is Fabula {now['fabula']}: results of both can't "
+        "be in one table. Name another folder with --out to begin anew, or go on with the version "
+        f"that began it. `fabula bench report {folder}` reports what is there."
     )
 
 
@@ -218,7 +232,7 @@ def _difference(
         for key, value in system["settings"].items():
             if key in settings and settings[key] != value and key not in ("collection", "base_url"):
                 return f"{key} {value!r} for {name!r}, and this one {settings[key]!r}"
-        return f"other filters for {name!r}"
+        return f"other filters or aspects for {name!r}"
     return "other systems"
 
 

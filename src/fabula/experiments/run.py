@@ -17,7 +17,7 @@ from fabula.errors import BadReply, BudgetSpent
 from fabula.experiments import record
 from fabula.experiments.answering import Asking
 from fabula.experiments.ingesting import cost, ingested
-from fabula.experiments.log import Log
+from fabula.experiments.log import Log, locked
 from fabula.experiments.model import DataSet, Question
 from fabula.experiments.plan import Tested, limited, planned, read_data
 from fabula.experiments.scoring import Scoring, measured
@@ -75,12 +75,24 @@ def run(bench: Bench, watching: Watching, report: Report | None = None) -> Done:
     """Runs what of a suite isn't there yet, and leaves `results.jsonl` and `run.json`.
 
     A question or a text whose replies stay malformed fails alone, and is tried again the next
-    time. Raises FabulaError for everything else; what was done until then is kept.
+    time. Raises FabulaError for everything else, as where another run is writing into the folder;
+    what was done until then is kept.
     """
     data = _data(bench)
     systems = planned(bench.suite, data, bench.given)
     metrics = measured(bench.suite, data, systems[0])
-    bench.folder.mkdir(parents=True, exist_ok=True)
+    with locked(bench.folder):
+        return _run(bench, data, systems, metrics, watching, report)
+
+
+def _run(
+    bench: Bench,
+    data: DataSet,
+    systems: Sequence[Tested],
+    metrics: Scoring,
+    watching: Watching,
+    report: Report | None,
+) -> Done:
     log = Log(bench.folder)
     kept = _record(bench, log, data, systems, metrics)
     for name, reason in metrics.left_out.items():
@@ -96,7 +108,7 @@ def run(bench: Bench, watching: Watching, report: Report | None = None) -> Done:
     made: dict[str, dict[str, str]] = {}
     parts = [_System(bench, one, data, log, kept, metrics, watching, done, made) for one in systems]
     try:
-        _run(parts, report)
+        _run_systems(parts, report)
     finally:
         log.sort(names, questions)
         done.results = _there(log, names, questions)
@@ -104,7 +116,7 @@ def run(bench: Bench, watching: Watching, report: Report | None = None) -> Done:
     return done
 
 
-def _run(systems: Sequence[_System], report: Report | None) -> None:
+def _run_systems(systems: Sequence[_System], report: Report | None) -> None:
     """One after the other, within one budget; the record is written after each."""
     first = systems[0].system.settings
     budget = Budget(first.max_calls, first.max_tokens)

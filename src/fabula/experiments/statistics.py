@@ -1,8 +1,8 @@
 """How sure a mean or a difference is, when questions come in groups about the same text.
 
 Scores are arrays with one number a question, NaN where a system has none; `texts` names the text
-of each. Questions about one text are alike, so texts are what is drawn, and few texts tell
-little, however many their questions. The same seed gives the same numbers.
+of each. Questions about one text are alike, so texts are drawn, each with all of its questions, and
+few texts tell little, however many their questions. The same seed gives the same numbers.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ RESAMPLES = 5_000
 
 _EXACT = 14
 """Texts up to which all flips of signs are tried: 16,384."""
-_DRAWN_AT_ONCE = 100_000
-"""Questions drawn in one step: what a core's cache holds."""
+_DRAWN_AT_ONCE = 1_000_000
+"""Texts drawn in one step, so that many texts don't fill the memory."""
 
 Scores = NDArray[np.float64]
 
@@ -48,14 +48,14 @@ class Difference:
 
 
 def mean(scores: Scores, texts: Sequence[str], seed: int) -> Interval | None:
-    """The mean score and its 95% interval by the bootstrap of texts and of questions in them.
+    """The mean score and its 95% interval by the cluster bootstrap.
 
-    Percentiles of the means of `RESAMPLES` draws: texts with replacement, then as many questions
-    of each, with replacement too (Davison and Hinkley 1997, Bootstrap Methods and their
-    Application, section 3.8; Saravanan, Berman and Sober 2020, Application of the hierarchical
-    bootstrap to multi-level data in neuroscience). In simulations it held the truth in 97 of 100
-    cases with 15 texts, in 91 with 5, in 83 with 3: of a few texts it is too narrow. None without
-    scores.
+    Percentiles of the means of `RESAMPLES` draws of texts with replacement, each text with all of
+    its questions (Davison and Hinkley 1997, Bootstrap Methods and their Application, section 3.8,
+    strategy 1; Field and Welsh 2007, Bootstrapping clustered data). Questions aren't drawn again
+    within a text: how much they differ is already in how much the texts' means do, and would count
+    twice. In simulations the interval held the truth in 95 of 100 cases with 40 texts, in 92 with
+    15, in 84 with 5, in 77 with 3: of a few texts it is too narrow. None without scores.
     """
     kept, groups = _scored(scores, texts)
     if not len(kept):
@@ -111,17 +111,13 @@ def _scored(scores: Scores, texts: Sequence[str]) -> tuple[Scores, NDArray[np.in
 
 def _means(scores: Scores, starts: NDArray[np.intp], rng: np.random.Generator) -> Scores:
     """The mean of each resample, shape (RESAMPLES,)."""
-    sizes = np.diff(starts, append=len(scores))
-    texts, longest = len(starts), int(sizes.max())
-    place = np.arange(longest)
-    step = max(1, _DRAWN_AT_ONCE // (texts * longest))
+    sums, sizes = np.add.reduceat(scores, starts), np.diff(starts, append=len(scores))
+    texts = len(starts)
+    step = max(1, _DRAWN_AT_ONCE // texts)
     means: list[Scores] = []
     for done in range(0, RESAMPLES, step):
         drawn = rng.integers(texts, size=(min(step, RESAMPLES - done), texts))
-        size = sizes[drawn][..., None]
-        within = (rng.random((*drawn.shape, longest)) * size).astype(np.intp)
-        values = scores.take(starts[drawn][..., None] + within)
-        means.append((values * (place < size)).sum(axis=(1, 2)) / size.sum(axis=(1, 2)))
+        means.append(sums[drawn].sum(axis=1) / sizes[drawn].sum(axis=1))
     return np.concatenate(means)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import tomllib
 from collections.abc import Iterable
 from importlib import resources
@@ -11,7 +10,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from fabula.errors import NotFound, SettingsError
+from fabula.errors import NotFound, SettingsError, did_you_mean, first_problem
 from fabula.settings import Settings
 
 Ask = Literal["answer", "choose", "retrieve"]
@@ -142,7 +141,7 @@ def read_suite(name_or_path: str) -> Suite:
     except tomllib.TOMLDecodeError as error:
         raise SettingsError(f"{name_or_path} can't be read as TOML: {error}.") from error
     except ValidationError as error:
-        raise SettingsError(f"{name_or_path} is no suite: {_in_words(error)}") from error
+        raise SettingsError(f"{name_or_path} is no suite: {first_problem(error)}.") from error
 
 
 def _text(name_or_path: str) -> str:
@@ -151,9 +150,8 @@ def _text(name_or_path: str) -> str:
         return file.read_text(encoding="utf-8")
     path = Path(name_or_path)
     if not path.is_file():
-        near = difflib.get_close_matches(name_or_path, shipped(), 1)
-        hint = f"did you mean {near[0]}?" if near else "see `fabula bench list`."
-        raise NotFound(f"There is no suite {name_or_path!r}, and no such file: {hint}")
+        hint = did_you_mean(name_or_path, shipped(), "See `fabula bench list`.")
+        raise NotFound(f"There is no suite {name_or_path!r}, and no such file. {hint}")
     try:
         return path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
@@ -169,17 +167,4 @@ def _known(
             continue
         if name in Settings.model_fields:
             raise ValueError(f"{place}{name} is said elsewhere: by a flag or in the environment")
-        near = difflib.get_close_matches(name, known, 1, cutoff=0.5)
-        hint = f"; did you mean {near[0]}?" if near else ""
-        raise ValueError(f"{place}{name} is no {what}{hint}")
-
-
-def _in_words(error: ValidationError) -> str:
-    first = error.errors(include_url=False)[0]
-    place = ".".join(str(part) for part in first["loc"])
-    said = first["msg"].removeprefix("Value error, ")
-    if first["type"] == "extra_forbidden":
-        said = "there is no such key"
-    if first["type"] == "missing":
-        said = "is missing"
-    return f"{place}: {said}." if place else f"{said}."
+        raise ValueError(f"{place}{name} is no {what}. {did_you_mean(name, known)}".rstrip(" ."))

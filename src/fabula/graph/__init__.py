@@ -60,12 +60,13 @@ class Record:
 
     `made_from` is all that the part depends on, as JSON holds it: the text, settings, models,
     prompts, the method's version, and what it rests on. `facts` are what the graph itself tells of
-    the part: lists, numbers and texts.
+    the part: lists, numbers and texts. `updated_at` is when the store took it in.
     """
 
     made_from: Mapping[str, Any]
     usage: Mapping[str, Usage] = field(default_factory=dict)
     facts: Mapping[str, Any] = field(default_factory=dict)
+    updated_at: str = ""
 
     @property
     def fingerprint(self) -> str:

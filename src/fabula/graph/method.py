@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import entry_points
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
 from pydantic import BaseModel
 
-from fabula.errors import SettingsError
+from fabula.errors import SettingsError, did_you_mean
 from fabula.graph import Edge, Node
 from fabula.model import Chunk, Document
 
@@ -99,6 +98,10 @@ def _settings(knobs: BaseModel, offline: bool) -> Mapping[str, Any]:
     return knobs.model_dump(mode="json")
 
 
+def _nothing(facts: Mapping[str, Any]) -> Sequence[str]:
+    return ()
+
+
 @dataclass(frozen=True, slots=True)
 class Graph(Generic[Knobs]):
     """A method, by its `name`, which is also that of its table of settings.
@@ -107,8 +110,9 @@ class Graph(Generic[Knobs]):
     pydantic model of its settings. `passages` are the labels of its nodes that are found by vector
     and by words, `elements` those of all others, `edges` the types of its relationships: a closed
     list each. `prompts` and `cypher` are folders of its texts and statements; in the latter every
-    `check_*.cypher` is an invariant. `settings` says on which settings the result depends; with
-    `offline` true there is no chat model.
+    `check_*.cypher` is an invariant, and `find_parents.cypher` finds what stands above a passage. `settings` says on which settings the result depends; with
+    `offline` true there is no chat model. `tell` puts into words what is worth saying of a part's
+    facts.
     """
 
     name: str
@@ -124,6 +128,7 @@ class Graph(Generic[Knobs]):
     prompts: Path | None = None
     cypher: Path | None = None
     settings: Callable[[Knobs, bool], Mapping[str, Any]] = _settings
+    tell: Callable[[Mapping[str, Any]], Sequence[str]] = _nothing
 
     def prompts_digest(self) -> str:
         """8 hex digits of all its prompts' texts; '' where it has none."""
@@ -151,9 +156,8 @@ def graph(name: str) -> Graph[Any]:
     known = graphs()
     if name in known:
         return known[name]
-    near = difflib.get_close_matches(name, known, 1)
-    hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(known)}."
-    raise SettingsError(f"There is no graph {name!r}: {hint}")
+    hint = did_you_mean(name, known, f"There are: {', '.join(known)}.")
+    raise SettingsError(f"There is no graph {name!r}. {hint}")
 
 
 @cache

@@ -5,6 +5,8 @@ from __future__ import annotations
 import codecs
 import re
 
+import webencodings
+
 from fabula.errors import LoadError
 from fabula.load import languages
 
@@ -34,7 +36,15 @@ _DECLARED = (
     rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?([\w.:-]+)",
     rb"(?m)^Character set encoding:\s*([\w.:-]+)",
 )
-_LATIN = ("cp1252", "cp1250", "iso8859_2")
+_LATIN = ("cp1252", "cp1250", "iso8859_2", "cp1254", "cp1257")
+_OTHERS = (
+    *("cp1251", "koi8_r", "cp1253", "cp1255", "cp1256"),
+    *("gb18030", "cp932", "euc_jp", "cp949", "big5"),
+)
+"""The encodings there were before UTF-8; of readings that are as good the first is taken."""
+_USUAL = "cp1252"
+_HEAD_START = 1.03
+"""A few accents in English, which tell little, are read as nearly all such files mean them."""
 _SAMPLE = 40_000
 _PIECES = 500
 _BEYOND = re.compile(rb"[\x80-\xff]+")
@@ -52,7 +62,7 @@ def decode(data: bytes, source: str) -> str:
         if data.startswith(mark):
             return data.decode(encoding, errors="replace")
     _refuse_binary(data, source)
-    return _declared(data) or _utf8(data) or _likely(data, source)
+    return _declared(data) or _utf8(data) or _likely(data)
 
 
 def _refuse_binary(data: bytes, source: str) -> None:
@@ -69,10 +79,13 @@ def _declared(data: bytes) -> str:
     head = data[:8192]
     for pattern in _DECLARED:
         if found := re.search(pattern, head, re.IGNORECASE):
+            # As browsers take it: who declares Latin-1 means what Windows makes of it.
+            encoding = webencodings.lookup(found[1].decode("ascii"))
+            # The declaration was read a byte a letter, so that UTF-16 is a mistake.
+            if encoding is None or encoding.name.startswith("utf-16"):
+                return ""
             try:
-                name = codecs.lookup(found[1].decode("ascii")).name
-                # Who declares Latin-1 means what Windows makes of it; so do browsers.
-                return data.decode("cp1252" if name in ("iso8859-1", "ascii") else name)
+                return data.decode(encoding.codec_info.name)
             except (LookupError, UnicodeError):
                 return ""
     return ""
@@ -89,19 +102,20 @@ def _utf8(data: bytes) -> str:
     return text if right >= _RIGHT_FOR_BROKEN * broken else ""
 
 
-def _likely(data: bytes, source: str) -> str:
-    """The reading whose letters beyond ASCII its language writes; else by statistics."""
+def _likely(data: bytes) -> str:
+    """The reading that is most clearly in some language."""
     sample = _telling(data)
     beyond = len(sample.translate(None, bytes(range(128))))
     plain = sum(bytes([code]).isalpha() for code in sample)
-    if beyond <= _FOREIGN_SHARE * (beyond + plain):
-        return data.decode(_western(data, sample), errors="replace")
-    from charset_normalizer import from_bytes
+    foreign = beyond > _FOREIGN_SHARE * (beyond + plain)
+    readings = {
+        name: sample.decode(name, errors="replace") for name in (_OTHERS if foreign else _LATIN)
+    }
 
-    best = from_bytes(data[: 50 * _SAMPLE]).best()
-    if best is None:
-        raise LoadError(f"{source} is in an encoding that can't be told: save it as UTF-8.")
-    return data.decode(best.encoding, errors="replace")
+    def worth(name: str) -> float:
+        return languages.evidence(readings[name]) * (_HEAD_START if name == _USUAL else 1)
+
+    return data.decode(max(readings, key=worth), errors="replace")
 
 
 def _telling(data: bytes) -> bytes:
@@ -112,12 +126,3 @@ def _telling(data: bytes) -> bytes:
         start = found.end() + 30
         pieces.append(data[max(0, found.start() - 30) : start])
     return b"\n".join(pieces) or data[:_SAMPLE]
-
-
-def _western(data: bytes, sample: bytes) -> str:
-    scores = []
-    for rank, encoding in enumerate(_LATIN):
-        text = sample.decode(encoding, errors="replace")
-        language = languages.detect(data[:_SAMPLE].decode(encoding, errors="replace"))
-        scores.append((languages.spelling(text, language), -rank, encoding))
-    return max(scores)[2]

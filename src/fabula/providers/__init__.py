@@ -40,7 +40,8 @@ class Reply:
     """A reply, or a piece of a streamed one, and the tokens the endpoint counted for it.
 
     `trouble`: why there is no text to use in it, though it was paid for; `faults`: tries that
-    failed before this one; `cached`: whether it was paid for earlier.
+    failed before this one; `cached`: whether it was paid for earlier; `cached_tokens`: how many of
+    the prompt's the endpoint had in its prefix cache.
     """
 
     text: str
@@ -49,19 +50,22 @@ class Reply:
     trouble: str = ""
     faults: int = 0
     cached: bool = False
+    cached_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Embeddings:
     """Unit vectors, one float32 row a text, and the tokens the endpoint counted for them.
 
-    `faults`: tries that failed before this one; `cached`: whether all were paid for earlier.
+    `faults`: tries that failed before this one; `cached`: whether all were paid for earlier;
+    `saved_tokens`: those of the texts that were, by our own count.
     """
 
     vectors: Vectors
     tokens: int = 0
     faults: int = 0
     cached: bool = False
+    saved_tokens: int = 0
 
 
 class Chat(Protocol):

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from urllib.parse import urlsplit
+from urllib.parse import urlsplit, urlunsplit
 
 from fabula.errors import SettingsError
 
+OPENAI = "https://api.openai.com/v1"
+USUAL_PORTS = {"http": ":80", "https": ":443"}
 
-def checked_url(url: str) -> str:
-    """`url` without its last slash. Raises SettingsError for what no client could call."""
+
+def checked_url(url: str | None) -> str:
+    """`url`, or OpenAI's without one, as all ways to write it are known: host in small letters, no
+    usual port, no slash at the end. Raises SettingsError for what no client could call.
+    """
+    url = url or OPENAI
     try:
         parts = urlsplit(url)
         good = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
@@ -16,7 +22,9 @@ def checked_url(url: str) -> str:
         good = False
     if not good:
         raise SettingsError(f"OPENAI_BASE_URL = {url!r}: expected http://... or https://...")
-    return url.rstrip("/")
+    user, at, place = parts.netloc.rpartition("@")
+    place = place.lower().removesuffix(USUAL_PORTS[parts.scheme])
+    return urlunsplit(parts._replace(netloc=f"{user}{at}{place}")).rstrip("/")
 
 
 def checked_key(key: str | None) -> str:

@@ -49,11 +49,15 @@ COUNT_REPLIES = "SELECT model, count(*) FROM chat GROUP BY model"
 COUNT_VECTORS = "SELECT model, count(*) FROM embedding GROUP BY model"
 
 
-def chat_key(model: str, prompt: Prompt) -> bytes:
-    """32 bytes, of all that decides a reply; a prompt's correction asks for the same again."""
+def chat_key(endpoint: str, model: str, prompt: Prompt) -> bytes:
+    """32 bytes, of all that decides a reply; a prompt's correction asks for the same again.
+
+    `endpoint` is its checked URL: one name may stand for two models at two endpoints.
+    """
     shape = _shape(prompt.schema) if prompt.schema else None
     return _digest(
         "chat",
+        endpoint,
         model,
         prompt.system,
         prompt.user,
@@ -64,9 +68,9 @@ def chat_key(model: str, prompt: Prompt) -> bytes:
     )
 
 
-def embedding_key(model: str, text: str) -> bytes:
-    """32 bytes, of a model's name and the text it is given."""
-    return _digest("embedding", model, text)
+def embedding_key(endpoint: str, model: str, text: str) -> bytes:
+    """32 bytes, of an endpoint's checked URL, a model's name and the text it is given."""
+    return _digest("embedding", endpoint, model, text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,14 +17,15 @@ if TYPE_CHECKING:
 
 
 class CachedChat:
-    """A chat whose replies are kept under `model`, its prompt and parameters."""
+    """A chat whose replies are kept under `endpoint`, `model`, prompt and parameters."""
 
-    def __init__(self, chat: Chat, cache: ResponseCache, model: str) -> None:
-        self._chat, self._cache, self._model = chat, cache, model
+    def __init__(self, chat: Chat, cache: ResponseCache, endpoint: str, model: str) -> None:
+        self._chat, self._cache = chat, cache
+        self._endpoint, self._model = endpoint, model
 
     def complete(self, prompt: Prompt) -> Reply:
         """The kept reply, or the chat's, kept the moment it arrives."""
-        key = chat_key(self._model, prompt)
+        key = chat_key(self._endpoint, self._model, prompt)
         with self._cache.turn([key]):
             kept = self._cache.reply(key)
             if kept is not None:
@@ -38,7 +39,7 @@ class CachedChat:
 
     def stream(self, prompt: Prompt) -> Iterator[Reply]:
         """The kept reply in one piece, or the chat's pieces, kept when the last has come."""
-        key = chat_key(self._model, prompt)
+        key = chat_key(self._endpoint, self._model, prompt)
         kept = self._cache.reply(key)
         if kept is not None:
             yield kept
@@ -61,35 +62,39 @@ class CachedChat:
     def reject(self, prompt: Prompt, *, forget: bool) -> None:
         """Forgets the reply, if told to, so that the next try is asked and kept in its place."""
         if forget:
-            self._cache.forget(chat_key(self._model, prompt))
+            self._cache.forget(chat_key(self._endpoint, self._model, prompt))
         self._chat.reject(prompt, forget=forget)
 
 
 class CachedEmbedder:
-    """An embedder whose vectors are kept, text by text, under its model's name."""
+    """An embedder whose vectors are kept, text by text, under `endpoint` and its model's name."""
 
-    def __init__(self, embedder: Embedder, cache: ResponseCache) -> None:
-        self._embedder, self._cache = embedder, cache
+    def __init__(self, embedder: Embedder, cache: ResponseCache, endpoint: str) -> None:
+        self._embedder, self._cache, self._endpoint = embedder, cache, endpoint
         self.model, self.batch = embedder.model, embedder.batch
 
     def embed(self, texts: Sequence[str]) -> Embeddings:
         """One row a text, in order; the embedder is asked once for each text that isn't kept."""
-        keys = [embedding_key(self.model, text) for text in texts]
+        keys = [embedding_key(self._endpoint, self.model, text) for text in texts]
         with self._cache.turn(keys):
             return self._embedded(texts, keys)
 
     def _embedded(self, texts: Sequence[str], keys: Sequence[bytes]) -> Embeddings:
         rows = self._cache.vectors(keys)
-        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in rows}
+        wanted = dict(zip(keys, texts, strict=True))
+        missing = {key: text for key, text in wanted.items() if key not in rows}
+        kept = [text for key, text in wanted.items() if key in rows]
         asked = [self._ask(missing, rows)] if missing else []
         if len({row.shape for row in rows.values()}) > 1:
-            # Another model of that name was asked before.
-            asked.append(self._ask(dict(zip(keys, texts, strict=True)), rows))
+            # Another model was behind that name before.
+            asked.append(self._ask(wanted, rows))
+            kept = []
         return Embeddings(
             np.stack([rows[key] for key in keys]),
             sum(one.tokens for one in asked),
             sum(one.faults for one in asked),
             cached=not asked,
+            saved_tokens=sum(tokens.count_all(kept)),
         )
 
     def _ask(self, texts: Mapping[bytes, str], rows: dict[bytes, Vector]) -> Embeddings:

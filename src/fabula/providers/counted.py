@@ -11,9 +11,10 @@ from fabula.providers import Chat, Embedder, Embeddings, Prompt, Reply
 
 
 class Meter:
-    """Adds up the usage of each step, over all threads."""
+    """Adds up the usage of each step, over all threads; what it counts, `within` counts too."""
 
-    def __init__(self) -> None:
+    def __init__(self, within: Meter | None = None) -> None:
+        self._within = within
         self._steps: dict[str, Usage] = {}
         self._adding = threading.Lock()
 
@@ -21,6 +22,8 @@ class Meter:
         """Counts `usage` to `step`."""
         with self._adding:
             self._steps[step] = self._steps.get(step, Usage()) + usage
+        if self._within is not None:
+            self._within.add(step, usage)
 
     def usage(self) -> dict[str, Usage]:
         """The usage of each step that asked anything, until now."""
@@ -63,13 +66,14 @@ class CountedChat:
         self._chat.reject(prompt, forget=forget)
 
     def _count(self, prompt: Prompt, text: str, told: Reply) -> None:
-        if told.cached:
-            self._meter.add(self._step, Usage(saved=1))
-            return
         sent = (prompt.system, prompt.user, prompt.correction)
         asked = told.prompt_tokens or sum(tokens.count_all(sent))
         said = told.completion_tokens or tokens.count(text)
-        self._meter.add(self._step, Usage(1, asked, said, faults=told.faults))
+        if told.cached:
+            usage = Usage(saved=1, saved_prompt_tokens=asked, saved_completion_tokens=said)
+        else:
+            usage = Usage(1, asked, said, faults=told.faults, cached_tokens=told.cached_tokens)
+        self._meter.add(self._step, usage)
 
 
 class CountedEmbedder:
@@ -82,9 +86,11 @@ class CountedEmbedder:
     def embed(self, texts: Sequence[str]) -> Embeddings:
         """The embedder's rows."""
         embeddings = self._embedder.embed(texts)
+        kept = embeddings.saved_tokens
         if embeddings.cached:
-            self._meter.add(self._step, Usage(saved=1))
+            self._meter.add(self._step, Usage(saved=1, saved_prompt_tokens=kept))
             return embeddings
         asked = embeddings.tokens or sum(tokens.count_all(texts))
-        self._meter.add(self._step, Usage(1, asked, faults=embeddings.faults))
+        usage = Usage(1, asked, faults=embeddings.faults, saved_prompt_tokens=kept)
+        self._meter.add(self._step, usage)
         return embeddings

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import queue
 import random
 import threading
 import time
@@ -25,7 +26,6 @@ from fabula.providers.trouble import Role, Tries, Trouble, wait_asked
 from fabula.providers.wire import Json, ends, says
 
 LOG = logging.getLogger("fabula")
-OPENAI = "https://api.openai.com/v1"
 CONNECT_SECONDS = 10.0
 LONGEST_WAIT = 600.0
 """Seconds; an endpoint that asks for more has refused."""
@@ -41,6 +41,8 @@ Body = Callable[[Dialect], Json]
 _EVENTS = openai.Stream[Any]
 _BROKEN = (openai.APIError, httpx2.TransportError, json.JSONDecodeError)
 """A connection or an answer that ends too early; some clients let their transport's errors out."""
+_Arrived = queue.SimpleQueue[Json | BaseException | None]
+"""Events of a stream; then why it ended too early, or None."""
 Result = TypeVar("Result")
 
 
@@ -66,7 +68,7 @@ class Endpoint:
         limiter: Limiter,
         patience: Patience,
     ) -> None:
-        self.url = checked_url(base_url or OPENAI)
+        self.url = checked_url(base_url)
         self._patience, self._limiter = patience, limiter
         self._client = openai.OpenAI(
             base_url=self.url,
@@ -133,35 +135,68 @@ class Endpoint:
         return self._patiently(once, role, tries)
 
     def events(self, path: str, role: Role, body: Body, tries: Tries) -> Iterator[Json]:
-        """The events of a streamed answer, retried as long as none has said anything."""
-        with ExitStack() as held:
+        """The events of a streamed answer, retried as long as none has said anything.
 
-            def opened() -> tuple[list[Json], Iterator[Json]]:
-                # The turn is kept until the last event was read, unless this try fails.
-                with ExitStack() as turn:
-                    call = turn.enter_context(self._turn())
-                    with self._translating(role, call):
-                        stream = self._post(path, role, body, stream=True)
-                        turn.callback(stream.close)
-                        events, silent = iter(stream), []
-                        for event in events:
-                            silent.append(event)
-                            if says(event):
-                                held.push(turn.pop_all())
-                                return silent, events
-                        raise _Passing(f"{self.url} sent nothing.")
+        A thread of its own takes them in as they come, so that a reader who pauses holds no turn.
+        One who stops ends the call at the next event.
+        """
+        first, rest, turn = self._patiently(lambda: self._open(path, role, body), role, tries)
+        # No bound: a reply has its own, and a reader that it waited for would hold the turn.
+        arrived: _Arrived = queue.SimpleQueue()
+        left = threading.Event()
 
-            first, rest = self._patiently(opened, role, tries)
-            yield from first
-            finished = ends(first[-1])
+        def take_in() -> None:
             try:
-                for event in rest:
-                    finished = finished or ends(event)
-                    yield event
-            except _BROKEN as error:
-                raise ModelError(f"{self.url} cut the answer short: {error}") from error
-            if not finished:
-                raise ModelError(f"{self.url} cut the answer short: ask again.")
+                with turn:
+                    self._take_in(rest, arrived, left, finished=ends(first[-1]))
+            except BaseException as error:  # noqa: BLE001  whoever reads the answer is told
+                arrived.put(error)
+            else:
+                arrived.put(None)
+
+        threading.Thread(target=take_in, name="fabula-stream", daemon=True).start()
+        try:
+            yield from first
+            while (event := arrived.get()) is not None:
+                if isinstance(event, BaseException):
+                    raise event
+                yield event
+        finally:
+            left.set()
+
+    def _open(
+        self, path: str, role: Role, body: Body
+    ) -> tuple[list[Json], Iterator[Json], ExitStack]:
+        """A stream's events until one says something, those that follow, and the turn they take.
+
+        The turn is kept until the last event has come, unless this try fails.
+        """
+        with ExitStack() as turn:
+            call = turn.enter_context(self._turn())
+            with self._translating(role, call):
+                stream = self._post(path, role, body, stream=True)
+                turn.callback(stream.close)
+                events, silent = iter(stream), []
+                for event in events:
+                    silent.append(event)
+                    if says(event):
+                        return silent, events, turn.pop_all()
+                raise _Passing(f"{self.url} sent nothing.")
+
+    def _take_in(
+        self, events: Iterator[Json], arrived: _Arrived, left: threading.Event, *, finished: bool
+    ) -> None:
+        """Hands on what comes until the end, or until the reader has left. Raises ModelError."""
+        try:
+            for event in events:
+                if left.is_set():
+                    return
+                finished = finished or ends(event)
+                arrived.put(event)
+        except _BROKEN as error:
+            raise ModelError(f"{self.url} cut the answer short: {error}") from error
+        if not finished:
+            raise ModelError(f"{self.url} cut the answer short: ask again.")
 
     def leave_room(self, role: Role, used: Dialect) -> bool:
         """Whether a model that spent its reply on thinking is to be asked again, with more.

@@ -13,12 +13,13 @@ from fabula.providers.cache import ResponseCache, chat_key, embedding_key
 class ExpectedChat:
     """A chat that asks no model: what is kept is known, all else has a stand-in."""
 
-    def __init__(self, model: str, cache: ResponseCache | None) -> None:
-        self._model, self._cache = model, cache
+    def __init__(self, model: str, cache: ResponseCache | None, endpoint: str) -> None:
+        self._model, self._cache, self._endpoint = model, cache, endpoint
 
     def complete(self, prompt: Prompt) -> Reply:
         """What was replied before, or what stands in for it. Raises ModelError for neither."""
-        if self._cache and (kept := self._cache.reply(chat_key(self._model, prompt))):
+        key = chat_key(self._endpoint, self._model, prompt)
+        if self._cache and (kept := self._cache.reply(key)):
             return kept
         if prompt.stand_in is None:
             raise ModelError(
@@ -42,14 +43,19 @@ class ExpectedEmbedder:
     """
 
     def __init__(
-        self, model: str, batch: int, stand_in: Embedder, cache: ResponseCache | None
+        self,
+        model: str,
+        batch: int,
+        stand_in: Embedder,
+        cache: ResponseCache | None,
+        endpoint: str,
     ) -> None:
         self.model, self.batch = model, batch
-        self._stand_in, self._cache = stand_in, cache
+        self._stand_in, self._cache, self._endpoint = stand_in, cache, endpoint
 
     def embed(self, texts: Sequence[str]) -> Embeddings:
         """Rows of the stand-in; the tokens are those of the texts that would be sent."""
-        keys = {embedding_key(self.model, text): text for text in texts}
+        keys = {embedding_key(self._endpoint, self.model, text): text for text in texts}
         kept = self._cache.vectors(list(keys)) if self._cache else {}
         sent = [text for key, text in keys.items() if key not in kept]
         vectors = self._stand_in.embed(texts).vectors

@@ -14,9 +14,15 @@ from numpy.typing import NDArray
 
 from fabula.model import Vector, Vectors
 from fabula.providers import Embedder
-from fabula.providers.extracts import FEWEST_WORDS, Scores, chosen, rarity, salience, scaled
+from fabula.providers.extracts import FEWEST_WORDS, salience
 from fabula.providers.fragments import fragments
 from fabula.providers.stems import Stemmer
+from fabula.ranking import (
+    Scores,
+    inverse_document_frequencies,
+    maximal_marginal_relevance,
+    scaled,
+)
 from fabula.sentences import sentences
 from fabula.tokens import count, count_all, cut
 
@@ -83,7 +89,7 @@ class ExtractiveWriter:
         self._by_text: dict[str, _Sentence] = {}
         self._places = itertools.count()
         self._read(texts)
-        self._idf = rarity(self._stemmer.content(text) for text in texts)
+        self._idf = inverse_document_frequencies(self._stemmer.content(text) for text in texts)
         self._directions = np.array(
             [_direction(chunk) for text in texts if (chunk := self._known[text])]
         )
@@ -119,7 +125,7 @@ class ExtractiveWriter:
         near = scaled(np.asarray(cluster.vectors @ self._aspect(aspect), np.float64))
         relevance = (1 - ASPECT_WEIGHT) * cluster.salience + ASPECT_WEIGHT * near
         tokens = [one.tokens for one in cluster.sentences]
-        picked = chosen(relevance, cluster.vectors, tokens, limit, BALANCE)
+        picked = maximal_marginal_relevance(relevance, cluster.vectors, tokens, limit, BALANCE)
         if not picked:
             return cut(cluster.sentences[int(relevance.argmax())].text, limit)
         # Sentences may take a token more together than they do one by one.

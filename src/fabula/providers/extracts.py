@@ -1,19 +1,16 @@
-"""Scores for choosing sentences: rarity, salience, names, and a choice without repeats."""
+"""Scores for choosing sentences: salience, names, shared words; and the clauses of a sentence."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fabula.model import Vectors
 from fabula.providers.stems import words
-
-Scores = NDArray[np.float64]
+from fabula.ranking import Scores
 
 SMOOTHING = 4
 """Words added to a sentence's length, so that the shortest do not always score highest."""
@@ -25,18 +22,6 @@ _EDGES = " \t\n,;:.!?—–-_*\"'“”‘’«»„()[]…，、；：。！？
 _QUOTES = re.compile('["“”„«»「」『』]')
 _JOINING = re.compile(r"^(?:and|but|or|nor|so|yet|for|then)\s+", re.IGNORECASE)
 _LATER_WORD = re.compile(r"(?<=[\w,;:] )(?!I\b)[^\W_][\w'’]*|\d+")
-
-
-def rarity(texts: Iterable[Collection[str]]) -> dict[str, float]:
-    """The idf of every stem, as BM25 has it: log(1 + (texts without it + .5) / (with it + .5))."""
-    having: Counter[str] = Counter()
-    total = 0
-    for stems in texts:
-        having.update(set(stems))
-        total += 1
-    return {
-        stem: math.log1p((total - count + 0.5) / (count + 0.5)) for stem, count in having.items()
-    }
 
 
 def salience(sentences: Sequence[Sequence[str]], idf: Mapping[str, float]) -> Scores:
@@ -69,36 +54,6 @@ def naming(sentences: Sequence[str]) -> Scores:
 def names(text: str) -> list[str]:
     """The words that have a capital inside a sentence, and the numbers, in order."""
     return [word for word in _LATER_WORD.findall(text) if not word[0].islower()]
-
-
-def scaled(scores: Scores) -> Scores:
-    """Scores from 0 to 1; all 0 where they are equal."""
-    if not scores.size or not (span := float(np.ptp(scores))) > 0:
-        return np.zeros(scores.shape)
-    return np.asarray((scores - scores.min()) / span)
-
-
-def chosen(
-    relevance: Scores, vectors: Vectors, tokens: Sequence[int], budget: int, balance: float
-) -> list[int]:
-    """Row numbers, best first, that fit `budget` tokens together and are unlike each other.
-
-    Each next row has the highest balance x relevance - (1 - balance) x cosine to the nearest row
-    already chosen (maximal marginal relevance, Carbonell and Goldstein 1998).
-    """
-    lengths = np.asarray(tokens)
-    nearest = np.zeros(len(relevance))
-    open_ = lengths <= budget
-    picked: list[int] = []
-    while open_.any():
-        scores = np.where(open_, balance * relevance - (1 - balance) * nearest, -np.inf)
-        best = int(scores.argmax())
-        picked.append(best)
-        budget -= int(lengths[best])
-        open_[best] = False
-        open_ &= lengths <= budget
-        nearest = np.maximum(nearest, vectors @ vectors[best])
-    return picked
 
 
 def clauses(sentence: str) -> list[str]:

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from fabula.model import Vectors
-from fabula.providers.extracts import chosen, clauses, salience, scaled
+from fabula.providers.extracts import clauses, salience
 from fabula.providers.stems import Stemmer, words
+from fabula.ranking import maximal_marginal_relevance, scaled
 from fabula.tokens import count, cut
 
 BALANCE = 0.6
@@ -33,7 +34,9 @@ def fragments(
         return ()
     stems = [stemmer.stems(part) for part in parts]
     relevance = scaled(salience(stems, idf))
-    ranked = chosen(relevance, _directions(stems), [1] * len(parts), CLAUSES * most, BALANCE)
+    ranked = maximal_marginal_relevance(
+        relevance, _directions(stems), [1] * len(parts), CLAUSES * most, BALANCE
+    )
     whole = {tuple(words(text)) for text in (*sentences, " ".join(sentences))}
     made: list[str] = []
     for rows in np.array_split(sorted(ranked), most):

@@ -11,6 +11,7 @@ from fabula.providers.endpoint import Endpoint
 from fabula.providers.trouble import Role, Tries
 from fabula.providers.wire import (
     Json,
+    cached_tokens,
     choice,
     no_text,
     part,
@@ -49,7 +50,9 @@ class OpenAIChat:
             trouble = no_text(model, reason, message.get("refusal"))
         elif reason == "length" and prompt.schema is not None:
             trouble = f"{model} did not finish its JSON within {prompt.max_tokens} tokens."
-        return Reply(text, *usage(answer), trouble, tries.faults)
+        return Reply(
+            text, *usage(answer), trouble, tries.faults, cached_tokens=cached_tokens(answer)
+        )
 
     def stream(self, prompt: Prompt) -> Iterator[Reply]:
         """The reply's pieces as they arrive, then an empty one with the token counts.
@@ -60,11 +63,12 @@ class OpenAIChat:
 
     def _stream(self, prompt: Prompt, tries: Tries) -> Iterator[Reply]:
         model, asked = self._role.model, _Asked(prompt, self._role.model, stream=True)
-        has_text, refusal, reason, tokens = False, "", None, (0, 0)
+        has_text, refusal, reason = False, "", None
+        told: Json = {}
         for event in self._endpoint.events("/chat/completions", self._role, asked.body, tries):
             picked = choice(event)
             delta = part(picked.get("delta"))
-            tokens = usage(event) if event.get("usage") else tokens
+            told = event if event.get("usage") else told
             reason = picked.get("finish_reason") or reason
             refusal += delta.get("refusal") or ""
             if text := said(delta):
@@ -75,7 +79,7 @@ class OpenAIChat:
                 yield from self._stream(prompt, tries)
                 return
             raise BadReply(no_text(model, reason, refusal))
-        yield Reply("", *tokens, faults=tries.faults)
+        yield Reply("", *usage(told), faults=tries.faults, cached_tokens=cached_tokens(told))
 
     def reject(self, prompt: Prompt, *, forget: bool) -> None:
         """Nothing is kept here."""

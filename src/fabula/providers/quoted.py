@@ -11,17 +11,9 @@ import numpy as np
 
 from fabula.model import Vectors
 from fabula.providers import NO_ANSWER, Embedder, Reply
-from fabula.providers.extracts import (
-    FEWEST_WORDS,
-    Scores,
-    names,
-    naming,
-    overlap,
-    rarity,
-    salience,
-    scaled,
-)
+from fabula.providers.extracts import FEWEST_WORDS, names, naming, overlap, salience
 from fabula.providers.stems import Stemmer, guess, words
+from fabula.ranking import Scores, inverse_document_frequencies, scaled
 from fabula.sentences import sentences
 from fabula.tokens import count_all, cut
 
@@ -121,7 +113,7 @@ def _scores(lines: Sequence[str], asked: set[str], vectors: Vectors, stemmer: St
     Measured on 125 questions: 0.9 points of F1 at 120 tokens more than the cosine alone.
     """
     stems = [stemmer.stems(line) for line in lines]
-    idf = rarity(stemmer.content(line) for line in lines)
+    idf = inverse_document_frequencies(stemmer.content(line) for line in lines)
     centred = vectors - vectors[1:].mean(axis=0)
     centred /= np.maximum(np.linalg.norm(centred, axis=1, keepdims=True), 1e-12)
     cosine = np.asarray(centred[1:] @ centred[0], np.float64)

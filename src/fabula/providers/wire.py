@@ -50,6 +50,11 @@ def usage(answer: Json) -> tuple[int, int]:
     return told.get("prompt_tokens") or 0, told.get("completion_tokens") or 0
 
 
+def cached_tokens(answer: Json) -> int:
+    """Tokens of the prompt that the endpoint had in its prefix cache; 0 where it doesn't tell."""
+    return part(part(answer.get("usage")).get("prompt_tokens_details")).get("cached_tokens") or 0
+
+
 def without_thoughts(text: str) -> str:
     """Some local servers leave a thinking model's thoughts in its reply."""
     return text.partition("</think>")[2] if text.lstrip().startswith("<think>") else text

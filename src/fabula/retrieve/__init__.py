@@ -6,14 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from fabula.graph.method import graphs
 from fabula.model import Filters, Hit
+from fabula.queries import query, read
 from fabula.retrieve.diversity import diverse
 from fabula.retrieve.fusion import by_ranks
 from fabula.retrieve.modes import Mode, Tools
-from fabula.store.traversal import Tie, related, vectors
 
 Rewrite = Literal["none", "queries", "answer"]
-Expand = Literal["none"] | Tie
+Expand = Literal["none", "parents", "neighbours"]
 WIDER = 4
 """Times `k` hits are asked of a mode where some of them will be passed over."""
 
@@ -46,9 +47,11 @@ def retrieve(
     if options.rerank and hits:
         hits = _reranked(question, hits, tools)
     if options.diversity:
-        hits = _diverse(hits, tools, options.diversity)
+        hits = _diverse(hits, tools, options.diversity, filters.collection)
     hits = hits[: tools.k]
-    return hits if options.expand == "none" else _expanded(hits, tools, options.expand)
+    if options.expand == "none":
+        return hits
+    return _expanded(hits, tools, options.expand, filters.collection)
 
 
 def _questions(question: str, tools: Tools, rewrite: Rewrite) -> list[str]:
@@ -77,17 +80,26 @@ def _reranked(question: str, hits: Sequence[Hit], tools: Tools) -> list[Hit]:
     return ranked
 
 
-def _diverse(hits: Sequence[Hit], tools: Tools, diversity: float) -> list[Hit]:
+def _diverse(
+    hits: Sequence[Hit], tools: Tools, diversity: float, collection: str
+) -> list[Hit]:
     with tools.path.step("diversify", f"{diversity:g}") as step:
-        kept = diverse(hits, vectors(tools.store, [hit.id for hit in hits]), diversity, tools.k)
+        found = tools.store.vectors(collection, [hit.id for hit in hits])
+        kept = diverse(hits, found, diversity, tools.k)
         step.found(hits, kept)
     return kept
 
 
-def _expanded(hits: Sequence[Hit], tools: Tools, expand: Tie) -> list[Hit]:
+def _expanded(
+    hits: Sequence[Hit], tools: Tools, expand: Expand, collection: str
+) -> list[Hit]:
     """Each hit with what belongs to it after it, nothing twice."""
     with tools.path.step("expand", expand) as step:
-        beside = related(tools.store, [hit.id for hit in hits], expand)
+        beside: dict[str, list[Hit]] = {}
+        for statement in _ties(expand):
+            found = tools.store.related(statement, collection, [hit.id for hit in hits])
+            for id, others in found.items():
+                beside.setdefault(id, []).extend(others)
         all_of_them: dict[str, Hit] = {}
         for hit in hits:
             all_of_them.setdefault(hit.id, hit)
@@ -95,3 +107,14 @@ def _expanded(hits: Sequence[Hit], tools: Tools, expand: Tie) -> list[Hit]:
                 all_of_them.setdefault(other.id, replace(other, score=hit.score))
         step.found(list(all_of_them.values()))
     return list(all_of_them.values())
+
+
+def _ties(expand: Expand) -> list[str]:
+    """The statements that find what belongs to a hit."""
+    if expand == "neighbours":
+        return [query("core/find_neighbours")]
+    return [
+        read(graph.cypher / "find_parents.cypher")
+        for graph in graphs().values()
+        if graph.cypher and (graph.cypher / "find_parents.cypher").is_file()
+    ]

@@ -7,28 +7,21 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from fabula.model import Hit, Vector
+from fabula.ranking import maximal_marginal_relevance, scaled
 
 
 def diverse(
     hits: Sequence[Hit], vectors: Mapping[str, Vector], diversity: float, k: int
 ) -> list[Hit]:
-    """`k` hits by maximal marginal relevance (Carbonell and Goldstein 1998, SIGIR, section 2).
+    """`k` hits by maximal marginal relevance with those before.
 
     One by one the hit that is most relevant, less `diversity` (0 to 1) times its highest cosine
     with a hit taken before; relevance is the score, scaled to 0..1. `vectors`: unit vectors by id.
     """
     if not hits:
         return []
-    scores = np.array([hit.score for hit in hits])
-    spread = float(np.ptp(scores)) or 1.0
-    relevance = (scores - scores.min()) / spread
+    relevance = scaled(np.array([hit.score for hit in hits], np.float64))
     rows = np.stack([vectors[hit.id] for hit in hits])
-    likeness = np.full(len(hits), -np.inf)
-    taken: list[int] = []
-    while len(taken) < min(k, len(hits)):
-        worth = (1 - diversity) * relevance - diversity * np.maximum(likeness, 0)
-        worth[taken] = -np.inf
-        best = int(np.argmax(worth))
-        taken.append(best)
-        likeness = np.maximum(likeness, rows @ rows[best])
-    return [hits[one] for one in taken]
+    one_each = [1] * len(hits)
+    picked = maximal_marginal_relevance(relevance, rows, one_each, k, 1 - diversity)
+    return [hits[one] for one in picked]

@@ -6,22 +6,23 @@ alone.
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict
 
-from fabula.errors import SettingsError
+from fabula.errors import SettingsError, did_you_mean
 from fabula.graph.method import Models, graphs
-from fabula.model import Filters, Hit, Vector
+from fabula.model import Filters, Hit, Passage, Vector
 from fabula.providers import Embedder, Guide, Reply
 from fabula.retrieve import collapsed, hybrid, naive
 from fabula.retrieve.path import Path
-from fabula.store import Store, traversal
+
+if TYPE_CHECKING:
+    from fabula.store import Store
 
 GROUP = "fabula.modes"
 
@@ -69,8 +70,7 @@ class Tools:
         Beside `parameters` it is given $vector, the space that this is of ($model, $slot and
         $embedding, the property), and what the filters say; it must not leave $collection.
         """
-        model = self.embedder.model
-        return traversal.rows(self.store, statement, vector, filters, model, **parameters)
+        return self.store.found(statement, vector, filters, self.embedder.model, **parameters)
 
     def nearest(self, question: str, filters: Filters, limit: int) -> list[Hit]:
         """The `limit` passages of highest cosine with the question; one round trip."""
@@ -81,6 +81,8 @@ class Tools:
         return hits
 
 
+Respond = Callable[[str, Sequence[Passage], Tools], Iterator[Reply]]
+"""Pieces of an answer to a question from its context, whose passages it cites as [1], [2], ..."""
 Retrieve = Callable[[str, Filters, Tools], list[Hit]]
 """At most `tools.k` passages within the filters, best first; equal ones by their ids."""
 
@@ -97,7 +99,7 @@ class Mode:
     about: str
     knobs: type[BaseModel] = NoKnobs
     graph: str = ""
-    answer: Callable[..., Iterator[Reply]] | None = None
+    answer: Respond | None = None
 
 
 CORE = {
@@ -107,29 +109,13 @@ CORE = {
 }
 
 
-def mode_names() -> list[str]:
-    """The modes that are installed."""
-    return sorted(_installed())
-
-
-def mode(name: str) -> Mode:
-    """The mode of that name. Raises SettingsError for one that no package has."""
-    installed = _installed()
-    if name in installed:
-        return installed[name]()
-    near = difflib.get_close_matches(name, installed, 1)
-    hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(sorted(installed))}."
-    raise SettingsError(f"There is no mode {name!r} (FABULA_MODE): {hint}")
-
-
-def _installed() -> Mapping[str, Callable[[], Mode]]:
-    """What loads each mode, by its name. Raises SettingsError for a name that two places have."""
-    found = [(name, "Fabula itself", _given(one)) for name, one in CORE.items()]
+@cache
+def modes() -> dict[str, Mode]:
+    """The modes that are installed, by name. Raises SettingsError for a name in two places."""
+    found = [(name, "Fabula itself", mode) for name, mode in CORE.items()]
     for graph in graphs().values():
-        place = f"the graph {graph.name}"
-        found += [(name, place, _given(one)) for name, one in graph.modes.items()]
-    for entry in entry_points(group=GROUP):
-        found.append((entry.name, entry.value, partial(_loaded, entry)))
+        found += [(name, f"the graph {graph.name}", mode) for name, mode in graph.modes.items()]
+    found += [(entry.name, entry.value, _loaded(entry)) for entry in entry_points(group=GROUP)]
     places: dict[str, str] = {}
     for name, place, _ in found:
         if name in places:
@@ -138,11 +124,15 @@ def _installed() -> Mapping[str, Callable[[], Mode]]:
                 "remove one of the two packages."
             )
         places[name] = place
-    return {name: load for name, _, load in found}
+    return {name: mode for name, _, mode in sorted(found, key=lambda one: one[0])}
 
 
-def _given(mode: Mode) -> Callable[[], Mode]:
-    return lambda: mode
+def mode(name: str) -> Mode:
+    """The mode of that name. Raises SettingsError for one that no package has."""
+    if name in modes():
+        return modes()[name]
+    hint = did_you_mean(name, modes(), f"There are: {', '.join(modes())}.")
+    raise SettingsError(f"There is no mode {name!r} (FABULA_MODE). {hint}")
 
 
 def _loaded(entry: EntryPoint) -> Mode:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
 from fabula.model import Hit
+from fabula.ranking import inverse_document_frequencies
 
 SATURATION, LENGTH = 1.2, 0.75
 """BM25's k1 and b, as the full-text index has them."""
@@ -19,11 +19,7 @@ def by_words(question: str, hits: Sequence[Hit]) -> list[Hit]:
     asked = set(re.findall(r"\w+", question.lower()))
     spoken = [re.findall(r"\w+", hit.text.lower()) for hit in hits]
     counts = [Counter(word for word in words if word in asked) for words in spoken]
-    holding = Counter(word for count in counts for word in count)
-    weights = {
-        word: math.log(1 + (len(hits) - held + 0.5) / (held + 0.5))
-        for word, held in holding.items()
-    }
+    weights = inverse_document_frequencies(spoken)
     usual = sum(map(len, spoken)) / max(1, len(hits)) or 1.0
     scored = []
     for hit, words, count in zip(hits, spoken, counts, strict=True):

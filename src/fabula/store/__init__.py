@@ -6,8 +6,10 @@ import logging
 import re
 import threading
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
@@ -16,23 +18,15 @@ import numpy as np
 from neo4j.exceptions import DriverError
 
 from fabula.errors import StoreError
-from fabula.model import (
-    Chunk,
-    Detail,
-    DocumentGraph,
-    Entry,
-    Filters,
-    Hit,
-    Layer,
-    Summary,
-    Vector,
-)
-from fabula.queries import query
+from fabula.graph import TEXT, Owner, Part, Record
+from fabula.model import Entry, Filters, Hit, Layer, Vector
+from fabula.queries import over, query
 from fabula.store import schema
-from fabula.store.rows import bounds, entry, made_space, wire
+from fabula.store.migration import migrate
+from fabula.store.parts import lock, refuse_broken, stage, switch
+from fabula.store.rows import bounds, entry, made_space, unwired, wire
 from fabula.store.schema import Index
 from fabula.store.space import Space, other_space, refuse_other_model, refuse_reembedding
-from fabula.store.staging import refuse_broken, stage, switch
 from fabula.store.wording import in_words, reaching, refuse_old, too_large
 
 STALE_MS = 3_600_000
@@ -42,6 +36,22 @@ LEAST_DEPTH = 50
 of the true best 5 were among 10, and 86 % within one book; among 50, 99.9 % and 98 %."""
 MOST_CHARACTERS = 1000
 """Of a question's words that are looked up."""
+PAGE = 500
+"""Documents that are read at once."""
+SHORTEST_ID = 4
+"""Characters of an id that are enough to name a document by."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A chunk that a node rests on: where in its document's text it stands, and what it says."""
+
+    chunk: str
+    document: str
+    section: str
+    start: int
+    end: int
+    text: str
 
 
 class Store:
@@ -53,9 +63,11 @@ class Store:
     def __init__(self, driver: neo4j.Driver, database: str) -> None:
         self._driver = driver
         self._database = database
-        self._preparing = threading.Lock()
+        self._making = threading.Lock()
         self._has_schema = False
-        self._nearest = "find_nearest"
+        self._preparing = threading.Lock()
+        self._spaces: dict[str, Space] = {}
+        """As they were when they were last read: `found` reads them again where that is too old."""
 
     @classmethod
     def connect(cls, uri: str, username: str, password: str, database: str) -> Self:
@@ -81,7 +93,7 @@ class Store:
         try:
             with reaching(uri, username, database):
                 driver.verify_connectivity()
-                rows = driver.execute_query(query("find_version"), database_=database).records
+                rows = driver.execute_query(query("core/find_version"), database_=database).records
             refuse_old([(row["name"], row["versions"][0]) for row in rows], uri)
         except BaseException:
             driver.close()
@@ -107,31 +119,87 @@ class Store:
 
     def version(self) -> str:
         """The server's version and edition, as '2026.08.1 community'."""
-        [row] = [row for row in self.rows("find_version") if "Kernel" in row["name"]]
+        [row] = [row for row in self.rows("core/find_version") if "Kernel" in row["name"]]
         return f"{row['versions'][0]} {row['edition']}"
 
-    def space(self) -> Space | None:
-        """The embedding space, or None where nothing was ever written."""
-        return made_space(self.rows("find_embedding_space"))
+    def space(self, collection: str) -> Space | None:
+        """The embedding space of a collection, or None where nothing was ever written to it."""
+        space = made_space(self.rows("core/find_space", collection=collection))
+        with self._preparing:
+            if space is None:
+                self._spaces.pop(collection, None)
+            else:
+                self._spaces[collection] = space
+        return space
+
+    def spaces(self) -> list[Space]:
+        """The embedding spaces of all collections, by their names."""
+        return [space for row in self.rows("core/find_spaces") if (space := made_space([row]))]
 
     def indexes(self) -> list[Index]:
         """The indexes that retrieval reads, those there are."""
-        return [Index(**row) for row in self.rows("find_indexes")]
+        return [Index(**row) for row in self.rows("core/find_indexes")]
 
-    def documents(self, collection: str = "") -> list[Entry]:
-        """All documents, or those of one collection, by collection and title."""
-        return [entry(row) for row in self.rows("find_documents", collection=collection)]
+    def documents(self, collection: str) -> Iterator[Entry]:
+        """All documents of a collection by title, read page by page."""
+        title, after = "", ""
+        while page := self.rows(
+            "core/find_documents",
+            collection=collection,
+            after_title=title,
+            after=after,
+            limit=PAGE,
+        ):
+            yield from map(entry, page)
+            title, after = page[-1]["title_key"], page[-1]["document"]["id"]
 
-    def layers(self, document: str) -> list[Layer]:
+    def count(self, collection: str) -> tuple[int, int]:
+        """How many documents a collection has, and how many all collections have together."""
+        [row] = self.rows("core/count_documents", collection=collection)
+        return row["documents"], row["all"]
+
+    def named(self, collection: str, name: str, limit: int, *, whole: bool = False) -> list[Entry]:
+        """The documents that a name fits best, at most `limit` or a few more.
+
+        An id or the beginning of one, where it comes from, its title, the name of its file with or
+        without its ending; and, but with `whole`, a part of its title.
+        """
+        key = name.casefold()
+        rows = self.rows(
+            "core/find_named",
+            collection=collection,
+            id=name.lower() if len(name) >= SHORTEST_ID else "",
+            sources=[name, str(Path(name).resolve())],
+            key=key,
+            part="" if whole else key.strip() and key,
+            limit=limit,
+        )
+        best = [row for row in rows if row["rank"] == rows[0]["rank"]]
+        return [entry(row) for row in best]
+
+    def same(
+        self, collection: str, ids: Sequence[str] = (), sha256: Sequence[str] = ()
+    ) -> list[Entry]:
+        """The documents of a collection with one of these ids, or one of these texts."""
+        asked = {"collection": collection, "ids": list(ids), "sha256": list(sha256)}
+        return [entry(row) for row in self.rows("core/find_same", **asked)]
+
+    def layers(self, collection: str, document: str) -> list[Layer]:
         """How many passages a document has, by kind, aspect and level."""
-        return [Layer(**row) for row in self.rows("count_passages", document=document)]
+        asked = {"collection": collection, "document": document}
+        return [Layer(**row) for row in self.rows("core/count_passages", **asked)]
+
+    def record(self, owner: Owner) -> Record | None:
+        """What a part was made from and cost, or None where there is none."""
+        found = self.same(owner.collection, [owner.document])
+        return found[0].graphs.get(owner.graph) if found else None
 
     def moment(self, ago: int = 0) -> str:
         """The time `ago` milliseconds before now, as a run's name begins with the one it began at.
 
         It is the server's: two clients' clocks differ.
         """
-        [row] = self.rows("find_time")
+        [row] = self.rows("core/find_time")
         return f"{row['milliseconds'] - ago:015d}"
 
     # Retrieval
@@ -139,31 +207,35 @@ class Store:
     def nearest(self, vector: Vector, limit: int, filters: Filters, model: str) -> list[Hit]:
         """The `limit` passages of highest cosine with `vector`, best first; one round trip.
 
-        Raises SpaceError where the graph's embeddings are not of the `model` of the vector.
+        Raises SpaceError where the collection's embeddings are not of the `model` of the vector.
         """
-        asked = bounds(filters) | {
-            "vector": wire(vector),
-            "model": model,
-            "limit": limit,
-            "depth": max(2 * limit, LEAST_DEPTH),
-        }
-        before, trouble = "", None
-        while True:
-            rows: list[dict[str, Any]] = []
-            name = self._nearest
-            try:
-                rows = self.rows(name, **asked)
-            except StoreError as error:  # its index may just have been given up for the other one
-                trouble = error
-            if rows or (space := self.space()) is None:
-                return [Hit(**row) for row in rows]
+        asked = {"limit": limit, "depth": max(2 * limit, LEAST_DEPTH)} | bounds(filters)
+        name = "core/find_nearest_filtered"
+        if filters == replace(Filters(filters.collection), document=filters.document):
+            name = "core/find_nearest_in_document" if filters.document else "core/find_nearest"
+            asked["document"] = filters.document
+        return [Hit(**row["hit"]) for row in self.found(query(name), vector, filters, model, **asked)]
+
+    def found(
+        self, statement: str, vector: Vector, filters: Filters, model: str, **asked: Any
+    ) -> list[dict[str, Any]]:
+        """What a statement over a collection's embeddings finds, whichever slot they are in.
+
+        It is given the filters, the `vector` and what embedded it, and finds nothing where the
+        collection's space is another. Raises SpaceError where that is of another model.
+        """
+        collection = filters.collection
+        space = self._spaces.get(collection) or self.space(collection)
+        while space:
             refuse_other_model(space, model)
-            now = "find_nearest_next" if space.phase == "moving" else "find_nearest"
-            if before == name == now:
-                if trouble:
-                    raise trouble
-                return []
-            before, self._nearest, trouble = name, now, None
+            given = bounds(filters) | {"vector": wire(vector), "model": model, "slot": space.slot}
+            given |= {"embedding": space.embedding, **asked}
+            rows = self.run(over(statement, space.dimensions, space.slot), **given)
+            now = space if rows else self.space(collection)
+            if now is None or (now.model, now.slot) == (space.model, space.slot):
+                return rows
+            space = now
+        return []
 
     def matching(self, question: str, limit: int, filters: Filters) -> list[Hit]:
         """The `limit` passages that share most with a question's words (BM25), best first."""
@@ -171,101 +243,150 @@ class Store:
         words = " ".join(re.findall(r"\w+", question.lower()))[:MOST_CHARACTERS]
         if not words:
             return []
-        rows = self.rows("find_by_words", words=words, limit=limit, **bounds(filters))
-        return [Hit(**row) for row in rows]
+        rows = self.rows("core/find_by_words", words=words, limit=limit, **bounds(filters))
+        return [Hit(**row["hit"]) for row in rows]
+
+    def related(
+        self, statement: str, collection: str, passages: Sequence[str]
+    ) -> dict[str, list[Hit]]:
+        """What a statement finds above or beside some passages, by the passages' ids."""
+        found: dict[str, list[Hit]] = {}
+        for row in self.run(statement, collection=collection, passages=list(passages)):
+            found.setdefault(row["of"], []).append(Hit(**row["hit"]))
+        return found
+
+    def vectors(self, collection: str, passages: Sequence[str]) -> dict[str, Vector]:
+        """The embeddings of some passages, by their ids: float32, shape (dimensions,), length 1."""
+        space = self.space(collection)
+        if space is None:
+            return {}
+        asked = {"embedding": space.embedding, "dimensions": space.dimensions}
+        rows = self.rows(
+            "core/find_vectors", collection=collection, passages=list(passages), **asked
+        )
+        return {row["id"]: unwired(row["vector"]) for row in rows}
+
+    def sources(self, collection: str, nodes: Sequence[str]) -> dict[str, list[Source]]:
+        """The chunks that nodes rest on, in text order, by the nodes' ids."""
+        found: dict[str, list[Source]] = {}
+        for row in self.rows("core/find_sources", collection=collection, nodes=list(nodes)):
+            found.setdefault(row.pop("id"), []).append(Source(**row))
+        return found
 
     # Writing
 
     def make_schema(self) -> None:
         """Makes what the graph is kept by, and sweeps up what a crash has left, once.
 
-        `prepare` does too, but this can go before it, and needs no embedding space.
+        A graph of an older version of Fabula is migrated. Raises StoreError for one of a newer.
         """
-        with self._preparing:
+        with self._making:
             if not self._has_schema:
+                migrate(self)
                 schema.make(self)
                 self._sweep()
                 self._has_schema = True
 
-    def prepare(self, model: str, dimensions: int) -> None:
-        """Makes the graph ready for embeddings of `model`; what is ready already stays.
+    def prepare(self, collection: str, model: str, dimensions: int) -> Space:
+        """Makes a collection ready for embeddings of `model`; what is ready already stays.
 
-        An empty graph takes any model. Raises SpaceError where documents have another's.
+        One without documents takes any model. Raises SpaceError where they have another's.
         """
         self.make_schema()
-        with self._preparing:
-            self._enter(model, dimensions)
-            schema.settle(self)
-        self._sweep()
-
-    def _enter(self, model: str, dimensions: int) -> None:
-        """Takes an embedding space for an empty graph, or finds that it has this one already."""
-        space = self.space()
-        if space is not None:
-            refuse_reembedding(space)
-        if space is None or (
-            not space.documents and (space.model, space.dimensions) != (model, dimensions)
-        ):
-            self.rows("schema_drop_passage_vectors")
-            self.rows("clear_embedding_space")
-        space = made_space(self.rows("save_embedding_space", model=model, dimensions=dimensions))
+        self.rows("core/save_space", collection=collection, model=model, dimensions=dimensions)
+        space = self.space(collection)
         assert space is not None
+        refuse_reembedding(space)
+        refuse_other_model(space, model)
         if space.dimensions != dimensions:
             raise other_space(space, f"{dimensions} dimensions of {model}", model)
-        refuse_other_model(space, model)
+        with self._making:
+            schema.make_vectors(self, space.dimensions, space.slot)
+            schema.wait(self, schema.TEXTS)
+            schema.wait(self, space.index)
+        return space
 
-    def replace(
+    def apply(
         self,
-        graph: DocumentGraph,
-        settings: Mapping[str, object],
+        parts: Sequence[Part],
+        model: str,
         written: Callable[[int], None] = lambda count: None,
     ) -> None:
-        """Puts `graph` in the place of what its document had: all of it, or nothing.
+        """Puts parts, all of one collection, in the place of what their owners had: all or nothing.
 
-        Its nodes are staged in batches where no reader sees them, `written` being told how many;
-        then one transaction switches the old nodes out and the new ones in. What is left of the
-        old ones is swept afterwards, and what a crash leaves, by a later run. `settings` are kept
-        with the document.
+        Their nodes are staged in batches where no reader sees them, `written` being told how many
+        passages; then one transaction switches the old ones out and the new ones in. What is left
+        of the old ones is swept afterwards, and what a crash leaves, by a later run. The
+        collection was prepared for the `model` of their embeddings.
         """
-        passages: list[Chunk | Summary | Detail] = [
-            *graph.chunks,
-            *graph.summaries,
-            *graph.details,
-        ]
-        refuse_broken(passages)
-        self.refuse_too_large(len(passages), len(passages[0].embedding))
+        collection = parts[0].owner.collection
+        space = self.space(collection)
+        if space is None:
+            raise StoreError(f"Collection {collection!r} is not there any more: run it again.")
+        refuse_other_model(space, model)
+        refuse_broken(parts, space.dimensions)
+        passages = [node for part in parts for node in part.nodes if node.embedding is not None]
+        self.refuse_too_large(len(passages), space.dimensions)
         run = f"{self.moment()}-{uuid.uuid4().hex}"
+        aspects = sorted({str(node.properties.get("aspect", "")) for node in passages})
+        kinds = sorted({node.label.lower() for node in passages})
         with self.session() as session:
-            stage(session, run, graph, settings, written)
-            replaced = session.execute_write(switch, run, graph, settings)
+            out = stage(session, run, parts, space, written)
+            # Before, as whoever finds nothing of a new aspect is right, and in a transaction of its
+            # own, so that no two writers wait for each other's switch.
+            searchable = {"collection": collection, "aspects": aspects, "kinds": kinds}
+            session.execute_write(
+                lambda transaction: transaction.run(
+                    query("core/save_searchable"), searchable
+                ).consume()
+            )
+            replaced = session.execute_write(switch, run, parts, out, space)
         if replaced:
             self._sweep()
 
-    def remove(self, document: str) -> None:
-        """Takes a document and all its passages out of the graph, at once."""
+    def drop(self, owners: Sequence[Owner]) -> int:
+        """Takes parts out of the graph, at once; how many of them there were."""
+
+        def take_out(transaction: neo4j.ManagedTransaction) -> int:
+            lock(transaction, owners)
+            gone = 0
+            for owner in owners:
+                [row] = transaction.run(query("core/switch_out"), owner._asdict())
+                gone += row["nodes"] > 0
+            return gone
+
         with self.session() as session:
-            session.execute_write(
-                lambda transaction: transaction.run(
-                    query("switch_out"), document=document
-                ).consume()
-            )
+            gone: int = session.execute_write(take_out)
+        self._sweep()
+        return gone
+
+    def remove(self, collection: str, document: str) -> None:
+        """Takes a document and all graphs of it out, at once; who replaces it waits, or goes first."""
+
+        def take_out(transaction: neo4j.ManagedTransaction) -> None:
+            lock(transaction, [Owner(collection, TEXT, document)])
+            asked = {"collection": collection, "document": document}
+            transaction.run(query("core/switch_out_document"), asked).consume()
+
+        with self.session() as session:
+            session.execute_write(take_out)
         self._sweep()
 
     def _sweep(self) -> None:
         """Deletes what was switched out, and what runs that crashed have staged."""
         before = self.moment(STALE_MS)
         with self.session() as session:
-            session.run(query("clear_retired")).consume()
-            session.run(query("clear_staged"), before=before).consume()
+            session.run(query("core/clear_retired")).consume()
+            session.run(query("core/clear_staged"), before=before).consume()
 
     def refuse_too_large(self, passages: int, dimensions: int) -> None:
-        """Raises TooLarge for a document of more embeddings than the server can switch in.
+        """Raises TooLarge for more embeddings than the server can switch in at once.
 
         A switch holds them all in the server's heap, and no pool guards that.
         """
         size = passages * dimensions * np.dtype(np.float32).itemsize
         try:
-            [row] = self.rows("find_heap")
+            [row] = self.rows("core/find_heap")
         except StoreError:  # a hosted server may not tell, and has its own limits
             return
         if size > row["bytes"] / 4:

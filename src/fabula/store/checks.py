@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from fabula.graph.method import Graph
 from fabula.model import Entry
+from fabula.queries import FOLDER, read
 from fabula.store import STALE_MS, Store, schema
 
 MOST = 20
@@ -17,29 +19,8 @@ MOST = 20
 REBUILD = "run `fabula ingest --rebuild --collection {collection} {source}`"
 UNOWNED = (
     "ingest the file they came from again, or delete them in Neo4j with "
-    "`MATCH (n:Chunk|Summary|Detail) WHERE n.document {which} DETACH DELETE n`"
+    "`MATCH (n:Passage|Element) WHERE n.document {which} DETACH DELETE n`"
 )
-
-OF_DOCUMENTS = (
-    "check_chunk_order",
-    "check_chunk_tokens",
-    "check_chunk_chain",
-    "check_chunk_tiling",
-    "check_chunk_documents",
-    "check_orphans",
-    "check_summary_members",
-    "check_summary_levels",
-    "check_summary_aspects",
-    "check_weights",
-    "check_searchable_aspects",
-    "check_details",
-    "check_embeddings",
-    "check_ids",
-    "check_properties",
-    "check_texts",
-)
-"""The invariants that need to know nothing but the graph."""
-
 
 @dataclass(frozen=True, slots=True)
 class Violation:
@@ -68,82 +49,94 @@ class Findings:
     notes: tuple[str, ...]
 
 
-def check(store: Store, document: str = "") -> Findings:
-    """Every invariant of one document, named by its id, or of the whole graph; changes nothing."""
-    entries = _entries(store, document)
-    violations = [*_indexes(store), *_violations(store, document, entries)]
-    while changed := _changed(store, document, entries) & {one.document for one in violations}:
+def check(
+    store: Store, graphs: Iterable[Graph[Any]], collection: str = "", document: str = ""
+) -> Findings:
+    """Every invariant of the core and of `graphs`; changes nothing.
+
+    Of one document, named by its id, or of a whole collection, or '' for all of them.
+    """
+    look = _Look(store, _statements(graphs), collection, document)
+    entries = look.entries()
+    violations = [*_indexes(store, collection), *look.violations(document, entries)]
+    while changed := look.changed(entries) & {one.document for one in violations}:
         # What was found is of no version: half of it was looked at before, half after the change.
         violations = [one for one in violations if one.document not in changed]
-        entries = _entries(store, document)
+        entries = look.entries()
         for one in sorted(changed):
-            violations += _violations(store, one, [entry for entry in entries if entry.id == one])
-    [counted] = store.rows("count_checked", document=document)
-    notes = tuple(_notes(store, document))
+            violations += look.violations(one, entries)
+    [counted] = store.rows("core/count_checked", collection=collection, document=document)
+    notes = tuple(_notes(store, collection, document))
     return Findings(len(entries), counted["passages"], tuple(violations), notes)
 
 
-def _entries(store: Store, document: str) -> list[Entry]:
-    return [entry for entry in store.documents() if document in ("", entry.id)]
+def _statements(graphs: Iterable[Graph[Any]]) -> dict[str, str]:
+    """The invariants, by the names of their files: the core's, and each graph's own."""
+    folders = [FOLDER / "core", *(graph.cypher for graph in graphs if graph.cypher)]
+    return {
+        file.stem: read(file) for folder in folders for file in sorted(folder.glob("check_*.cypher"))
+    }
 
 
-def _changed(store: Store, document: str, entries: Sequence[Entry]) -> set[str]:
-    """The ids of documents that came, went or were replaced since `entries` were read."""
-    versions = [
-        {(entry.id, entry.updated_at) for entry in read}
-        for read in (entries, _entries(store, document))
-    ]
-    return {id for id, _ in versions[0] ^ versions[1]}
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """What is looked at, by which statements."""
+
+    store: Store
+    statements: Mapping[str, str]
+    collection: str
+    document: str
+
+    def entries(self) -> list[Entry]:
+        """The documents that are looked at."""
+        if self.document:
+            return self.store.same(self.collection, [self.document])
+        names = [self.collection] if self.collection else [one.collection for one in self.store.spaces()]
+        return [entry for name in names for entry in self.store.documents(name)]
+
+    def violations(self, document: str, entries: Sequence[Entry]) -> list[Violation]:
+        """What breaks an invariant, of one document or of all that is looked at."""
+        asked = {"collection": self.collection, "document": document, "limit": MOST}
+        return [
+            _violation(name, row, entries)
+            for name, statement in self.statements.items()
+            for row in self.store.run(statement, name, **asked)
+        ]
+
+    def changed(self, entries: Sequence[Entry]) -> set[str]:
+        """The ids of documents that came, went or were replaced since `entries` were read."""
+        was, now = ({_version(entry) for entry in read} for read in (entries, self.entries()))
+        return {version[0] for version in was ^ now}
 
 
-def _violations(store: Store, document: str, entries: Sequence[Entry]) -> Iterator[Violation]:
-    yield from _of_documents(store, document, entries)
-    yield from _as_built(store, entries)
+def _version(entry: Entry) -> tuple[str, ...]:
+    parts = (f"{graph} {record.updated_at}" for graph, record in sorted(entry.graphs.items()))
+    return (entry.id, entry.updated_at, *parts)
 
 
-def _indexes(store: Store) -> Iterator[Violation]:
-    """A graph that nothing was ever written to needs none."""
-    if space := store.space():
-        for fault in schema.faults(store, space):
-            what = f"the index {fault.name} {fault.what}"
-            yield Violation("find_indexes", "", "", fault.name, 1, what, fault.cure)
+def _indexes(store: Store, collection: str) -> Iterator[Violation]:
+    """A collection that nothing was ever written to needs none."""
+    for space in store.spaces():
+        if collection in ("", space.collection):
+            for fault in schema.faults(store, space):
+                what = f"the index {fault.name} {fault.what}"
+                yield Violation("find_indexes", "", "", fault.name, 1, what, fault.cure)
 
 
-def _of_documents(store: Store, document: str, entries: Sequence[Entry]) -> Iterator[Violation]:
-    for name in OF_DOCUMENTS:
-        rows = store.rows(name, document=document, limit=MOST)
-        yield from (_violation(name, row, entries) for row in rows)
-
-
-def _as_built(store: Store, entries: Sequence[Entry]) -> Iterator[Violation]:
-    """What a document's own settings promise: its aspects, and how many details a chunk has."""
-    aspects = [
-        {"document": entry.id, "aspects": list(names)}
-        for entry in entries
-        if entry.settings.get("levels", 0) and isinstance(names := entry.settings["aspects"], dict)
-    ]
-    details = [
-        {"document": entry.id, "details": entry.settings["details"]}
-        for entry in entries
-        if "details" in entry.settings
-    ]
-    for name, promised in (("check_aspects", aspects), ("check_detail_counts", details)):
-        rows = store.rows(name, rows=promised, limit=MOST)
-        yield from (_violation(name, row, entries) for row in rows)
-
-
-def _notes(store: Store, document: str) -> Iterator[str]:
-    space = store.space()
-    if space and space.phase:
-        yield f"The graph is being re-embedded with {space.target}."
+def _notes(store: Store, collection: str, document: str) -> Iterator[str]:
+    for space in store.spaces():
+        if space.phase and collection in ("", space.collection):
+            yield f"Collection {space.collection!r} is being re-embedded with {space.target}."
     before = store.moment(STALE_MS)
-    [left] = store.rows("count_left_over", document=document, before=before)
+    [left] = store.rows(
+        "core/count_left_over", collection=collection, document=document, before=before
+    )
     if left["nodes"]:
         yield (
             f"{left['nodes']:,} nodes are left over from what was replaced, or was broken off; no "
             "reader sees them, and the next ingest deletes them."
         )
-    [staged] = store.rows("count_staged", before=before)
+    [staged] = store.rows("core/count_staged", collection=collection, before=before)
     if staged["nodes"]:
         yield (
             f"{staged['nodes']:,} nodes are staged by {staged['runs']} ingests that go on now or "

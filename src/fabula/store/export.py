@@ -9,7 +9,7 @@ from typing import Any
 from fabula.errors import StoreError
 from fabula.model import Entry
 from fabula.store import Store
-from fabula.store.space import refuse_reembedding
+from fabula.store.space import Space, refuse_reembedding
 
 BATCH = 1000
 
@@ -48,21 +48,23 @@ class Exported:
         Raises StoreError where a document or its embeddings change meanwhile, and SpaceError while
         the graph is re-embedded: some passages have one model's embedding, and some another's.
         """
-        space = self._settled_space() if embeddings else None
+        spaces = {one: self._settled_space(one) for one in self._collections()} if embeddings else {}
         for entry in self.entries:
-            for row in self._rows("find_nodes", entry, embeddings=embeddings):
+            space = spaces.get(entry.collection)
+            told = space.embedding if space else ""
+            for row in self._rows("core/find_nodes", entry, embedding=told):
                 kept = row["properties"]
                 there = {name: kept[name] for name in sorted(kept) if kept[name] is not None}
                 yield Node(row["id"], tuple(row["labels"]), there)
         self._refuse_changed()
-        if embeddings and self._settled_space() != space:
+        if any(self._settled_space(one) != space for one, space in spaces.items()):
             raise StoreError("The graph was re-embedded while it was read: export it again.")
 
     def relationships(self) -> Iterator[Relationship]:
         """Every relationship between those nodes. Raises StoreError as `nodes` does."""
         documents = [entry.id for entry in self.entries]
         for entry in self.entries:
-            for row in self._rows("find_relationships", entry, documents=documents):
+            for row in self._rows("core/find_relationships", entry, documents=documents):
                 for one in row["leading"]:
                     yield Relationship(
                         label=one["type"],
@@ -78,28 +80,36 @@ class Exported:
         """The Cypher types that each property of the nodes has, but for ids and embeddings."""
         types: dict[str, set[str]] = {}
         for entry in self.entries:
-            for row in self.store.rows("find_properties", document=entry.id):
+            asked = {"collection": entry.collection, "document": entry.id}
+            for row in self.store.rows("core/find_properties", **asked):
                 types.setdefault(row["name"], set()).add(row["type"].removesuffix(" NOT NULL"))
         return types
 
-    def _settled_space(self) -> tuple[str, int]:
-        space = self.store.space()
-        if space is None:
-            return "", 0
-        refuse_reembedding(space)
-        return space.model, space.dimensions
+    def _collections(self) -> set[str]:
+        return {entry.collection for entry in self.entries}
+
+    def _settled_space(self, collection: str) -> Space | None:
+        space = self.store.space(collection)
+        if space is not None:
+            refuse_reembedding(space)
+        return space
 
     def _rows(self, name: str, entry: Entry, **parameters: Any) -> Iterator[dict[str, Any]]:
+        asked = {"collection": entry.collection, "document": entry.id, "limit": BATCH, **parameters}
         after = ""
-        while rows := self.store.rows(
-            name, document=entry.id, after=after, limit=BATCH, **parameters
-        ):
+        while rows := self.store.rows(name, after=after, **asked):
             yield from rows
             after = rows[-1]["id"]
 
     def _refuse_changed(self) -> None:
         """Between two batches a document may be replaced: half of each version is neither."""
-        now = {entry.id: entry.updated_at for entry in self.store.documents()}
-        for entry in self.entries:
-            if now.get(entry.id) != entry.updated_at:
-                raise StoreError(f"{entry.title} was changed while it was read: export it again.")
+        for collection in self._collections():
+            read = [entry for entry in self.entries if entry.collection == collection]
+            for start in range(0, len(read), BATCH):
+                some = read[start : start + BATCH]
+                now = {one.id: one for one in self.store.same(collection, [one.id for one in some])}
+                for entry in some:
+                    if now.get(entry.id) != entry:
+                        raise StoreError(
+                            f"{entry.title} was changed while it was read: export it again."
+                        )

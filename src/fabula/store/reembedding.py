@@ -1,31 +1,34 @@
-"""How a graph changes its embedding space: the next embeddings beside those in use, then a swap.
+"""How a collection changes its embedding space: the next embeddings in the other slot, then a flip.
 
-Phases are recorded in the graph, so that whoever comes next goes on where another was stopped.
-Readers use the index passage_vectors, but while the embeddings are moved passage_vectors_next.
+The phase is recorded in the graph, so that whoever comes next goes on where another was stopped.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import neo4j
 from neo4j.exceptions import Neo4jError
-from neo4j.vector import Vector as WireVector
 
 from fabula.errors import StoreError
+from fabula.graph import fingerprint
 from fabula.model import Vectors
-from fabula.queries import query
+from fabula.queries import embedding, label, query
 from fabula.store import Store, schema
-from fabula.store.rows import made_space
+from fabula.store.parts import lock_collection
+from fabula.store.rows import made_space, wire
 from fabula.store.space import Space
 
 PATIENCE = 1.0
 """Seconds to wait for a turn that another process may just be giving back."""
 TAKEN = ("LockClientStopped", "Terminated", "TransactionTimedOutClientConfiguration")
 """How the codes of a statement end that waited for the turn too long."""
+PAGE = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,94 +40,149 @@ class Unembedded:
 
 
 @contextmanager
-def turn(store: Store) -> Iterator[Callable[[], Space | None]]:
-    """Keeps all others from re-embedding this graph; gives what reads the space as it is now.
+def turn(store: Store, collection: str) -> Iterator[Callable[[], Space | None]]:
+    """Keeps all others from re-embedding this collection; gives what reads its space as it is now.
 
     Reading raises StoreError where the turn was lost. The turn is an open transaction: it ends
     with this process, however that ends. Raises StoreError while another has it.
     """
+    name = f"reembed {collection}"
     with store.session() as session:
-        _refuse_second(session)
+        _refuse_second(session, name)
         transaction = session.begin_transaction()
         try:
-            transaction.run(query("save_turn")).consume()
-            yield lambda: made_space(transaction.run(query("find_embedding_space")).data())
+            transaction.run(query("core/reembed_turn"), turn=name).consume()
+            asked = {"collection": collection}
+            yield lambda: made_space(transaction.run(query("core/find_space"), asked).data())
         finally:
             transaction.close()
 
 
-def _refuse_second(session: neo4j.Session) -> None:
+def _refuse_second(session: neo4j.Session, name: str) -> None:
     try:
         with session.begin_transaction(timeout=PATIENCE) as transaction:
-            transaction.run(query("save_turn")).consume()
+            transaction.run(query("core/reembed_turn"), turn=name).consume()
             transaction.rollback()
     except Neo4jError as error:
         if not (error.code or "").endswith(TAKEN):
             raise
         raise StoreError(
-            "Another `fabula reembed` is at work on this graph: wait until it ends, or stop it."
+            "Another `fabula reembed` is at work on this collection: wait until it ends, or stop "
+            "it."
         ) from error
 
 
-def begin(store: Store, model: str, dimensions: int) -> None:
+def begin(store: Store, collection: str, model: str, dimensions: int) -> None:
     """Records the next space; from here on no document comes in."""
-    store.rows("switch_reembedding_on", model=model, dimensions=dimensions)
+
+    def record(transaction: neo4j.ManagedTransaction) -> None:
+        lock_collection(transaction, collection)
+        next_space = {"collection": collection, "model": model, "dimensions": dimensions}
+        transaction.run(query("core/reembed_begin"), next_space).consume()
+
+    with store.session() as session:
+        session.execute_write(record)
 
 
-def count(store: Store) -> tuple[int, int]:
+def count(store: Store, space: Space) -> tuple[int, int]:
     """How many passages there are, and how many have an embedding of the next space."""
-    [row] = store.rows("count_embedded")
+    [row] = store.rows(
+        "core/reembed_count", collection=space.collection, next=embedding(space.next_slot)
+    )
     return row["passages"], row["embedded"]
 
 
-def unembedded(store: Store, limit: int) -> list[Unembedded]:
-    """At most `limit` passages without an embedding of the next space."""
-    return [Unembedded(**row) for row in store.rows("find_to_embed", limit=limit)]
+def unembedded(store: Store, space: Space, limit: int) -> Iterator[list[Unembedded]]:
+    """At most `limit` passages at a time that have no embedding of the next space when asked for.
+
+    Each page is embedded before the next is asked for, or it comes again.
+    """
+    asked = {"collection": space.collection, "next": embedding(space.next_slot), "limit": limit}
+    for document in _documents(store, space.collection):
+        while rows := store.rows("core/reembed_find", document=document, **asked):
+            yield [Unembedded(**row) for row in rows]
 
 
-def save(store: Store, passages: Sequence[Unembedded], vectors: Vectors) -> None:
+def _documents(store: Store, collection: str) -> Iterator[str]:
+    """The ids of a collection's documents; '' is what belongs to the collection itself."""
+    yield ""
+    title, after = "", ""
+    while page := store.rows(
+        "core/find_document_ids", collection=collection, after_title=title, after=after, limit=PAGE
+    ):
+        yield from (row["id"] for row in page)
+        title, after = page[-1]["title_key"], page[-1]["id"]
+
+
+def save(store: Store, space: Space, passages: Sequence[Unembedded], vectors: Vectors) -> None:
     """Writes embeddings of the next space: unit float32 rows, one a passage."""
     rows = [
-        {"id": passage.id, "embedding": WireVector.from_numpy(vector)}
+        {"id": passage.id, "embedding": wire(vector)}
         for passage, vector in zip(passages, vectors, strict=True)
     ]
-    store.rows("save_next_embeddings", rows=rows)
+    slot, size = embedding(space.next_slot), label(space.next_dimensions)
+    store.rows("core/reembed_save", rows=rows, next=slot, label=size)
 
 
-def index(store: Store, dimensions: int) -> None:
-    """Builds the next space's index beside the one in use."""
-    schema.make_vectors(store, schema.NEXT_VECTORS, dimensions)
-    schema.wait(store, schema.NEXT_VECTORS)
+def index(store: Store, space: Space) -> None:
+    """Builds the next space's index, beside the one in use."""
+    schema.make_vectors(store, space.next_dimensions, space.next_slot)
+    schema.wait(store, schema.index_name(space.next_dimensions, space.next_slot))
 
 
-def swap(store: Store, model: str) -> None:
-    """Makes the next space the space, at once, for questions and in the documents' settings."""
-    named = {"embedding_model": model}
-    rows = [
-        {"id": entry.id, "settings": json.dumps(dict(entry.settings) | named, sort_keys=True)}
-        for entry in store.documents()
-    ]
-    store.rows("switch_space", rows=rows)
+def flip(store: Store, space: Space) -> None:
+    """Makes the next space the space, at once, for questions and in what parts are made from."""
+    rows = list(_renamed(store, space))
 
+    def change(transaction: neo4j.ManagedTransaction) -> None:
+        lock_collection(transaction, space.collection)
+        for start in range(0, len(rows), PAGE):
+            transaction.run(query("core/save_parts"), rows=rows[start : start + PAGE]).consume()
+        transaction.run(query("core/reembed_flip"), collection=space.collection).consume()
 
-def move(store: Store, dimensions: int) -> None:
-    """Puts the embeddings in their place, and builds the index over it anew."""
-    store.rows("schema_drop_passage_vectors")
     with store.session() as session:
-        session.run(query("save_moved_embeddings")).consume()
-    schema.make_vectors(store, schema.VECTORS, dimensions)
-    schema.wait(store, schema.VECTORS)
-    store.rows("switch_clearing_on")
+        session.execute_write(change)
 
 
-def give_up(store: Store) -> None:
+def _renamed(store: Store, space: Space) -> Iterator[dict[str, Any]]:
+    """Every part, made from the next model; what rests on another keeps to that one's print."""
+    documents: dict[str, dict[str, tuple[str, dict[str, Any]]]] = defaultdict(dict)
+    after = ""
+    while page := store.rows(
+        "core/find_parts", collection=space.collection, after=after, limit=PAGE
+    ):
+        for row in page:
+            made_from = json.loads(row["made_from"])
+            documents[row["document"]][row["graph"]] = (row["id"], made_from)
+        after = page[-1]["id"]
+    for parts in documents.values():
+        for graph in parts:
+            id, made_from = parts[graph][0], _made_from(graph, parts, space.next_model)
+            written = json.dumps(made_from, sort_keys=True, ensure_ascii=False)
+            yield {"id": id, "made_from": written, "fingerprint": fingerprint(made_from)}
+
+
+def _made_from(
+    graph: str, parts: Mapping[str, tuple[str, dict[str, Any]]], model: str
+) -> dict[str, Any]:
+    made_from = dict(parts[graph][1])
+    made_from["models"] = dict(made_from.get("models", {})) | {"embedding_model": model}
+    base = {
+        name: fingerprint(_made_from(name, parts, model)) if name in parts else was
+        for name, was in made_from.get("rests_on", {}).items()
+    }
+    return made_from | ({"rests_on": base} if base else {})
+
+
+def give_up(store: Store, space: Space) -> None:
     """Leaves what was written of the next space to be cleared."""
-    store.rows("switch_clearing_on")
+    store.rows("core/reembed_give_up", collection=space.collection)
 
 
-def clear(store: Store) -> None:
-    """Clears the second index and the property it was over; then documents may come in again."""
-    store.rows("schema_drop_passage_vectors_next")
+def clear(store: Store, space: Space) -> None:
+    """Clears the slot that is not in use; then documents may come in again."""
+    unused = label(space.former_dimensions) if space.former_dimensions != space.dimensions else ""
     with store.session() as session:
-        session.run(query("clear_next_embeddings")).consume()
-    store.rows("switch_reembedding_off")
+        asked = {"former": embedding(space.next_slot), "label": unused}
+        session.run(query("core/reembed_clear"), collection=space.collection, **asked).consume()
+    store.rows("core/reembed_end", collection=space.collection)

@@ -3,28 +3,63 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, fields
 from typing import Any
 
 import numpy as np
 from neo4j.vector import Vector as WireVector
 
+from fabula.graph import Owner, Record
 from fabula.model import Entry, Filters, Usage, Vector
 from fabula.store.space import Space
 
 LAST_CHARACTER = "\U0010ffff"
+_KEPT = ("id", "name", "collection", "graph", "document", "fingerprint", "made_from", "usage")
+_SPENT = tuple(field.name for field in fields(Usage))
 
 
-def entry(row: dict[str, Any]) -> Entry:
+def entry(row: Mapping[str, Any]) -> Entry:
     """A document as the graph lists it."""
-    usage = {step: Usage(**one) for step, one in json.loads(row["usage"]).items()}
-    settings = json.loads(row["settings"])
-    return Entry(**row | {"usage": usage, "settings": settings, "assigned": tuple(row["assigned"])})
+    graphs = {part["graph"]: record(part) for part in row["parts"]}
+    return Entry(**row["document"], graphs=graphs)
 
 
-def made_space(rows: Sequence[dict[str, Any]]) -> Space | None:
+def record(part: Mapping[str, Any]) -> Record:
+    """What a part was made from and cost, from the properties of its node."""
+    usage = {step: Usage(**one) for step, one in json.loads(part["usage"]).items()}
+    own = (*_KEPT, *_SPENT, "updated_at")
+    facts = {name: value for name, value in part.items() if name not in own}
+    return Record(json.loads(part["made_from"]), usage, facts, str(part.get("updated_at") or ""))
+
+
+def part_id(owner: Owner) -> str:
+    """The id of the node that stands for a part; graphs and documents have no slash."""
+    return f"{owner.collection}/{owner.graph}/{owner.document}"
+
+
+def part_properties(owner: Owner, made: Record) -> dict[str, Any]:
+    """The properties of the node that stands for a part."""
+    spent = sum(made.usage.values(), Usage())
+    steps = {step: asdict(usage) for step, usage in made.usage.items()}
+    return dict(made.facts) | {
+        "name": owner.graph,
+        "collection": owner.collection,
+        "graph": owner.graph,
+        "document": owner.document,
+        "fingerprint": made.fingerprint,
+        "made_from": json.dumps(made.made_from, sort_keys=True, ensure_ascii=False),
+        "usage": json.dumps(steps),
+        **asdict(spent),
+    }
+
+
+def made_space(rows: Sequence[Mapping[str, Any]]) -> Space | None:
     """The embedding space, or None where none is recorded."""
-    return Space(**rows[0] | {"aspects": tuple(rows[0]["aspects"])}) if rows else None
+    if not rows:
+        return None
+    row = rows[0]
+    return Space(**{**row, "aspects": tuple(row["aspects"]), "kinds": tuple(row["kinds"])})
 
 
 def wire(vector: Vector) -> WireVector:
@@ -32,8 +67,13 @@ def wire(vector: Vector) -> WireVector:
     return WireVector.from_numpy(np.ascontiguousarray(vector, dtype=np.float32))
 
 
+def unwired(sent: Any) -> Vector:
+    """A vector as Neo4j sends it: big-endian bytes."""
+    return np.frombuffer(sent.raw(), ">f4").astype(np.float32)
+
+
 def bounds(filters: Filters) -> dict[str, Any]:
-    """An open filter is the whole range or the whole list, so that one statement serves all."""
+    """An open filter is the whole range, or an empty list."""
     return {
         "collection": filters.collection,
         "first_document": filters.document,

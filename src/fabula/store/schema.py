@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fabula.errors import StoreError
-from fabula.queries import SCHEMA
+from fabula.queries import index_name, over, query
 from fabula.store.space import Space
 
 if TYPE_CHECKING:
@@ -15,15 +15,27 @@ if TYPE_CHECKING:
 
 PAUSE = 0.1
 """Seconds between two looks at an index that is being populated."""
-VECTORS = "passage_vectors"
-NEXT_VECTORS = "passage_vectors_next"
 TEXTS = "passage_texts"
-MAKING = {VECTORS: "schema_passage_vectors", NEXT_VECTORS: "schema_passage_vectors_next"}
-DROPPING = {
-    VECTORS: "schema_drop_passage_vectors",
-    NEXT_VECTORS: "schema_drop_passage_vectors_next",
-    TEXTS: "schema_drop_passage_texts",
-}
+STATEMENTS = (
+    "schema_schema_id",
+    "schema_collection_name",
+    "schema_document_id",
+    "schema_part_id",
+    "schema_passage_id",
+    "schema_element_id",
+    "schema_staged_id",
+    "schema_lock_id",
+    "schema_document_title",
+    "schema_document_part_of_title",
+    "schema_document_source",
+    "schema_document_file",
+    "schema_document_stem",
+    "schema_document_text",
+    "schema_passage_document",
+    "schema_element_document",
+    "schema_passage_texts",
+)
+"""The statements that every graph has carried out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,46 +61,34 @@ class Fault:
 
 
 def make(store: Store) -> None:
-    """Makes all that needs no embedding space, and the vector index where there is one.
+    """Makes all that needs no embedding space, and the vector indexes of the spaces there are.
 
-    What is there stays, but for an index that has failed, or is of other dimensions.
+    What is there stays, but for an index that has failed.
     """
-    _kept(store, TEXTS)
-    for name in SCHEMA:
-        _ensure(store, name)
-    space = store.space()
-    if space and not space.phase:
-        make_vectors(store, VECTORS, space.dimensions)
+    _drop_failed(store, TEXTS, query("core/schema_drop_passage_texts"))
+    for name in STATEMENTS:
+        _ensure(store, query(f"core/{name}"), name)
+    for dimensions, slot in {(space.dimensions, space.slot) for space in store.spaces()}:
+        make_vectors(store, dimensions, slot)
 
 
-def make_vectors(store: Store, name: str, dimensions: int) -> None:
-    """Makes a vector index of so many dimensions, unless it is there; does not wait for it."""
-    if not _kept(store, name, dimensions):
-        _ensure(store, MAKING[name], dimensions=dimensions)
+def make_vectors(store: Store, dimensions: int, slot: int) -> None:
+    """Makes the vector index of so many dimensions, unless it is there; does not wait for it."""
+    dropping = over(query("core/schema_drop_passage_vectors"), dimensions, slot)
+    _drop_failed(store, index_name(dimensions, slot), dropping)
+    making = over(query("core/schema_passage_vectors"), dimensions, slot)
+    _ensure(store, making, "schema_passage_vectors", dimensions=dimensions)
 
 
-def settle(store: Store) -> None:
-    """Waits for the indexes, and sees to it that that of vectors is as the embedding space is.
-
-    Another process may have made it for a space that was given up meanwhile.
-    """
-    wait(store, TEXTS)
-    while space := store.space():
-        make_vectors(store, VECTORS, space.dimensions)
-        index = wait(store, VECTORS)
-        if index and index.dimensions == space.dimensions:
-            return
-
-
-def wait(store: Store, name: str) -> Index | None:
-    """The index, once it is populated, however long that takes; None where it is gone.
+def wait(store: Store, name: str) -> None:
+    """Waits until an index is populated, however long that takes, or gone.
 
     Raises StoreError where the server could not populate it.
     """
     while True:
         found = {index.name: index for index in store.indexes()}.get(name)
         if found is None or found.state == "ONLINE":
-            return found
+            return
         if found.state == "FAILED":
             raise StoreError(
                 f"Neo4j could not populate the index {name}: see its log, and run the command "
@@ -98,13 +98,16 @@ def wait(store: Store, name: str) -> Index | None:
 
 
 def faults(store: Store, space: Space) -> list[Fault]:
-    """What is wrong with the indexes that questions are answered from now."""
+    """What is wrong with the indexes that a collection's questions are answered from now."""
     found = {index.name: index for index in store.indexes()}
-    made_anew = "ingest any file again, which makes it anew"
+    made_anew = f"ingest any file into collection {space.collection} again, which makes it anew"
     if space.phase:
-        made_anew = f"run `fabula reembed --embedding-model {space.target}`, which goes on"
+        made_anew = (
+            f"run `fabula reembed --collection {space.collection} --embedding-model "
+            f"{space.target}`, which goes on"
+        )
     faults = []
-    for name in needed(space):
+    for name in (space.index, TEXTS):
         index = found.get(name)
         if index is None:
             faults.append(Fault(name, "is missing", made_anew))
@@ -119,24 +122,17 @@ def faults(store: Store, space: Space) -> list[Fault]:
     return faults
 
 
-def needed(space: Space) -> tuple[str, str]:
-    """The indexes that questions are answered from now."""
-    return NEXT_VECTORS if space.phase == "moving" else VECTORS, TEXTS
-
-
-def _kept(store: Store, name: str, dimensions: int = 0) -> bool:
-    """Whether the index is there and of use; one that is of no use is dropped."""
+def _drop_failed(store: Store, name: str, dropping: str) -> None:
+    """An index that has failed is of no use, and in the way of a new one."""
     found = {index.name: index for index in store.indexes()}.get(name)
-    if found and (found.state == "FAILED" or found.dimensions != dimensions):
-        store.rows(DROPPING[name])
-        return False
-    return found is not None
+    if found and found.state == "FAILED":
+        store.run(dropping, name)
 
 
-def _ensure(store: Store, name: str, **parameters: Any) -> None:
+def _ensure(store: Store, statement: str, name: str, **parameters: Any) -> None:
     """Carries out a statement of the schema, unless another process just did."""
     try:
-        store.rows(name, **parameters)
+        store.run(statement, name, **parameters)
     except StoreError as error:
         code = getattr(error.__cause__, "code", None) or ""
         if not code.endswith("AlreadyExists"):

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from fabula.errors import DataError
+from fabula.errors import DataError, first_problem
 from fabula.load import printable
 
 Shape = TypeVar("Shape", bound=BaseModel)
@@ -104,9 +104,7 @@ class Files:
         try:
             return shape.model_validate(item)
         except ValidationError as error:
-            first = error.errors()[0]
-            where = ".".join(map(str, first["loc"]))
-            told = f"{where}: {first['msg']}" if where else first["msg"]
+            told = first_problem(error)
             raise DataError(f"{place} is not as in {self.release.name}: {told}.") from error
 
     def _place(self, name: str, where: str) -> str:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
-
-from fabula.errors import SettingsError
+from fabula.errors import SettingsError, did_you_mean
 from fabula.experiments.metrics import (
     choice,
     context,
@@ -34,7 +32,7 @@ def metric(name: str, judges: Judges) -> Measure:
     Raises SettingsError, with the nearest name, where there is none.
     """
     if name not in _MEASURES:
-        near = difflib.get_close_matches(name.replace("-", "_"), _MEASURES, n=1)
-        hint = f"Did you mean {near[0]}?" if near else f"There are: {', '.join(_MEASURES)}."
+        there_are = f"There are: {', '.join(_MEASURES)}."
+        hint = did_you_mean(name.replace("-", "_"), _MEASURES, there_are)
         raise SettingsError(f"There is no metric {name}. {hint}")
     return _MEASURES[name].judged_by(judges)

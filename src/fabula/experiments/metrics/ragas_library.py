@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from fabula.errors import BadReply
+from fabula.errors import BadReply, first_problem
 from fabula.experiments.metrics.answers import best
 from fabula.experiments.metrics.judges import Judges
 from fabula.experiments.metrics.measure import Measure
@@ -85,9 +85,7 @@ def _shaped(reply: str, shape: type[Shape]) -> Shape:
     try:
         return shape.model_validate_json(reply[reply.find("{") : reply.rfind("}") + 1])
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = ".".join(str(part) for part in first["loc"]) or "the reply"
-        raise BadReply(f"That is not the JSON asked for: {where}: {first['msg']}.") from error
+        raise BadReply(f"That is not the JSON asked for: {first_problem(error)}.") from error
 
 
 MEASURES = (

@@ -36,8 +36,12 @@ OFFLINE = (
     "is compared here is retrieval."
 )
 CACHED = (
-    "What the cache answered took no call, and is in no other column. Money is what the prices "
-    "that Fabula was given make of the tokens."
+    "Calls, tokens and money are of all that a system asked for, whether a model or the response "
+    "cache answered, so that they don't depend on which system was run first; what was paid is "
+    "less. Tokens of embeddings that the cache had are Fabula's own count; replies that failed are "
+    "with the system that met them. Money is what the prices that Fabula was given make of the "
+    "tokens. The cache keeps no times: the median is of the questions in which it answered no "
+    "call, and stages are as long as they were in this run."
 )
 ASKED = {
     "answer": "an answer to each question",
@@ -144,8 +148,9 @@ def _scores(
     blocks: list[Block] = [score_table(scores, run.metrics)]
     blocks.append(
         Paragraph(
-            "Intervals are of bootstrap samples of texts and of questions in them, as questions "
-            "about one text are alike. Few texts tell little, however many their questions."
+            "Intervals are of bootstrap samples of texts, each with all of its questions, as "
+            "questions about one text are alike. Few texts tell little, however many their "
+            "questions: of fewer than fifteen the intervals are too narrow."
         )
     )
     if not isinstance(drawings, str) and drawings.scores.figures:

@@ -1,25 +1,30 @@
-"""What the systems cost: calls, tokens, money where prices are known, and time."""
+"""What the systems cost: calls, tokens, money where prices are known, and time.
+
+All but time is what they asked for, whether a model or the response cache answered: what one
+system asks another may have asked before it, and which came first says nothing of either.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean, median
 
-from fabula.experiments.report.about import Run
+from fabula.experiments.report.about import Run, Stage
 from fabula.experiments.report.document import Cell, Table
 from fabula.experiments.report.read import Line, Recorded
-from fabula.experiments.report.wording import count, duration, number
+from fabula.experiments.report.wording import count, counted, duration, number
 from fabula.model import Usage
 from fabula.prices import Price, price
 
 NO_PRICE = "not known"
+NOTHING = Cell("–")
 
 
 def per_question(recorded: Recorded) -> dict[str, dict[str, float]]:
     """What a question costs each system on the average, by what it is counted in.
 
     Tokens to and from models, or where no system asks one, of the contexts, as those would be
-    sent; and seconds.
+    sent; and seconds, of systems that have a question without a reply from the cache.
     """
     there = {name: list(lines.values()) for name, lines in recorded.results.items() if lines}
     asked = {
@@ -28,7 +33,7 @@ def per_question(recorded: Recorded) -> dict[str, dict[str, float]]:
     }
     read = {name: fmean(one.context_tokens for one in lines) for name, lines in there.items()}
     tokens = {"tokens a question": asked} if any(asked.values()) else {"tokens of context": read}
-    times = {name: median(one.seconds for one in lines) for name, lines in there.items()}
+    times = {name: median(timed) for name, lines in there.items() if (timed := _seconds(lines))}
     return {**tokens, "seconds a question (median)": times}
 
 
@@ -46,7 +51,7 @@ def question_table(recorded: Recorded) -> Table:
         (
             Cell(system),
             *(Cell(number(fmean(map(of, found)))) for of in counts.values()),
-            Cell(duration(median(one.seconds for one in found))),
+            _time(found),
         )
         for system, found in lines.items()
     ]
@@ -60,10 +65,7 @@ def time_table(run: Run) -> Table:
     rows = [
         (
             Cell(system.name),
-            *(
-                Cell(duration(system.stages[one].seconds) if one in system.stages else "–")
-                for one in stages
-            ),
+            *(_took(system.stages[one]) if one in system.stages else NOTHING for one in stages),
         )
         for system in run.systems
         if system.stages
@@ -79,9 +81,30 @@ def model_tables(run: Run, prices: Mapping[str, Price]) -> list[Table]:
         found = [(one.name, one.stages[name].spent) for one in run.systems if name in one.stages]
         if any(usage != Usage() for _, spent in found for usage in spent.values()):
             rows = tuple((Cell(system), *_spent(spent, prices)) for system, spent in found)
-            head = ("calls", "from the cache", "tokens sent", "tokens written", "US dollars")
-            tables.append(Table(f"Models, the whole run: {name}.", ("system", *head), rows))
+            head = ("calls", "from the cache", "tokens sent", "of them cached", "tokens written")
+            tables.append(
+                Table(f"Models, the whole run: {name}.", ("system", *head, "US dollars"), rows)
+            )
     return tables
+
+
+def _seconds(lines: Sequence[Line]) -> list[float]:
+    """How long questions took that the cache had no part in."""
+    return [one.seconds for one in lines if one.is_timed]
+
+
+def _time(lines: Sequence[Line]) -> Cell:
+    timed = _seconds(lines)
+    if not timed:
+        return NOTHING
+    fewer = (f"n = {len(timed)}",) if len(timed) < len(lines) else ()
+    return Cell(duration(median(timed)), fewer)
+
+
+def _took(stage: Stage) -> Cell:
+    total = sum(stage.spent.values(), Usage())
+    saved = f"{count(total.saved)} of {counted(total.uncached.calls, 'call')} from the cache"
+    return Cell(duration(stage.seconds), (saved,) if total.saved else ())
 
 
 def _stages(run: Run) -> list[str]:
@@ -90,13 +113,15 @@ def _stages(run: Run) -> list[str]:
 
 def _spent(spent: Mapping[str, Usage], prices: Mapping[str, Price]) -> tuple[Cell, ...]:
     total = sum(spent.values(), Usage())
-    counts = (total.calls, total.saved, total.prompt_tokens, total.completion_tokens)
+    asked = total.uncached
+    sent = (asked.prompt_tokens, total.cached_tokens)
+    counts = (asked.calls, total.saved, *sent, asked.completion_tokens)
     return (*(Cell(count(one)) for one in counts), Cell(_money(spent, prices)))
 
 
 def _money(spent: Mapping[str, Usage], prices: Mapping[str, Price]) -> str:
     total = 0.0
-    for model, usage in spent.items():
+    for model, usage in ((model, usage.uncached) for model, usage in spent.items()):
         if not usage.prompt_tokens + usage.completion_tokens:
             continue
         known = price(prices, model)

@@ -77,7 +77,11 @@ def _costs(recorded: Recorded, marks: _Marks, folder: Path) -> Iterator[Figure]:
     """The first metric over tokens, and over time."""
     for measure, by_system in list(marks.items())[:1]:
         for across, costs in per_question(recorded).items():
-            placed = [replace(mark, at=costs[name]) for name, mark in by_system.items()]
+            placed = [
+                replace(mark, at=costs[name]) for name, mark in by_system.items() if name in costs
+            ]
+            if not placed:
+                continue
             drawn = figures.scatter(placed, across, heading(measure))
             said = f"{title(measure.name)} over {across}"
             yield _kept(drawn, f"cost {across}", said, folder)

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from fabula.errors import FabulaError
+from fabula.errors import FabulaError, first_problem
 from fabula.experiments.report.about import Run
+from fabula.model import Usage
 
 RUN, RESULTS = "run.json", "results.jsonl"
 
@@ -26,6 +27,12 @@ class Line:
     completion_tokens: int
     seconds: float
     scores: Mapping[str, float | None] = field(default_factory=dict)
+    spent: Mapping[str, Usage] = field(default_factory=dict)
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether its seconds are what it takes: the response cache answered no call of it."""
+        return not any(usage.saved for usage in self.spent.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +78,7 @@ def _run(path: Path) -> Run:
             "folder that `fabula bench run` wrote."
         ) from error
     except ValidationError as error:
-        raise FabulaError(f"{path} is not a run's: {_first(error)}.") from error
+        raise FabulaError(f"{path} is not a run's: {first_problem(error)}.") from error
 
 
 def _lines(path: Path) -> list[Line]:
@@ -88,11 +95,5 @@ def _lines(path: Path) -> list[Line]:
         except ValidationError as error:
             if number == len(texts):
                 break
-            raise FabulaError(f"{path}, line {number}: {_first(error)}.") from error
+            raise FabulaError(f"{path}, line {number}: {first_problem(error)}.") from error
     return found
-
-
-def _first(error: ValidationError) -> str:
-    first = error.errors(include_url=False)[0]
-    where = ".".join(str(part) for part in first["loc"])
-    return f"{where}: {first['msg']}" if where else first["msg"]

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from fabula.ids import summary_id
 from fabula.model import Filters, Hit, Vector
 from fabula.queries import query
 from fabula.retrieve.fusion import by_scores
@@ -42,8 +43,10 @@ class Frontier:
     """What was found of the trees, what of it was opened, and what that gained."""
 
     found: dict[str, Hit] = field(default_factory=dict)
-    opened: set[tuple[str, int, int]] = field(default_factory=set)
-    """The stretches of summaries that were opened."""
+    opened: set[str] = field(default_factory=set)
+    """The ids of summaries that were opened."""
+    clusters: dict[tuple[str, int, int], list[list[str]]] = field(default_factory=dict)
+    """The members of clusters that were opened, by the stretch of text that they span."""
     gains: list[float] = field(default_factory=lambda: [*USUAL_GAINS])
 
     def best(self) -> list[Hit]:
@@ -55,22 +58,34 @@ class Frontier:
         best = self.best()
         to_reach = best[ENOUGH - 1].score if len(best) >= ENOUGH else -math.inf
         gain = statistics.fmean(self.gains) + statistics.pstdev(self.gains)
+        # Whether two of one stretch rest on the same is known once one of them was opened.
         closed: dict[tuple[str, int, int], Hit] = {}
         for hit in best:
-            if hit.kind == "summary" and _stretch(hit) not in self.opened:
+            if hit.kind == "summary" and not self._is_opened(hit):
                 closed.setdefault(_stretch(hit), hit)
         return [hit for hit in [*closed.values()][:width] if hit.score + gain >= to_reach]
 
     def open(self, hit: Hit, inside: Sequence[Hit]) -> None:
         """`hit` was opened, and these are in it."""
-        self.opened.add(_stretch(hit))
+        self.opened.add(hit.id)
+        self.clusters.setdefault(_stretch(hit), []).append([member.id for member in inside])
         best = max((member.score for member in inside), default=hit.score)
         self.gains.append(max(0.0, best - hit.score))
         self.found |= {member.id: member for member in inside}
 
+    def _is_opened(self, hit: Hit) -> bool:
+        """Whether a summary, or another aspect's of the same cluster, was opened.
+
+        A summary's id is made of its members', so that it tells what it rests on.
+        """
+        return hit.id in self.opened or any(
+            hit.id == summary_id(hit.document, hit.aspect, hit.level, members)
+            for members in self.clusters.get(_stretch(hit), [])
+        )
+
 
 def _stretch(hit: Hit) -> tuple[str, int, int]:
-    """What a summary rests on: aspects share the clusters of chunks, and nothing above them."""
+    """What may be one cluster: aspects share the clusters of chunks, and nothing above them."""
     return (hit.document if hit.level == 1 else hit.id, hit.start, hit.end)
 
 

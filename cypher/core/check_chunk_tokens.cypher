@@ -1,0 +1,15 @@
+// Documents whose chunks have more or fewer tokens than the document: some are missing, or doubled.
+// $collection  its name, or '' for all
+// $document    its id, or '' for all
+// $limit       how many findings to return
+CYPHER 25
+MATCH (chunk:Chunk)
+WHERE ($document = '' OR chunk.document = $document)
+  AND ($collection = '' OR chunk.collection = $collection)
+WITH chunk.document AS document, sum(chunk.tokens) AS tokens
+MATCH (owner:Document {id: document})
+WHERE owner.tokens <> tokens
+RETURN document, document AS id, 1 AS count,
+  'its chunks have ' + tokens + ' tokens of ' + owner.tokens AS what
+ORDER BY document
+LIMIT $limit

@@ -1,0 +1,39 @@
+// Documents of a collection that a name fits, those that it fits best: 1 by its id or the beginning
+// of one, 2 by where they come from, 3 by title or file, 4 by a part of their title.
+// $collection      its name
+// $id              an id or the beginning of one, of four characters at least; else ''
+// $sources         where they may come from
+// $key             the name, its case folded
+// $part            the same, where a part of a title will do; else ''
+// $limit           how many of each
+CYPHER 25
+CALL () {
+  MATCH (one:Document) WHERE $id <> '' AND one.id STARTS WITH $id
+    AND one.collection = $collection
+  RETURN one AS document, 1 AS rank LIMIT $limit
+  UNION ALL
+  MATCH (one:Document) WHERE one.collection = $collection AND one.source IN $sources
+  RETURN one AS document, 2 AS rank LIMIT $limit
+  UNION ALL
+  MATCH (one:Document) WHERE one.collection = $collection AND one.title_key = $key
+  RETURN one AS document, 3 AS rank LIMIT $limit
+  UNION ALL
+  MATCH (one:Document) WHERE one.collection = $collection AND one.file_key = $key
+  RETURN one AS document, 3 AS rank LIMIT $limit
+  UNION ALL
+  MATCH (one:Document) WHERE one.collection = $collection AND one.stem_key = $key
+  RETURN one AS document, 3 AS rank LIMIT $limit
+  UNION ALL
+  MATCH (one:Document) USING TEXT INDEX one:Document(title_key)
+  WHERE $part <> '' AND one.title_key CONTAINS $part AND one.collection = $collection
+  RETURN one AS document, 4 AS rank LIMIT $limit
+}
+WITH document, min(rank) AS rank
+RETURN document {
+  .id, .collection, .title, .author, .language, .source, .sha256, .tokens,
+  created_at: toString(document.created_at), updated_at: toString(document.updated_at)
+} AS document, COLLECT {
+  MATCH (part:Part)-[:PART_OF]->(document)
+  RETURN part { .*, updated_at: toString(part.updated_at) } ORDER BY part.graph
+} AS parts, rank
+ORDER BY rank, document.title, document.id

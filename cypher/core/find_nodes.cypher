@@ -1,0 +1,24 @@
+// A document's own node, those of its parts and all their nodes, by id, with all properties.
+// $collection, $document  its collection, and its id
+// $after       the id to begin after; '' for the first
+// $limit       how many to return
+// $embedding   the property that embeddings are told from; '' to leave them out
+CYPHER 25
+CALL () {
+  MATCH (n:Document {id: $document}) RETURN n
+  UNION ALL
+  MATCH (n:Part)-[:PART_OF]->(:Document {id: $document}) RETURN n
+  UNION ALL
+  MATCH (n:Passage {document: $document}) RETURN n
+  UNION ALL
+  MATCH (n:Element {document: $document}) RETURN n
+}
+WITH n
+WHERE n.id > $after AND n.collection = $collection
+ORDER BY n.id
+LIMIT $limit
+RETURN n.id AS id, labels(n) AS labels, n {
+  .*, embedding: CASE WHEN $embedding <> '' THEN n[$embedding] END, embedding_2: null,
+  created_at: toString(n.created_at), updated_at: toString(n.updated_at)
+} AS properties
+ORDER BY id

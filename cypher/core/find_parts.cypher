@@ -1,0 +1,10 @@
+// What a page of a collection's parts are made from.
+// $collection  its name
+// $after       the last id of the page before; '' for the first
+// $limit       how many
+CYPHER 25
+MATCH (part:Part)
+WHERE part.id > $after AND part.collection = $collection
+RETURN part.id AS id, part.graph AS graph, part.document AS document, part.made_from AS made_from
+ORDER BY id
+LIMIT $limit

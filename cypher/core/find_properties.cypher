@@ -1,0 +1,19 @@
+// What a document's nodes have beside ids and embeddings: names and types.
+// $collection, $document  its collection, and its id
+CYPHER 25
+CALL () {
+  MATCH (n:Document {id: $document}) RETURN n
+  UNION ALL
+  MATCH (n:Part)-[:PART_OF]->(:Document {id: $document}) RETURN n
+  UNION ALL
+  MATCH (n:Passage {document: $document}) RETURN n
+  UNION ALL
+  MATCH (n:Element {document: $document}) RETURN n
+}
+WITH n
+WHERE n.collection = $collection
+UNWIND keys(n) AS name
+WITH n, name
+WHERE NOT name IN ['id', 'embedding', 'embedding_2']
+RETURN DISTINCT name, valueType(n[name]) AS type
+ORDER BY name, type

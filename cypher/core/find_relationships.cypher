@@ -1,0 +1,26 @@
+// The relationships that begin at the nodes of a document, by those nodes' ids.
+// $collection, $document  its collection, and its id
+// $documents  the ids of those whose nodes they may end at
+// $after      the id to begin after; '' for the first
+// $limit      how many nodes' relationships to return
+CYPHER 25
+CALL () {
+  MATCH (n:Document {id: $document}) RETURN n
+  UNION ALL
+  MATCH (n:Part)-[:PART_OF]->(:Document {id: $document}) RETURN n
+  UNION ALL
+  MATCH (n:Passage {document: $document}) RETURN n
+  UNION ALL
+  MATCH (n:Element {document: $document}) RETURN n
+}
+WITH n
+WHERE n.id > $after AND n.collection = $collection
+ORDER BY n.id
+LIMIT $limit
+RETURN n.id AS id, labels(n) AS labels, COLLECT {
+  MATCH (n)-[r]->(m:Document|Part|Passage|Element)
+  WHERE coalesce(m.document, m.id) IN $documents AND m.id IS NOT NULL
+  RETURN {type: type(r), id: m.id, labels: labels(m), properties: properties(r)}
+  ORDER BY type(r), m.id
+} AS leading
+ORDER BY id

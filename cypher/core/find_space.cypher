@@ -1,0 +1,10 @@
+// A collection's embedding space, and how many documents are in it.
+// $collection  its name
+CYPHER 25
+MATCH (space:Collection {name: $collection})
+RETURN space.name AS collection, space.model AS model, space.dimensions AS dimensions,
+  space.slot AS slot, space.aspects AS aspects, space.kinds AS kinds,
+  coalesce(space.next_model, '') AS next_model,
+  coalesce(space.next_dimensions, 0) AS next_dimensions,
+  coalesce(space.former_dimensions, 0) AS former_dimensions, coalesce(space.phase, '') AS phase,
+  COUNT { (:Document {collection: $collection}) } AS documents

@@ -1,0 +1,10 @@
+// The embedding spaces of all collections.
+CYPHER 25
+MATCH (space:Collection)
+RETURN space.name AS collection, space.model AS model, space.dimensions AS dimensions,
+  space.slot AS slot, space.aspects AS aspects, space.kinds AS kinds,
+  coalesce(space.next_model, '') AS next_model,
+  coalesce(space.next_dimensions, 0) AS next_dimensions,
+  coalesce(space.former_dimensions, 0) AS former_dimensions, coalesce(space.phase, '') AS phase,
+  COUNT { (:Document {collection: space.name}) } AS documents
+ORDER BY collection

@@ -1,0 +1,10 @@
+// The embeddings of some passages.
+// $collection  the collection to stay in
+// $passages    their ids
+// $embedding   the property that the collection's embeddings are in
+// $dimensions  of those embeddings
+CYPHER 25
+UNWIND $passages AS id
+MATCH (passage:Passage {id: id})
+WHERE passage.collection = $collection
+RETURN id, vector(passage[$embedding], $dimensions, FLOAT32) AS vector

@@ -1,0 +1,21 @@
+// Ties what was switched in to what was there before.
+// $rows  {type, start, end, properties} of each edge
+CYPHER 25
+UNWIND $rows AS row
+CALL (row) {
+  MATCH (n:Passage {id: row.start}) RETURN n AS start
+  UNION ALL
+  MATCH (n:Element {id: row.start}) RETURN n AS start
+  UNION ALL
+  MATCH (n:Part {id: row.start}) RETURN n AS start
+}
+CALL (row) {
+  MATCH (n:Passage {id: row.end}) RETURN n AS end
+  UNION ALL
+  MATCH (n:Element {id: row.end}) RETURN n AS end
+  UNION ALL
+  MATCH (n:Document {id: row.end}) RETURN n AS end
+}
+CREATE (start)-[edge:$(row.type)]->(end)
+SET edge += row.properties
+RETURN count(edge) AS edges

@@ -1,7 +1,0 @@
-// State, population and dimensions (0 where it has none) of the indexes that retrieval reads.
-CYPHER 25
-SHOW INDEXES YIELD name, state, populationPercent, options
-WHERE name IN ['passage_vectors', 'passage_vectors_next', 'passage_texts']
-RETURN name, state, populationPercent AS percent,
-  coalesce(options.indexConfig.`vector.dimensions`, 0) AS dimensions
-ORDER BY name

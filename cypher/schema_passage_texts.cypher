@@ -1,4 +1,0 @@
-// The full-text index over all passages.
-CYPHER 25
-CREATE FULLTEXT INDEX passage_texts IF NOT EXISTS
-FOR (n:Chunk|Summary|Detail) ON EACH [n.text]

@@ -1,0 +1,82 @@
+"""One process's Fabula: its settings, its connection to Neo4j, its models and their one limiter."""
+
+from __future__ import annotations
+
+import threading
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from fabula.connect import connect
+from fabula.errors import FabulaError
+from fabula.kit import Kit
+from fabula.settings import Settings
+from fabula.store import Store
+
+if TYPE_CHECKING:
+    from fabula.collection import Collection
+    from fabula.server import Report
+
+
+class App:
+    """What all collections share; use it with `with`, once a process.
+
+    Settings come from `settings`, or from `flags` (settings by name), the environment and
+    `fabula.toml`; models from a `kit` of such settings, if one is given. Neo4j is reached, and the
+    private one started, when it is first needed; models when they are. Safe to share between
+    threads. All errors are FabulaErrors: SettingsError for a bad setting, ServerError and
+    StoreError for Neo4j, ModelError for a model, LoadError for a file, NotFound for what isn't
+    there.
+    """
+
+    def __init__(
+        self,
+        settings: Settings | None = None,
+        *,
+        report: Report | None = None,
+        kit: Kit | None = None,
+        **flags: Any,
+    ) -> None:
+        self.settings = settings or Settings.read(**flags)
+        self.kit = kit or Kit(self.settings)
+        self._report = report
+        self._connecting = threading.Lock()
+        self._connected: Store | None = None
+        self._is_closed = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Lets connections and threads go; the private Neo4j stays up for the next time."""
+        self._is_closed = True
+        self.kit.close()
+        if self._connected:
+            self._connected.close()
+
+    def collection(self, name: str = "") -> Collection:
+        """The documents of that collection, or of the settings' one: the only way to data."""
+        from fabula.collection import Collection
+
+        return Collection(self, name or self.settings.collection)
+
+    def collections(self) -> list[str]:
+        """The names of the collections that hold documents."""
+        return [space.collection for space in self.store.spaces() if space.documents]
+
+    @property
+    def store(self) -> Store:
+        """The graph; reached, and its private server started, at the first use."""
+        if self._is_closed:
+            raise FabulaError("This Fabula is closed: open another one.")
+        with self._connecting:
+            if self._connected is None:
+                self._connected = connect(self.settings, self._report)
+            return self._connected

@@ -1,0 +1,377 @@
+"""A collection: what the command line, a program and later a server hold, bound to one tenant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from fabula.answer import AnswerStream, shown
+from fabula.app import App
+from fabula.catalogue import choose, nothing_there
+from fabula.context import fill
+from fabula.errors import NotFound, SettingsError
+from fabula.export import Written, write
+from fabula.graph import TEXT, Owner
+from fabula.graph.building import differences_of, with_dependents
+from fabula.graph.method import graph, graphs
+from fabula.ingest import Ingest, Listener, Muted, Outcome, Silence, Source
+from fabula.load import read_text
+from fabula.model import Answer, Entry, Hit, Layer, Passage
+from fabula.progress import Progress
+from fabula.providers import NO_ANSWER, Reply
+from fabula.providers.counted import Meter
+from fabula.reembed import Reembed, Reembedded
+from fabula.retrieve.modes import Tools, mode
+from fabula.retrieve.path import Path as Steps
+from fabula.search import Query, make_tools, search
+from fabula.settings import Settings
+from fabula.sources import sources
+from fabula.store import Source as Stretch
+from fabula.store import Store
+from fabula.store.checks import Findings, check
+from fabula.store.export import Exported
+from fabula.store.space import Space, refuse_other_model, refuse_reembedding, refuse_unknown
+
+if TYPE_CHECKING:
+    from fabula.kit import Kit
+    from fabula.server import Report
+
+
+class Collection:
+    """The documents of one collection, to add to, to ask and to look at; of no other.
+
+    Made by `App.collection`; safe to share between threads.
+    """
+
+    def __init__(self, app: App, name: str) -> None:
+        self.app = app
+        self.name = name
+        self._is_ready = False
+
+    @property
+    def settings(self) -> Settings:
+        """The settings of the process."""
+        return self.app.settings
+
+    @property
+    def store(self) -> Store:
+        """The graph, of all collections: what is asked of it names this one."""
+        return self.app.store
+
+    # Writing
+
+    def ingest(
+        self,
+        *paths: str | Path,
+        graphs: Sequence[str] | None = None,
+        rebuild: bool = False,
+        listener: Listener | None = None,
+    ) -> list[Outcome]:
+        """Files, and all readable files in folders, as documents of this collection.
+
+        `graphs` are built of each, the settings' ones if none are named, and those that a document
+        has already are brought up to date. What is there already, made from the same, is left as
+        it is; what changed takes the place of the old, all or nothing, and what did not change of
+        it is used again; with `rebuild` nothing is, as at a first ingest. Files that can't be read
+        are failed outcomes; the rest goes on. One outcome a file, in order, however often it is
+        named. Raises SettingsError, ServerError, StoreError and ModelError, which end the run.
+        """
+        found = sources(paths, self.name, self.settings.max_file_mb)
+        return self._run(graphs, listener, rebuild).all(found)
+
+    def expect(
+        self, *paths: str | Path, graphs: Sequence[str] | None = None, rebuild: bool = False
+    ) -> list[Outcome]:
+        """What `ingest` would do and ask of models: nothing is written, and no model is asked.
+
+        Counted by the build itself over stand-ins, which write as much as models did into
+        documents made in the same way; of what an endpoint answers, nothing is known before.
+        """
+        found = sources(paths, self.name, self.settings.max_file_mb)
+        return self._run(graphs, None, rebuild, dry=True).all(found)
+
+    def ingest_text(
+        self, text: str, *, source: str, title: str = "", author: str = "", language: str = ""
+    ) -> Outcome:
+        """A text as a document; `source` says where it is from and is what it is known by.
+
+        Raises LoadError where the text has no words, and BadReply where a model's replies stay
+        malformed.
+        """
+        facts = {"title": title, "author": author, "language": language}
+        read = partial(read_text, text, source=source, collection=self.name, **facts)
+        [outcome] = self._run(None, None).all([Source(source, read)])
+        if outcome.error:
+            raise outcome.error
+        return outcome
+
+    def build(
+        self,
+        name: str,
+        *documents: str,
+        rebuild: bool = False,
+        dry: bool = False,
+        listener: Listener | None = None,
+    ) -> list[Outcome]:
+        """Builds a graph, and what it rests on, for documents that are there: all, or those named.
+
+        Other graphs are not touched, but those that rest on it. What is built already, from the
+        same, is left as it is, unless `rebuild`. A `dry` run only says what would be asked.
+        """
+        wanted = graph(name).name
+        entries = [self.document(one) for one in documents] or list(self.documents())
+        if not entries:
+            raise nothing_there(self.name)
+        return self._run([wanted], listener, rebuild, dry=dry).build(entries)
+
+    def drop(self, name: str, *documents: str, dry: bool = False) -> list[tuple[Entry, list[str]]]:
+        """Takes a graph, and what rests on it, out of documents: of all, or of those named.
+
+        Returns those that had it, with the graphs that were dropped; a `dry` run drops nothing.
+        Raises NotFound for a document that isn't there, SettingsError for the text itself.
+        """
+        if name == TEXT:
+            raise SettingsError("The text is what all graphs rest on: `fabula remove` takes it out.")
+        entries = [self.document(one) for one in documents] or list(self.documents())
+        installed = graphs()
+        if name not in installed and not any(name in entry.graphs for entry in entries):
+            graph(name)
+        gone = with_dependents(installed, {name})
+        found = [(entry, sorted(gone & entry.graphs.keys())) for entry in entries]
+        found = [(entry, names) for entry, names in found if names]
+        if not dry:
+            for entry, names in found:
+                self.store.drop([Owner(self.name, one, entry.id) for one in names])
+        return found
+
+    def remove(self, *names: str) -> list[Entry]:
+        """Takes documents of the collection out of the graph, by id, whole title or file.
+
+        Raises NotFound before any is removed.
+        """
+        entries = {entry.id: entry for entry in (self.document(name, whole=True) for name in names)}
+        for document in entries:
+            self.store.remove(self.name, document)
+        return list(entries.values())
+
+    def reembed(self, progress: Progress | None = None) -> Reembedded:
+        """Gives the collection embeddings of the settings' model, while questions go on.
+
+        A run that was stopped goes on; the model that the collection has gives up another's run.
+        Raises NotFound where nothing was ingested, StoreError while another run is at work.
+        """
+        meter = Meter()
+        kit = self.app.kit
+        embedder = kit.counted_embedder(meter)
+        asked = kit.counted_embedder(meter, cached=False)
+        heard = progress or Muted()
+        run = Reembed(self.store, self.name, embedder, asked, kit.workers, meter, heard)
+        return run.run()
+
+    # Reading
+
+    def documents(self) -> Iterator[Entry]:
+        """The documents of the collection by title, read page by page."""
+        return self.store.documents(self.name)
+
+    def document(self, name: str, *, whole: bool = False) -> Entry:
+        """The one document of that id, title or file name. Raises NotFound.
+
+        A part of a title will do, if it is in no other's; not with `whole`.
+        """
+        return choose(self.store, self.name, name, whole=whole)
+
+    def space(self) -> Space | None:
+        """The embedding space of the collection; None where nothing was ever written to it."""
+        return self.store.space(self.name)
+
+    def layers(self, document: str) -> list[Layer]:
+        """How many passages a document, named by its id, has by kind, aspect and level."""
+        return self.store.layers(self.name, document)
+
+    def stale(self, entry: Entry) -> dict[str, list[str]]:
+        """What each graph of a document would be made from otherwise now, by the graphs' names.
+
+        A graph that is up to date with the settings in force is left out.
+        """
+        installed = graphs()
+        has = [installed[name] for name in installed if name in entry.graphs]
+        return differences_of(entry, self.app.kit.recipes(entry.sha256, has))
+
+    def check(self, document: str = "") -> Findings:
+        """What is wrong with the collection, or with one document by id, title or file."""
+        id = self.document(document).id if document else ""
+        return check(self.store, graphs().values(), self.name, id)
+
+    def export(
+        self,
+        file: str | Path,
+        document: str = "",
+        *,
+        format: str = "jsonl",
+        embeddings: bool = False,
+    ) -> Written:
+        """Writes the collection, or one document, to a file.
+
+        `format` is jsonl or graphml; embeddings can only be in jsonl. Raises FabulaError where the
+        file can't be written, NotFound where there is nothing to write, StoreError where a document
+        changes meanwhile, and SpaceError for embeddings while the collection is re-embedded.
+        """
+        entries = [self.document(document)] if document else list(self.documents())
+        if not entries:
+            raise nothing_there(self.name)
+        return write(Exported(self.store, entries), Path(file), format, embeddings=embeddings)
+
+    def sources(self, hits: Sequence[Hit]) -> dict[str, list[Stretch]]:
+        """The stretches of text that each hit rests on, in text order, by the hits' ids."""
+        return self.store.sources(self.name, [hit.id for hit in hits])
+
+    # Asking
+
+    def retrieve(
+        self,
+        question: str | Query,
+        *,
+        meter: Meter | None = None,
+        path: Steps | None = None,
+        **given: Any,
+    ) -> list[Hit]:
+        """The passages that serve a question best, best first.
+
+        `given` are fields of a Query, in the place of the settings' defaults; `path` is told each
+        step. Raises NotFound where the collection has no documents, or no such document, aspect or
+        kind, and a plain FabulaError for a question without a character.
+        """
+        query = self._query(question, given)
+        return self._found(query, self._tools(query, meter or Meter(), path or Steps()))
+
+    def stream(
+        self, question: str | Query, *, path: Steps | None = None, **given: Any
+    ) -> AnswerStream:
+        """An answer as it is written; takes what `retrieve` takes.
+
+        The hits are found before this returns; the answer's pieces come by iterating.
+        """
+        query = self._query(question, given)
+        meter, path = Meter(), path or Steps()
+        tools = self._tools(query, meter, path)
+        hits = self._found(query, tools)
+        with path.step("context", f"{query.context_tokens} tokens") as step:
+            context = fill(hits, query.context_tokens)
+            step.found(hits, [passage.hit for passage in context])
+        pieces = self._pieces(query, context, tools)
+        return AnswerStream(query.question, hits, context, pieces, meter)
+
+    def query(self, question: str | Query, **given: Any) -> Answer:
+        """The whole answer, with the passages it cites; takes what `retrieve` takes."""
+        return self.stream(question, **given).answer
+
+    # Inside
+
+    def _query(self, question: str | Query, given: dict[str, Any]) -> Query:
+        if isinstance(question, str):
+            return Query.of(question, self.settings, **given)
+        return question
+
+    def _tools(self, query: Query, meter: Meter, path: Steps) -> Tools:
+        return make_tools(query, self.store, self.app.kit, self.settings, meter, path)
+
+    def _found(self, query: Query, tools: Tools) -> list[Hit]:
+        self._refuse_unready()
+        if query.aspects or query.kinds:
+            refuse_unknown(query.aspects, query.kinds, self.space())
+        document = self.document(query.document).id if query.document else ""
+        hits = search(query, query.filters(self.name, document), tools)
+        if not hits:
+            self._refuse_groundless(query)
+        return hits
+
+    def _pieces(self, query: Query, context: Sequence[Passage], tools: Tools) -> Iterator[Reply]:
+        if not context:
+            return iter([Reply(NO_ANSWER)])
+        if own := mode(query.mode).answer:
+            return own(query.question, context, tools)
+        texts = [shown(passage.text) for passage in context]
+        return self.app.kit.answerer(tools.models.meter).answer(query.question, texts)
+
+    def _refuse_unready(self) -> None:
+        """Sees to it, once, that there is something to ask, embedded as the question will be."""
+        if self._is_ready:
+            return
+        space = self.space()
+        if space is None or not space.documents:
+            raise nothing_there(self.name)
+        refuse_other_model(space, self.app.kit.embedder.model)
+        self._is_ready = True
+
+    def _refuse_groundless(self, query: Query) -> None:
+        """Nothing was found: that is no answer where there was nothing to look through."""
+        space = self.space()
+        if space is None or not space.documents:
+            raise nothing_there(self.name)
+        walked = mode(query.mode).graph
+        if walked and not any(walked in entry.graphs for entry in self.documents()):
+            raise NotFound(
+                f"Mode {query.mode} looks through the graph {walked!r}, which no document of "
+                f"collection {self.name!r} has: run `fabula build {walked} --collection "
+                f"{self.name}`, or choose another --mode."
+            )
+
+    def _run(
+        self,
+        names: Sequence[str] | None,
+        listener: Listener | None,
+        rebuild: bool = False,
+        dry: bool = False,
+    ) -> Ingest:
+        wanted = [graph(name).name for name in (self.settings.graphs if names is None else names)]
+        space = self.space()
+        if space and (space.documents or space.phase):
+            # Before anything is paid for.
+            refuse_reembedding(space)
+            refuse_other_model(space, self.app.kit.embedder.model)
+        return Ingest(
+            store=self.store,
+            kit=self.app.kit,
+            collection=self.name,
+            names=wanted,
+            listener=listener or Silence(),
+            rebuild=rebuild,
+            dry=dry,
+        )
+
+
+class Fabula(Collection):
+    """The settings' collection, with an App of its own: all that most programs need.
+
+    Takes what App takes; use it with `with`.
+    """
+
+    def __init__(
+        self,
+        settings: Settings | None = None,
+        *,
+        report: Report | None = None,
+        kit: Kit | None = None,
+        **flags: Any,
+    ) -> None:
+        app = App(settings, report=report, kit=kit, **flags)
+        super().__init__(app, app.settings.collection)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Lets connections and threads go; the private Neo4j stays up for the next time."""
+        self.app.close()

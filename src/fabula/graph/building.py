@@ -1,0 +1,211 @@
+"""From a document to the parts of its graphs: what is stale, what each is made from, what it is."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import PurePath
+from typing import Any
+
+from fabula.errors import FabulaError
+from fabula.graph import TEXT, Edge, Node, Owner, Part, Record, differences, fingerprint
+from fabula.graph.method import Built, Graph
+from fabula.model import Chunk, Document, Entry, Section, Usage
+
+CHUNKING = 1
+"""The version of how a text is cut into chunks."""
+
+Recipe = dict[str, Any]
+"""All that a part is made from, as JSON holds it."""
+
+
+def text_recipe(sha256: str, chunk_tokens: int, embedding_model: str) -> Recipe:
+    """What a document's chunks are made from."""
+    return {
+        "graph": TEXT,
+        "version": CHUNKING,
+        "text": sha256,
+        "settings": {"chunk_tokens": chunk_tokens},
+        "models": {"embedding_model": embedding_model},
+    }
+
+
+def recipe(
+    graph: Graph[Any],
+    settings: Mapping[str, Any],
+    models: Mapping[str, Any],
+    base: Mapping[str, Recipe],
+) -> Recipe:
+    """What a graph's part is made from; `base` are the recipes of those that it rests on."""
+    return {
+        "graph": graph.name,
+        "version": graph.version,
+        "settings": dict(settings),
+        "models": dict(models),
+        "prompts": graph.prompts_digest(),
+        "rests_on": {name: fingerprint(base[name]) for name in (TEXT, *graph.rests_on)},
+    }
+
+
+def stale(
+    graphs: Sequence[Graph[Any]], entry: Entry | None, recipes: Mapping[str, Recipe]
+) -> list[str]:
+    """The names of those parts that are not there, or are made from something else than now.
+
+    With a part all that rests on it is stale. `graphs` come after those that they rest on.
+    """
+    there = entry.graphs if entry else {}
+    found: list[str] = []
+    for name, base in ((TEXT, ()), *((one.name, (TEXT, *one.rests_on)) for one in graphs)):
+        is_made = name in there and there[name].fingerprint == fingerprint(recipes[name])
+        if not is_made or any(below in found for below in base):
+            found.append(name)
+    return found
+
+
+def differences_of(entry: Entry, recipes: Mapping[str, Recipe]) -> dict[str, list[str]]:
+    """What each stale part of a document is made from otherwise now, by the names of graphs."""
+    found: dict[str, list[str]] = {}
+    for name, made_from in recipes.items():
+        was = entry.graphs.get(name)
+        if was is not None and was.fingerprint != fingerprint(made_from):
+            found[name] = differences(was.made_from, made_from)
+    return found
+
+
+def alike(was: Recipe | Mapping[str, Any], now: Recipe) -> bool:
+    """Whether two parts are made in the same way, be it from different texts."""
+    varying = ("text", "rests_on")
+    before = {name: value for name, value in was.items() if name not in varying}
+    return before == {name: value for name, value in now.items() if name not in varying}
+
+
+def with_bases(graphs: Mapping[str, Graph[Any]], names: Collection[str]) -> list[Graph[Any]]:
+    """The graphs of these names and all that they rest on, each after its bases."""
+    wanted = set(names)
+    while more := {below for name in wanted for below in graphs[name].rests_on} - wanted:
+        wanted |= more
+    return [graph for name, graph in graphs.items() if name in wanted]
+
+
+def with_dependents(graphs: Mapping[str, Graph[Any]], names: Collection[str]) -> set[str]:
+    """These names and those of all graphs that rest on one of them."""
+    wanted = set(names)
+    for name, graph in graphs.items():
+        if wanted.intersection(graph.rests_on):
+            wanted.add(name)
+    return wanted
+
+
+def text_part(
+    document: Document, chunks: Sequence[Chunk], made_from: Recipe, usage: Mapping[str, Usage]
+) -> Part:
+    """A document and the chunks that tile its text, chained in order."""
+    source = PurePath(document.source)
+    described = Node(
+        id=document.id,
+        label="Document",
+        properties={
+            "name": document.title,
+            "title": document.title,
+            "author": document.author,
+            "language": document.language,
+            "source": document.source,
+            "sha256": document.sha256,
+            "tokens": sum(chunk.tokens for chunk in chunks),
+            "title_key": document.title.casefold(),
+            "file_key": source.name.casefold(),
+            "stem_key": source.stem.casefold(),
+        },
+        sources=(),
+    )
+    edges = [Edge("FROM_DOCUMENT", chunk.id, document.id) for chunk in chunks]
+    edges += [Edge("FIRST_CHUNK", document.id, chunk.id) for chunk in chunks[:1]]
+    edges += [
+        Edge("NEXT_CHUNK", one.id, after.id)
+        for one, after in zip(chunks, chunks[1:], strict=False)
+    ]
+    return Part(
+        owner=Owner(document.collection, TEXT, document.id),
+        nodes=(described, *map(_chunk_node, chunks)),
+        edges=tuple(edges),
+        record=Record(made_from, usage),
+    )
+
+
+def _chunk_node(chunk: Chunk) -> Node:
+    return Node(
+        id=chunk.id,
+        label="Chunk",
+        properties={
+            "aspect": "",
+            "level": 0,
+            "index": chunk.index,
+            "section": chunk.section,
+            "start": chunk.start,
+            "end": chunk.end,
+            "text": chunk.text,
+            "tokens": chunk.tokens,
+        },
+        sources=(chunk.id,),
+        embedding=chunk.embedding,
+    )
+
+
+def chunks_of(part: Part) -> tuple[Chunk, ...]:
+    """The chunks of a text's part as it was read back, in text order."""
+    names = ("index", "section", "start", "end", "text", "tokens")
+    chunks = []
+    for node in part.nodes:
+        place = {name: node.properties[name] for name in names}
+        vector = {} if node.embedding is None else {"embedding": node.embedding}
+        chunks.append(Chunk(id=node.id, **place, **vector))
+    return tuple(sorted(chunks, key=lambda chunk: chunk.index))
+
+
+def document_of(entry: Entry, chunks: Sequence[Chunk]) -> Document:
+    """A document as it was when it came in, its text put together from its chunks."""
+    sections: list[Section] = []
+    for chunk in chunks:
+        if chunk.section and (not sections or sections[-1].title != chunk.section):
+            sections.append(Section(chunk.section, chunk.start))
+    return Document(
+        id=entry.id,
+        collection=entry.collection,
+        source=entry.source,
+        title=entry.title,
+        author=entry.author,
+        language=entry.language,
+        text="".join(chunk.text for chunk in chunks),
+        sections=tuple(sections),
+        sha256=entry.sha256,
+    )
+
+
+def part_of(
+    graph: Graph[Any],
+    document: Document,
+    built: Built,
+    made_from: Recipe,
+    usage: Mapping[str, Usage],
+) -> Part:
+    """What a graph built, as its part. Raises FabulaError where it breaks its own closed lists."""
+    _refuse_unlisted(graph, built)
+    owner = Owner(document.collection, graph.name, document.id)
+    return Part(owner, built.nodes, built.edges, Record(made_from, usage, built.facts))
+
+
+def _refuse_unlisted(graph: Graph[Any], built: Built) -> None:
+    for node in built.nodes:
+        listed = graph.elements if node.embedding is None else graph.passages
+        if node.label not in listed:
+            raise _broken(graph, f"a node labelled {node.label!r}", listed)
+    for edge in built.edges:
+        if edge.type not in graph.edges:
+            raise _broken(graph, f"an edge {edge.type!r}", graph.edges)
+
+
+def _broken(graph: Graph[Any], what: str, listed: Iterable[str]) -> FabulaError:
+    return FabulaError(
+        f"The graph {graph.name!r} built {what}, which is not on its list "
+        f"({', '.join(listed) or 'empty'}): that is a fault of the package that brings it."
+    )

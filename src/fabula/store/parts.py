@@ -1,0 +1,280 @@
+"""How parts come in and go: staged in batches, then switched by one transaction."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import neo4j
+import numpy as np
+
+from fabula import queries
+from fabula.errors import NotFound, SpaceError, StoreError
+from fabula.graph import Edge, Node, Owner, Part
+from fabula.queries import query
+from fabula.store.rows import made_space, part_id, part_properties, unwired, wire
+from fabula.store.space import Space, refuse_reembedding
+
+if TYPE_CHECKING:
+    from fabula.store import Store
+
+BATCH = 1000
+PAGE = 2000
+"""Nodes read at once: with 1,536 dimensions each, 12 MB."""
+STRIPES = 64
+"""Locks of a collection: a writer takes that of its document, and re-embedding takes all."""
+NAME = 60
+"""Most characters of a caption."""
+WORD = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+"""What a label or a type may be; it is closed lists that say which they are."""
+
+Item = TypeVar("Item")
+
+
+def stage(
+    session: neo4j.Session,
+    run: str,
+    parts: Sequence[Part],
+    space: Space,
+    written: Callable[[int], None],
+) -> list[Edge]:
+    """Writes all parts as nodes of the one label Staged, which no index and no reader sees.
+
+    Returns the edges that lead out of the run's own nodes: those are tied in the switch.
+    """
+
+    def save(name: str, **parameters: object) -> None:
+        given = {"run": run, **parameters}
+        session.execute_write(lambda transaction: transaction.run(query(name), given).consume())
+
+    rows = [_row(part.owner, node, space) for part in parts for node in part.nodes]
+    bare = [row for row in rows if "embedding" not in row]
+    bare += [_part_row(part) for part in parts]
+    for batch in _batches(bare):
+        save("core/stage_nodes", rows=batch)
+    for batch in _batches(row for row in rows if "embedding" in row):
+        save("core/stage_passages", rows=batch, embedding=space.embedding)
+        written(len(batch))
+    staged = {row["id"] for row in (*rows, *bare)}
+    edges = [edge for part in parts for edge in (*part.edges, *_part_edges(part))]
+    inside = [edge for edge in edges if edge.start in staged and edge.end in staged]
+    for some in _batches(inside):
+        save("core/stage_edges", rows=[_edge_row(edge) for edge in some])
+    return [edge for edge in edges if not (edge.start in staged and edge.end in staged)]
+
+
+def switch(
+    transaction: neo4j.ManagedTransaction,
+    run: str,
+    parts: Sequence[Part],
+    out: Sequence[Edge],
+    space: Space,
+) -> bool:
+    """Takes the owners' old nodes out of sight and puts the run's staged ones in their place.
+
+    Whether there were old ones. Raises SpaceError where the collection's embeddings are, or are
+    about to be, of another model, and StoreError where not all is staged any more, or what the
+    parts rest on has changed.
+    """
+    owners = [part.owner for part in parts]
+    lock(transaction, owners)
+    _refuse_moved(transaction, space)
+    _refuse_incomplete(transaction, run, parts)
+    _refuse_baseless(transaction, parts)
+    created_at, replaced = None, False
+    for owner in owners:
+        [old] = transaction.run(query("core/switch_out"), owner._asdict())
+        created_at = old["created_at"] or created_at
+        replaced = replaced or old["nodes"] > 0
+    transaction.run(query("core/switch_in"), run=run, created_at=created_at).consume()
+    for batch in _batches(out):
+        rows = [_edge_row(edge) for edge in batch]
+        [tied] = transaction.run(query("core/switch_tie"), rows=rows)
+        if tied["edges"] != len(rows):
+            raise _changed()
+    return replaced
+
+
+def lock(transaction: neo4j.ManagedTransaction, owners: Iterable[Owner]) -> None:
+    """Makes writers of one document wait for each other, and hardly those of different ones."""
+    locks = {
+        _stripe(owner.collection, int(_digest(owner.document), 16) % STRIPES) for owner in owners
+    }
+    transaction.run(query("core/switch_lock"), locks=sorted(locks)).consume()
+
+
+def lock_collection(transaction: neo4j.ManagedTransaction, collection: str) -> None:
+    """Waits for all writers of a collection, and lets none begin until the transaction ends."""
+    locks = sorted(_stripe(collection, number) for number in range(STRIPES))
+    transaction.run(query("core/switch_lock"), locks=locks).consume()
+
+
+def _stripe(collection: str, number: int) -> str:
+    return f"{_digest(collection)}/{number}"
+
+
+def _digest(name: str) -> str:
+    return hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+def _refuse_moved(transaction: neo4j.ManagedTransaction, space: Space) -> None:
+    rows = transaction.run(query("core/find_space"), collection=space.collection).data()
+    now = made_space(rows)
+    if now is None:
+        raise StoreError("The graph was emptied meanwhile: run the command again.")
+    refuse_reembedding(now)
+    if (now.model, now.dimensions, now.slot) != (space.model, space.dimensions, space.slot):
+        raise SpaceError(
+            f"While this was built, collection {space.collection!r} was given embeddings of "
+            f"{now.model} ({now.dimensions} dimensions): run the command again with that model, or "
+            "use another --collection."
+        )
+
+
+def _refuse_incomplete(
+    transaction: neo4j.ManagedTransaction, run: str, parts: Sequence[Part]
+) -> None:
+    """A run that took too long may be swept by another, and a whole database be put in place."""
+    [staged] = transaction.run(query("core/count_run"), run=run)
+    if staged["nodes"] != len(parts) + len({node.id for part in parts for node in part.nodes}):
+        raise StoreError("What was staged is gone: run the command again.")
+
+
+def _refuse_baseless(transaction: neo4j.ManagedTransaction, parts: Sequence[Part]) -> None:
+    """What a part was built on must be what comes in with it, or what is there."""
+    coming = {(part.owner.document, part.owner.graph): part for part in parts}
+    for part in parts:
+        collection, _, document = part.owner
+        wanted = dict(part.record.made_from.get("rests_on", {}))
+        for name in list(wanted):
+            if base := coming.get((document, name)):
+                if base.record.fingerprint != wanted[name]:
+                    raise _changed()
+                del wanted[name]
+        if not wanted:
+            continue
+        there = {
+            row["graph"]: row["fingerprint"]
+            for row in transaction.run(
+                query("core/find_fingerprints"), collection=collection, document=document
+            )
+        }
+        if any(there.get(name) != fingerprint for name, fingerprint in wanted.items()):
+            raise _changed()
+
+
+def _changed() -> StoreError:
+    return StoreError("The document was changed while this was built: run the command again.")
+
+
+def _row(owner: Owner, node: Node, space: Space) -> dict[str, Any]:
+    if not WORD.fullmatch(node.label):
+        raise StoreError(f"{node.label!r} is no label.")
+    shared = {"collection": owner.collection, "kind": node.label.lower(), "graph": owner.graph}
+    properties = {"name": _name(node), **node.properties, **shared, "sources": list(node.sources)}
+    if node.label == "Document":
+        # It is no part of itself, and rests on nothing.
+        del properties["sources"], properties["kind"], properties["graph"]
+        return {"id": node.id, "labels": [node.label], "properties": properties}
+    properties["document"] = owner.document
+    if node.embedding is None:
+        return {"id": node.id, "labels": ["Element", node.label], "properties": properties}
+    labels = ["Passage", node.label, queries.label(space.dimensions)]
+    row = {"id": node.id, "labels": labels, "properties": properties}
+    return row | {"embedding": wire(node.embedding)}
+
+
+def _name(node: Node) -> str:
+    text = " ".join(str(node.properties.get("text", node.id))[: 4 * NAME].split())
+    return text if len(text) <= NAME else text[: NAME - 1].rsplit(" ", 1)[0] + "…"
+
+
+def _part_row(part: Part) -> dict[str, Any]:
+    properties = part_properties(part.owner, part.record)
+    return {"id": part_id(part.owner), "labels": ["Part"], "properties": properties}
+
+
+def _part_edges(part: Part) -> list[Edge]:
+    document = part.owner.document
+    return [Edge("PART_OF", part_id(part.owner), document)] if document else []
+
+
+def _edge_row(edge: Edge) -> dict[str, Any]:
+    if not WORD.fullmatch(edge.type):
+        raise StoreError(f"{edge.type!r} is no type of an edge.")
+    tie = {"type": edge.type, "start": edge.start, "end": edge.end}
+    return tie | {"properties": dict(edge.properties)}
+
+
+def _batches(items: Iterable[Item]) -> Iterator[list[Item]]:
+    waiting = iter(items)
+    while batch := list(islice(waiting, BATCH)):
+        yield batch
+
+
+def refuse_broken(parts: Sequence[Part], dimensions: int) -> None:
+    """A vector index silently leaves out what it can't hold: refuse it before it is written."""
+    for part in parts:
+        for node in part.nodes:
+            if node.embedding is None:
+                continue
+            if len(node.embedding) != dimensions:
+                raise StoreError(
+                    f"The embedding of {node.label.lower()} {node.id} has {len(node.embedding)} "
+                    f"dimensions, and those of its collection have {dimensions}."
+                )
+            norm = float(np.linalg.norm(node.embedding))
+            if not np.isfinite(norm) or norm == 0:
+                raise StoreError(
+                    f"The embedding of {node.label.lower()} {node.id} has no length; see its text."
+                )
+            if not node.sources:
+                raise StoreError(f"{node.label} {node.id} rests on no chunk.")
+
+
+def read_part(store: Store, owner: Owner, *, embeddings: bool = False) -> Part:
+    """A part as it was written, nodes by their ids.
+
+    Raises NotFound where there is none, and StoreError where it is replaced while it is read: half
+    of each version is neither.
+    """
+    before = store.record(owner)
+    if before is None:
+        raise NotFound(f"There is no graph {owner.graph} of document {owner.document}.")
+    space = store.space(owner.collection) if embeddings else None
+    nodes: list[Node] = []
+    edges: list[Edge] = []
+    after, more = "", True
+    while more:
+        rows = store.rows(
+            "core/find_part",
+            **owner._asdict(),
+            after=after,
+            limit=PAGE,
+            embedding=space.embedding if space else "",
+            dimensions=space.dimensions if space else 1,
+        )
+        for row in rows:
+            nodes.append(_node(row))
+            edges += [
+                Edge(one["type"], row["id"], one["end"], one["properties"]) for one in row["edges"]
+            ]
+        more = len(rows) == PAGE
+        after = rows[-1]["id"] if rows else ""
+    if store.record(owner) != before:
+        raise StoreError("The document was changed while it was read: run the command again.")
+    return Part(owner, tuple(nodes), tuple(edges), before)
+
+
+def _node(row: Mapping[str, Any]) -> Node:
+    own = ("id", "collection", "document", "graph", "kind", "sources")
+    properties = row["properties"]
+    kept = {
+        name: value for name, value in properties.items() if name not in own and value is not None
+    }
+    [label] = [one for one in row["labels"] if one.lower() == properties["kind"]]
+    vector = None if row["embedding"] is None else unwired(row["embedding"])
+    return Node(row["id"], label, kept, tuple(properties["sources"]), vector)
