@@ -15,7 +15,6 @@ from fabula.graphs.aspects.border import edges_of, nodes_of, read
 from fabula.model import Usage
 from fabula.providers import Prompt
 from fabula.providers.expected import ExpectedChat
-from fabula.settings import Settings
 from small_models import SmallModels, as_known, build
 from small_models import read as read_story
 from stories import WINTER
@@ -121,15 +120,12 @@ def test_without_levels_and_details_there_is_nothing_to_build(text: Text) -> Non
 # Settings
 
 
-def test_knobs_are_the_settings_that_they_were() -> None:
-    renamed = {"set": "aspects"}
-    for name, field in GRAPH.knobs.model_fields.items():
-        was = Settings.model_fields[renamed.get(name, name)]
-        assert (field.default, field.description) == (was.default, was.description)
-        assert field.metadata == was.metadata
-        assert field.annotation == was.annotation
+@pytest.mark.parametrize(
+    "given", [{"levels": -1}, {"membership": 1}, {"cluster_count": "aic"}, {"level": 3}]
+)
+def test_knobs_out_of_range_or_unknown_are_refused(given: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
-        GRAPH.knobs(levels=-1)
+        GRAPH.knobs(**given)
 
 
 def test_the_result_depends_on_what_the_aspects_say_and_offline_on_no_chat() -> None:
@@ -178,4 +174,4 @@ def test_no_stand_in_is_refused_by_who_reads_it(text: Text, knobs: dict[str, Any
 
 def test_a_prompt_without_a_stand_in_can_not_be_expected() -> None:
     with pytest.raises(ModelError, match="without --dry-run"):
-        ExpectedChat("any", None).complete(Prompt("", "Who?", 10, 0.0))
+        ExpectedChat("any", None, "").complete(Prompt("", "Who?", 10, 0.0))
