@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 import numpy as np
 
 from fabula import ids
-from fabula.model import (
-    Chunk,
-    Detail,
-    Document,
-    DocumentGraph,
-    Member,
-    Section,
-    Summary,
-    Usage,
-    Vector,
-)
+from fabula.graphs.aspects.values import Detail, Member, Summary
+from fabula.model import Chunk, Document, Section, Usage, Vector
 
 DIMENSIONS = 8
 BUILT = {"chunk_tokens": 200, "embedding_model": "test-model"}
 """The settings that a graph is said to be built with."""
 
 Passage = TypeVar("Passage", Chunk, Summary, Detail)
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentGraph:
+    """A document, its chunks, and what their aspect graph is made of."""
+
+    document: Document
+    chunks: tuple[Chunk, ...]
+    summaries: tuple[Summary, ...]
+    details: tuple[Detail, ...]
+    assigned: tuple[str, ...] = ()
+    usage: Mapping[str, Usage] = field(default_factory=dict)
 
 
 def vector(seed: int, dimensions: int = DIMENSIONS) -> Vector:
