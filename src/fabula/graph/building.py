@@ -121,8 +121,7 @@ def text_part(
     edges = [Edge("FROM_DOCUMENT", chunk.id, document.id) for chunk in chunks]
     edges += [Edge("FIRST_CHUNK", document.id, chunk.id) for chunk in chunks[:1]]
     edges += [
-        Edge("NEXT_CHUNK", one.id, after.id)
-        for one, after in zip(chunks, chunks[1:], strict=False)
+        Edge("NEXT_CHUNK", one.id, after.id) for one, after in zip(chunks, chunks[1:], strict=False)
     ]
     return Part(
         owner=Owner(document.collection, TEXT, document.id),
