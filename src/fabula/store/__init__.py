@@ -363,7 +363,7 @@ class Store:
         return gone
 
     def remove(self, collection: str, document: str) -> None:
-        """Takes a document and all its graphs out, at once; who replaces it comes before or after."""
+        """Takes a document and all its graphs out, at once; a replacement comes before or after."""
 
         def take_out(transaction: neo4j.ManagedTransaction) -> None:
             lock(transaction, [Owner(collection, TEXT, document)])
