@@ -65,8 +65,7 @@ BREAKS = {
         "MATCH (d:Detail {ordinal: 1}) SET d.sources = []",
         "MATCH (d:Detail {ordinal: 1}) REMOVE d.sources",
         "MATCH (d:Detail {ordinal: 1}), (o:Detail {ordinal: 0}) SET d.sources = [o.id]",
-        "MATCH (s:Summary {level: 2}), (c:Chunk) WHERE c.collection <> s.collection "
-        "SET s.sources = s.sources + c.id",
+        "MATCH (s:Summary {level: 2}), (c:Chunk {index: 0}) SET s.sources = s.sources + c.id",
     ],
     "check_details": [
         "MATCH (:Detail {ordinal: 1})-[r:DETAILS]->() DELETE r",

@@ -14,8 +14,8 @@ from breaks import BREAKS
 from conftest import cypher
 from fabula import Fabula
 from fabula.cli import main
-from fabula.store import Store
 from fabula.graph.method import graphs
+from fabula.store import Store
 from fabula.store.checks import MOST, Findings
 from fabula.store.checks import check as check_graphs
 from graphs import DIMENSIONS, document_id, nodes, put, small_graph
