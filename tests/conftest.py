@@ -14,7 +14,7 @@ from fabula.providers.cache import ResponseCache
 from fabula.server import Address, PrivateServer
 from fabula.settings import CONVENTIONAL, PREFIX
 from fabula.store import Store
-from graphs import DIMENSIONS
+from graphs import DIMENSIONS, MODEL
 from reach import opened
 from stories import WINTER
 
@@ -87,7 +87,7 @@ def graph_url(store: Store, address: Address, monkeypatch: pytest.MonkeyPatch) -
 @pytest.fixture
 def ready(store: Store) -> Store:
     """An empty graph that takes the embeddings of graphs made by hand."""
-    store.prepare("test-model", DIMENSIONS)
+    store.prepare("default", MODEL, DIMENSIONS)
     return store
 
 
@@ -134,8 +134,7 @@ def cypher(store: Store, statement: str, **parameters: Any) -> list[dict[str, An
 
 def wipe(store: Store) -> None:
     """Empties the graph; indexes stay, as making them and planning anew takes long."""
-    cypher(store, "MATCH (space:EmbeddingSpace) SET space.aspects = ['']")
     with store._driver.session() as session:
         session.run(
-            "MATCH (n:!EmbeddingSpace) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 5000 ROWS"
+            "MATCH (n:!Schema) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 5000 ROWS"
         ).consume()

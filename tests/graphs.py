@@ -2,33 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from fabula import ids
-from fabula.graphs.aspects.values import Detail, Member, Summary
+from fabula.graph import Node, Owner, Part, Record, fingerprint
+from fabula.graph.building import text_part, text_recipe
+from fabula.graphs.aspects.border import edges_of, nodes_of
+from fabula.graphs.aspects.facts import facts
+from fabula.graphs.aspects.knobs import Knobs
+from fabula.graphs.aspects.values import Aspect, Detail, Member, Summary
 from fabula.model import Chunk, Document, Section, Usage, Vector
+from fabula.store import Store
 
 DIMENSIONS = 8
-BUILT = {"chunk_tokens": 200, "embedding_model": "test-model"}
-"""The settings that a graph is said to be built with."""
-
-Passage = TypeVar("Passage", Chunk, Summary, Detail)
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentGraph:
-    """A document, its chunks, and what their aspect graph is made of."""
-
-    document: Document
-    chunks: tuple[Chunk, ...]
-    summaries: tuple[Summary, ...]
-    details: tuple[Detail, ...]
-    assigned: tuple[str, ...] = ()
-    usage: Mapping[str, Usage] = field(default_factory=dict)
+MODEL = "test-model"
+"""What the embeddings of graphs made by hand are said to be of."""
+CHUNK_TOKENS = 200
+"""The size of chunks that such a graph is said to be built with."""
 
 
 def vector(seed: int, dimensions: int = DIMENSIONS) -> Vector:
@@ -39,19 +32,9 @@ def vector(seed: int, dimensions: int = DIMENSIONS) -> Vector:
 
 def small_graph(
     source: str = "a.txt", chunks: int = 4, words: str = "word", collection: str = "default"
-) -> DocumentGraph:
-    """Chunks, a plot and a theme tree of two levels, and two details a chunk."""
-    document = Document(
-        id=ids.document_id(collection, source),
-        collection=collection,
-        source=source,
-        title=source.removesuffix(".txt").title(),
-        author="Nobody",
-        language="en",
-        text="",
-        sections=(Section("I", 0),),
-        sha256=f"sha of {words}",
-    )
+) -> list[Part]:
+    """Chunks; and with them a plot and a theme tree of two levels, and two details a chunk."""
+    document = small_document(source, words, collection)
     seeds = iter(range(10_000))
     made = tuple(_chunk(document, number, words, next(seeds)) for number in range(chunks))
     summaries = [
@@ -59,7 +42,7 @@ def small_graph(
         for aspect in ("plot", "theme")
         for summary in _tree(document, aspect, made, [next(seeds) for _ in range(3)])
     ]
-    details = tuple(
+    details = [
         Detail(
             ids.detail_id(chunk.id, ordinal),
             chunk.id,
@@ -73,23 +56,81 @@ def small_graph(
         )
         for chunk in made
         for ordinal in range(2)
+    ]
+    return parts_of(document, made, summaries, details, ["theme"])
+
+
+def small_document(
+    source: str = "a.txt", words: str = "word", collection: str = "default"
+) -> Document:
+    """The document of a small graph."""
+    return Document(
+        id=ids.document_id(collection, source),
+        collection=collection,
+        source=source,
+        title=source.removesuffix(".txt").title(),
+        author="Nobody",
+        language="en",
+        text="",
+        sections=(Section("I", 0),),
+        sha256=f"sha of {words}",
     )
-    usage = {"details": Usage(chunks, 100, 10), "embed": Usage(2, 50, 0)}
-    return DocumentGraph(document, made, tuple(summaries), details, ("theme",), usage)
 
 
-def in_space(graph: DocumentGraph, dimensions: int) -> DocumentGraph:
+def parts_of(
+    document: Document,
+    chunks: Sequence[Chunk],
+    summaries: Sequence[Summary],
+    details: Sequence[Detail],
+    assigned: Sequence[str] = (),
+) -> list[Part]:
+    """The parts of a document, of the text and of the aspect graph, in that order."""
+    base = text_recipe(document.sha256, CHUNK_TOKENS, MODEL)
+    aspects = [Aspect(name, "", "") for name in sorted({one.aspect for one in summaries})]
+    knobs = Knobs(levels=9 if summaries else 0, details=2)
+    made_from = {"graph": "aspects", "rests_on": {"text": fingerprint(base)}}
+    record = Record(
+        made_from,
+        {"details": Usage(len(chunks), 100, 10)},
+        facts(knobs, aspects, summaries, details, assigned, 0),
+    )
+    return [
+        text_part(document, chunks, base, {"embed": Usage(2, 50, 0)}),
+        Part(
+            Owner(document.collection, "aspects", document.id),
+            nodes_of(chunks, summaries, details),
+            edges_of(summaries, details),
+            record,
+        ),
+    ]
+
+
+def put(store: Store, parts: Sequence[Part], model: str = MODEL) -> None:
+    """Puts the parts of a document into the graph, in the place of what it had."""
+    store.apply(parts, model)
+
+
+def document_id(parts: Sequence[Part]) -> str:
+    """The id of the document whose parts these are."""
+    return parts[0].owner.document
+
+
+def nodes(parts: Iterable[Part], label: str) -> list[Node]:
+    """The nodes of that label, in the order they were made in."""
+    return [node for part in parts for node in part.nodes if node.label == label]
+
+
+def in_space(parts: Sequence[Part], dimensions: int) -> list[Part]:
     """The same graph with other embeddings."""
-    return replace(
-        graph,
-        chunks=tuple(_moved(one, dimensions) for one in graph.chunks),
-        summaries=tuple(_moved(one, dimensions) for one in graph.summaries),
-        details=tuple(_moved(one, dimensions) for one in graph.details),
-    )
+    return [
+        replace(part, nodes=tuple(_moved(one, dimensions) for one in part.nodes)) for part in parts
+    ]
 
 
-def _moved(passage: Passage, dimensions: int) -> Passage:
-    return replace(passage, embedding=vector(len(passage.text), dimensions))
+def _moved(node: Node, dimensions: int) -> Node:
+    if node.embedding is None:
+        return node
+    return replace(node, embedding=vector(len(node.properties["text"]), dimensions))
 
 
 def _chunk(document: Document, number: int, words: str, seed: int) -> Chunk:

@@ -134,7 +134,9 @@ class Collection:
         Raises NotFound for a document that isn't there, SettingsError for the text itself.
         """
         if name == TEXT:
-            raise SettingsError("The text is what all graphs rest on: `fabula remove` takes it out.")
+            raise SettingsError(
+                "The text is what all graphs rest on: `fabula remove` takes it out."
+            )
         entries = [self.document(one) for one in documents] or list(self.documents())
         installed = graphs()
         if name not in installed and not any(name in entry.graphs for entry in entries):

@@ -111,9 +111,7 @@ class Kit:
             models |= {"aspect_model": self._aspect_model, "temperature": settings.temperature}
         return models
 
-    def counted_embedder(
-        self, meter: Meter, *, cached: bool = True, dry: bool = False
-    ) -> Embedder:
+    def counted_embedder(self, meter: Meter, *, cached: bool = True, dry: bool = False) -> Embedder:
         """The embedder, its calls counted unless they are free; or the one that its cache asks.
 
         In a `dry` run static vectors stand in for the model's.
@@ -125,9 +123,7 @@ class Kit:
             from fabula.providers.expected import ExpectedEmbedder
 
             name, batch = self.embedder.model, settings.embedding_batch
-            stand_in = ExpectedEmbedder(
-                name, batch, self._static, self._cache, self._address
-            )
+            stand_in = ExpectedEmbedder(name, batch, self._static, self._cache, self._address)
             return CountedEmbedder(stand_in, meter, "embeddings")
         return CountedEmbedder(self.embedder if cached else self._paid, meter, "embeddings")
 
@@ -188,7 +184,7 @@ class Kit:
 
         settings = self._settings
         if settings.offline:
-            return OfflineGuide(self._static)
+            return OfflineGuide()
         ranker = None
         if settings.rerank_model:
             from fabula.providers.rerank import EndpointRanker

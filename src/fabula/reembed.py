@@ -1,4 +1,4 @@
-"""All passages of a collection given the embeddings of another model, while questions go on being answered."""
+"""A collection given the embeddings of another model, while questions go on being answered."""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
@@ -121,8 +122,7 @@ def text_part(
     edges = [Edge("FROM_DOCUMENT", chunk.id, document.id) for chunk in chunks]
     edges += [Edge("FIRST_CHUNK", document.id, chunk.id) for chunk in chunks[:1]]
     edges += [
-        Edge("NEXT_CHUNK", one.id, after.id)
-        for one, after in zip(chunks, chunks[1:], strict=False)
+        Edge("NEXT_CHUNK", one.id, after.id) for one, after in itertools.pairwise(chunks)
     ]
     return Part(
         owner=Owner(document.collection, TEXT, document.id),

@@ -110,7 +110,8 @@ class Graph(Generic[Knobs]):
     pydantic model of its settings. `passages` are the labels of its nodes that are found by vector
     and by words, `elements` those of all others, `edges` the types of its relationships: a closed
     list each. `prompts` and `cypher` are folders of its texts and statements; in the latter every
-    `check_*.cypher` is an invariant, and `find_parents.cypher` finds what stands above a passage. `settings` says on which settings the result depends; with
+    `check_*.cypher` is an invariant, and `find_parents.cypher` finds what stands above a passage.
+    `settings` says on which settings the result depends; with
     `offline` true there is no chat model. `tell` puts into words what is worth saying of a part's
     facts.
     """

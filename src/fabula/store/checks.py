@@ -22,6 +22,7 @@ UNOWNED = (
     "`MATCH (n:Passage|Element) WHERE n.document {which} DETACH DELETE n`"
 )
 
+
 @dataclass(frozen=True, slots=True)
 class Violation:
     """What is wrong with a document, or with the graph where `document` and `title` are empty.
@@ -73,9 +74,8 @@ def check(
 def _statements(graphs: Iterable[Graph[Any]]) -> dict[str, str]:
     """The invariants, by the names of their files: the core's, and each graph's own."""
     folders = [FOLDER / "core", *(graph.cypher for graph in graphs if graph.cypher)]
-    return {
-        file.stem: read(file) for folder in folders for file in sorted(folder.glob("check_*.cypher"))
-    }
+    files = (file for folder in folders for file in sorted(folder.glob("check_*.cypher")))
+    return {file.stem: read(file) for file in files}
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,8 @@ class _Look:
         """The documents that are looked at."""
         if self.document:
             return self.store.same(self.collection, [self.document])
-        names = [self.collection] if self.collection else [one.collection for one in self.store.spaces()]
+        every = [space.collection for space in self.store.spaces()]
+        names = [self.collection] if self.collection else every
         return [entry for name in names for entry in self.store.documents(name)]
 
     def violations(self, document: str, entries: Sequence[Entry]) -> list[Violation]:

@@ -80,9 +80,7 @@ def other_space(space: Space, wanted: str, model: str = "") -> SpaceError:
     )
 
 
-def refuse_unknown(
-    aspects: Sequence[str], kinds: Sequence[str], space: Space | None
-) -> None:
+def refuse_unknown(aspects: Sequence[str], kinds: Sequence[str], space: Space | None) -> None:
     """Raises NotFound for an aspect or a kind that no passage has; '' is the aspect of chunks."""
     known = [name for name in space.aspects if name] if space else []
     if unknown := [name for name in aspects if name and name not in known]:
