@@ -60,6 +60,7 @@ def test_filters_hold_for_both_rankings(
 def test_one_document_and_one_collection_are_never_left(ready: Store) -> None:
     first, second = small_graph("a.txt"), small_graph("b.txt")
     elsewhere = small_graph("c.txt", collection="other")
+    ready.prepare("other", "test-model", DIMENSIONS)
     for graph in (first, second, elsewhere):
         put(ready, graph)
     everywhere = ready.nearest(vector(5), 100, HERE, "test-model")

@@ -18,7 +18,7 @@ from neo4j.exceptions import Neo4jError
 from fabula.errors import StoreError
 from fabula.graph import fingerprint
 from fabula.model import Vectors
-from fabula.queries import embedding, label, query
+from fabula.queries import embedding, index_name, label, query
 from fabula.store import Store, schema
 from fabula.store.parts import lock_collection
 from fabula.store.rows import made_space, wire
@@ -127,7 +127,7 @@ def save(store: Store, space: Space, passages: Sequence[Unembedded], vectors: Ve
 def index(store: Store, space: Space) -> None:
     """Builds the next space's index, beside the one in use."""
     schema.make_vectors(store, space.next_dimensions, space.next_slot)
-    schema.wait(store, schema.index_name(space.next_dimensions, space.next_slot))
+    schema.wait(store, index_name(space.next_dimensions, space.next_slot))
 
 
 def flip(store: Store, space: Space) -> None:
@@ -183,6 +183,6 @@ def clear(store: Store, space: Space) -> None:
     """Clears the slot that is not in use; then documents may come in again."""
     unused = label(space.former_dimensions) if space.former_dimensions != space.dimensions else ""
     with store.session() as session:
-        asked = {"former": embedding(space.next_slot), "label": unused}
-        session.run(query("core/reembed_clear"), collection=space.collection, **asked).consume()
+        asked = {"collection": space.collection, "label": unused}
+        session.run(query("core/reembed_clear"), asked, former=embedding(space.next_slot)).consume()
     store.rows("core/reembed_end", collection=space.collection)
