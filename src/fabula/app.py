@@ -14,7 +14,9 @@ from fabula.store import Store
 
 if TYPE_CHECKING:
     from fabula.collection import Collection
+    from fabula.progress import Progress
     from fabula.server import Report
+    from fabula.store.space import Space
 
 
 class App:
@@ -70,6 +72,17 @@ class App:
     def collections(self) -> list[str]:
         """The names of the collections that hold documents."""
         return [space.collection for space in self.store.spaces() if space.documents]
+
+    def compact(self, progress: Progress | None = None) -> list[Space]:
+        """Makes the vector indexes anew, in few segments, while questions go on.
+
+        Worth it on other people's servers once they hold a library; the private one merges its
+        segments by itself. Raises StoreError while a collection is re-embedded.
+        """
+        from fabula.compact import Compact
+        from fabula.ingest import Muted
+
+        return Compact(self.store, progress or Muted()).run()
 
     @property
     def store(self) -> Store:
