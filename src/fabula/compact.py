@@ -7,7 +7,7 @@ made over them, and questions go there: a re-embedding without a model.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 
@@ -35,7 +35,7 @@ class Compact:
             spaces = [space for space in self.store.spaces() if space.documents]
             for space in spaces:
                 turns.enter_context(reembedding.turn(self.store, space.collection))
-            begun = [self._begin(space) for space in spaces]
+            begun = [self._begin(space) for space in self._left(spaces)]
             for space in begun:
                 self._step("copy", reembedding.copy, space)
             for space in begun:
@@ -43,14 +43,22 @@ class Compact:
             for space in begun:
                 reembedding.flip(self.store, space)
                 self._step("clear", reembedding.clear, self._now(space))
-            return [self._now(space) for space in begun]
+            return [self._now(space) for space in spaces]
+
+    def _left(self, spaces: Sequence[Space]) -> list[Space]:
+        """Those that a run that was stopped has not moved yet; all, where none was."""
+        for space in spaces:
+            if space.phase == "clearing":
+                self._step("clear", reembedding.clear, space)
+            elif space.phase and (space.next_model, space.next_dimensions) != space.kind:
+                refuse_reembedding(space)
+        if not any(space.phase for space in spaces):
+            return list(spaces)
+        unmoved = {space.index for space in spaces if space.phase == "writing"}
+        return [space for space in spaces if space.index in unmoved and space.phase != "clearing"]
 
     def _begin(self, space: Space) -> Space:
         """The space, about to move into its other slot, whose index is made when all is there."""
-        if space.phase == "clearing":
-            self._step("clear", reembedding.clear, space)
-        elif space.phase and (space.next_model, space.next_dimensions) != space.kind:
-            refuse_reembedding(space)
         reembedding.begin(self.store, space.collection, *space.kind)
         reembedding.drop_unused(self.store, self._now(space))
         return self._now(space)
