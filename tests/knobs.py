@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fabula.build.cluster import Clustering
+from fabula.graphs.aspects.cluster import Clustering
 
 KNOBS = Clustering(
     size=8,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fabula.model import Chunk, Detail, Hit, Known, Summary
+from fabula.graphs.aspects.values import Detail, Earlier, Summary
+from fabula.model import Chunk, Hit
 from fabula.plot.layout import lay_out
 from fabula.plot.svg import Picture
 from graphs import small_graph
@@ -13,7 +14,7 @@ HOSTILE = "</script><script>window.broken = 1</script><b>\"'&amp;\u2028 ]]> <!--
 QUESTION = f"Who said {HOSTILE}?"
 
 
-def known(chunks: int = 12, words: str = "word") -> Known:
+def known(chunks: int = 12, words: str = "word") -> Earlier:
     """A plot and a theme tree of two levels over two sections, and two details a chunk."""
     graph = small_graph(chunks=chunks, words=words)
     half = chunks // 2
@@ -21,10 +22,10 @@ def known(chunks: int = 12, words: str = "word") -> Known:
         replace(chunk, section="One" if chunk.index < half else f"Two {words}")
         for chunk in graph.chunks
     ]
-    return Known(tuple(parts), graph.summaries, graph.details)
+    return Earlier(tuple(parts), graph.summaries, graph.details)
 
 
-def found(known: Known) -> list[Hit]:
+def found(known: Earlier) -> list[Hit]:
     """A chunk, a summary and a detail, best first."""
     passages: list[Chunk | Summary | Detail] = [
         known.chunks[3],
@@ -53,7 +54,7 @@ def found(known: Known) -> list[Hit]:
     ]
 
 
-def picture(known: Known, title: str = "A", question: str = "", hits: int = 3) -> Picture:
+def picture(known: Earlier, title: str = "A", question: str = "", hits: int = 3) -> Picture:
     """A document as it is drawn, with what a question found."""
     ranked = found(known)[:hits] if question else []
     ranks = {hit.id: rank for rank, hit in enumerate(ranked, start=1)}

@@ -1,13 +1,16 @@
-"""Models of a build without a kit: offline, or stand-ins of a dry run."""
+"""Models of a build without an endpoint: offline, or the stand-ins of a dry run."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
 
-from dataclasses import dataclass, field
-
-from fabula.graph.method import Role, Text, Work
-from fabula.model import Document
-from fabula.parallel import Job
+from fabula.graph.method import Built, Known, Role, Text, Work
+from fabula.graphs.aspects import GRAPH
+from fabula.load import read_text
+from fabula.model import Usage
+from fabula.parallel import Job, Workers
 from fabula.providers import Chat, Embedder
 from fabula.providers.counted import CountedChat, Meter
 from fabula.providers.expected import ExpectedChat
@@ -17,9 +20,9 @@ from fabula.text.chunk import split
 STATIC = StaticEmbedder()
 
 
-@dataclass(frozen=True)
+@dataclass
 class SmallModels:
-    """No chat model where `offline`; else stand-ins reply."""
+    """No chat model where `offline`; else what a dry run has in its place."""
 
     offline: bool = True
     meter: Meter = field(default_factory=Meter)
@@ -28,17 +31,54 @@ class SmallModels:
     temperature: float = 0.5
 
     def chat(self, role: Role, step: str) -> Chat:
-        return CountedChat(ExpectedChat(self.model(role), None), self.meter, step)
+        return CountedChat(ExpectedChat(self.model(role), None, ""), self.meter, step)
 
     def model(self, role: Role) -> str:
         return "any"
 
 
-class Silent:
-    """Hears nothing of a build's steps."""
+class Heard:
+    """Counts what a build tells of its steps."""
+
+    def __init__(self) -> None:
+        self.expected = 0
+        self.steps_done = 0
 
     def expect(self, step: str, count: int) -> None:
-        """Nothing."""
+        self.expected += count
 
-    def done(self, step: str, usage: object) -> None:
-        """Nothing."""
+    def done(self, step: str, usage: Usage) -> None:
+        self.steps_done += 1
+
+
+def read(text: str, known: Known, chunk_tokens: int = 48) -> Text:
+    """A text as the core hands it over: chunks embedded, those that are known found again."""
+    document = read_text(text, source="story.txt", collection="default")
+    chunks = split(document, chunk_tokens, [chunk.text for chunk in known.chunks])
+    vectors = STATIC.embed([chunk.text.strip() for chunk in chunks]).vectors
+    embedded = (replace(one, embedding=row) for one, row in zip(chunks, vectors, strict=True))
+    return Text(document, tuple(embedded))
+
+
+def build(
+    text: Text,
+    models: SmallModels,
+    known: Known = Known(),  # noqa: B008  it is immutable
+    **knobs: Any,
+) -> Built:
+    """The aspect graph of a text."""
+    workers, heard = Workers(2), Heard()
+    try:
+        with Job(workers) as job:
+            built = GRAPH.build(text, GRAPH.knobs(**knobs), models, known, Work(job, heard))
+    finally:
+        workers.close()
+    assert heard.expected == heard.steps_done
+    return built
+
+
+def as_known(text: Text, built: Built, means: Mapping[str, float] | None = None) -> Known:
+    """What the store would give back of it, nodes by their ids."""
+    bare = tuple(replace(chunk, embedding=chunk.embedding[:0]) for chunk in text.chunks)
+    nodes = tuple(sorted(built.nodes, key=lambda node: node.id))
+    return Known(bare, nodes, built.edges, built.facts, means or {})

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from fabula.aspects import read_aspects, shipped
 from fabula.errors import SettingsError
-from fabula.model import Aspect
+from fabula.graphs.aspects.sets import read_aspects, shipped
+from fabula.graphs.aspects.values import Aspect
 
 ONE = '[[aspects]]\nname = "food"\ndescription = "What is eaten."\nfocus = "Tell the meals."\n'
 

@@ -11,8 +11,8 @@ from typing import Any, Literal
 import numpy as np
 import pytest
 
-from fabula.build.cluster import Cluster, Clustering, cluster
 from fabula.errors import SettingsError
+from fabula.graphs.aspects.cluster import Cluster, Clustering, cluster
 from fabula.model import Vectors
 from knobs import KNOBS
 

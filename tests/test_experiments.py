@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 from fabula import prompts
-from fabula.aspects import read_aspects
 from fabula.errors import BadReply, FabulaError, NotFound, SettingsError
 from fabula.experiments.data import NAMES, parts
 from fabula.experiments.log import FILE, Log, locked
@@ -21,6 +20,7 @@ from fabula.experiments.metrics import names
 from fabula.experiments.model import DataSet, Question, Result, Text
 from fabula.experiments.plan import limited, made_with, planned
 from fabula.experiments.suite import read_suite, shipped
+from fabula.graphs.aspects.sets import read_aspects
 from fabula.replies import read_choice
 from fabula.retrieve.modes import mode_names
 from fabula.settings import OFFLINE, STATIC

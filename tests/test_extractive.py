@@ -7,8 +7,8 @@ import threading
 
 import pytest
 
-from fabula.aspects import read_aspects
-from fabula.model import Aspect
+from fabula.graphs.aspects.sets import read_aspects
+from fabula.graphs.aspects.values import Aspect
 from fabula.providers import NO_ANSWER
 from fabula.providers.extractive import ExtractiveWriter, Lengths
 from fabula.providers.offline import StaticEmbedder

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from fabula import tokens
-from fabula.build.chunk import split
-from fabula.build.cluster import cluster
-from fabula.build.former import Former
-from fabula.build.repair import repair
-from fabula.build.tree import Group, Node, embeddings, grouped
-from fabula.model import Chunk, Document, Known, Vector
-from graphs import small_graph
+from fabula.graphs.aspects.cluster import cluster
+from fabula.graphs.aspects.former import Former
+from fabula.graphs.aspects.repair import repair
+from fabula.graphs.aspects.tree import Group, TreeNode, embeddings, grouped
+from fabula.model import Chunk, Document, Vector
+from fabula.text.chunk import split
 from knobs import KNOBS as USUAL
+from trees import small_earlier
 
 KNOBS = replace(USUAL, tokens=1000)
 SENTENCES = [
@@ -95,7 +95,7 @@ def chunk(number: int, centre: int, name: str = "c") -> Chunk:
     return Chunk(f"{name}{number}", number, "", *place, "text", 50, near(centre, number))
 
 
-def divide(nodes: Sequence[Node]) -> list[Group]:
+def divide(nodes: Sequence[TreeNode]) -> list[Group]:
     return grouped(nodes, cluster(embeddings(nodes), [node.tokens for node in nodes], KNOBS))
 
 
@@ -154,19 +154,18 @@ def test_without_former_clusters_they_are_made(nodes: list[Chunk]) -> None:
 
 
 def test_clusters_are_made_again_once_a_tenth_has_changed() -> None:
-    graph = small_graph(chunks=40)
-    known = Known(graph.chunks, graph.summaries, graph.details, (), changed=1)
+    graph = replace(small_earlier(chunks=40), changed=1)
 
     def changed(count: int) -> int:
         new = [replace(one, id=f"new {one.id}") for one in graph.chunks[:count]]
-        return Former(known, [*new, *graph.chunks[count:]]).changed
+        return Former(graph, [*new, *graph.chunks[count:]]).changed
 
     assert [changed(count) for count in (0, 1, 3, 4)] == [1, 2, 4, 0]
 
 
 def test_a_detail_moves_with_its_chunk() -> None:
-    graph = small_graph()
-    former = Former(Known(graph.chunks, graph.summaries, graph.details), graph.chunks)
+    graph = small_earlier()
+    former = Former(graph, graph.chunks)
     moved = replace(graph.chunks[1], start=500, end=510, section="II")
     assert former.has(moved)
     for detail in former.details(moved):
@@ -175,7 +174,7 @@ def test_a_detail_moves_with_its_chunk() -> None:
 
 
 def test_a_cluster_with_the_same_members_holds_the_same_aspects() -> None:
-    graph = small_graph()
-    former = Former(Known(graph.chunks, graph.summaries, graph.details), graph.chunks)
+    graph = small_earlier()
+    former = Former(graph, graph.chunks)
     assert former.aspects(Group(graph.chunks[:3], (1.0,) * 3)) == {"plot", "theme"}
     assert former.aspects(Group(graph.chunks[:2], (1.0,) * 2)) is None

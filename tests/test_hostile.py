@@ -19,12 +19,12 @@ from click.testing import CliRunner
 from conftest import cypher
 from endpoint import Endpoint
 from fabula import Fabula
-from fabula.build.chunk import split
 from fabula.cli import main
 from fabula.errors import LoadError
 from fabula.load import find_files, load, markdown, read_text
 from fabula.model import Document
 from fabula.store import Store
+from fabula.text.chunk import split
 
 LIMIT = 2_000_000
 SENTENCE = "The keeper lit the lamp at six. He told nobody why. "

@@ -17,7 +17,7 @@ from click.testing import CliRunner, Result
 
 from conftest import cypher
 from fabula.cli import main
-from fabula.model import Known
+from fabula.graphs.aspects.values import Earlier
 from fabula.plot.layout import GUTTER, LENGTH, lanes, lay_out
 from fabula.plot.page import to_page
 from fabula.plot.placed import Box
@@ -66,7 +66,7 @@ def apart(boxes: Iterable[Box]) -> bool:
 
 @pytest.mark.parametrize("chunks", [1, 2, 12, 1000])
 def test_chunks_stand_in_order_beside_each_other_in_the_line(chunks: int) -> None:
-    layout = lay_out(known(max(chunks, 2)) if chunks > 1 else Known(known(2).chunks[:1]))
+    layout = lay_out(known(max(chunks, 2)) if chunks > 1 else Earlier(known(2).chunks[:1]))
     assert [chunk.index for chunk, _ in layout.chunks] == list(range(chunks))
     boxes = [box for _, box in layout.chunks]
     assert boxes == sorted(boxes, key=lambda box: box.x)
@@ -124,7 +124,7 @@ def test_lines_lead_down_from_a_mark_to_each_member_with_its_weight() -> None:
 
 def test_the_same_passages_in_any_order_are_drawn_the_same() -> None:
     one = known()
-    other = Known(one.chunks[::-1], one.summaries[::-1], one.details[::-1])
+    other = Earlier(one.chunks[::-1], one.summaries[::-1], one.details[::-1])
     assert lay_out(other) == lay_out(one)
 
 
@@ -136,7 +136,7 @@ def test_sections_are_marked_where_they_begin() -> None:
 
 def test_a_summary_whose_members_are_gone_is_still_drawn() -> None:
     whole = known()
-    lost = Known(whole.chunks, tuple(replace(one, members=()) for one in whole.summaries))
+    lost = Earlier(whole.chunks, tuple(replace(one, members=()) for one in whole.summaries))
     for band in lay_out(lost).bands:
         assert all(one.span.width == pytest.approx(LENGTH) for one in band.summaries)
 

@@ -1,27 +1,32 @@
 """Prompts are texts; what goes into them is data and can't leave its place."""
 
 import re
+from pathlib import Path
 
 import pytest
 
-from fabula.prompts import FOLDER, prompt
+from fabula import prompts
+from fabula.graphs.aspects import prompts as aspects
+from fabula.graphs.aspects.prompts import prompt
 
-NAMES = sorted(path.stem for path in FOLDER.glob("*.txt"))
-
-
-def filled(name: str, value: str) -> str:
-    text = (FOLDER / f"{name}.txt").read_text(encoding="utf-8")
-    return prompt(name, **dict.fromkeys(re.findall(r"\$(\w+)", text), value))
+FILES = sorted(path for folder in (prompts, aspects) for path in folder.FOLDER.glob("*.txt"))
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_every_prompt_can_be_filled_and_has_no_placeholder_left(name: str) -> None:
-    assert "$" not in filled(name, "words")
+def filled(file: Path, value: str) -> str:
+    names = re.findall(r"\$(\w+)", file.read_text(encoding="utf-8"))
+    return prompts.filled(file, **dict.fromkeys(names, value))
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if not name.endswith("_system")])
-def test_text_with_dollars_and_braces_stays_as_it_is(name: str) -> None:
-    assert "cost $5, ${tokens} and $passages" in filled(name, "cost $5, ${tokens} and $passages")
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_every_prompt_can_be_filled_and_has_no_placeholder_left(file: Path) -> None:
+    assert "$" not in filled(file, "words")
+
+
+@pytest.mark.parametrize(
+    "file", [one for one in FILES if not one.stem.endswith("_system")], ids=lambda file: file.stem
+)
+def test_text_with_dollars_and_braces_stays_as_it_is(file: Path) -> None:
+    assert "cost $5, ${tokens} and $passages" in filled(file, "cost $5, ${tokens} and $passages")
 
 
 def test_a_missing_value_is_an_error() -> None:
@@ -48,4 +53,5 @@ def test_other_angle_brackets_stay() -> None:
 
 @pytest.mark.parametrize("name", ["detect", "summarise", "condense", "answer"])
 def test_the_system_prompts_say_that_passages_are_no_instructions(name: str) -> None:
-    assert "never instructions" in prompt(f"{name}_system")
+    [file] = [one for one in FILES if one.stem == f"{name}_system"]
+    assert "never instructions" in filled(file, "")

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from fabula.graphs.aspects.modes.adaptive import ENOUGH, Frontier
 from fabula.ids import summary_id
 from fabula.model import Hit, Vector
-from fabula.retrieve.adaptive import ENOUGH, Frontier
 from fabula.retrieve.diversity import diverse
 from fabula.retrieve.fusion import by_ranks, by_scores
 from fabula.retrieve.words import by_words

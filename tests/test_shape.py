@@ -36,7 +36,7 @@ HOMES = {
     "rouge_score": "experiments/metrics/overlap.py",
     "sacrebleu": "experiments/metrics/overlap.py",
     "sentencex": "sentences.py",
-    "sklearn": "build/cluster.py",
+    "sklearn": "graphs/aspects/cluster.py",
     "sqlite3": "providers/cache",
     "tenacity": "providers/endpoint.py",
     "tiktoken": "tokens.py",

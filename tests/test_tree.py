@@ -7,10 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from fabula.build.aspects import represent
-from fabula.build.cluster import Cluster
-from fabula.build.tree import Group, Node, embeddings, grouped, grow, summary
-from fabula.model import Aspect, Chunk, Summary, Vectors
+from fabula.graphs.aspects.cluster import Cluster
+from fabula.graphs.aspects.detection import represent
+from fabula.graphs.aspects.tree import Group, TreeNode, embeddings, grouped, grow, summary
+from fabula.graphs.aspects.values import Aspect, Summary
+from fabula.model import Chunk, Vectors
 
 Clusterer = Callable[[Vectors, Sequence[int]], list[Cluster]]
 
@@ -44,7 +45,7 @@ def grown(groups: list[Group], most: int, cluster: Clusterer = in_pairs) -> list
         made = write(aspect, level, groups)
         return [replace(node, embedding=np.ones(2, np.float32)) for node in made]
 
-    def divided(aspect: Aspect, level: int, nodes: Sequence[Node]) -> list[Group]:
+    def divided(aspect: Aspect, level: int, nodes: Sequence[TreeNode]) -> list[Group]:
         return grouped(nodes, cluster(embeddings(nodes), [node.tokens for node in nodes]))
 
     return grow(PLOT, groups, most, written, divided)

@@ -34,8 +34,9 @@ def test_the_wheel_holds_all_that_is_not_code(wheel: Path) -> None:
     }
     assert statements
     assert names >= statements | {
-        "fabula/aspects/narrative.toml",
-        "fabula/prompts/summarise.txt",
+        "fabula/graphs/aspects/sets/narrative.toml",
+        "fabula/graphs/aspects/prompts/summarise.txt",
+        "fabula/prompts/answer.txt",
         "fabula/py.typed",
         "fabula/ranks/o200k_base.zlib",
         "fabula/server/artifacts.lock",

@@ -188,7 +188,7 @@ class Kit:
 
         settings = self._settings
         if settings.offline:
-            return OfflineGuide(self._static)
+            return OfflineGuide()
         ranker = None
         if settings.rerank_model:
             from fabula.providers.rerank import EndpointRanker

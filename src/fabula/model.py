@@ -65,57 +65,6 @@ class Chunk:
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
-    """A passage in a soft cluster: its id and its membership probability, 0 to 1."""
-
-    id: str
-    weight: float
-
-
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """What one cluster says about one aspect; level 1 summarises chunks, level n summaries.
-
-    `section`, `start` and `end` span the chunks below it: the text from the first to the last.
-    """
-
-    id: str
-    aspect: str
-    level: int
-    section: str
-    start: int
-    end: int
-    text: str
-    tokens: int
-    members: tuple[Member, ...]
-    embedding: Vector = field(default_factory=not_embedded, compare=False, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Detail:
-    """Condensed key facts of one chunk, whose place it shares; `ordinal` counts from 0."""
-
-    id: str
-    chunk: str
-    ordinal: int
-    section: str
-    start: int
-    end: int
-    text: str
-    tokens: int
-    embedding: Vector = field(default_factory=not_embedded, compare=False, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Aspect:
-    """One narrative dimension: its name, what it is, and what a summary aimed at it tells."""
-
-    name: str
-    description: str
-    focus: str
-
-
-@dataclass(frozen=True, slots=True)
 class Usage:
     """What models were asked: calls answered, and tokens as the endpoint counted them.
 
@@ -155,35 +104,6 @@ class Usage:
             self.saved_completion_tokens + other.saved_completion_tokens,
             self.cached_tokens + other.cached_tokens,
         )
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentGraph:
-    """All that one document becomes, before any database.
-
-    `assigned` names the aspects that no cluster was found to hold and that were given to the
-    cluster which fits them best; `usage` is what each step asked of models; `changed` is how many
-    chunks have changed since the clusters were made, and were fitted into them.
-    """
-
-    document: Document
-    chunks: tuple[Chunk, ...]
-    summaries: tuple[Summary, ...]
-    details: tuple[Detail, ...]
-    assigned: tuple[str, ...] = ()
-    usage: Mapping[str, Usage] = field(default_factory=dict)
-    changed: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """What an earlier ingest made of a document: as in its DocumentGraph, embeddings included."""
-
-    chunks: tuple[Chunk, ...] = ()
-    summaries: tuple[Summary, ...] = ()
-    details: tuple[Detail, ...] = ()
-    assigned: tuple[str, ...] = ()
-    changed: int = 0
 
 
 @dataclass(frozen=True, slots=True)

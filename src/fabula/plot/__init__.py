@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from fabula.aspects import read_aspects
 from fabula.errors import FabulaError
+from fabula.graphs.aspects.sets import read_aspects
 from fabula.model import Hit
 from fabula.plot.layout import lay_out
 from fabula.plot.page import to_page

@@ -12,7 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from fabula.model import Chunk, Detail, Known, Summary
+from fabula.graphs.aspects.values import Detail, Earlier, Summary
+from fabula.model import Chunk
 from fabula.plot.placed import Band, Box, Layout, Level, Line, Part, PlacedSummary
 
 GUTTER = 170.0
@@ -34,7 +35,7 @@ MARK = 1.5
 DETAIL = 9.0
 
 
-def lay_out(known: Known, order: Sequence[str] = ()) -> Layout:
+def lay_out(known: Earlier, order: Sequence[str] = ()) -> Layout:
     """Places a document's passages; bands in the `order` of aspects, others after it by name."""
     chunks = sorted(known.chunks, key=lambda chunk: (chunk.index, chunk.id))
     cell = LENGTH / max(len(chunks), 1)

@@ -9,7 +9,8 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from fabula.model import Chunk, Detail, Hit, Summary
+from fabula.graphs.aspects.values import Detail, Summary
+from fabula.model import Chunk, Hit
 from fabula.plot.svg import Drawn, Picture, clean, draw, named
 
 HERE = Path(__file__).parent

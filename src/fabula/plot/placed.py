@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from fabula.model import Chunk, Detail, Summary
+from fabula.graphs.aspects.values import Detail, Summary
+from fabula.model import Chunk
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any
 
-from fabula.model import Chunk, Detail, Entry, Known, Member, Summary
+from fabula.graphs.aspects.values import Detail, Earlier, Member, Summary
+from fabula.model import Chunk, Entry
 from fabula.store import Store
 from fabula.store.export import Exported, Node
 
 
-def read(store: Store, entry: Entry) -> Known:
+def read(store: Store, entry: Entry) -> Earlier:
     """All passages of a document. Raises StoreError where it is replaced meanwhile."""
     exported = Exported(store, [entry])
     nodes = list(exported.nodes())
@@ -21,7 +22,7 @@ def read(store: Store, entry: Entry) -> Known:
             members[one.start].append(Member(one.end, one.properties["weight"]))
         elif one.label == "DETAILS":
             chunks[one.start] = one.end
-    return Known(
+    return Earlier(
         chunks=tuple(
             Chunk(**_place(node), index=node.properties["index"]) for node in _of(nodes, "chunk")
         ),

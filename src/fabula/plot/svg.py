@@ -9,7 +9,8 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
 from fabula.export import FORBIDDEN
-from fabula.model import Chunk, Detail, Summary
+from fabula.graphs.aspects.values import Detail, Summary
+from fabula.model import Chunk
 from fabula.plot.layout import DETAIL, GUTTER, LENGTH, STRIP, lanes
 from fabula.plot.placed import Band, Box, Layout, Line, Part
 

@@ -133,7 +133,7 @@ class _Steps:
 
     def _divided(self, aspect: str, level: int, nodes: Sequence[TreeNode]) -> list[Group]:
         """Clusters of nodes: as they were, as far as they did not change; else made now."""
-        knobs = Clustering.of(self.knobs)
+        knobs = _clustering(self.knobs)
 
         def divide(nodes: Sequence[TreeNode]) -> list[Group]:
             counts = [node.tokens for node in nodes]
@@ -234,3 +234,16 @@ class _Steps:
 
 def _batches(items: Sequence[In], size: int) -> list[Sequence[In]]:
     return [items[start : start + size] for start in range(0, len(items), size)]
+
+
+def _clustering(knobs: Knobs) -> Clustering:
+    return Clustering(
+        size=knobs.cluster_size,
+        tokens=knobs.cluster_tokens,
+        count=knobs.cluster_count,
+        reduction=knobs.cluster_reduction,
+        dimensions=knobs.cluster_dimensions,
+        membership=knobs.membership,
+        variance_floor=knobs.variance_floor,
+        seed=knobs.seed,
+    )

@@ -18,7 +18,6 @@ from fabula.errors import SettingsError
 if TYPE_CHECKING:
     from sklearn.mixture import GaussianMixture
 
-    from fabula.graphs.aspects.knobs import Knobs
     from fabula.model import Vectors
 
 Rows = NDArray[np.intp]
@@ -56,20 +55,6 @@ class Clustering:
     membership: float
     variance_floor: float
     seed: int
-
-    @classmethod
-    def of(cls, knobs: Knobs) -> Clustering:
-        """As the settings say."""
-        return cls(
-            size=knobs.cluster_size,
-            tokens=knobs.cluster_tokens,
-            count=knobs.cluster_count,
-            reduction=knobs.cluster_reduction,
-            dimensions=knobs.cluster_dimensions,
-            membership=knobs.membership,
-            variance_floor=knobs.variance_floor,
-            seed=knobs.seed,
-        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,177 @@
+"""The aspect graph as the core sees it: a text in, nodes and edges out, and back again."""
+
+from __future__ import annotations
+
+from importlib.metadata import entry_points
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from fabula.errors import ModelError, SettingsError
+from fabula.graph.method import GROUP, Known, Text, graph
+from fabula.graphs.aspects import GRAPH
+from fabula.graphs.aspects.border import edges_of, nodes_of, read
+from fabula.model import Usage
+from fabula.providers import Prompt
+from fabula.providers.expected import ExpectedChat
+from small_models import SmallModels, as_known, build
+from small_models import read as read_story
+from stories import WINTER
+from trees import small_earlier
+
+NOTHING = Known()
+
+
+@pytest.fixture(scope="module")
+def text() -> Text:
+    return read_story(WINTER, NOTHING)
+
+
+def test_the_core_knows_it_by_its_entry_point_alone() -> None:
+    [entry] = [one for one in entry_points(group=GROUP) if one.name == "aspects"]
+    assert entry.load() is GRAPH is graph("aspects")
+
+
+# The border
+
+
+def test_what_becomes_nodes_and_edges_comes_back_as_it_was() -> None:
+    graph = small_earlier()
+    known = Known(
+        graph.chunks,
+        tuple(reversed(nodes_of(graph.chunks, graph.summaries, graph.details))),
+        edges_of(graph.summaries, graph.details),
+        {"assigned": ["theme"], "changed": 3},
+    )
+    again = read(known)
+    assert set(again.summaries) == set(graph.summaries)
+    assert sorted(again.details, key=lambda one: one.id) == sorted(
+        graph.details, key=lambda one: one.id
+    )
+    assert (again.assigned, again.changed) == (("theme",), 3)
+
+
+def test_a_summary_rests_on_all_chunks_below_it_in_text_order() -> None:
+    graph = small_earlier(chunks=6)
+    nodes = {node.id: node for node in nodes_of(graph.chunks, graph.summaries, graph.details)}
+    low, _, top = graph.summaries[:3]
+    assert nodes[low.id].sources == tuple(chunk.id for chunk in graph.chunks[:4])
+    assert nodes[top.id].sources == tuple(chunk.id for chunk in graph.chunks)
+    assert nodes[top.id].properties["name"] == "plot 2: plot at level 2"
+    assert nodes[graph.details[0].id].sources == (graph.chunks[0].id,)
+
+
+# Building
+
+
+def test_a_story_becomes_trees_and_details_offline(text: Text) -> None:
+    built = build(text, SmallModels())
+    chunks = {chunk.id for chunk in text.chunks}
+    labels = {node.id: node.label for node in built.nodes}
+    assert set(labels.values()) == set(GRAPH.passages)
+    assert {edge.type for edge in built.edges} == set(GRAPH.edges)
+    for node in built.nodes:
+        assert node.embedding is not None and len(node.embedding) == 256
+        assert set(node.sources) <= chunks and node.sources
+        assert node.properties["text"].strip()
+    for edge in built.edges:
+        ends = (labels[edge.start], labels.get(edge.end, "Chunk"))
+        assert ends in {("Summary", "Chunk"), ("Summary", "Summary"), ("Detail", "Chunk")}
+    aspects = {node.properties["aspect"] for node in built.nodes} - {""}
+    assert aspects == set(built.facts["aspects"])
+    assert len(aspects) == 7
+    assert built.facts["details"] == 2
+    assert 0 < built.facts["mean_detail"] <= 60
+    assert 0 < built.facts["mean_summary"] <= 200
+    assert built.facts["mean_aspects"] >= 1
+
+
+def test_the_same_text_becomes_the_same_graph(text: Text) -> None:
+    assert build(text, SmallModels()) == build(text, SmallModels())
+
+
+def test_what_is_known_of_an_unchanged_text_is_used_again_whole(text: Text) -> None:
+    built, models = build(text, SmallModels()), SmallModels()
+    again = build(text, models, as_known(text, built))
+    assert {one.id: one for one in again.nodes} == {one.id: one for one in built.nodes}
+    ties, same = ({(one.start, one.end): one for one in made.edges} for made in (built, again))
+    assert ties == same
+    usage = models.meter.usage()
+    assert {step for step, one in usage.items() if one.saved} == {"aspects", "summaries", "details"}
+
+
+def test_an_edit_changes_what_it_touches_alone(text: Text) -> None:
+    built = build(text, SmallModels(), cluster_size=4)
+    known = as_known(text, built)
+    edited = read_story(WINTER.replace("on day 7 of", "on day seven of", 1), known)
+    again = build(edited, SmallModels(), known, cluster_size=4)
+    assert again.facts["changed"] == 1
+    before, now = {node.id for node in built.nodes}, {node.id for node in again.nodes}
+    assert 0 < len(before - now) < len(before) / 4
+
+
+def test_without_levels_and_details_there_is_nothing_to_build(text: Text) -> None:
+    built = build(text, SmallModels(), levels=0, details=0)
+    assert (built.nodes, built.edges) == ((), ())
+    assert built.facts == {"assigned": [], "changed": 0, "aspects": [], "details": 0}
+
+
+# Settings
+
+
+@pytest.mark.parametrize(
+    "given", [{"levels": -1}, {"membership": 1}, {"cluster_count": "aic"}, {"level": 3}]
+)
+def test_knobs_out_of_range_or_unknown_are_refused(given: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        GRAPH.knobs(**given)
+
+
+def test_the_result_depends_on_what_the_aspects_say_and_offline_on_no_chat() -> None:
+    knobs = GRAPH.knobs(set="general")
+    online, offline = GRAPH.settings(knobs, False), GRAPH.settings(knobs, True)
+    [described] = online["set"].values()
+    assert len(described) == 2
+    assert set(online) - set(offline) == {"details_per_call", "aspects_with_summaries"}
+    assert set(online) == set(GRAPH.knobs.model_fields)
+
+
+def test_an_aspect_set_that_is_none_is_refused(text: Text) -> None:
+    with pytest.raises(SettingsError, match="narative"):
+        build(text, SmallModels(), set="narative")
+
+
+# What a dry run counts
+
+
+def spent(text: Text, means: dict[str, float] | None = None, **knobs: Any) -> dict[str, Usage]:
+    models = SmallModels(offline=False)
+    build(text, models, Known(means=means or {}), cluster_size=4, **knobs)
+    return models.meter.usage()
+
+
+def test_a_dry_run_expects_as_many_aspects_as_there_were(text: Text) -> None:
+    few, many = (spent(text, {"mean_aspects": mean})["summaries"].calls for mean in (1.0, 3.0))
+    assert 2 * few < many <= 3.5 * few
+
+
+def test_a_dry_run_expects_summaries_and_details_as_long_as_they_were(text: Text) -> None:
+    short, long = (
+        spent(text, {"mean_summary": 40.0 * times, "mean_detail": 8.0 * times}) for times in (1, 2)
+    )
+    for step in ("summaries", "details"):
+        assert long[step].completion_tokens > 1.4 * short[step].completion_tokens
+
+
+@pytest.mark.parametrize("knobs", [{}, {"aspects_with_summaries": True}, {"details_per_call": 1}])
+def test_no_stand_in_is_refused_by_who_reads_it(text: Text, knobs: dict[str, Any]) -> None:
+    usage = spent(text, **knobs)
+    assert sum(one.faults for one in usage.values()) == 0
+    calls = usage["details"].calls
+    assert calls == (len(text.chunks) if "details_per_call" in knobs else -(-len(text.chunks) // 4))
+
+
+def test_a_prompt_without_a_stand_in_can_not_be_expected() -> None:
+    with pytest.raises(ModelError, match="without --dry-run"):
+        ExpectedChat("any", None, "").complete(Prompt("", "Who?", 10, 0.0))
