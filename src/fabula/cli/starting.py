@@ -12,7 +12,7 @@ from fabula.server import IDLE, Address, PrivateServer, Progress, Report
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from fabula.service import Fabula
+    from fabula import Fabula
     from fabula.settings import Settings
 
 PAUSE = 5.0
@@ -22,7 +22,7 @@ PAUSE = 5.0
 @contextmanager
 def opened(settings: Settings) -> Iterator[Fabula]:
     """The service; should it have to start the private server, that is shown."""
-    from fabula.service import Fabula
+    from fabula import Fabula
 
     with shown() as report, Fabula(settings, report=report) as fabula:
         yield fabula
