@@ -56,7 +56,16 @@ BREAKS = {
     "check_aspects": [
         "MATCH (n:Summary {aspect: 'plot'}) DETACH DELETE n",
     ],
-    "check_searchable_aspects": ["MATCH (s:EmbeddingSpace) SET s.aspects = ['', 'theme']"],
+    "check_searchable": [
+        "MATCH (s:Collection) SET s.aspects = ['', 'theme']",
+        "MATCH (s:Collection) SET s.kinds = ['chunk', 'summary']",
+    ],
+    "check_sources": [
+        "MATCH (n:Detail {ordinal: 1}) SET n.sources = []",
+        "MATCH (n:Detail {ordinal: 1}) REMOVE n.sources",
+        "MATCH (n:Summary {level: 2}) SET n.sources = ['nowhere']",
+        "MATCH (n:Detail {ordinal: 1}), (other:Detail {ordinal: 0}) SET n.sources = [other.id]",
+    ],
     "check_details": [
         "MATCH (:Detail {ordinal: 1})-[r:DETAILS]->() DELETE r",
         "MATCH (d:Detail {ordinal: 1}), (c:Chunk {index: 3}) CREATE (d)-[:DETAILS]->(c)",
@@ -70,7 +79,7 @@ BREAKS = {
         "MATCH (n:Summary {level: 2}) SET n.embedding = [1.0, 0.0]",
         "MATCH (n:Detail {ordinal: 1}) SET n.embedding = [one IN n.embedding | 0.0]",
         "MATCH (n:Detail {ordinal: 1}) SET n.embedding = [one IN n.embedding | 0.0 / 0.0]",
-        "MATCH (s:EmbeddingSpace) SET s.id = 'elsewhere'",
+        "MATCH (s:Collection) SET s.name = 'elsewhere ' + s.name",
     ],
     "check_ids": [
         "MATCH (d:Detail {ordinal: 0})-->(c:Chunk {index: 0}) SET d.id = c.id",
@@ -91,7 +100,7 @@ BREAKS = {
     ],
     "find_indexes": [
         "DROP INDEX passage_texts",
-        "DROP INDEX passage_vectors",
-        "MATCH (s:EmbeddingSpace) SET s.dimensions = 16",
+        "DROP INDEX passage_vectors_8",
+        "MATCH (s:Collection) SET s.dimensions = 17",
     ],
 }
