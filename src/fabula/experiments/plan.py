@@ -19,7 +19,7 @@ from fabula.experiments.metrics import judging
 from fabula.experiments.model import DataSet, Question
 from fabula.experiments.suite import METHOD, MODELS, RUNNING, Ask, Suite, SystemPart
 from fabula.graph.building import with_bases
-from fabula.graph.method import graphs
+from fabula.graph.method import graph, graphs
 from fabula.kit import Kit
 from fabula.settings import PRESETS, Settings, names, paths
 
@@ -121,6 +121,7 @@ def _tested(
         name = f"{series}, {suite.sweep.setting} {value}"
     try:
         settings = _settings(suite, given, system, own)
+        wanted = [graph(name).name for name in settings.graphs]
     except SettingsError as error:
         raise SettingsError(f"Suite {suite.name}, system {name!r}: {error}") from error
     filters: dict[str, tuple[str, ...]] = {}
@@ -130,7 +131,7 @@ def _tested(
         filters["kinds"] = system.kinds
     ask: Ask = "retrieve" if settings.offline else suite.ask
     # A graph of all texts is another with other texts; one of each text is the same for all suites.
-    made_from = Kit(settings).recipes("", with_bases(graphs(), settings.graphs))
+    made_from = Kit(settings).recipes("", with_bases(graphs(), wanted))
     texts = [text.id for text in data.texts] if suite.data.scope == "collection" else []
     collection = f"bench-{data.name}-{_digest([made_from, texts, made_with()])[:8]}"
     result = {
@@ -168,7 +169,7 @@ def _whole(given: Mapping[str, Any]) -> dict[str, Any]:
 
 def made_with() -> dict[str, str]:
     """What results depend on beside settings and data: Fabula's version, and its prompts' texts."""
-    of_graphs = [graph.prompts for graph in graphs().values() if graph.prompts]
+    of_graphs = [one.prompts for one in graphs().values() if one.prompts]
     texts = {
         f"{folder.parent.name}/{file.name}": file.read_text(encoding="utf-8")
         for folder in (prompts.FOLDER, judging.FOLDER, *of_graphs)
