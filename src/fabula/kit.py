@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel
-
 from fabula.graph import TEXT
 from fabula.graph.building import Recipe, recipe, text_recipe
 from fabula.graph.method import Graph, Role
@@ -77,8 +75,8 @@ class Kit:
     def _paid(self) -> Embedder:
         return BudgetedEmbedder(self._remote, self._budget)
 
-    def knobs(self, graph: Graph[Any]) -> BaseModel:
-        """A graph's own settings."""
+    def knobs(self, graph: Graph[Any]) -> Any:
+        """A graph's own settings, of the class that it names."""
         return self._settings.table(graph.name)
 
     def recipes(

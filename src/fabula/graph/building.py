@@ -10,7 +10,7 @@ from typing import Any
 from fabula.errors import FabulaError
 from fabula.graph import TEXT, Edge, Node, Owner, Part, Record, differences, fingerprint
 from fabula.graph.method import Built, Graph
-from fabula.model import Chunk, Document, Entry, Section, Usage
+from fabula.model import Chunk, Document, Entry, Section, Usage, not_embedded
 
 CHUNKING = 1
 """The version of how a text is cut into chunks."""
@@ -121,9 +121,7 @@ def text_part(
     )
     edges = [Edge("FROM_DOCUMENT", chunk.id, document.id) for chunk in chunks]
     edges += [Edge("FIRST_CHUNK", document.id, chunk.id) for chunk in chunks[:1]]
-    edges += [
-        Edge("NEXT_CHUNK", one.id, after.id) for one, after in itertools.pairwise(chunks)
-    ]
+    edges += [Edge("NEXT_CHUNK", one.id, after.id) for one, after in itertools.pairwise(chunks)]
     return Part(
         owner=Owner(document.collection, TEXT, document.id),
         nodes=(described, *map(_chunk_node, chunks)),
@@ -157,8 +155,8 @@ def chunks_of(part: Part) -> tuple[Chunk, ...]:
     chunks = []
     for node in part.nodes:
         place = {name: node.properties[name] for name in names}
-        vector = {} if node.embedding is None else {"embedding": node.embedding}
-        chunks.append(Chunk(id=node.id, **place, **vector))
+        vector = not_embedded() if node.embedding is None else node.embedding
+        chunks.append(Chunk(id=node.id, **place, embedding=vector))
     return tuple(sorted(chunks, key=lambda chunk: chunk.index))
 
 
