@@ -37,7 +37,7 @@ PARTS: dict[str, Callable[[Path | None], list[Figure]]] = {
 )
 @click.option(
     "--passages",
-    type=click.IntRange(min=library.LEAST),
+    type=click.Choice(library.SIZES),
     default=library.SIZES[0],
     show_default=True,
     help="how large the library grows; 300000 takes an hour, 1000000 a night",
