@@ -27,7 +27,6 @@ SETTINGS = {
     # then refuses to start and names them (tests/test_server_merging.py).
     "internal.dbms.index.vector.merge_policy": "TIERED",
     "internal.dbms.index.vector.segments_per_tiers": "2.0",
-    "internal.dbms.index.vector.max_merge_at_once": "30",
 }
 """What every server of Fabula's has in common; docker-compose.yml says the same."""
 
