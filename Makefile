@@ -3,13 +3,19 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint bench clean
+.PHONY: demo check test nightly lint bench clean
 
 demo: $(VENV)/installed
 	$(BIN)/fabula demo
 
 test: $(VENV)/installed-test
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
+
+check: lint $(VENV)/installed-test
+	$(BIN)/python -m pytest --numprocesses 2 -m 'not server and not nightly'
+
+nightly: $(VENV)/installed-test
+	$(BIN)/python -m pytest -m nightly
 
 lint: $(VENV)/installed-lint
 	$(BIN)/ruff check

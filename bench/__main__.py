@@ -10,7 +10,18 @@ from pathlib import Path
 
 import click
 
-from bench import cost, coverage, cpu, faults, retrieval, startup, waiting, writing
+from bench import (
+    cost,
+    coverage,
+    cpu,
+    faults,
+    lookup,
+    retrieval,
+    startup,
+    waiting,
+    writers,
+    writing,
+)
 from bench.report import Figure, shown
 
 PARTS: dict[str, Callable[[Path | None], list[Figure]]] = {
@@ -21,6 +32,8 @@ PARTS: dict[str, Callable[[Path | None], list[Figure]]] = {
     "retrieval": retrieval.measure,
     "coverage": coverage.measure,
     "writing": writing.measure,
+    "writers": writers.measure,
+    "lookup": lookup.measure,
     "startup": startup.measure,
 }
 

@@ -34,6 +34,7 @@ BREAKS = {
         "MATCH (d:Document) DETACH DELETE d",
         "MATCH (n:Detail) WITH n LIMIT 1 SET n.document = 'nowhere'",
         "MATCH (n:Summary) WITH n LIMIT 1 REMOVE n.document",
+        "MATCH (p:Part {graph: 'aspects'}) DETACH DELETE p",
     ],
     "check_summary_members": [
         "MATCH (:Summary {level: 1, aspect: 'plot'})-[r:SUMMARIZES]->() DELETE r",
@@ -56,7 +57,16 @@ BREAKS = {
     "check_aspects": [
         "MATCH (n:Summary {aspect: 'plot'}) DETACH DELETE n",
     ],
-    "check_searchable_aspects": ["MATCH (s:EmbeddingSpace) SET s.aspects = ['', 'theme']"],
+    "check_searchable": [
+        "MATCH (s:Collection) SET s.aspects = ['', 'theme']",
+        "MATCH (s:Collection) SET s.kinds = ['chunk', 'summary']",
+    ],
+    "check_sources": [
+        "MATCH (d:Detail {ordinal: 1}) SET d.sources = []",
+        "MATCH (d:Detail {ordinal: 1}) REMOVE d.sources",
+        "MATCH (d:Detail {ordinal: 1}), (o:Detail {ordinal: 0}) SET d.sources = [o.id]",
+        "MATCH (s:Summary {level: 2}), (c:Chunk {index: 0}) SET s.sources = s.sources + c.id",
+    ],
     "check_details": [
         "MATCH (:Detail {ordinal: 1})-[r:DETAILS]->() DELETE r",
         "MATCH (d:Detail {ordinal: 1}), (c:Chunk {index: 3}) CREATE (d)-[:DETAILS]->(c)",
@@ -70,7 +80,8 @@ BREAKS = {
         "MATCH (n:Summary {level: 2}) SET n.embedding = [1.0, 0.0]",
         "MATCH (n:Detail {ordinal: 1}) SET n.embedding = [one IN n.embedding | 0.0]",
         "MATCH (n:Detail {ordinal: 1}) SET n.embedding = [one IN n.embedding | 0.0 / 0.0]",
-        "MATCH (s:EmbeddingSpace) SET s.id = 'elsewhere'",
+        "MATCH (n:Detail) REMOVE n:Passage8",
+        "MATCH (s:Collection) DELETE s",
     ],
     "check_ids": [
         "MATCH (d:Detail {ordinal: 0})-->(c:Chunk {index: 0}) SET d.id = c.id",
@@ -79,9 +90,11 @@ BREAKS = {
     "check_properties": [
         "MATCH (n:Chunk) SET n.collection = 'another'",
         "MATCH (n:Chunk) SET n.kind = 'detail'",
-        "MATCH (n:Chunk {index: 0}) SET n:Detail",
-        "MATCH (n:Detail) SET n.aspect = 'plot'",
+        "MATCH (n:Chunk {index: 0}) SET n.aspect = 'plot'",
         "MATCH (n:Chunk) REMOVE n.level",
+    ],
+    "check_summary_properties": [
+        "MATCH (n:Detail) SET n.aspect = 'plot'",
         "MATCH (n:Summary) SET n.aspect = ''",
     ],
     "check_texts": [
@@ -91,7 +104,7 @@ BREAKS = {
     ],
     "find_indexes": [
         "DROP INDEX passage_texts",
-        "DROP INDEX passage_vectors",
-        "MATCH (s:EmbeddingSpace) SET s.dimensions = 16",
+        "DROP INDEX passage_vectors_8",
+        "MATCH (s:Collection) SET s.dimensions = 16",
     ],
 }

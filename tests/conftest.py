@@ -35,9 +35,19 @@ LONGEST = (
 )
 
 
+STARTING = {"address", "addresses", "kills"}
+"""Fixtures that start a Neo4j."""
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The longest files first, so that no core waits for the other at the end."""
+    """The longest files first, so that no core waits for the other at the end.
+
+    A test that needs a server is marked so, for `make check`, which leaves it out.
+    """
     items.sort(key=lambda item: item.path.stem not in LONGEST)
+    for item in items:
+        if STARTING.intersection(getattr(item, "fixturenames", ())):
+            item.add_marker("server")
 
 
 @pytest.fixture(autouse=True)

@@ -13,32 +13,38 @@ import pytest
 from conftest import cypher
 from endpoint import Endpoint
 from fabula import Fabula
-from fabula.model import DocumentGraph, Filters
+from fabula import store as store_module
+from fabula.graph import Node, Part
+from fabula.graph.method import graphs
+from fabula.model import Filters
+from fabula.providers import Embedder
+from fabula.queries import query
 from fabula.reembed import Reembedded
 from fabula.settings import STATIC
-from fabula.store import Store
+from fabula.store import Store, reembedding, schema
+from fabula.store.checks import check
 from fabula.store.space import Space
-from graphs import Passage, small_graph
+from graphs import put, small_graph
 
 STATEMENTS = (
-    "switch_reembedding_on",
-    "find_to_embed",
-    "save_next_embeddings",
-    "schema_passage_vectors_next",
-    "switch_space",
-    "schema_drop_passage_vectors",
-    "schema_passage_vectors",
-    "switch_clearing_on",
-    "schema_drop_passage_vectors_next",
-    "switch_reembedding_off",
+    "core/reembed_begin",
+    "core/reembed_find",
+    "core/reembed_save",
+    "core/schema_passage_vectors",
+    "core/save_parts",
+    "core/reembed_flip",
+    "core/reembed_clear",
+    "core/reembed_end",
 )
 """A run's, in order; what lies between two of them is found undone by the next run."""
+COLLECTION = "winter"
 KNOWN: dict[str, Any] = {
     "model": "offline",
     "chunk_tokens": 40,
     "levels": 0,
     "details": 1,
     "embedding_batch": 16,
+    "collection": COLLECTION,
 }
 """Settings that make a graph fast."""
 STORY = "\n\n".join(
@@ -59,29 +65,25 @@ class Crash(BaseException):
 
 @contextmanager
 def written(store: Store, folder: Path) -> Iterator[Path]:
-    """A book and a graph with trees, in the static space; other tests find all as they know it."""
+    """A book and a graph with trees, in the static space."""
     path = folder / "winter.txt"
     path.write_text(f"Title: Winter\nAuthor: Nobody\nLanguage: en\n\n{STORY}")
     with fabula() as service:
         [outcome] = service.ingest(path)
-        store.replace(_static(small_graph(), service), service._kit.built_with)
-    assert outcome.chunks > 10
+        embedder = service.app.kit.embedder
+        put(store, _embedded(small_graph(collection=COLLECTION), embedder), embedder.model)
+    assert outcome.counts["chunk"] > 10
     yield path
-    cypher(store, "DROP INDEX passage_vectors_next IF EXISTS")
-    cypher(store, "MATCH (s:EmbeddingSpace) REMOVE s.phase, s.next_model, s.next_dimensions")
 
 
-def _static(graph: DocumentGraph, service: Fabula) -> DocumentGraph:
-    def embedded(passages: Sequence[Passage]) -> tuple[Passage, ...]:
-        rows = service._kit.embedder.embed([one.text for one in passages]).vectors
-        return tuple(replace(one, embedding=row) for one, row in zip(passages, rows, strict=True))
+def _embedded(parts: Sequence[Part], embedder: Embedder) -> list[Part]:
+    def embedded(node: Node) -> Node:
+        if node.embedding is None:
+            return node
+        [row] = embedder.embed([node.properties["text"]]).vectors
+        return replace(node, embedding=row)
 
-    return replace(
-        graph,
-        chunks=embedded(graph.chunks),
-        summaries=embedded(graph.summaries),
-        details=embedded(graph.details),
-    )
+    return [replace(part, nodes=tuple(map(embedded, part.nodes))) for part in parts]
 
 
 def fabula(server: Endpoint | None = None, model: str = "m", **flags: Any) -> Fabula:
@@ -98,62 +100,56 @@ def reembed(server: Endpoint | None = None, model: str = "m", **flags: Any) -> R
 
 
 def passages(store: Store) -> int:
-    [row] = cypher(store, "MATCH (n:Chunk|Summary|Detail) RETURN count(*) AS count")
+    [row] = cypher(store, "MATCH (n:Passage) RETURN count(*) AS count")
     return int(row["count"])
 
 
 def space(store: Store) -> Space:
-    found = store.space()
+    found = store.space(COLLECTION)
     assert found is not None
     return found
 
 
 def is_canonical(store: Store, model: str, dimensions: int) -> None:
-    """One property, one index, one model, and nothing left of how it came to that."""
+    """One property, one label, one model, an index of them, and nothing left of another."""
     now = space(store)
     assert (now.model, now.dimensions, now.phase, now.next_model) == (model, dimensions, "", "")
-    [row] = cypher(
+    rows = cypher(
         store,
-        "MATCH (n:Chunk|Summary|Detail) RETURN count(n.next_embedding) AS next, "
-        "collect(DISTINCT size(n.embedding)) AS sizes",
+        "MATCH (n:Passage) RETURN DISTINCT [label IN labels(n) WHERE label STARTS WITH 'Passage' "
+        "AND label <> 'Passage'] AS labels, size(n.embedding) AS one, size(n.embedding_2) AS two",
     )
-    assert row == {"next": 0, "sizes": [dimensions]}
-    indexes = cypher(
-        store,
-        "SHOW INDEXES YIELD name, type, state, properties, options WHERE type = 'VECTOR' "
-        "RETURN name, state, properties[0] AS property, options.indexConfig AS config",
-    )
-    assert [(row["name"], row["state"], row["property"]) for row in indexes] == [
-        ("passage_vectors", "ONLINE", "embedding")
-    ]
-    config = indexes[0]["config"]
-    assert config["vector.dimensions"] == dimensions
-    assert config["vector.quantization.type"] == "NONE"
-    settings = {entry.settings["embedding_model"] for entry in store.documents()}
-    assert settings <= {model}
+    sizes = (dimensions, None) if now.slot == 1 else (None, dimensions)
+    assert rows == [{"labels": [f"Passage{dimensions}"], "one": sizes[0], "two": sizes[1]}]
+    [index] = [one for one in store.indexes() if one.name == now.index]
+    assert (index.state, index.dimensions) == ("ONLINE", dimensions)
+    assert check(store, graphs().values()).violations == ()
+    for entry in store.documents(COLLECTION):
+        models = {one.made_from["models"]["embedding_model"] for one in entry.graphs.values()}
+        assert models == {model}
 
 
 def finds_each_passage(store: Store, service: Fabula) -> None:
     """The nearest to a text's own vector says just that text; of every fourth."""
-    embedder = service._kit.embedder
-    rows = cypher(store, "MATCH (n:Chunk|Summary|Detail) RETURN n.text AS text ORDER BY n.id")
+    embedder = service.app.kit.embedder
+    rows = cypher(store, "MATCH (n:Passage) RETURN n.text AS text ORDER BY n.id")
     for text in [row["text"] for row in rows[::4]]:
         [vector] = embedder.embed([text.strip()]).vectors
-        hits = store.nearest(vector, 5, Filters(), embedder.model)
+        hits = store.nearest(vector, 5, Filters(COLLECTION), embedder.model)
         assert hits[0].score == pytest.approx(1, abs=1e-4)
         assert text in {hit.text for hit in hits if hit.score > hits[0].score - 1e-4}
 
 
 def stop(monkeypatch: pytest.MonkeyPatch, statement: str, server: Endpoint | None = None) -> None:
     """A run that ends just before `statement`, as if its process had been killed there."""
-    rows = Store.rows
 
-    def crashing(self: Store, name: str, **parameters: Any) -> list[dict[str, Any]]:
+    def crashing(name: str) -> str:
         if name == statement:
             raise Crash
-        return rows(self, name, **parameters)
+        return query(name)
 
     with monkeypatch.context() as patched:
-        patched.setattr(Store, "rows", crashing)
+        for module in (store_module, reembedding, schema):
+            patched.setattr(module, "query", crashing)
         with pytest.raises(Crash):
             reembed(server)

@@ -41,6 +41,7 @@ def home(tmp_path: Path) -> Iterator[Path]:
     PrivateServer(tmp_path / "home", "256m", "64m").destroy(programs=True)
 
 
+@pytest.mark.server
 def test_a_dumped_graph_is_loaded_as_it_was(home: Path, tmp_path: Path) -> None:
     file = tmp_path / "graphs.dump"
     with Fabula() as fabula:

@@ -14,24 +14,24 @@ from breaks import BREAKS
 from conftest import cypher
 from fabula import Fabula
 from fabula.cli import main
+from fabula.graph.method import graphs
 from fabula.store import Store
-from fabula.store.checks import MOST, OF_DOCUMENTS, check
-from graphs import DIMENSIONS, small_graph
+from fabula.store.checks import MOST, Findings
+from fabula.store.checks import check as check_graphs
+from graphs import DIMENSIONS, document_id, nodes, put, small_graph
 
-BUILT = {
-    "embedding_model": "test-model",
-    "aspects": {"plot": ["", ""], "theme": ["", ""]},
-    "levels": 5,
-    "details": 2,
-}
+
+def check(store: Store, collection: str = "", document: str = "") -> Findings:
+    return check_graphs(store, graphs().values(), collection, document)
 
 
 @pytest.fixture
 def sound(store: Store) -> Store:
     """A graph of two documents in two collections."""
-    store.prepare("test-model", DIMENSIONS)
-    store.replace(small_graph(), BUILT)
-    store.replace(small_graph("b.txt", chunks=3, collection="other"), BUILT)
+    for collection in ("default", "other"):
+        store.prepare(collection, "test-model", DIMENSIONS)
+    put(store, small_graph())
+    put(store, small_graph("b.txt", chunks=3, collection="other"))
     return store
 
 
@@ -52,11 +52,8 @@ def test_an_empty_graph_is_sound(store: Store) -> None:
     [(name, statement) for name, statements in BREAKS.items() for statement in statements],
 )
 def test_what_breaks_an_invariant_is_found(sound: Store, invariant: str, statement: str) -> None:
-    try:
-        cypher(sound, statement)
-        assert invariant in {violation.invariant for violation in check(sound).violations}
-    finally:
-        cypher(sound, "MATCH (s:EmbeddingSpace) SET s.id = 'graph', s.dimensions = 8")
+    cypher(sound, statement)
+    assert invariant in {violation.invariant for violation in check(sound).violations}
 
 
 def test_a_chain_into_another_document_is_found(sound: Store) -> None:
@@ -73,8 +70,8 @@ def test_a_finding_names_the_document_a_node_and_the_cure(sound: Store) -> None:
     graph = small_graph()
     cypher(sound, "MATCH (n:Chunk {collection: 'default', index: 2}) SET n.text = ''")
     [found] = check(sound).violations
-    assert (found.title, found.document) == ("A", graph.document.id)
-    assert (found.id, found.count) == (graph.chunks[2].id, 1)
+    assert (found.title, found.document) == ("A", document_id(graph))
+    assert (found.id, found.count) == (nodes(graph, "Chunk")[2].id, 1)
     assert "`fabula ingest --rebuild --collection default a.txt`" in found.cure
 
 
@@ -83,7 +80,7 @@ def test_a_cure_can_be_pasted_whatever_a_file_and_a_collection_are_called(
 ) -> None:
     book = tmp_path / "Dora's book (2).txt"
     book.write_text("Title: Dora\n\nAnna walked to the harbour. Boris went to the mill at night.")
-    with Fabula(collection="her own", levels=0) as fabula:
+    with Fabula(collection="her own", graphs="") as fabula:
         [made] = fabula.ingest(book)
         cypher(store, "MATCH (n:Chunk) WITH n LIMIT 1 SET n.text = ' '")
         [found] = fabula.check().violations
@@ -109,19 +106,21 @@ def test_a_document_that_is_replaced_meanwhile_is_looked_at_again(
     sound: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cypher(sound, "MATCH (n:Chunk {collection: 'default', index: 3}) SET n.text = ''")
-    rows = Store.rows
+    run = Store.run
     looked: list[str] = []
 
-    def replaced(self: Store, name: str, **parameters: Any) -> list[dict[str, Any]]:
-        found = rows(self, name, **parameters)
+    def replaced(
+        self: Store, statement: str, name: str = "", /, **parameters: Any
+    ) -> list[dict[str, Any]]:
+        found = run(self, statement, name, **parameters)
         looked.append(name)
-        if name == OF_DOCUMENTS[-1] and looked.count(name) == 1:
-            sound.replace(small_graph(words="new"), BUILT)
+        if name == "check_weights" and looked.count(name) == 1:
+            put(sound, small_graph(words="new"))
         return found
 
-    monkeypatch.setattr(Store, "rows", replaced)
+    monkeypatch.setattr(Store, "run", replaced)
     assert check(sound).violations == ()
-    assert looked.count(OF_DOCUMENTS[-1]) == 2
+    assert looked.count("check_weights") == 2
 
 
 def test_a_thousand_broken_nodes_are_one_finding(sound: Store) -> None:
@@ -130,7 +129,7 @@ def test_a_thousand_broken_nodes_are_one_finding(sound: Store) -> None:
     assert sorted(one.count for one in found) == [6, 8]
     cypher(
         sound,
-        "UNWIND range(1, 99) AS n CREATE (:Chunk {id: 'chunk ' + n, document: 'document ' + n})",
+        "UNWIND range(1, 99) AS n CREATE (:Passage:Chunk {id: 'chunk ' + n, document: 'd ' + n})",
     )
     orphans = [one for one in check(sound).violations if one.invariant == "check_orphans"]
     assert len(orphans) == MOST
@@ -138,18 +137,15 @@ def test_a_thousand_broken_nodes_are_one_finding(sound: Store) -> None:
 
 def test_one_document_is_checked_alone(sound: Store) -> None:
     cypher(sound, "MATCH (n:Chunk {collection: 'default', index: 2}) SET n.tokens = -1")
-    assert check(sound, small_graph().document.id).violations
-    other = check(sound, small_graph("b.txt", collection="other").document.id)
+    assert check(sound, "default", document_id(small_graph())).violations
+    other = check(sound, "other", document_id(small_graph("b.txt", collection="other")))
+    assert check(sound, "other").violations == (), "what is wrong elsewhere is not told"
     assert (other.documents, other.passages, other.violations) == (1, 3 + 6 + 6, ())
 
 
 def test_a_document_without_trees_or_details_is_sound(sound: Store) -> None:
     cypher(sound, "MATCH (n:Summary|Detail) DETACH DELETE n")
-    cypher(
-        sound,
-        "MATCH (d:Document) SET d.settings = $settings",
-        settings='{"aspects": {"plot": ["", ""]}, "levels": 0, "details": 0}',
-    )
+    cypher(sound, "MATCH (p:Part {graph: 'aspects'}) SET p.aspects = [], p.details = 0")
     assert check(sound).violations == ()
 
 
@@ -178,37 +174,31 @@ def test_what_was_left_over_is_told_and_no_violation(sound: Store, statement: st
     assert note.startswith("1 nodes are left over")
 
 
-@pytest.mark.parametrize(
-    ("phase", "needed"), [("writing", "passage_vectors"), ("moving", "passage_vectors_next")]
-)
-def test_a_graph_that_is_being_re_embedded_needs_the_index_that_is_read(
-    sound: Store, phase: str, needed: str
+@pytest.mark.parametrize("phase", ["writing", "clearing"])
+def test_a_collection_that_is_being_re_embedded_needs_the_index_that_is_read(
+    sound: Store, phase: str
 ) -> None:
-    try:
-        cypher(
-            sound,
-            "MATCH (s:EmbeddingSpace) "
-            "SET s.next_model = 'next-model', s.next_dimensions = 8, s.phase = $phase",
-            phase=phase,
-        )
-        cypher(sound, f"DROP INDEX {needed} IF EXISTS")
-        [found] = check(sound).violations
-    finally:
-        cypher(sound, "MATCH (s:EmbeddingSpace) REMOVE s.next_model, s.next_dimensions, s.phase")
+    cypher(
+        sound,
+        "MATCH (s:Collection {name: 'default'}) "
+        "SET s.next_model = 'next-model', s.next_dimensions = 9, s.phase = $phase",
+        phase=phase,
+    )
+    needed = f"passage_vectors_{DIMENSIONS}"
+    cypher(sound, f"DROP INDEX {needed} IF EXISTS")
+    found, _ = check(sound).violations
     assert found.what == f"the index {needed} is missing"
-    assert found.cure.startswith("run `fabula reembed --embedding-model next-model`")
+    model = "next-model" if phase == "writing" else "test-model"
+    assert f"`fabula reembed --collection default --embedding-model {model}`" in found.cure
 
 
-def test_a_graph_that_is_being_re_embedded_is_sound_and_said_to_be_so(sound: Store) -> None:
-    try:
-        cypher(
-            sound,
-            "MATCH (s:EmbeddingSpace) "
-            "SET s.next_model = 'next-model', s.next_dimensions = 2, s.phase = 'writing'",
-        )
-        cypher(sound, "MATCH (n:Summary) SET n.embedding = [1.0, 0.0]")
-        findings = check(sound)
-    finally:
-        cypher(sound, "MATCH (s:EmbeddingSpace) REMOVE s.next_model, s.next_dimensions, s.phase")
+def test_a_collection_that_is_being_re_embedded_is_sound_and_said_to_be_so(sound: Store) -> None:
+    cypher(
+        sound,
+        "MATCH (s:Collection {name: 'default'}) "
+        "SET s.next_model = 'next-model', s.next_dimensions = 2, s.phase = 'writing'",
+    )
+    cypher(sound, "MATCH (n:Summary) SET n.embedding_2 = [1.0, 0.0]")
+    findings = check(sound)
     assert findings.violations == ()
-    assert findings.notes == ("The graph is being re-embedded with next-model.",)
+    assert findings.notes == ("Collection 'default' is being re-embedded with next-model.",)

@@ -22,9 +22,8 @@ from fabula.export import write
 from fabula.store import Store
 from fabula.store import export as export_module
 from fabula.store.export import Exported
-from graphs import DIMENSIONS, small_graph
+from graphs import DIMENSIONS, document_id, put, small_graph
 
-BUILT = {"embedding_model": "test-model"}
 HOSTILE = 'a "<b>&\x00\x0b c\r\nd\U0001f600 ]]> e'
 SPACE = "{http://graphml.graphdrawing.org/xmlns}"
 
@@ -32,11 +31,13 @@ SPACE = "{http://graphml.graphdrawing.org/xmlns}"
 @pytest.fixture
 def full(store: Store, graph_url: str) -> Store:
     """Two documents in two collections; the first has a hostile chunk."""
-    store.prepare("test-model", DIMENSIONS)
-    graph = small_graph()
-    first = replace(graph.chunks[0], text=HOSTILE)
-    store.replace(replace(graph, chunks=(first, *graph.chunks[1:])), BUILT)
-    store.replace(small_graph("b.txt", chunks=3, collection="other"), BUILT)
+    for collection in ("default", "other"):
+        store.prepare(collection, "test-model", DIMENSIONS)
+    text, aspects = small_graph()
+    described, first, *rest = text.nodes
+    hostile = replace(first, properties={**first.properties, "text": HOSTILE})
+    put(store, [replace(text, nodes=(described, hostile, *rest)), aspects])
+    put(store, small_graph("b.txt", chunks=3, collection="other"))
     return store
 
 
@@ -57,7 +58,7 @@ def in_graph(store: Store, collection: str) -> tuple[list[dict[str, Any]], Count
     """The properties of a collection's nodes by id, and its relationships by type."""
     nodes = cypher(
         store,
-        "MATCH (n:Document|Chunk|Summary|Detail {collection: $collection}) "
+        "MATCH (n:Document|Part|Passage {collection: $collection}) "
         "RETURN n {.*, embedding: NULL, created_at: toString(n.created_at), "
         "updated_at: toString(n.updated_at)} AS n ORDER BY n.id",
         collection=collection,
@@ -69,6 +70,16 @@ def in_graph(store: Store, collection: str) -> tuple[list[dict[str, Any]], Count
     )
     kept = [{key: value for key, value in row["n"].items() if value is not None} for row in nodes]
     return kept, Counter({row["type"]: row["count"] for row in edges})
+
+
+def weights() -> dict[tuple[str, str], float]:
+    """The memberships of a small graph, by summary and member."""
+    return {
+        (edge.start, edge.end): edge.properties["weight"]
+        for part in small_graph()
+        for edge in part.edges
+        if edge.type == "SUMMARIZES"
+    }
 
 
 def test_json_lines_hold_the_collection(full: Store, tmp_path: Path) -> None:
@@ -95,20 +106,16 @@ def test_relationships_name_both_ends_and_their_weights(full: Store, tmp_path: P
         for edge in edges
         if edge["label"] == "SUMMARIZES"
     }
-    assert found == {
-        (summary.id, member.id): member.weight
-        for summary in small_graph().summaries
-        for member in summary.members
-    }
+    assert found == weights()
 
 
 def test_embeddings_come_when_asked_for_as_they_were(full: Store, tmp_path: Path) -> None:
     run("--out", tmp_path / "with.jsonl", "--embeddings")
     nodes, _ = lines(tmp_path / "with.jsonl")
     found = {one["id"]: one["properties"].get("embedding") for one in nodes}
-    for chunk in small_graph().chunks:
+    for chunk in nodes(small_graph(), "Chunk"):
         assert np.array_equal(np.array(found[chunk.id], dtype=np.float32), chunk.embedding)
-    assert found[small_graph().document.id] is None
+    assert found[document_id(small_graph())] is None
 
 
 def test_graphml_holds_the_same_with_typed_keys(full: Store, tmp_path: Path) -> None:
@@ -127,9 +134,9 @@ def test_graphml_holds_the_same_with_typed_keys(full: Store, tmp_path: Path) -> 
         data = [(keys[one.attrib["key"]], one.text or "") for one in element]
         return {name: value(type, text) for (name, type), text in data}
 
-    nodes = {one.attrib["id"]: values(one) for one in root.iter(f"{SPACE}node")}
+    found = {one.attrib["id"]: values(one) for one in root.iter(f"{SPACE}node")}
     wanted, types = in_graph(full, "default")
-    assert set(nodes) == {one["id"] for one in wanted}
+    assert set(found) == {one["id"] for one in wanted}
     for one in wanted:
         texts = {
             name: json.dumps(value) if isinstance(value, list) else value
@@ -138,15 +145,14 @@ def test_graphml_holds_the_same_with_typed_keys(full: Store, tmp_path: Path) -> 
         }
         if "text" in texts:
             texts["text"] = texts["text"].replace("\x00", "").replace("\x0b", "")
-        label = nodes[one["id"]].pop("label")
-        assert label.lower() == one.get("kind", "document")
-        assert nodes[one["id"]] == texts
+        label = found[one["id"]].pop("label")
+        assert label.lower() == one.get("kind", "part" if "graph" in one else "document")
+        assert found[one["id"]] == texts
     edges = list(root.iter(f"{SPACE}edge"))
     assert Counter(values(one)["label"] for one in edges) == types
-    assert all({one.attrib["source"], one.attrib["target"]} <= set(nodes) for one in edges)
-    weights = [values(one)["weight"] for one in edges if values(one)["label"] == "SUMMARIZES"]
-    members = [member for one in small_graph().summaries for member in one.members]
-    assert sorted(weights) == sorted(member.weight for member in members)
+    assert all({one.attrib["source"], one.attrib["target"]} <= set(found) for one in edges)
+    told = [values(one)["weight"] for one in edges if values(one)["label"] == "SUMMARIZES"]
+    assert sorted(told) == sorted(weights().values())
 
 
 def test_one_document_or_all_collections(full: Store, tmp_path: Path) -> None:
@@ -155,7 +161,7 @@ def test_one_document_or_all_collections(full: Store, tmp_path: Path) -> None:
     assert {one["properties"]["collection"] for one in lines(file)[0]} == {"other"}
     run("--all", "--out", file)
     assert {one["properties"]["collection"] for one in lines(file)[0]} == {"other", "default"}
-    assert len(lines(file)[0]) == 19 + 16
+    assert len(lines(file)[0]) == 21 + 18
 
 
 def test_it_is_read_in_batches(
@@ -170,8 +176,8 @@ def test_it_is_read_in_batches(
 
 def test_a_document_that_changes_meanwhile_leaves_no_file(full: Store, tmp_path: Path) -> None:
     with Fabula() as fabula:
-        exported = Exported(fabula.store, fabula.documents())
-        full.replace(small_graph(words="new"), BUILT)
+        exported = Exported(fabula.store, list(fabula.documents()))
+        put(full, small_graph(words="new"))
         with pytest.raises(StoreError, match=r"A was changed while it was read: export it again"):
             write(exported, tmp_path / "graph.jsonl", "jsonl")
     assert list(tmp_path.iterdir()) == []
@@ -219,7 +225,8 @@ def test_a_collection_that_is_not_there_takes_the_place_of_no_file(
     file = tmp_path / "backup.jsonl"
     file.write_text("good")
     said = run("--collection", "typo", "--out", file, code=1).output
-    assert "into collection 'typo' yet; there are: default, other" in said
+    assert "into collection 'typo' yet: run `fabula ingest BOOK --collection typo`" in said
+    assert "other" not in said.replace("another", ""), "nothing is told of other collections"
     assert file.read_text() == "good"
 
 
@@ -253,21 +260,15 @@ def test_keys_of_graphml_are_words_whatever_a_property_is_called(
 
 def test_embeddings_wait_until_a_re_embedding_has_ended(full: Store, tmp_path: Path) -> None:
     file = tmp_path / "graph.jsonl"
-    try:
-        cypher(full, "MATCH (s:EmbeddingSpace) SET s.phase = 'moving', s.next_model = 'm'")
-        assert "is being re-embedded with m" in run("--out", file, "--embeddings", code=1).output
-        assert not file.exists()
-        run("--out", file)
-    finally:
-        cypher(full, "MATCH (s:EmbeddingSpace) REMOVE s.phase, s.next_model")
+    cypher(full, "MATCH (s:Collection) SET s.phase = 'writing', s.next_model = 'm'")
+    assert "is being re-embedded with m" in run("--out", file, "--embeddings", code=1).output
+    assert not file.exists()
+    run("--out", file)
 
 
 def test_embeddings_of_two_models_are_never_one_file(full: Store) -> None:
-    nodes = Exported(full, full.documents()).nodes(embeddings=True)
-    next(nodes)
-    try:
-        cypher(full, "MATCH (s:EmbeddingSpace) SET s.model = 'another'")
-        with pytest.raises(StoreError, match="re-embedded while it was read"):
-            list(nodes)
-    finally:
-        cypher(full, "MATCH (s:EmbeddingSpace) SET s.model = 'test-model'")
+    there = Exported(full, list(full.documents("default"))).nodes(embeddings=True)
+    next(there)
+    cypher(full, "MATCH (s:Collection) SET s.model = 'another'")
+    with pytest.raises(StoreError, match="re-embedded while it was read"):
+        list(there)

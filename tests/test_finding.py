@@ -8,20 +8,23 @@ import pytest
 
 from conftest import connect, cypher
 from fabula.errors import SpaceError, StoreError
-from fabula.model import Chunk, Detail, Filters, Summary
+from fabula.model import Filters
 from fabula.server import Address
 from fabula.store import Store, schema
 from fabula.store.schema import Index
-from graphs import BUILT, DIMENSIONS, small_graph, vector
+from graphs import DIMENSIONS, document_id, in_space, put, small_graph, vector
+
+HERE = Filters("default")
+VECTORS = f"passage_vectors_{DIMENSIONS}"
 
 
 def test_the_nearest_come_first_with_their_cosine(ready: Store) -> None:
     graph = small_graph(chunks=6)
-    ready.replace(graph, BUILT)
+    put(ready, graph)
     asked = vector(77)
-    passages: list[Chunk | Summary | Detail] = [*graph.chunks, *graph.summaries, *graph.details]
+    passages = [one for part in graph for one in part.nodes if one.embedding is not None]
     exact = sorted(((float(one.embedding @ asked), one.id) for one in passages), reverse=True)
-    hits = ready.nearest(asked, 5, Filters(), "test-model")
+    hits = ready.nearest(asked, 5, HERE, "test-model")
     assert [hit.id for hit in hits] == [id for _, id in exact[:5]]
     assert [hit.score for hit in hits] == pytest.approx(
         [cosine for cosine, _ in exact[:5]], abs=1e-4
@@ -31,22 +34,22 @@ def test_the_nearest_come_first_with_their_cosine(ready: Store) -> None:
 @pytest.mark.parametrize(
     ("filters", "expected"),
     [
-        (Filters(kinds=("detail",)), {("detail", "", 0)}),
-        (Filters(aspects=("plot",)), {("summary", "plot", 1), ("summary", "plot", 2)}),
+        (Filters("default", kinds=("detail",)), {("detail", "", 0)}),
+        (Filters("default", aspects=("plot",)), {("summary", "plot", 1), ("summary", "plot", 2)}),
         (
-            Filters(aspects=("plot", "theme"), highest=1),
+            Filters("default", aspects=("plot", "theme"), highest=1),
             {("summary", "plot", 1), ("summary", "theme", 1)},
         ),
-        (Filters(lowest=2), {("summary", "plot", 2), ("summary", "theme", 2)}),
-        (Filters(highest=0), {("chunk", "", 0), ("detail", "", 0)}),
-        (Filters(kinds=("chunk",), aspects=("plot",)), set()),
+        (Filters("default", lowest=2), {("summary", "plot", 2), ("summary", "theme", 2)}),
+        (Filters("default", highest=0), {("chunk", "", 0), ("detail", "", 0)}),
+        (Filters("default", kinds=("chunk",), aspects=("plot",)), set()),
         (Filters(collection="empty"), set()),
     ],
 )
 def test_filters_hold_for_both_rankings(
     ready: Store, filters: Filters, expected: set[tuple[str, str, int]]
 ) -> None:
-    ready.replace(small_graph(), BUILT)
+    put(ready, small_graph())
     for hits in (
         ready.nearest(vector(3), 50, filters, "test-model"),
         ready.matching("word detail plot theme level", 50, filters),
@@ -57,11 +60,14 @@ def test_filters_hold_for_both_rankings(
 def test_one_document_and_one_collection_are_never_left(ready: Store) -> None:
     first, second = small_graph("a.txt"), small_graph("b.txt")
     elsewhere = small_graph("c.txt", collection="other")
+    ready.prepare("other", "test-model", DIMENSIONS)
     for graph in (first, second, elsewhere):
-        ready.replace(graph, BUILT)
-    everywhere = ready.nearest(vector(5), 100, Filters(), "test-model")
-    assert {hit.document for hit in everywhere} == {first.document.id, second.document.id}
-    inside = ready.nearest(vector(5), 100, Filters(document=second.document.id), "test-model")
+        put(ready, graph)
+    everywhere = ready.nearest(vector(5), 100, HERE, "test-model")
+    assert {hit.document for hit in everywhere} == {document_id(first), document_id(second)}
+    inside = ready.nearest(
+        vector(5), 100, Filters("default", document=document_id(second)), "test-model"
+    )
     assert len(inside) == 18
     assert {hit.title for hit in inside} == {"B"}
 
@@ -81,32 +87,29 @@ def test_one_document_and_one_collection_are_never_left(ready: Store) -> None:
     ],
 )
 def test_no_text_breaks_the_search_for_words(ready: Store, question: str) -> None:
-    ready.replace(small_graph(), BUILT)
-    assert len(ready.matching(question, 4, Filters(kinds=("chunk",)))) == 4
+    put(ready, small_graph())
+    assert len(ready.matching(question, 4, Filters("default", kinds=("chunk",)))) == 4
 
 
 def test_a_question_without_words_finds_nothing_by_words(ready: Store) -> None:
-    ready.replace(small_graph(), BUILT)
-    assert ready.matching("?! ...", 5, Filters()) == []
+    put(ready, small_graph())
+    assert ready.matching("?! ...", 5, HERE) == []
 
 
 def test_a_new_document_is_found_at_once(ready: Store) -> None:
     for number in range(5):
         graph = small_graph(f"{number}.txt")
-        ready.replace(graph, BUILT)
-        filters = Filters(document=graph.document.id, kinds=("chunk",))
+        put(ready, graph)
+        filters = Filters("default", document=document_id(graph), kinds=("chunk",))
         assert len(ready.nearest(vector(1), 10, filters, "test-model")) == 4
         assert len(ready.matching("word", 10, filters)) == 4
 
 
 def test_both_indexes_are_online_as_the_design_sets_them(ready: Store) -> None:
-    assert [(one.name, one.state) for one in ready.indexes()] == [
-        ("passage_texts", "ONLINE"),
-        ("passage_vectors", "ONLINE"),
-    ]
-    [row] = cypher(
-        ready, "SHOW INDEXES YIELD name, options WHERE name = 'passage_vectors' RETURN options"
-    )
+    states = {one.name: one.state for one in ready.indexes()}
+    assert (states["passage_texts"], states[VECTORS]) == ("ONLINE", "ONLINE")
+    asked = "SHOW INDEXES YIELD name, options WHERE name = $name RETURN options"
+    [row] = cypher(ready, asked, name=VECTORS)
     config = row["options"]["indexConfig"]
     assert config["vector.dimensions"] == DIMENSIONS
     assert config["vector.quantization.type"] == "NONE"
@@ -114,55 +117,53 @@ def test_both_indexes_are_online_as_the_design_sets_them(ready: Store) -> None:
     assert config["vector.similarity_function"] == "COSINE"
 
 
-def dimensions(store: Store) -> int:
-    [vectors] = [one for one in store.indexes() if one.name == "passage_vectors"]
-    return vectors.dimensions
+def test_each_space_has_an_index_of_its_own(ready: Store) -> None:
+    ready.prepare("wide", "other-model", 16)
+    put(ready, small_graph())
+    put(ready, in_space(small_graph("b.txt", collection="wide"), 16), "other-model")
+    assert {one.name: one.dimensions for one in ready.indexes()}["passage_vectors_16"] == 16
+    assert len(ready.nearest(vector(0), 30, HERE, "test-model")) == 18
+    assert len(ready.nearest(vector(0, 16), 30, Filters("wide"), "other-model")) == 18
+    with pytest.raises(SpaceError, match="collection 'wide' have embeddings of other-model"):
+        ready.nearest(vector(0), 30, Filters("wide"), "test-model")
 
 
-def test_an_index_of_other_dimensions_than_the_space_is_made_anew(ready: Store) -> None:
-    ready.rows("schema_drop_passage_vectors")
-    ready.rows("schema_passage_vectors", dimensions=16)
-    ready.prepare("test-model", DIMENSIONS)
-    assert dimensions(ready) == DIMENSIONS
-    ready.replace(small_graph(), BUILT)
-    assert len(ready.nearest(vector(0), 3, Filters(), "test-model")) == 3
+def test_two_models_of_equal_dimensions_share_an_index_and_are_told_apart(ready: Store) -> None:
+    ready.prepare("twin", "other-model", DIMENSIONS)
+    put(ready, small_graph())
+    put(ready, small_graph("b.txt", collection="twin"), "other-model")
+    found = ready.nearest(vector(0), 30, Filters("twin"), "other-model")
+    assert {hit.title for hit in found} == {"B"}
+    with pytest.raises(SpaceError):
+        ready.nearest(vector(0), 30, HERE, "other-model")
 
 
-def test_who_loses_a_race_for_an_empty_graph_leaves_the_winners_index(
-    ready: Store, address: Address, monkeypatch: pytest.MonkeyPatch
+def test_who_loses_a_race_for_an_empty_collection_is_refused(
+    ready: Store, address: Address
 ) -> None:
-    enter = Store._enter
-
-    def outrun(self: Store, model: str, size: int) -> None:
-        enter(self, model, size)
-        monkeypatch.undo()
-        with connect(address) as other:
-            other.prepare("other-model", 16)
-
-    monkeypatch.setattr(Store, "_enter", outrun)
-    ready.prepare("test-model", DIMENSIONS)
-    assert dimensions(ready) == 16
-    with pytest.raises(SpaceError, match="was given embeddings of other-model"):
-        ready.replace(small_graph(), BUILT)
-    ready.prepare("test-model", DIMENSIONS)
+    with connect(address) as other:
+        other.prepare("default", "other-model", 16)
+    with pytest.raises(SpaceError, match="have embeddings of other-model"):
+        put(ready, small_graph())
+    assert list(ready.documents("default")) == []
 
 
-@pytest.mark.parametrize("name", ["passage_vectors", "passage_texts"])
+@pytest.mark.parametrize("name", [VECTORS, "passage_texts"])
 def test_the_next_ingest_makes_a_missing_index_even_if_nothing_changed(
     ready: Store, address: Address, name: str
 ) -> None:
-    ready.replace(small_graph(), BUILT)
+    put(ready, small_graph())
     cypher(ready, f"DROP INDEX {name}")
     with connect(address) as another:
         another.make_schema()
-        assert {one.name for one in another.indexes()} == {"passage_vectors", "passage_texts"}
+        assert {one.name for one in another.indexes()} >= {VECTORS, "passage_texts"}
 
 
-@pytest.mark.parametrize("name", ["passage_vectors", "passage_texts"])
+@pytest.mark.parametrize("name", [VECTORS, "passage_texts"])
 def test_an_index_that_has_failed_is_made_anew(
     ready: Store, address: Address, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    ready.replace(small_graph(), BUILT)
+    put(ready, small_graph())
     statement = "SHOW INDEXES YIELD name, id WHERE name = $name RETURN id"
     before = cypher(ready, statement, name=name)
     there = Store.indexes
@@ -180,7 +181,7 @@ def test_an_index_that_has_failed_is_made_anew(
         schema.wait(ready, name)
     with connect(address) as another:
         another.make_schema()
-        assert schema.wait(another, name)
+        schema.wait(another, name)
     assert cypher(ready, statement, name=name) != before
 
 
@@ -194,6 +195,5 @@ def test_a_slow_index_is_waited_for(ready: Store, monkeypatch: pytest.MonkeyPatc
         return [replace(one, state=state, percent=looks[-1]) for one in there(self)]
 
     monkeypatch.setattr(Store, "indexes", slow)
-    found = schema.wait(ready, "passage_vectors")
-    assert found and found.state == "ONLINE"
+    schema.wait(ready, VECTORS)
     assert len(looks) == 4

@@ -7,38 +7,70 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fabula.model import Known
+from fabula.errors import NotFound, StoreError
+from fabula.graph import Owner
+from fabula.graph.building import chunks_of
 from fabula.store import Store
-from fabula.store import known as known_module
-from fabula.store.known import known
-from graphs import BUILT, DIMENSIONS, small_graph
+from fabula.store import parts as parts_module
+from fabula.store.parts import read_part
+from graphs import document_id, put, small_graph
 
 
 def test_what_was_made_is_read_back_as_it_was(ready: Store) -> None:
-    graph = small_graph()
-    ready.replace(graph, BUILT)
-    found = known(ready, graph.document.id, DIMENSIONS)
-    assert [one.text for one in found.chunks] == [one.text for one in graph.chunks]
-    assert {one.id for one in found.summaries} == {one.id for one in graph.summaries}
-    assert {one.id for one in found.details} == {one.id for one in graph.details}
-    assert np.array_equal(found.chunks[0].embedding, graph.chunks[0].embedding)
-    assert found.assigned == ("theme",)
-    assert known(ready, "another", DIMENSIONS) == Known()
+    text, aspects = small_graph()
+    put(ready, [text, aspects])
+    found = read_part(ready, aspects.owner, embeddings=True)
+    assert {one.id: one for one in found.nodes} == {
+        one.id: one for one in _captioned(aspects.nodes, found.nodes)
+    }
+    assert _edges(found.edges) == _edges(aspects.edges)
+    assert found.record.made_from == aspects.record.made_from
+    assert found.record.facts["assigned"] == ["theme"]
+    vectors = {one.id: one.embedding for one in aspects.nodes}
+    assert all(np.array_equal(one.embedding, vectors[one.id]) for one in found.nodes)
+    chunks = chunks_of(read_part(ready, text.owner))
+    assert [chunk.text for chunk in chunks] == ["word 0.", "word 1.", "word 2.", "word 3."]
+    assert not len(chunks[0].embedding), "embeddings come where they are asked for"
+
+
+def _captioned(nodes: Any, found: Any) -> list[Any]:
+    """The nodes with the captions that the store gave to those without."""
+    from dataclasses import replace
+
+    names = {one.id: one.properties["name"] for one in found}
+    return [replace(one, properties={"name": names[one.id], **one.properties}) for one in nodes]
+
+
+def _edges(edges: Any) -> set[tuple[Any, ...]]:
+    return {(one.type, one.start, one.end, *one.properties.items()) for one in edges}
+
+
+def test_of_what_is_not_there_nothing_is_read(ready: Store) -> None:
+    put(ready, small_graph())
+    id = document_id(small_graph())
+    for owner in (
+        Owner("default", "text", "another"),
+        Owner("default", "another", id),
+        Owner("other", "text", id),
+    ):
+        with pytest.raises(NotFound):
+            read_part(ready, owner)
 
 
 def test_of_a_document_that_is_replaced_while_it_is_read_nothing_is_known(
     ready: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     graph = small_graph(words="old")
-    ready.replace(graph, BUILT)
-    monkeypatch.setattr(known_module, "PAGE", 5)
+    put(ready, graph)
+    monkeypatch.setattr(parts_module, "PAGE", 5)
     rows = Store.rows
 
     def replaced(self: Store, name: str, **parameters: Any) -> list[dict[str, Any]]:
         found = rows(self, name, **parameters)
-        if name == "find_passages" and not parameters["after"]:
-            ready.replace(small_graph(words="new"), BUILT)
+        if name == "core/find_part" and not parameters["after"]:
+            put(ready, small_graph(words="new"))
         return found
 
     monkeypatch.setattr(Store, "rows", replaced)
-    assert known(ready, graph.document.id, DIMENSIONS) == Known()
+    with pytest.raises(StoreError, match="changed while it was read"):
+        read_part(ready, graph[1].owner)

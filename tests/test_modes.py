@@ -15,7 +15,7 @@ from endpoint import Endpoint
 from fabula import Fabula
 from fabula.cli import main
 from fabula.errors import SettingsError
-from fabula.retrieve.modes import GROUP, mode_names
+from fabula.retrieve.modes import GROUP, modes
 from fabula.retrieve.path import Path as Steps
 from fabula.server import Address
 from kills import story
@@ -61,7 +61,7 @@ def asked(*words: str, code: int = 0) -> Result:
 
 
 def test_these_modes_are_there() -> None:
-    assert tuple(mode_names()) == MODES
+    assert tuple(modes()) == MODES
 
 
 @pytest.mark.parametrize("name", MODES)

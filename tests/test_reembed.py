@@ -14,6 +14,7 @@ from fabula.model import Filters
 from fabula.settings import STATIC
 from fabula.store import Store
 from reembedding import (
+    COLLECTION,
     fabula,
     finds_each_passage,
     is_canonical,
@@ -53,17 +54,34 @@ def test_a_graph_takes_another_model_and_finds_each_passage_in_it(
         finds_each_passage(store, service)
 
 
+def test_another_collection_keeps_its_own_space(
+    story: Path, store: Store, endpoint: Endpoint
+) -> None:
+    with fabula(collection="other") as other:
+        other.ingest(story)
+    reembed(endpoint)
+    kept = store.space("other")
+    assert kept is not None
+    assert (kept.model, kept.dimensions, kept.slot) == (STATIC, 256, 1)
+    with fabula(collection="other") as other:
+        assert other.retrieve("Who walked to the harbour?")
+        assert other.ingest(story)[0].status == "unchanged"
+    with fabula(endpoint) as service:
+        assert service.retrieve("Who walked to the harbour?")
+        assert service.check().violations == ()
+
+
 def test_and_back_to_static_vectors_which_cost_nothing(
     story: Path, store: Store, wide: Endpoint
 ) -> None:
     with fabula() as service:
-        question = service._kit.embedder.embed(["Anna walked to the harbour"]).vectors[0]
-    before = store.nearest(question, 10, Filters(), STATIC)
+        question = service.app.kit.embedder.embed(["Anna walked to the harbour"]).vectors[0]
+    before = store.nearest(question, 10, Filters(COLLECTION), STATIC)
     reembed(wide)
     is_canonical(store, "m", 256)
     assert reembed().usage.calls == 0
     is_canonical(store, STATIC, 256)
-    assert store.nearest(question, 10, Filters(), STATIC) == before
+    assert store.nearest(question, 10, Filters(COLLECTION), STATIC) == before
 
 
 def test_one_model_with_other_dimensions_is_another_space(
@@ -72,7 +90,7 @@ def test_one_model_with_other_dimensions_is_another_space(
     reembed(endpoint)
     endpoint.dimensions = 32
     with fabula(endpoint, details=2, cache=False) as service:
-        with pytest.raises(SpaceError, match="reembed --embedding-model m`"):
+        with pytest.raises(SpaceError, match="reembed --collection winter --embedding-model m`"):
             service.ingest(story)
         service.reembed()
     is_canonical(store, "m", 32)
@@ -123,7 +141,7 @@ def test_a_model_that_is_gone_is_found_out_though_its_vectors_are_kept(
 
 
 def test_who_asks_with_another_model_is_told_the_cure(story: Path, endpoint: Endpoint) -> None:
-    cure = f"FABULA_EMBEDDING_MODEL={STATIC}, or run `fabula reembed --embedding-model m`"
+    cure = f"MODEL={STATIC}, or run `fabula reembed --collection winter --embedding-model m`"
     with fabula(endpoint) as service, pytest.raises(SpaceError, match=cure):
         service.retrieve("Who walked?")
 
@@ -132,6 +150,7 @@ def test_the_command_says_what_it_did(
     story: Path, store: Store, endpoint: Endpoint, capsys: pytest.CaptureFixture[str]
 ) -> None:
     known = ["--base-url", endpoint.url, "--embedding-model", "m", "--embedding-batch", "64"]
+    known += ["--collection", COLLECTION]
     main(["reembed", *known], standalone_mode=False)
     said = capsys.readouterr().out
     assert f"embeddings of m, 48 dimensions: {passages(store)} passages embedded" in said

@@ -18,6 +18,7 @@ from fabula.server import Address
 from fabula.settings import STATIC
 from fabula.store import Store, reembedding
 from reembedding import (
+    COLLECTION,
     STORY,
     fabula,
     finds_each_passage,
@@ -70,7 +71,7 @@ class Reader(threading.Thread):
     def _finds(self, store: Store, model: str, vector: Vector) -> bool:
         began = time.monotonic()
         try:
-            hits = store.nearest(vector, 3, Filters(), model)
+            hits = store.nearest(vector, 3, Filters(COLLECTION), model)
         except SpaceError:
             return False
         except StoreError as error:
@@ -91,7 +92,9 @@ def test_questions_are_answered_throughout_in_the_old_space_and_then_in_the_new(
     [row] = cypher(store, "MATCH (n:Detail) RETURN n.text AS text ORDER BY n.id LIMIT 1")
     with fabula() as old, fabula(endpoint, concurrency=4) as new:
         asked = {
-            service.embedding_model: service._kit.embedder.embed([row["text"].strip()]).vectors[0]
+            service.app.kit.embedder.model: service.app.kit.embedder.embed(
+                [row["text"].strip()]
+            ).vectors[0]
             for service in (old, new)
         }
         reader = Reader(address, asked, row["text"])
@@ -125,7 +128,7 @@ def test_a_service_that_was_open_before_the_swap_is_told_of_it(
 def test_documents_come_in_again_when_it_has_ended(
     story: Path, store: Store, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stop(monkeypatch, "schema_passage_vectors_next", endpoint)
+    stop(monkeypatch, "core/schema_passage_vectors", endpoint)
     story.write_text(story.read_text() + "\n\nCHAPTER IV\n\nSpring came, and nobody told.")
     for service in (fabula(), fabula(endpoint)):
         with service, pytest.raises(SpaceError, match="is being re-embedded with m"):
@@ -149,17 +152,17 @@ def test_a_document_that_was_being_built_when_it_began_is_refused_and_leaves_no_
     count = passages(store)
     other = story.with_name("summer.txt")
     other.write_text(f"Title: Summer\n\n{STORY.replace('winter', 'summer')}")
-    late = Store.replace
+    late = Store.apply
 
     def begun(self: Store, *given: Any) -> None:
         if has_ended:
             reembed(wide)
         else:
-            stop(monkeypatch, "find_to_embed", wide)
+            stop(monkeypatch, "core/reembed_find", wide)
         late(self, *given)
 
-    monkeypatch.setattr(Store, "replace", begun)
-    said = "was given embeddings of m" if has_ended else "is being re-embedded with m"
+    monkeypatch.setattr(Store, "apply", begun)
+    said = "have embeddings of m" if has_ended else "is being re-embedded with m"
     with fabula() as service, pytest.raises(SpaceError, match=said):
         service.ingest(other)
     assert passages(store) == count
@@ -170,7 +173,7 @@ def test_a_document_that_was_being_built_when_it_began_is_refused_and_leaves_no_
 def test_a_document_may_be_removed_while_it_is_under_way(
     story: Path, store: Store, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stop(monkeypatch, "schema_passage_vectors_next", endpoint)
+    stop(monkeypatch, "core/schema_passage_vectors", endpoint)
     with fabula() as service:
         service.remove("Winter")
     reembed(endpoint)
@@ -178,7 +181,10 @@ def test_a_document_may_be_removed_while_it_is_under_way(
 
 
 def test_a_second_run_at_once_is_refused(story: Path, store: Store, endpoint: Endpoint) -> None:
-    with reembedding.turn(store), pytest.raises(StoreError, match="Another `fabula reembed`"):
+    with (
+        reembedding.turn(store, COLLECTION),
+        pytest.raises(StoreError, match="Another `fabula reembed`"),
+    ):
         reembed(endpoint)
     reembed(endpoint)
     is_canonical(store, "m", 48)

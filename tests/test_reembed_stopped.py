@@ -20,6 +20,7 @@ from fabula.server import Address
 from fabula.settings import STATIC
 from fabula.store import Store, reembedding
 from reembedding import (
+    COLLECTION,
     STATEMENTS,
     fabula,
     finds_each_passage,
@@ -52,10 +53,10 @@ def test_stopped_anywhere_the_same_command_goes_on(
     statement: str,
 ) -> None:
     stop(monkeypatch, statement, endpoint)
-    swapped = STATEMENTS.index(statement) > STATEMENTS.index("switch_space")
-    with fabula(endpoint) if swapped else fabula() as service:
+    flipped = STATEMENTS.index(statement) > STATEMENTS.index("core/reembed_flip")
+    with fabula(endpoint) if flipped else fabula() as service:
         assert service.retrieve("Who walked to the harbour?")
-    with fabula() if swapped else fabula(endpoint) as service, pytest.raises(SpaceError):
+    with fabula() if flipped else fabula(endpoint) as service, pytest.raises(SpaceError):
         service.retrieve("Who walked to the harbour?")
     reembed(endpoint)
     is_canonical(store, "m", 48)
@@ -65,7 +66,7 @@ def test_stopped_anywhere_the_same_command_goes_on(
 
 @pytest.mark.parametrize(
     "statement",
-    ["find_to_embed", "switch_space", "schema_passage_vectors", "switch_reembedding_off"],
+    ["core/reembed_find", "core/reembed_flip", "core/reembed_clear", "core/reembed_end"],
 )
 def test_the_old_model_gives_a_stopped_run_up(
     story: Path,
@@ -83,26 +84,25 @@ def test_the_old_model_gives_a_stopped_run_up(
     assert outcome.status == "unchanged"
 
 
-def test_who_was_stopped_after_giving_up_is_told_to_go_on_with_the_old_model(
+def test_documents_come_in_while_what_was_given_up_is_still_to_be_cleared(
     story: Path, store: Store, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stop(monkeypatch, "find_to_embed", endpoint)
-    stop(monkeypatch, "schema_drop_passage_vectors_next")
-    said = f"is being re-embedded with {STATIC}.*run `fabula reembed --embedding-model {STATIC}`"
+    stop(monkeypatch, "core/reembed_find", endpoint)
+    stop(monkeypatch, "core/reembed_clear")
     with fabula() as service:
-        with pytest.raises(SpaceError, match=said):
-            service.ingest(story)
-        assert service.check().notes == (f"The graph is being re-embedded with {STATIC}.",)
+        note = f"Collection 'winter' is being re-embedded with {STATIC}."
+        assert service.check().notes == (note,)
         assert [one.well for one in examine(service) if one.name == "indexes"] == [True]
+        assert service.ingest(story)[0].status == "unchanged"
     reembed()
     is_canonical(store, STATIC, 256)
 
 
 @pytest.mark.parametrize(
-    ("statement", "online"),
+    ("statement", "index"),
     [
-        ("find_to_embed", "passage_vectors online, passage_texts online"),
-        ("switch_clearing_on", "passage_vectors_next online, passage_texts online"),
+        ("core/reembed_find", "passage_vectors_256"),
+        ("core/reembed_clear", "passage_vectors_48_2"),
     ],
 )
 def test_the_doctor_looks_at_the_index_that_questions_are_answered_from(
@@ -111,17 +111,16 @@ def test_the_doctor_looks_at_the_index_that_questions_are_answered_from(
     endpoint: Endpoint,
     monkeypatch: pytest.MonkeyPatch,
     statement: str,
-    online: str,
+    index: str,
 ) -> None:
     stop(monkeypatch, statement, endpoint)
     with fabula(endpoint) as service:
         [check] = [one for one in examine(service) if one.name == "indexes"]
-        assert (check.well, check.says) == (True, online)
-        index = online.split()[0]
+        assert (check.well, check.says) == (True, f"{index} online, passage_texts online")
         cypher(store, f"DROP INDEX {index}")
         [check] = [one for one in examine(service) if one.name == "indexes"]
     assert not check.well
-    cure = "run `fabula reembed --embedding-model m`, which goes on"
+    cure = "run `fabula reembed --collection winter --embedding-model m`, which goes on"
     assert check.says == f"{index} is missing: {cure}"
     reembed(endpoint)
     is_canonical(store, "m", 48)
@@ -130,7 +129,7 @@ def test_the_doctor_looks_at_the_index_that_questions_are_answered_from(
 def test_a_third_model_takes_the_place_of_one_that_was_stopped(
     story: Path, store: Store, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stop(monkeypatch, "switch_space", endpoint)
+    stop(monkeypatch, "core/reembed_flip", endpoint)
     reembed(endpoint, "third")
     is_canonical(store, "third", 48)
 
@@ -138,7 +137,7 @@ def test_a_third_model_takes_the_place_of_one_that_was_stopped(
 def test_what_was_embedded_before_a_failure_is_not_asked_for_again(
     story: Path, store: Store, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stop(monkeypatch, "schema_passage_vectors_next", endpoint)
+    stop(monkeypatch, "core/schema_passage_vectors", endpoint)
     asked = sum(len(body["input"]) for body in endpoint.bodies)
     assert 1 < asked <= passages(store) + 1
     assert reembed(endpoint, cache=False).passages == 0
@@ -168,6 +167,7 @@ def test_a_killed_process_is_taken_up_at_once(
     endpoint.delay = 0.3
     command = [str(Path(sys.executable).with_name("fabula")), "reembed", "--base-url", endpoint.url]
     known = ["--embedding-model", "m", "--embedding-batch", "8", "--concurrency", "2"]
+    known += ["--collection", COLLECTION]
     for wait in (0.1, 0.5):
         calls = endpoint.calls
         process = subprocess.Popen([*command, *known], stdout=subprocess.DEVNULL)

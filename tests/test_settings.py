@@ -17,7 +17,8 @@ def test_a_flag_beats_the_environment_which_beats_the_file(
     monkeypatch.setenv("FABULA_TOP_K", "4")
     monkeypatch.setenv("FABULA_LEVELS", "4")
     settings = Settings.read(top_k=5)
-    assert (settings.top_k, settings.levels, settings.details) == (5, 4, 3)
+    aspects = settings.table("aspects")
+    assert (settings.top_k, aspects.levels, aspects.details) == (5, 4, 3)
 
 
 @pytest.mark.parametrize("name", sorted(set(Settings.model_fields) - set(CONVENTIONAL)))
@@ -46,7 +47,8 @@ def test_a_preset_is_weaker_than_all_that_is_given(monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("FABULA_TOP_K", "3")
     settings = Settings.read(preset="raptor", chunk_tokens=64)
     assert (settings.chunk_tokens, settings.top_k) == (64, 3)
-    assert (settings.collection, settings.aspects, settings.details) == ("raptor", "general", 0)
+    aspects = settings.table("aspects")
+    assert (settings.collection, aspects.set, aspects.details) == ("raptor", "general", 0)
     assert Settings.read().collection == "default"
 
 

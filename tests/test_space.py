@@ -1,34 +1,32 @@
-"""Embedding spaces: one graph, one model."""
+"""Embedding spaces: one collection, one model."""
 
 from __future__ import annotations
 
 import pytest
 
-from conftest import cypher
 from fabula.errors import SpaceError
 from fabula.model import Filters
 from fabula.store import Store
-from graphs import BUILT, DIMENSIONS, in_space, small_graph, vector
+from graphs import DIMENSIONS, document_id, in_space, put, small_graph, vector
 
 
 def test_an_untouched_graph_has_no_space(store: Store) -> None:
-    cypher(store, "MATCH (space:EmbeddingSpace) DELETE space")
-    assert store.space() is None
-    assert store.documents() == []
+    assert store.space("default") is None
+    assert list(store.documents("default")) == []
 
 
 def test_documents_of_another_model_are_refused_with_the_cure(ready: Store) -> None:
-    ready.replace(small_graph(), BUILT)
+    put(ready, small_graph())
     with pytest.raises(SpaceError, match="FABULA_EMBEDDING_MODEL=test-model"):
-        ready.prepare("other-model", DIMENSIONS)
+        ready.prepare("default", "other-model", DIMENSIONS)
     with pytest.raises(SpaceError, match="9 dimensions of test-model"):
-        ready.prepare("test-model", 9)
+        ready.prepare("default", "test-model", 9)
 
 
 def test_an_empty_graph_takes_another_model(ready: Store) -> None:
     graph = small_graph()
-    ready.replace(graph, BUILT)
-    ready.remove(graph.document.id)
-    ready.prepare("other-model", 16)
-    ready.replace(in_space(graph, 16), BUILT | {"embedding_model": "other-model"})
-    assert len(ready.nearest(vector(0, 16), 3, Filters(), "other-model")) == 3
+    put(ready, graph)
+    ready.remove("default", document_id(graph))
+    ready.prepare("default", "other-model", 16)
+    put(ready, in_space(graph, 16), "other-model")
+    assert len(ready.nearest(vector(0, 16), 3, Filters("default"), "other-model")) == 3

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -12,14 +13,19 @@ from numpy.typing import NDArray
 from conftest import cypher
 from fabula import store as store_module
 from fabula.errors import StoreError, TooLarge
-from fabula.model import Filters
+from fabula.graph import Owner, Part
+from fabula.model import Filters, Usage
 from fabula.store import Store
-from graphs import BUILT, DIMENSIONS, small_graph, vector
+from graphs import DIMENSIONS, document_id, nodes, put, small_graph, vector
+
+WHOLE = {"Document": 1, "Part": 2, "Passage": 18, "Chunk": 4, "Summary": 6, "Detail": 8}
+"""The labels of a small graph."""
 
 
 def labels(store: Store) -> dict[str, int]:
     rows = cypher(store, "MATCH (n) UNWIND labels(n) AS label RETURN label, count(*) AS count")
-    return {row["label"]: row["count"] for row in rows if row["label"] != "EmbeddingSpace"}
+    kept = ("Collection", "Schema", "Lock", f"Passage{DIMENSIONS}")
+    return {row["label"]: row["count"] for row in rows if row["label"] not in kept}
 
 
 def test_a_document_that_the_heap_could_not_take_is_refused_with_the_cure(ready: Store) -> None:
@@ -30,28 +36,34 @@ def test_a_document_that_the_heap_could_not_take_is_refused_with_the_cure(ready:
 
 def test_a_document_becomes_the_schema(ready: Store) -> None:
     graph = small_graph()
-    ready.replace(graph, BUILT)
-    assert labels(ready) == {"Document": 1, "Chunk": 4, "Summary": 6, "Detail": 8}
+    put(ready, graph)
+    assert labels(ready) == WHOLE
     edges = cypher(
         ready,
-        "MATCH (a)-[r]->(b) RETURN labels(a)[0] + ' ' + type(r) + ' ' + "
-        "labels(b)[0] AS edge, count(*) AS count ORDER BY edge",
+        "MATCH (a)-[r]->(b) RETURN [one IN [a, b] | head([label IN labels(one) "
+        "WHERE NOT label STARTS WITH 'Passage'])] AS ends, type(r) AS type, count(*) AS count",
     )
-    assert {row["edge"]: row["count"] for row in edges} == {
+    found = {f"{row['ends'][0]} {row['type']} {row['ends'][1]}": row["count"] for row in edges}
+    assert found == {
         "Chunk FROM_DOCUMENT Document": 4,
         "Chunk NEXT_CHUNK Chunk": 3,
         "Document FIRST_CHUNK Chunk": 1,
         "Detail DETAILS Chunk": 8,
         "Summary SUMMARIZES Chunk": 10,
         "Summary SUMMARIZES Summary": 4,
+        "Part PART_OF Document": 2,
     }
     [chunk] = cypher(ready, "MATCH (:Document)-[:FIRST_CHUNK]->(n) RETURN properties(n) AS n")
     embedding = chunk["n"].pop("embedding")
-    assert np.allclose(embedding, graph.chunks[0].embedding)
+    [first, *_] = nodes(graph, "Chunk")
+    assert first.embedding is not None and np.allclose(embedding, first.embedding)
     assert chunk["n"] == {
-        "id": graph.chunks[0].id,
-        "document": graph.document.id,
+        "id": first.id,
+        "name": "word 0.",
+        "document": document_id(graph),
         "collection": "default",
+        "graph": "text",
+        "sources": [first.id],
         "kind": "chunk",
         "aspect": "",
         "level": 0,
@@ -65,7 +77,7 @@ def test_a_document_becomes_the_schema(ready: Store) -> None:
 
 
 def test_chunks_are_linked_in_text_order(ready: Store) -> None:
-    ready.replace(small_graph(chunks=7), BUILT)
+    put(ready, small_graph(chunks=7))
     [row] = cypher(
         ready,
         "MATCH path = (:Document)-[:FIRST_CHUNK]->()-[:NEXT_CHUNK*6]->(last) "
@@ -75,26 +87,36 @@ def test_chunks_are_linked_in_text_order(ready: Store) -> None:
 
 
 def test_membership_probabilities_are_weights(ready: Store) -> None:
-    ready.replace(small_graph(), BUILT)
+    put(ready, small_graph())
     rows = cypher(ready, "MATCH (:Summary {level: 2, aspect: 'plot'})-[r]->() RETURN r.weight AS w")
     assert sorted(row["w"] for row in rows) == [0.5, 1.0]
 
 
-def test_an_entry_tells_how_a_document_was_built_and_what_it_cost(ready: Store) -> None:
-    graph = small_graph()
-    ready.replace(graph, BUILT)
-    [entry] = ready.documents()
-    assert (entry.title, entry.settings, entry.usage) == ("A", BUILT, graph.usage)
-    assert entry.assigned == ("theme",)
-    [row] = cypher(ready, "MATCH (d:Document) RETURN d.calls AS calls, d.prompt_tokens AS tokens")
-    assert row == {"calls": 6, "tokens": 150}
+def test_an_entry_tells_what_each_graph_was_made_from_and_what_it_cost(ready: Store) -> None:
+    text, aspects = small_graph()
+    put(ready, [text, aspects])
+    [entry] = ready.documents("default")
+    assert entry.title == "A"
+    assert entry.usage == {**text.record.usage, **aspects.record.usage}
+    for part in (text, aspects):
+        kept = entry.graphs[part.owner.graph]
+        assert (kept.made_from, kept.usage) == (part.record.made_from, part.record.usage)
+        assert kept.fingerprint == part.record.fingerprint
+    assert entry.graphs["aspects"].facts == {**aspects.record.facts}
+    [row] = cypher(
+        ready,
+        "MATCH (p:Part {graph: 'aspects'}) RETURN p.calls AS calls, p.prompt_tokens AS tokens",
+    )
+    spent = sum(aspects.record.usage.values(), Usage())
+    assert row == {"calls": spent.calls, "tokens": spent.prompt_tokens}
 
 
 def test_layers_count_passages_by_kind_aspect_and_level(ready: Store) -> None:
     graph = small_graph()
-    ready.replace(graph, BUILT)
+    put(ready, graph)
     counted = {
-        (one.kind, one.aspect, one.level): one.passages for one in ready.layers(graph.document.id)
+        (one.kind, one.aspect, one.level): one.passages
+        for one in ready.layers("default", document_id(graph))
     }
     assert counted == {
         ("chunk", "", 0): 4,
@@ -107,42 +129,42 @@ def test_layers_count_passages_by_kind_aspect_and_level(ready: Store) -> None:
 
 
 def test_a_changed_document_takes_the_place_of_the_old(ready: Store) -> None:
-    ready.replace(small_graph(words="old", chunks=6), BUILT)
-    [before] = ready.documents()
-    ready.replace(small_graph(words="new", chunks=4), BUILT)
-    [after] = ready.documents()
-    assert labels(ready) == {"Document": 1, "Chunk": 4, "Summary": 6, "Detail": 8}
+    put(ready, small_graph(words="old", chunks=6))
+    [before] = ready.documents("default")
+    put(ready, small_graph(words="new", chunks=4))
+    [after] = ready.documents("default")
+    assert labels(ready) == WHOLE
     assert not cypher(ready, "MATCH (n:Chunk) WHERE n.text STARTS WITH 'old' RETURN n")
     assert after.created_at == before.created_at
     assert after.updated_at > before.updated_at
 
 
 def test_what_an_edit_leaves_alone_keeps_its_id(ready: Store) -> None:
-    ready.replace(small_graph(chunks=4), BUILT)
+    put(ready, small_graph(chunks=4))
     before = {row["id"] for row in cypher(ready, "MATCH (n:Chunk) RETURN n.id AS id")}
-    ready.replace(small_graph(chunks=5), BUILT)
+    put(ready, small_graph(chunks=5))
     after = {row["id"] for row in cypher(ready, "MATCH (n:Chunk) RETURN n.id AS id")}
     assert before < after
 
 
 def test_other_documents_are_left_alone(ready: Store) -> None:
-    ready.replace(small_graph("a.txt"), BUILT)
-    ready.replace(small_graph("b.txt"), BUILT)
-    ready.replace(small_graph("a.txt", words="new"), BUILT)
-    ready.remove(small_graph("a.txt").document.id)
-    assert [entry.source for entry in ready.documents()] == ["b.txt"]
-    assert labels(ready) == {"Document": 1, "Chunk": 4, "Summary": 6, "Detail": 8}
+    put(ready, small_graph("a.txt"))
+    put(ready, small_graph("b.txt"))
+    put(ready, small_graph("a.txt", words="new"))
+    ready.remove("default", document_id(small_graph("a.txt")))
+    assert [entry.source for entry in ready.documents("default")] == ["b.txt"]
+    assert labels(ready) == WHOLE
 
 
 def test_readers_see_the_old_graph_until_the_new_one_is_whole(ready: Store) -> None:
-    ready.replace(small_graph(words="old"), BUILT)
+    put(ready, small_graph(words="old"))
     seen: list[set[str]] = []
 
     def look(_: int) -> None:
-        hits = ready.nearest(vector(1), 50, Filters(kinds=("chunk",)), "test-model")
+        hits = ready.nearest(vector(1), 50, Filters("default", kinds=("chunk",)), "test-model")
         seen.append({hit.text.split()[0] for hit in hits})
 
-    ready.replace(small_graph(words="new"), BUILT, look)
+    ready.apply(small_graph(words="new"), "test-model", look)
     look(0)
     *before, after = seen
     assert before and all(words == {"old"} for words in before)
@@ -152,20 +174,20 @@ def test_readers_see_the_old_graph_until_the_new_one_is_whole(ready: Store) -> N
 def test_a_crash_before_the_switch_leaves_the_old_graph_whole(
     ready: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ready.replace(small_graph(words="old"), BUILT)
+    put(ready, small_graph(words="old"))
 
     def crash(_: int) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        ready.replace(small_graph(words="new", chunks=9), BUILT, crash)
+        ready.apply(small_graph(words="new", chunks=9), "test-model", crash)
     found = labels(ready)
     assert found.pop("Staged") > 0
-    assert found == {"Document": 1, "Chunk": 4, "Summary": 6, "Detail": 8}
-    ready.prepare("test-model", DIMENSIONS)
+    assert found == WHOLE
+    ready.prepare("default", "test-model", DIMENSIONS)
     assert labels(ready)["Staged"] > 0, "what a run may still be staging is not swept"
     monkeypatch.setattr(store_module, "STALE_MS", -1000)
-    ready.prepare("test-model", DIMENSIONS)
+    ready.prepare("default", "test-model", DIMENSIONS)
     assert "Staged" not in labels(ready)
 
 
@@ -175,7 +197,7 @@ def test_a_crash_before_the_switch_leaves_the_old_graph_whole(
     ids=["all", "a part"],
 )
 def test_what_was_staged_is_switched_in_whole_or_not_at_all(ready: Store, lost: str) -> None:
-    ready.replace(small_graph(words="old"), BUILT)
+    put(ready, small_graph(words="old"))
     staged: list[int] = []
 
     def lose(count: int) -> None:
@@ -183,20 +205,20 @@ def test_what_was_staged_is_switched_in_whole_or_not_at_all(ready: Store, lost: 
         if sum(staged) == 18:
             cypher(ready, lost)
 
-    with pytest.raises(StoreError, match="What was staged of A is gone: run the command again"):
-        ready.replace(small_graph(words="new"), BUILT, lose)
+    with pytest.raises(StoreError, match="What was staged is gone: run the command again"):
+        ready.apply(small_graph(words="new"), "test-model", lose)
     found = labels(ready)
     found.pop("Staged", None)
-    assert found == {"Document": 1, "Chunk": 4, "Summary": 6, "Detail": 8}
+    assert found == WHOLE
     assert cypher(ready, "MATCH (n:Chunk) WHERE n.text STARTS WITH 'old' RETURN n")
 
 
 def test_a_graph_that_was_emptied_meanwhile_is_told_so(ready: Store) -> None:
     def lose(_: int) -> None:
-        cypher(ready, "MATCH (space:EmbeddingSpace) DELETE space")
+        cypher(ready, "MATCH (space:Collection) DELETE space")
 
     with pytest.raises(StoreError, match="emptied meanwhile: run the command again"):
-        ready.replace(small_graph(), BUILT, lose)
+        ready.apply(small_graph(), "test-model", lose)
 
 
 def test_a_clients_clock_does_not_tell_what_is_left_over(
@@ -205,33 +227,27 @@ def test_a_clients_clock_does_not_tell_what_is_left_over(
     monkeypatch.setattr(time, "time", lambda: 4e9)
 
     def sweep(_: int) -> None:
-        ready.remove("another")
+        ready.remove("default", "another")
 
-    ready.replace(small_graph(), BUILT, sweep)
-    assert labels(ready) == {"Document": 1, "Chunk": 4, "Summary": 6, "Detail": 8}
+    ready.apply(small_graph(), "test-model", sweep)
+    assert labels(ready) == WHOLE
 
 
 def test_two_documents_may_be_switched_in_at_once(ready: Store) -> None:
-    from concurrent.futures import ThreadPoolExecutor
-
     sources = [f"{name}.txt" for name in "abcdef"]
     with ThreadPoolExecutor(6) as pool:
-        list(pool.map(lambda source: ready.replace(small_graph(source), BUILT), sources))
-    assert [entry.source for entry in ready.documents()] == sources
-    assert labels(ready) == {"Document": 6, "Chunk": 24, "Summary": 36, "Detail": 48}
+        list(pool.map(lambda source: put(ready, small_graph(source)), sources))
+    assert [entry.source for entry in ready.documents("default")] == sources
+    assert labels(ready) == {name: 6 * count for name, count in WHOLE.items()}
 
 
 def test_the_same_document_switched_in_twice_at_once_is_there_once(ready: Store) -> None:
-    from concurrent.futures import ThreadPoolExecutor
-
     with ThreadPoolExecutor(3) as pool:
-        list(pool.map(lambda words: ready.replace(small_graph(words=words), BUILT), "xyz"))
-    assert labels(ready) == {"Document": 1, "Chunk": 4, "Summary": 6, "Detail": 8}
+        list(pool.map(lambda words: put(ready, small_graph(words=words)), "xyz"))
+    assert labels(ready) == WHOLE
 
 
 def test_a_sweep_that_another_transaction_is_in_the_way_of_goes_on(ready: Store) -> None:
-    from concurrent.futures import ThreadPoolExecutor
-
     cypher(ready, "UNWIND range(1, 300) AS n CREATE (:Held)")
     cypher(ready, "UNWIND range(1, 3) AS n CREATE (:Retired {id: n})")
     lock = "MATCH (n:Retired {id: $id}) SET n.is_locked = true"
@@ -241,7 +257,7 @@ def test_a_sweep_that_another_transaction_is_in_the_way_of_goes_on(ready: Store)
         strong.run("MATCH (n:Held) SET n.is_locked = true").consume()
         strong.run(lock, id=3).consume()
         brief.run(lock, id=2).consume()
-        swept = pool.submit(ready.remove, "another")
+        swept = pool.submit(ready.remove, "default", "another")
         time.sleep(0.5)
         locked = pool.submit(lambda: strong.run(lock, id=1).consume())
         time.sleep(0.5)
@@ -252,20 +268,120 @@ def test_a_sweep_that_another_transaction_is_in_the_way_of_goes_on(ready: Store)
     assert labels(ready) == {"Held": 300}
 
 
+def with_first_chunk(parts: list[Part], **changed: object) -> list[Part]:
+    """The same graph, its first chunk with other fields."""
+    text, *others = parts
+    described, first, *rest = text.nodes
+    return [replace(text, nodes=(described, replace(first, **changed), *rest)), *others]
+
+
 @pytest.mark.parametrize("broken", [np.zeros(8), np.full(8, np.nan)], ids=["zero", "nan"])
 def test_an_embedding_the_index_would_leave_out_is_refused(
     ready: Store, broken: NDArray[np.float64]
 ) -> None:
-    graph = small_graph()
-    first = replace(graph.chunks[0], embedding=broken.astype(np.float32))
-    with pytest.raises(StoreError, match=f"passage {first.id} has no length"):
-        ready.replace(replace(graph, chunks=(first, *graph.chunks[1:])), BUILT)
-    assert ready.documents() == []
+    graph = with_first_chunk(small_graph(), embedding=broken.astype(np.float32))
+    [first, *_] = nodes(graph, "Chunk")
+    with pytest.raises(StoreError, match=f"chunk {first.id} has no length"):
+        put(ready, graph)
+    assert list(ready.documents("default")) == []
+
+
+def test_an_embedding_of_other_dimensions_is_refused(ready: Store) -> None:
+    graph = with_first_chunk(small_graph(), embedding=vector(1, 9))
+    with pytest.raises(StoreError, match="has 9 dimensions, and those of its collection have 8"):
+        put(ready, graph)
+
+
+def test_a_passage_that_rests_on_nothing_is_refused(ready: Store) -> None:
+    with pytest.raises(StoreError, match="rests on no chunk"):
+        put(ready, with_first_chunk(small_graph(), sources=()))
+
+
+@pytest.mark.parametrize("label", ["Chunk) DETACH DELETE (n", "Chunk`", ""])
+def test_a_label_is_a_word(ready: Store, label: str) -> None:
+    with pytest.raises(StoreError, match="is no label"):
+        put(ready, with_first_chunk(small_graph(), label=label))
 
 
 def test_a_document_whose_switch_would_exhaust_the_server_is_refused(ready: Store) -> None:
     row = np.broadcast_to(np.float32(0.5), (4096,))
-    graph = small_graph()
-    many = [replace(graph.chunks[0], id=f"c{n}", embedding=row) for n in range(9000)]
+    ready.prepare("wide", "test-model", 4096)
+    text, _ = small_graph(collection="wide")
+    described, first, *_ = text.nodes
+    many = [replace(first, id=f"c{n}", embedding=row) for n in range(9000)]
     with pytest.raises(StoreError, match="FABULA_NEO4J_HEAP=8"):
-        ready.replace(replace(graph, chunks=tuple(many), summaries=(), details=()), BUILT)
+        put(ready, [replace(text, nodes=(described, *many), edges=())])
+
+
+def test_one_graph_of_a_document_is_replaced_alone(ready: Store) -> None:
+    text, aspects = small_graph()
+    put(ready, [text, aspects])
+    [before] = ready.documents("default")
+    fewer = [one for one in aspects.nodes if one.label == "Detail"]
+    ties = [one for one in aspects.edges if one.type == "DETAILS"]
+    put(ready, [replace(aspects, nodes=tuple(fewer), edges=tuple(ties))])
+    [after] = ready.documents("default")
+    assert labels(ready) == {"Document": 1, "Part": 2, "Passage": 12, "Chunk": 4, "Detail": 8}
+    [row] = cypher(ready, "MATCH (:Detail)-[r:DETAILS]->(:Chunk) RETURN count(r) AS ties")
+    assert row["ties"] == 8, "they lead to the chunks that were there"
+    assert before.graphs["text"] == after.graphs["text"]
+    assert before.graphs["aspects"].updated_at < after.graphs["aspects"].updated_at
+
+
+def test_a_graph_built_on_a_text_that_changed_meanwhile_is_refused(ready: Store) -> None:
+    text, aspects = small_graph(words="old")
+    put(ready, [text, aspects])
+    put(ready, small_graph(words="new"))
+    with pytest.raises(StoreError, match="changed while this was built"):
+        put(ready, [aspects])
+    found = labels(ready)
+    assert found.pop("Staged") > 0
+    assert found == WHOLE
+    assert not cypher(ready, "MATCH (n:Passage) WHERE n.text CONTAINS 'old' RETURN n")
+
+
+def test_a_graph_is_dropped_alone(ready: Store) -> None:
+    put(ready, small_graph())
+    put(ready, small_graph("b.txt"))
+    owner = Owner("default", "aspects", document_id(small_graph()))
+    assert ready.drop([owner]) == 1
+    assert ready.drop([owner]) == 0
+    first, second = ready.documents("default")
+    assert (first.graphs.keys(), second.graphs.keys()) == ({"text"}, {"text", "aspects"})
+    assert labels(ready) == {
+        "Document": 2, "Part": 3, "Passage": 22, "Chunk": 8, "Summary": 6, "Detail": 8
+    }  # fmt: skip
+
+
+def test_documents_of_equal_source_in_two_collections_are_two(ready: Store) -> None:
+    ready.prepare("other", "test-model", DIMENSIONS)
+    put(ready, small_graph())
+    put(ready, small_graph(collection="other"))
+    ready.remove("other", document_id(small_graph()))
+    assert len(list(ready.documents("default"))) == len(list(ready.documents("other"))) == 1
+    ready.remove("other", document_id(small_graph(collection="other")))
+    assert list(ready.documents("other")) == []
+    assert labels(ready) == WHOLE
+
+
+def test_what_a_node_rests_on_is_a_stretch_of_the_text(ready: Store) -> None:
+    graph = small_graph()
+    put(ready, graph)
+    [top] = [one for one in nodes(graph, "Summary") if one.properties["level"] == 2][:1]
+    found = ready.sources("default", [top.id])[top.id]
+    assert [(one.start, one.end, one.text) for one in found] == [
+        (number * 10, number * 10 + 10, f"word {number}.") for number in range(4)
+    ]
+    assert ready.sources("other", [top.id]) == {}
+
+
+def test_remove_and_replace_at_once_leave_one_of_the_two_results(ready: Store) -> None:
+    id = document_id(small_graph())
+    put(ready, small_graph())
+    for words in "abcdef":
+        with ThreadPoolExecutor(2) as pool:
+            came = pool.submit(put, ready, small_graph(words=words))
+            gone = pool.submit(ready.remove, "default", id)
+            came.result(), gone.result()
+        found = labels(ready)
+        assert found in ({}, WHOLE), found

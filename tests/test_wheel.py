@@ -6,9 +6,11 @@ import os
 import subprocess
 import sys
 import zipfile
+from importlib import metadata
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 from fabula.queries import FOLDER
 
@@ -23,8 +25,34 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built
 
 
-def pip(*arguments: str, python: Path = Path(sys.executable)) -> None:
-    subprocess.run([python, "-m", "pip", "--quiet", *arguments], check=True)
+def pip(*arguments: str) -> None:
+    subprocess.run([sys.executable, "-m", "pip", "--quiet", *arguments], check=True)
+
+
+def bring_what_it_requires(packages: Path) -> None:
+    """Links what the wheel in `packages` requires, and no more, out of the tests' environment.
+
+    A real install of that takes a minute, and depends on an index.
+    """
+    [wheel] = packages.glob("fabula-*.dist-info")
+    asked = required(metadata.Distribution.at(wheel))
+    seen: set[str] = set()
+    while asked:
+        requirement = asked.pop()
+        distribution = metadata.distribution(requirement.name)
+        for extra in {"", *requirement.extras}:
+            if (name := f"{distribution.name}[{extra}]") not in seen:
+                seen.add(name)
+                asked += required(distribution, extra)
+        for top in {file.parts[0] for file in distribution.files or ()} - {"..", "__pycache__"}:
+            if not (packages / top).exists():
+                (packages / top).symlink_to(str(distribution.locate_file(top)))
+
+
+def required(distribution: metadata.Distribution, extra: str = "") -> list[Requirement]:
+    """What a distribution requires here, with `extra`."""
+    found = [Requirement(line) for line in distribution.requires or ()]
+    return [one for one in found if not one.marker or one.marker.evaluate({"extra": extra})]
 
 
 def test_the_wheel_holds_all_that_is_not_code(wheel: Path) -> None:
@@ -48,9 +76,12 @@ def test_the_wheel_holds_all_that_is_not_code(wheel: Path) -> None:
 
 
 def test_the_demo_runs_from_an_installed_wheel(wheel: Path, graph_url: str, tmp_path: Path) -> None:
-    subprocess.run([sys.executable, "-m", "venv", tmp_path / "venv"], check=True)
+    venv = [sys.executable, "-m", "venv", "--without-pip", tmp_path / "venv"]
+    subprocess.run(venv, check=True)
     binaries = tmp_path / "venv" / "bin"
-    pip("install", str(wheel), python=binaries / "python")
+    pip("--python", str(binaries / "python"), "install", "--no-deps", str(wheel))
+    [packages] = tmp_path.glob("venv/lib/python*/site-packages")
+    bring_what_it_requires(packages)
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}

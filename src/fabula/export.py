@@ -130,8 +130,14 @@ def _graphml(exported: Exported, stream: IO[str]) -> Written:
 
 def _graphml_node(node: Node, keys: Mapping[str, str]) -> str:
     values = {keys[name]: value for name, value in node.properties.items() if name in keys}
-    data = _data({NODE_LABEL: ":".join(node.labels)} | values)
+    data = _data({NODE_LABEL: _own_label(node)} | values)
     return f"<node id={_attribute(node.id)}>{data}</node>\n"
+
+
+def _own_label(node: Node) -> str:
+    """The label that says what a node is; the others say how it is found."""
+    kind = node.properties.get("kind")
+    return next((one for one in node.labels if one.lower() == kind), ":".join(node.labels))
 
 
 def _graphml_edge(edge: Relationship) -> str:

@@ -12,7 +12,15 @@ from itertools import islice
 from statistics import fmean
 from typing import Any, Literal, Protocol
 
-from fabula.errors import BadReply, BudgetSpent, FabulaError, LoadError, NotFound, StoreError, TooLarge
+from fabula.errors import (
+    BadReply,
+    BudgetSpent,
+    FabulaError,
+    LoadError,
+    NotFound,
+    StoreError,
+    TooLarge,
+)
 from fabula.graph import TEXT, Owner, Part
 from fabula.graph.building import (
     Recipe,
@@ -20,10 +28,8 @@ from fabula.graph.building import (
     chunks_of,
     document_of,
     part_of,
-    recipe,
     stale,
     text_part,
-    text_recipe,
     with_bases,
     with_dependents,
 )
@@ -232,9 +238,9 @@ class Ingest:
         with self._locking:
             alone = self._alone.setdefault(document.sha256, threading.Lock())
         with alone:
-            if twin := self._made.get(document.sha256):
-                if twin[0] != document.id:
-                    return Outcome("", "unchanged", *twin)
+            twin = self._made.get(document.sha256)
+            if twin and twin[0] != document.id:
+                return Outcome("", "unchanged", *twin)
             outcome = self._update(document, run, meter, progress)
             self._made.setdefault(document.sha256, (outcome.document, outcome.title))
             return outcome
@@ -280,7 +286,9 @@ class Ingest:
             text = Text(document, making.stood_in(chunks))
             parts = [making.part(graph, text) for graph in wanted if graph.name in names]
         is_new = not entry.graphs.keys() & names
-        return self._take(document, chunks, parts, "added" if is_new else "replaced", progress, meter)
+        return self._take(
+            document, chunks, parts, "added" if is_new else "replaced", progress, meter
+        )
 
     def _asked(self) -> set[str]:
         """The graphs asked for, with what they rest on."""

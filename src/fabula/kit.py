@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel
-
 from fabula.graph import TEXT
 from fabula.graph.building import Recipe, recipe, text_recipe
 from fabula.graph.method import Graph, Role
@@ -77,8 +75,8 @@ class Kit:
     def _paid(self) -> Embedder:
         return BudgetedEmbedder(self._remote, self._budget)
 
-    def knobs(self, graph: Graph[Any]) -> BaseModel:
-        """A graph's own settings."""
+    def knobs(self, graph: Graph[Any]) -> Any:
+        """A graph's own settings, of the class that it names."""
         return self._settings.table(graph.name)
 
     def recipes(
@@ -95,8 +93,9 @@ class Kit:
         text = text_recipe(sha256, settings.chunk_tokens, settings.embedding_model)
         recipes = {TEXT: dict(base) if base else text}
         for graph in graphs:
-            told = graph.settings(self.knobs(graph), settings.offline)
-            recipes[graph.name] = recipe(graph, told, self._built_with, recipes)
+            offline = settings.offline
+            told = graph.settings(self.knobs(graph), offline)
+            recipes[graph.name] = recipe(graph, told, self._built_with, recipes, offline=offline)
         return recipes
 
     @property
@@ -111,9 +110,7 @@ class Kit:
             models |= {"aspect_model": self._aspect_model, "temperature": settings.temperature}
         return models
 
-    def counted_embedder(
-        self, meter: Meter, *, cached: bool = True, dry: bool = False
-    ) -> Embedder:
+    def counted_embedder(self, meter: Meter, *, cached: bool = True, dry: bool = False) -> Embedder:
         """The embedder, its calls counted unless they are free; or the one that its cache asks.
 
         In a `dry` run static vectors stand in for the model's.
@@ -125,9 +122,7 @@ class Kit:
             from fabula.providers.expected import ExpectedEmbedder
 
             name, batch = self.embedder.model, settings.embedding_batch
-            stand_in = ExpectedEmbedder(
-                name, batch, self._static, self._cache, self._address
-            )
+            stand_in = ExpectedEmbedder(name, batch, self._static, self._cache, self._address)
             return CountedEmbedder(stand_in, meter, "embeddings")
         return CountedEmbedder(self.embedder if cached else self._paid, meter, "embeddings")
 

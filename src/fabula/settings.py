@@ -5,10 +5,11 @@ The core's settings are fields here; each graph and each mode has a table of its
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, NoReturn, Self
@@ -167,7 +168,7 @@ class Settings(BaseModel):
         environment = {name: value for name, value in os.environ.items() if value}
         given, origin = _gather(flags, environment)
         for name, value in _presets().get(given.get("preset", ""), {}).items():
-            for path in _paths(name):
+            for path in paths(name):
                 given.setdefault(path, value)
         if not given.get("api_key") and not given.get("base_url"):
             given.setdefault("model", OFFLINE)
@@ -206,18 +207,20 @@ def variable(name: str) -> str:
     return CONVENTIONAL.get(name) or PREFIX + name.replace(".", "__").replace("-", "_").upper()
 
 
-def _paths(name: str) -> list[str]:
+def paths(name: str) -> list[str]:
     """The whole names that a name stands for: itself, or those of the tables that are FLAT."""
     if name in names():
         return [name]
     if name == "aspects":
         return [SET]
-    paths = [f"{table}.{name}" for table in FLAT]
-    return [path for path in paths if path in names() and path != SET]
+    inside = [f"{table}.{name}" for table in FLAT]
+    return [path for path in inside if path in names() and path != SET]
 
 
 def _table(name: str, given: Mapping[str, Any], origin: Mapping[str, str]) -> BaseModel:
-    own = {path.split(".", 1)[1]: value for path, value in given.items() if path.startswith(f"{name}.")}
+    own = {
+        path.split(".", 1)[1]: value for path, value in given.items() if path.startswith(f"{name}.")
+    }
     try:
         return knobs()[name].model_validate(own)
     except ValidationError as error:
@@ -234,37 +237,53 @@ def _gather(
     """All values that were given, and where each came from; the strongest source wins."""
     given: dict[str, Any] = {}
     origin: dict[str, str] = {}
-
-    def take(name: str, value: Any, place: str) -> None:
-        for path in _paths(name) or [_unknown(name, place)]:
+    sources = (_of_file(environment), _of_environment(environment), _of_flags(flags))
+    for name, value, place in itertools.chain(*sources):
+        for path in paths(name) or [_unknown(name, place)]:
             given[path], origin[path] = value, place
+    return given, origin
 
+
+Given = Iterator[tuple[str, Any, str]]
+"""Names, values, and where they come from."""
+
+
+def _of_file(environment: Mapping[str, str]) -> Given:
     file = Path(environment.get("FABULA_CONFIG", FILE))
     if "FABULA_CONFIG" in environment and not file.is_file():
         raise SettingsError(f"FABULA_CONFIG names {file}, which is not a file.")
     for key, value in _read_toml(file).items():
-        if isinstance(value, dict):
-            for name, inside in value.items():
-                take(f"{key}.{name}", inside, f"{file}: {key}.{name}")
-        else:
-            take(key, value, f"{file}: {key}")
+        inside = value.items() if isinstance(value, dict) else ()
+        for name, one in inside:
+            yield f"{key}.{name}", one, f"{file}: {key}.{name}"
+        if not isinstance(value, dict):
+            yield key, value, f"{file}: {key}"
+
+
+def _of_environment(environment: Mapping[str, str]) -> Given:
     for name, conventional in CONVENTIONAL.items():
         if environment.get(conventional):
-            take(name, environment[conventional], conventional)
+            yield name, environment[conventional], conventional
     by_variable = {variable(name): name for name in names()}
-    for name in environment:
-        if name.startswith(PREFIX) and name != "FABULA_CONFIG":
-            flat = name.removeprefix(PREFIX).lower()
-            take(by_variable.get(name, flat), environment[name], name)
+    for place in environment:
+        if place.startswith(PREFIX) and place != "FABULA_CONFIG":
+            flat = place.removeprefix(PREFIX).lower()
+            yield by_variable.get(place, flat), environment[place], place
+
+
+def _of_flags(flags: Mapping[str, Any]) -> Given:
     for name, value in flags.items():
         if value is not None:
-            take(name, value, name if "." in name else f"--{name.replace('_', '-')}")
-    return given, origin
+            yield name, value, name if "." in name else f"--{name.replace('_', '-')}"
 
 
 def _unknown(name: str, place: str) -> NoReturn:
     flat = [path.rpartition(".")[2] for path in names() if path.partition(".")[0] in FLAT]
-    known = [variable(one) for one in (*names(), *flat)] if place.startswith(PREFIX) else [*names(), *flat]
+    known = (
+        [variable(one) for one in (*names(), *flat)]
+        if place.startswith(PREFIX)
+        else [*names(), *flat]
+    )
     hint = did_you_mean(
         place if place.startswith(PREFIX) else name, known, "See `fabula settings` for all names."
     )

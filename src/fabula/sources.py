@@ -38,9 +38,7 @@ def _at(path: str | Path, collection: str, max_file_mb: int) -> dict[str, Source
     except LoadError as error:
         return {name: Source(name, partial(_refuse, error))}
     return {
-        os.path.realpath(file): Source(
-            printable(file), partial(load, file, collection, most)
-        )
+        os.path.realpath(file): Source(printable(file), partial(load, file, collection, most))
         for file in files
     }
 

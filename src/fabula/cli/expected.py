@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import PurePath
+from typing import TYPE_CHECKING
 
 import click
 from rich.table import Table
 
-from fabula.cli.screen import console
-from fabula.ingest import Outcome
+from fabula.cli.screen import console, counted
 from fabula.model import Usage
 from fabula.prices import price, read_prices
 from fabula.settings import Settings
+
+if TYPE_CHECKING:
+    from fabula.ingest import Outcome
 
 WOULD = {"added": "to be added", "replaced": "to be replaced", "unchanged": "unchanged"}
 
@@ -27,7 +30,8 @@ def show_expected(outcomes: Sequence[Outcome], settings: Settings) -> None:
         click.echo(
             f"failed  {one.error}"
             if one.error
-            else f"{name}: {WOULD[one.status]}" + (f", {one.chunks:,} chunks" if one.chunks else "")
+            else f"{name}: {WOULD[one.status]}"
+            + (f", {counted(one.counts['chunk'], 'chunk')}" if "chunk" in one.counts else "")
         )
     steps: dict[str, Usage] = {}
     for one in outcomes:

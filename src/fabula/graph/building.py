@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 from fabula.errors import FabulaError
 from fabula.graph import TEXT, Edge, Node, Owner, Part, Record, differences, fingerprint
 from fabula.graph.method import Built, Graph
-from fabula.model import Chunk, Document, Entry, Section, Usage
+from fabula.model import Chunk, Document, Entry, Section, Usage, not_embedded
 
 CHUNKING = 1
 """The version of how a text is cut into chunks."""
@@ -34,14 +35,19 @@ def recipe(
     settings: Mapping[str, Any],
     models: Mapping[str, Any],
     base: Mapping[str, Recipe],
+    *,
+    offline: bool,
 ) -> Recipe:
-    """What a graph's part is made from; `base` are the recipes of those that it rests on."""
+    """What a graph's part is made from; `base` are the recipes of those that it rests on.
+
+    Where no chat model is asked, prompts change nothing.
+    """
     return {
         "graph": graph.name,
         "version": graph.version,
         "settings": dict(settings),
         "models": dict(models),
-        "prompts": graph.prompts_digest(),
+        "prompts": "" if offline else graph.prompts_digest(),
         "rests_on": {name: fingerprint(base[name]) for name in (TEXT, *graph.rests_on)},
     }
 
@@ -120,10 +126,7 @@ def text_part(
     )
     edges = [Edge("FROM_DOCUMENT", chunk.id, document.id) for chunk in chunks]
     edges += [Edge("FIRST_CHUNK", document.id, chunk.id) for chunk in chunks[:1]]
-    edges += [
-        Edge("NEXT_CHUNK", one.id, after.id)
-        for one, after in zip(chunks, chunks[1:], strict=False)
-    ]
+    edges += [Edge("NEXT_CHUNK", one.id, after.id) for one, after in itertools.pairwise(chunks)]
     return Part(
         owner=Owner(document.collection, TEXT, document.id),
         nodes=(described, *map(_chunk_node, chunks)),
@@ -157,8 +160,8 @@ def chunks_of(part: Part) -> tuple[Chunk, ...]:
     chunks = []
     for node in part.nodes:
         place = {name: node.properties[name] for name in names}
-        vector = {} if node.embedding is None else {"embedding": node.embedding}
-        chunks.append(Chunk(id=node.id, **place, **vector))
+        vector = not_embedded() if node.embedding is None else node.embedding
+        chunks.append(Chunk(id=node.id, **place, embedding=vector))
     return tuple(sorted(chunks, key=lambda chunk: chunk.index))
 
 

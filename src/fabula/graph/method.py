@@ -68,20 +68,38 @@ class Built:
 class Models(Protocol):
     """What one part of one document is made with. In a dry run stand-ins answer in their place."""
 
-    meter: Meter
-    embedder: Embedder
-    """Of the collection's space, its calls counted."""
-    static: Embedder
-    """Static word embeddings, which cost nothing."""
-    offline: bool
-    """Whether there is no chat model: then `chat` is not to be asked."""
-    temperature: float
-
-    def chat(self, role: Role, step: str) -> Chat:
-        """A chat model, its calls counted to `step`."""
+    @property
+    def meter(self) -> Meter:
+        """Counts what they are asked."""
         ...
 
-    def model(self, role: Role) -> str:
+    @property
+    def embedder(self) -> Embedder:
+        """The one of the collection's space, its calls counted."""
+        ...
+
+    @property
+    def static(self) -> Embedder:
+        """Static word embeddings, which cost nothing."""
+        ...
+
+    @property
+    def offline(self) -> bool:
+        """Whether there is no chat model: then `chat` is not to be asked."""
+        ...
+
+    @property
+    def temperature(self) -> float:
+        """What a build is asked with."""
+        ...
+
+    @property
+    def chat(self) -> Callable[[Role, str], Chat]:
+        """A chat model by its role, its calls counted to the step that is named."""
+        ...
+
+    @property
+    def model(self) -> Callable[[Role], str]:
         """The name of that chat model."""
         ...
 
@@ -110,7 +128,8 @@ class Graph(Generic[Knobs]):
     pydantic model of its settings. `passages` are the labels of its nodes that are found by vector
     and by words, `elements` those of all others, `edges` the types of its relationships: a closed
     list each. `prompts` and `cypher` are folders of its texts and statements; in the latter every
-    `check_*.cypher` is an invariant, and `find_parents.cypher` finds what stands above a passage. `settings` says on which settings the result depends; with
+    `check_*.cypher` is an invariant, and `find_parents.cypher` finds what stands above a passage.
+    `settings` says on which settings the result depends; with
     `offline` true there is no chat model. `tell` puts into words what is worth saying of a part's
     facts.
     """

@@ -80,9 +80,7 @@ def _reranked(question: str, hits: Sequence[Hit], tools: Tools) -> list[Hit]:
     return ranked
 
 
-def _diverse(
-    hits: Sequence[Hit], tools: Tools, diversity: float, collection: str
-) -> list[Hit]:
+def _diverse(hits: Sequence[Hit], tools: Tools, diversity: float, collection: str) -> list[Hit]:
     with tools.path.step("diversify", f"{diversity:g}") as step:
         found = tools.store.vectors(collection, [hit.id for hit in hits])
         kept = diverse(hits, found, diversity, tools.k)
@@ -90,9 +88,7 @@ def _diverse(
     return kept
 
 
-def _expanded(
-    hits: Sequence[Hit], tools: Tools, expand: Expand, collection: str
-) -> list[Hit]:
+def _expanded(hits: Sequence[Hit], tools: Tools, expand: Expand, collection: str) -> list[Hit]:
     """Each hit with what belongs to it after it, nothing twice."""
     with tools.path.step("expand", expand) as step:
         beside: dict[str, list[Hit]] = {}

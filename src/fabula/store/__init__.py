@@ -214,7 +214,8 @@ class Store:
         if filters == replace(Filters(filters.collection), document=filters.document):
             name = "core/find_nearest_in_document" if filters.document else "core/find_nearest"
             asked["document"] = filters.document
-        return [Hit(**row["hit"]) for row in self.found(query(name), vector, filters, model, **asked)]
+        rows = self.found(query(name), vector, filters, model, **asked)
+        return [Hit(**row["hit"]) for row in rows]
 
     def found(
         self, statement: str, vector: Vector, filters: Filters, model: str, **asked: Any
@@ -304,6 +305,7 @@ class Store:
             schema.make_vectors(self, space.dimensions, space.slot)
             schema.wait(self, schema.TEXTS)
             schema.wait(self, space.index)
+        self._sweep()
         return space
 
     def apply(
@@ -361,7 +363,7 @@ class Store:
         return gone
 
     def remove(self, collection: str, document: str) -> None:
-        """Takes a document and all graphs of it out, at once; who replaces it waits, or goes first."""
+        """Takes a document and all its graphs out, at once; a replacement comes before or after."""
 
         def take_out(transaction: neo4j.ManagedTransaction) -> None:
             lock(transaction, [Owner(collection, TEXT, document)])

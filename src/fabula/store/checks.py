@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from fabula.graph import TEXT
 from fabula.graph.method import Graph
 from fabula.model import Entry
 from fabula.queries import FOLDER, read
@@ -21,6 +23,7 @@ UNOWNED = (
     "ingest the file they came from again, or delete them in Neo4j with "
     "`MATCH (n:Passage|Element) WHERE n.document {which} DETACH DELETE n`"
 )
+
 
 @dataclass(frozen=True, slots=True)
 class Violation:
@@ -41,10 +44,14 @@ class Violation:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What was looked at, what is wrong with it, and what is worth saying though it is right."""
+    """What was looked at, what is wrong with it, and what is worth saying though it is right.
+
+    `graphs` are how many of the documents have each graph but their text.
+    """
 
     documents: int
     passages: int
+    graphs: Mapping[str, int]
     violations: tuple[Violation, ...]
     notes: tuple[str, ...]
 
@@ -67,15 +74,15 @@ def check(
             violations += look.violations(one, entries)
     [counted] = store.rows("core/count_checked", collection=collection, document=document)
     notes = tuple(_notes(store, collection, document))
-    return Findings(len(entries), counted["passages"], tuple(violations), notes)
+    has = Counter(name for entry in entries for name in entry.graphs if name != TEXT)
+    return Findings(len(entries), counted["passages"], has, tuple(violations), notes)
 
 
 def _statements(graphs: Iterable[Graph[Any]]) -> dict[str, str]:
     """The invariants, by the names of their files: the core's, and each graph's own."""
     folders = [FOLDER / "core", *(graph.cypher for graph in graphs if graph.cypher)]
-    return {
-        file.stem: read(file) for folder in folders for file in sorted(folder.glob("check_*.cypher"))
-    }
+    files = (file for folder in folders for file in sorted(folder.glob("check_*.cypher")))
+    return {file.stem: read(file) for file in files}
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +98,8 @@ class _Look:
         """The documents that are looked at."""
         if self.document:
             return self.store.same(self.collection, [self.document])
-        names = [self.collection] if self.collection else [one.collection for one in self.store.spaces()]
+        every = [space.collection for space in self.store.spaces()]
+        names = [self.collection] if self.collection else every
         return [entry for name in names for entry in self.store.documents(name)]
 
     def violations(self, document: str, entries: Sequence[Entry]) -> list[Violation]:

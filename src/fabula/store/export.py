@@ -48,7 +48,8 @@ class Exported:
         Raises StoreError where a document or its embeddings change meanwhile, and SpaceError while
         the graph is re-embedded: some passages have one model's embedding, and some another's.
         """
-        spaces = {one: self._settled_space(one) for one in self._collections()} if embeddings else {}
+        asked = self._collections() if embeddings else set()
+        spaces = {one: self._settled_space(one) for one in asked}
         for entry in self.entries:
             space = spaces.get(entry.collection)
             told = space.embedding if space else ""

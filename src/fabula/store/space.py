@@ -32,6 +32,11 @@ class Space:
     phase: str = ""
 
     @property
+    def kind(self) -> tuple[str, int]:
+        """What its embeddings are of: the model, and their dimensions."""
+        return self.model, self.dimensions
+
+    @property
     def index(self) -> str:
         """The vector index that its embeddings are in."""
         return queries.index_name(self.dimensions, self.slot)
@@ -80,9 +85,7 @@ def other_space(space: Space, wanted: str, model: str = "") -> SpaceError:
     )
 
 
-def refuse_unknown(
-    aspects: Sequence[str], kinds: Sequence[str], space: Space | None
-) -> None:
+def refuse_unknown(aspects: Sequence[str], kinds: Sequence[str], space: Space | None) -> None:
     """Raises NotFound for an aspect or a kind that no passage has; '' is the aspect of chunks."""
     known = [name for name in space.aspects if name] if space else []
     if unknown := [name for name in aspects if name and name not in known]:
