@@ -19,7 +19,7 @@ from fabula.store import Store
 from fabula.store.rows import bounds, wire
 from graphs import DIMENSIONS, MODEL, document_id, nodes, parts_of, put, small_document, vector
 
-CHUNKS = (64, 200, 200, 200, 200)
+CHUNKS = (256, 1424, 1424, 1424, 1424)
 """Of each document; with details and summaries 20,000 nodes."""
 CLUSTER = 8
 SEEDS = 10_000
@@ -60,8 +60,6 @@ OVER_SUMMARIES = ("aspects/find_tops", "aspects/find_top_down")
 OVER_DOCUMENTS = "core/find_documents"
 OTHERS = "others"
 """A collection that nothing is asked of, as large as the one that is."""
-
-
 EVERY = (*BOUNDED, *OVER_SUMMARIES, OVER_DOCUMENTS, "core/find_by_words in one document")
 
 

@@ -24,12 +24,9 @@ from graphs import DIMENSIONS, MODEL, put, small_graph, vector
 
 HOSTILE = (
     "default",
-    'it\'s "quoted"',
-    "back\\slash\\",
-    "x' OR 1=1 //",
-    "x\\' OR true RETURN 1 //",
-    "$collection",
-    "默认/\u00e9\u200b\U0001f4d6",
+    'it\'s "quoted" \\',
+    "x\\' OR 1=1 //",
+    "$collection 默认\u200b\U0001f4d6",
     " ",
 )
 """Names of collections. Each has the same two books; the text of each bears a mark of its own."""
