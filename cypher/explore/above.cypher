@@ -16,7 +16,8 @@ MATCH (chunk:Passage&Chunk {collection: $collection, document: document.id})
 WHERE chunk.text =~ '(?isU).*\\b(' + $words + ')\\b.*'
 ORDER BY chunk.index
 LIMIT 1
-MATCH path = (chunk)<-[:SUMMARIZES]-{0,9}(above:Chunk|Summary {collection: $collection})
+MATCH path = (chunk)
+  ((:Chunk|Summary)<-[:SUMMARIZES]-(:Summary {collection: $collection})){0,9} (above:Chunk|Summary)
 WITH above, max(reduce(weight = 1.0, edge IN relationships(path) | weight * edge.weight)) AS weight
 RETURN above.level AS level, above.kind AS kind, above.aspect AS aspect,
   round(weight, 3) AS weight, above.section AS section,

@@ -12,7 +12,8 @@ MATCH (document:Document {collection: $collection})
 WHERE document.id = $document OR toLower(document.title) CONTAINS toLower($document)
 MATCH (summary:Passage&Summary {collection: $collection, document: document.id})
 WHERE $aspect IN ['', summary.aspect]
-MATCH (summary)-[:SUMMARIZES]->{1,9}(chunk:Chunk {collection: $collection})
+MATCH (summary)
+  ((:Summary)-[:SUMMARIZES]->(:Chunk|Summary {collection: $collection})){1,9} (chunk:Chunk)
 WITH document, summary.aspect AS aspect, summary.level AS level,
   count(DISTINCT summary) AS summaries, count(DISTINCT chunk) AS chunks
 RETURN document.title AS title, aspect, level, summaries, chunks,

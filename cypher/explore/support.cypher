@@ -10,7 +10,8 @@ MATCH (summary:Passage&Summary {collection: $collection})
 WHERE $summary IN ['', summary.id]
 ORDER BY summary.level DESC, summary.document, summary.aspect, summary.start, summary.id
 LIMIT 1
-MATCH path = (summary)-[:SUMMARIZES]->{0,9}(below:Chunk|Summary {collection: $collection})
+MATCH path = (summary)
+  ((:Summary)-[:SUMMARIZES]->(:Chunk|Summary {collection: $collection})){0,9} (below:Chunk|Summary)
 WITH below, max(reduce(weight = 1.0, edge IN relationships(path) | weight * edge.weight)) AS weight
 RETURN below.level AS level, below.kind AS kind, below.aspect AS aspect,
   round(weight, 3) AS weight, below.section AS section,

@@ -16,7 +16,8 @@ WHERE $aspect IN ['', top.aspect]
 WITH document, top,
   count { (document)<-[:FROM_DOCUMENT]-(:Chunk {collection: $collection}) } AS total,
   COUNT {
-    MATCH (top)-[:SUMMARIZES]->{1,9}(chunk:Chunk {collection: $collection})
+    MATCH (top)
+      ((:Summary)-[:SUMMARIZES]->(:Chunk|Summary {collection: $collection})){1,9} (chunk:Chunk)
     RETURN DISTINCT chunk
   } AS chunks
 RETURN document.title AS title, top.aspect AS aspect, top.level AS level, chunks,

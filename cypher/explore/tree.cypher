@@ -17,7 +17,8 @@ WHERE $aspect IN ['', top.aspect]
   AND NOT EXISTS { (top)<-[:SUMMARIZES]-(:Summary {collection: $collection}) }
 ORDER BY top.level DESC, top.end - top.start DESC, top.id
 LIMIT 1
-MATCH path = (top)-[:SUMMARIZES]->{1,9}(:Chunk {collection: $collection})
+MATCH path = (top)
+  ((:Summary)-[:SUMMARIZES]->(:Chunk|Summary {collection: $collection})){1,9} (:Chunk)
 RETURN path
 ORDER BY length(path), nodes(path)[-1].start
 LIMIT $limit
