@@ -21,8 +21,7 @@ from fabula.errors import StoreError
 from fabula.graph import TEXT, Owner, Part, Record
 from fabula.model import Entry, Filters, Hit, Layer, Vector
 from fabula.queries import over, query
-from fabula.store import schema
-from fabula.store.migration import migrate
+from fabula.store import migration, schema
 from fabula.store.parts import lock, refuse_broken, stage, switch
 from fabula.store.rows import bounds, entry, made_space, unwired, wire
 from fabula.store.schema import Index
@@ -279,11 +278,11 @@ class Store:
     def make_schema(self) -> None:
         """Makes what the graph is kept by, and sweeps up what a crash has left, once.
 
-        A graph of an older version of Fabula is migrated. Raises StoreError for one of a newer.
+        Raises StoreError for a graph of another version of Fabula.
         """
         with self._making:
             if not self._has_schema:
-                migrate(self)
+                migration.record(self)
                 schema.make(self)
                 self._sweep()
                 self._has_schema = True

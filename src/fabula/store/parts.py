@@ -174,7 +174,7 @@ def _row(owner: Owner, node: Node, space: Space) -> dict[str, Any]:
     if not WORD.fullmatch(node.label):
         raise StoreError(f"{node.label!r} is no label.")
     shared = {"collection": owner.collection, "kind": node.label.lower(), "graph": owner.graph}
-    properties = {"name": _name(node), **node.properties, **shared, "sources": list(node.sources)}
+    properties = {"name": caption(str(node.properties.get("text", node.id))), **node.properties, **shared, "sources": list(node.sources)}
     if node.label == "Document":
         # It is no part of itself, and rests on nothing.
         del properties["sources"], properties["kind"], properties["graph"]
@@ -187,9 +187,10 @@ def _row(owner: Owner, node: Node, space: Space) -> dict[str, Any]:
     return row | {"embedding": wire(node.embedding)}
 
 
-def _name(node: Node) -> str:
-    text = " ".join(str(node.properties.get("text", node.id))[: 4 * NAME].split())
-    return text if len(text) <= NAME else text[: NAME - 1].rsplit(" ", 1)[0] + "…"
+def caption(text: str) -> str:
+    """The first words of a text, for a name."""
+    line = " ".join(text[: 4 * NAME].split())
+    return line if len(line) <= NAME else line[: NAME - 1].rsplit(" ", 1)[0] + "…"
 
 
 def _part_row(part: Part) -> dict[str, Any]:
