@@ -38,7 +38,9 @@ def told(**other: str) -> str:
     """Three chapters; `other` gives some another beginning."""
     return "\n\n".join(
         f"CHAPTER {number}\n\n{beginning} It was a long day in chapter {number}, and nobody knew "
-        f"why the harbour of chapter {number} lay so still. A lamp burned until the morning."
+        f"why the harbour of chapter {number} lay so still. A lamp burned until the morning, and "
+        f"the keeper wrote into his book that no ship had come in chapter {number} of that year. "
+        f"Then the wind turned, the ropes were wet, and the gulls of chapter {number} cried."
         for number, beginning in (CHAPTERS | other).items()
     )
 
@@ -112,6 +114,7 @@ def test_its_mode_finds_and_answers_with_the_characters_that_prove_it(book: Path
     assert answer.text.startswith("Read CHAPTER II [1].")
     assert answer.cited == (1, 2)
     text = told()
+    assert all(hit.text.startswith(f"{hit.section}\n{hit.section} ") for hit in answer.hits)
     for hit in answer.hits:
         found = stretches[hit.id]
         assert "".join(one.text for one in found) == text[hit.start : hit.end]

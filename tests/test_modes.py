@@ -146,7 +146,11 @@ def test_another_package_adds_a_mode(tmp_path: Path, monkeypatch: pytest.MonkeyP
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: last-words\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text(f"[{GROUP}]\nlast-words = last_words:retrieve\n")
     monkeypatch.syspath_prepend(str(tmp_path))
-    shown = asked("--mode", "last-words", "--json")
+    modes.cache_clear()
+    try:
+        shown = asked("--mode", "last-words", "--json")
+    finally:
+        modes.cache_clear()
     hits = json.loads(shown.stdout)["hits"]
     assert [hit["end"] for hit in hits] == sorted((hit["end"] for hit in hits), reverse=True)
     sys.modules.pop("last_words")

@@ -13,7 +13,7 @@ import numpy as np
 
 from fabula import queries
 from fabula.errors import NotFound, SpaceError, StoreError
-from fabula.graph import Edge, Node, Owner, Part
+from fabula.graph import TEXT, Edge, Node, Owner, Part
 from fabula.queries import query
 from fabula.store.rows import made_space, part_id, part_properties, unwired, wire
 from fabula.store.space import Space, refuse_reembedding
@@ -85,8 +85,11 @@ def switch(
     _refuse_incomplete(transaction, run, parts)
     _refuse_baseless(transaction, parts)
     created_at, replaced = None, False
-    for owner in owners:
-        [old] = transaction.run(query("core/switch_out"), owner._asdict())
+    # Text first: with it goes whatever rested on it, a graph that was built meanwhile, too, and one
+    # whose package is not installed any more.
+    for owner in sorted(owners, key=lambda owner: owner.graph != TEXT):
+        statement = "core/switch_out_document" if owner.graph == TEXT else "core/switch_out"
+        [old] = transaction.run(query(statement), owner._asdict())
         created_at = old["created_at"] or created_at
         replaced = replaced or old["nodes"] > 0
     transaction.run(query("core/switch_in"), run=run, created_at=created_at).consume()
