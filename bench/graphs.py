@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from bench.books import book
 from bench.making import cut, make, read
@@ -17,9 +18,9 @@ WORDS_A_NODE = 38
 """About: of chunks, summaries and details together."""
 
 
-def offline() -> Settings:
+def offline(**given: Any) -> Settings:
     """Settings for no model at all, wherever the benchmark is run."""
-    return Settings(model=OFFLINE, embedding_model=STATIC)
+    return Settings(model=OFFLINE, embedding_model=STATIC, **given)
 
 
 def passages(parts: Iterable[Part]) -> list[Node]:

@@ -58,15 +58,14 @@ def measure(books: Path | None, count: int = DOCUMENTS) -> list[Figure]:
 
 
 def _collection(address: Address) -> Fabula:
-    settings = offline().model_copy(
-        update={
-            "neo4j_uri": address.uri,
-            "neo4j_username": address.username,
-            "neo4j_password": address.password,
-            "collection": LIBRARY,
-        }
+    return Fabula(
+        offline(
+            neo4j_uri=address.uri,
+            neo4j_username=address.username,
+            neo4j_password=address.password,
+            collection=LIBRARY,
+        )
     )
-    return Fabula(settings)
 
 
 def _write(collection: Collection, count: int) -> None:
