@@ -157,6 +157,11 @@ class Store:
         [row] = self.rows("core/count_documents", collection=collection)
         return row["documents"], row["all"]
 
+    def passages(self) -> int:
+        """How many passages all collections have together."""
+        [row] = self.rows("core/count_checked", collection="", document="")
+        return int(row["passages"])
+
     def named(self, collection: str, name: str, limit: int, *, whole: bool = False) -> list[Entry]:
         """The documents that a name fits best, at most `limit` or a few more.
 
