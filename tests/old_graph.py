@@ -32,36 +32,40 @@ KNOBS: dict[str, Any] = {"chunk_tokens": 24, "cluster_size": 3}
 def load(store: Store) -> None:
     """Puts the old graph, its indexes and constraints in the place of all that is there."""
     empty(store)
-    nodes = [row for row in ROWS if row["type"] == "node"]
     for row in ROWS:
         if row["type"] == "schema":
             cypher(store, row["statement"], dimensions=256)
-    for place, row in enumerate(nodes):
-        properties = dict(row["properties"]) | {"place": place}
-        embedding = properties.pop("embedding", None)
-        for name in ("created_at", "updated_at"):
-            if name in properties:
-                properties[name] = datetime.fromisoformat(properties[name])
-        cypher(store, "CREATE (n:$($labels)) SET n = $it", labels=row["labels"], it=properties)
-        if embedding:
-            vector = Vector.from_numpy(np.frombuffer(base64.b64decode(embedding), "<f4"))
-            cypher(
-                store,
-                "MATCH (n {place: $place}) "
-                "CALL db.create.setNodeVectorProperty(n, 'embedding', $vector)",
-                place=place,
-                vector=vector,
-            )
-    for row in ROWS:
-        if row["type"] == "edge":
-            cypher(
-                store,
-                "MATCH (start {place: $start}) MATCH (end {place: $end}) "
-                "CREATE (start)-[edge:$($label)]->(end) SET edge = $properties",
-                **{name: row[name] for name in ("start", "end", "label", "properties")},
-            )
+    nodes = [_node(row, place) for place, row in enumerate(_rows("node"))]
+    cypher(store, "UNWIND $rows AS row CREATE (n:$(row.labels)) SET n = row.properties", rows=nodes)
+    cypher(
+        store,
+        "UNWIND $rows AS row MATCH (n {place: row.properties.place}) "
+        "CALL db.create.setNodeVectorProperty(n, 'embedding', row.embedding)",
+        rows=[node for node in nodes if "embedding" in node],
+    )
+    cypher(
+        store,
+        "UNWIND $rows AS row MATCH (start {place: row.start}) MATCH (end {place: row.end}) "
+        "CREATE (start)-[edge:$(row.label)]->(end) SET edge = row.properties",
+        rows=_rows("edge"),
+    )
     cypher(store, "MATCH (n) REMOVE n.place")
     cypher(store, "CALL db.awaitIndexes(60)")
+
+
+def _rows(type: str) -> list[dict[str, Any]]:
+    return [row for row in ROWS if row["type"] == type]
+
+
+def _node(row: dict[str, Any], place: int) -> dict[str, Any]:
+    properties = dict(row["properties"]) | {"place": place}
+    for name in ("created_at", "updated_at"):
+        if name in properties:
+            properties[name] = datetime.fromisoformat(properties[name])
+    node = {"labels": row["labels"], "properties": properties}
+    if embedding := properties.pop("embedding", None):
+        node["embedding"] = Vector.from_numpy(np.frombuffer(base64.b64decode(embedding), "<f4"))
+    return node
 
 
 def empty(store: Store) -> None:
@@ -85,7 +89,8 @@ def contents(store: Store) -> tuple[list[Any], list[Any], list[Any], list[Any]]:
         "b.id AS end, properties(edge) AS properties",
     )
     indexes = cypher(
-        store, "SHOW INDEXES YIELD name, type, labelsOrTypes, properties, state WHERE type <> 'LOOKUP'"
+        store,
+        "SHOW INDEXES YIELD name, type, labelsOrTypes, properties, state WHERE type <> 'LOOKUP'",
     )
     constraints = cypher(store, "SHOW CONSTRAINTS YIELD name, type, labelsOrTypes, properties")
     for row in nodes:
