@@ -1,4 +1,4 @@
-"""What a command needs to be ready: the collection, and the private server shown while it starts."""
+"""What a command needs to be ready: a collection, and the private server shown as it starts."""
 
 from __future__ import annotations
 
