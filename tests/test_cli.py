@@ -269,7 +269,8 @@ def test_check_and_export_take_all_collections(
     }
     for flags in ([], ["--all"]):
         run("export", "--out", "graph.jsonl", *flags)
-        lines = [json.loads(line) for line in (tmp_path / "graph.jsonl").open()]
+        written = (tmp_path / "graph.jsonl").read_text(encoding="utf-8").rstrip("\n")
+        lines = [json.loads(line) for line in written.split("\n")]
         titles = [one for one in lines if one["type"] == "node" and "Document" in one["labels"]]
         assert len(titles) == 1 + len(flags)
 
