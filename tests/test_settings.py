@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fabula.errors import SettingsError
-from fabula.settings import CONVENTIONAL, Settings
+from fabula.settings import CONVENTIONAL, Settings, names, variable
 
 
 def test_a_flag_beats_the_environment_which_beats_the_file(
@@ -21,12 +21,27 @@ def test_a_flag_beats_the_environment_which_beats_the_file(
     assert (settings.top_k, aspects.levels, aspects.details) == (5, 4, 3)
 
 
-@pytest.mark.parametrize("name", sorted(set(Settings.model_fields) - set(CONVENTIONAL)))
+def value_of(settings: Settings, name: str) -> object:
+    """The value of a setting by its whole name."""
+    table, _, inside = name.rpartition(".")
+    return getattr(settings.table(table) if table else settings, inside)
+
+
+@pytest.mark.parametrize("name", sorted(set(names()) - set(CONVENTIONAL)))
 def test_every_setting_has_a_variable(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    value = Settings().model_dump()[name]
-    given = "7" if value is None else str(value)
-    monkeypatch.setenv(f"FABULA_{name.upper()}", given)
-    assert str(getattr(Settings.read(), name)) == given
+    value = value_of(Settings(), name)
+    given = ",".join(value) if isinstance(value, tuple) else "7" if value is None else str(value)
+    monkeypatch.setenv(variable(name), given)
+    found = value_of(Settings.read(), name)
+    assert found == value or (value is None and str(found) == "7")
+
+
+def test_a_table_is_read_from_every_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "fabula.toml").write_text("[aspects]\nlevels = 3\ndetails = 3\nseed = 3\n")
+    monkeypatch.setenv("FABULA_ASPECTS__DETAILS", "4")
+    monkeypatch.setenv("FABULA_SEED", "4")
+    aspects = Settings.read(**{"aspects.seed": "5"}).table("aspects")
+    assert (aspects.levels, aspects.details, aspects.seed) == (3, 4, 5)
 
 
 @pytest.mark.parametrize("name", sorted(CONVENTIONAL))

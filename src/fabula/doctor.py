@@ -96,10 +96,8 @@ def _embeddings(collection: Collection) -> str:
     if space is None or not space.documents:
         return f"none yet in collection {collection.name!r}: run `fabula ingest BOOK`"
     refuse_other_model(space, collection.app.kit.embedder.model)
-    told = (
-        f"collection {collection.name!r}, {space.documents} documents, {space.dimensions} "
-        f"dimensions of {space.model}"
-    )
+    vectors = f"{space.dimensions} dimensions of {space.model}"
+    told = f"collection {collection.name!r}, {space.documents} documents, {vectors}"
     return f"{told}; being re-embedded with {space.target}" if space.phase else told
 
 
