@@ -66,7 +66,10 @@ def test_a_context_that_is_empty_is_answered_without_a_model(
 
 
 def test_an_empty_graph_says_what_to_do(online: None, endpoint: Endpoint) -> None:
-    with Fabula() as fabula, pytest.raises(NotFound, match="'default' yet: run `fabula ingest BOOK"):
+    with (
+        Fabula() as fabula,
+        pytest.raises(NotFound, match="'default' yet: run `fabula ingest BOOK"),
+    ):
         fabula.query("Who?")
     assert endpoint.calls == 0
 
