@@ -118,7 +118,7 @@ def test_a_document_of_another_collection_is_not_asked_in_silence(
     with Fabula() as fabula:
         fabula.ingest(other)
         for name in (story.name, entry.id, "Winter"):
-            with pytest.raises(NotFound, match="no document .* in collection 'default'") as caught:
+            with pytest.raises(NotFound, match=r"no document .* in collection 'default'") as caught:
                 fabula.retrieve("Who?", document=name)
             assert "tales" not in str(caught.value)
 
