@@ -66,7 +66,10 @@ def test_a_context_that_is_empty_is_answered_without_a_model(
 
 
 def test_an_empty_graph_says_what_to_do(online: None, endpoint: Endpoint) -> None:
-    with Fabula() as fabula, pytest.raises(NotFound, match="'default' yet: run `fabula ingest BOOK"):
+    with (
+        Fabula() as fabula,
+        pytest.raises(NotFound, match="'default' yet: run `fabula ingest BOOK"),
+    ):
         fabula.query("Who?")
     assert endpoint.calls == 0
 
@@ -115,7 +118,7 @@ def test_a_document_of_another_collection_is_not_asked_in_silence(
     with Fabula() as fabula:
         fabula.ingest(other)
         for name in (story.name, entry.id, "Winter"):
-            with pytest.raises(NotFound, match="no document .* in collection 'default'") as caught:
+            with pytest.raises(NotFound, match=r"no document .* in collection 'default'") as caught:
                 fabula.retrieve("Who?", document=name)
             assert "tales" not in str(caught.value)
 

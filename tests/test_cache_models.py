@@ -171,12 +171,12 @@ class Silent(Lengths):
 def test_what_was_asked_for_is_the_same_whoever_came_first(cache: ResponseCache) -> None:
     def asked(texts: list[str], *, streamed: bool) -> Usage:
         meter = Meter()
-        one = CountedChat(CachedChat(Telling("Marley ", "is."), cache, "m"), meter, "answer")
+        one = CountedChat(CachedChat(Telling("Marley ", "is."), cache, URL, "m"), meter, "answer")
         if streamed:
             list(one.stream(ASKED))
         else:
             one.complete(ASKED)
-        CountedEmbedder(CachedEmbedder(Silent(), cache), meter, "embeddings").embed(texts)
+        CountedEmbedder(CachedEmbedder(Silent(), cache, URL), meter, "embeddings").embed(texts)
         return meter.total()
 
     first = asked(["a goose"], streamed=True)

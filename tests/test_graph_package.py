@@ -222,9 +222,9 @@ def test_its_passages_are_embedded_again_with_all_others(
         hits = fabula.retrieve(QUESTION, mode="contents")
         assert len(hits) == 3
         assert fabula.check().violations == ()
-        assert {len(row) for row in store.vectors("default", [hit.id for hit in hits]).values()} == {
-            endpoint.dimensions
-        }
+        assert {
+            len(row) for row in store.vectors("default", [hit.id for hit in hits]).values()
+        } == {endpoint.dimensions}
 
 
 def test_an_edit_of_the_text_replaces_all_graphs_at_once(book: Path, store: Store) -> None:
@@ -258,6 +258,39 @@ def test_a_graph_whose_package_is_gone_leaves_nothing_stale(
         with pytest.raises(SettingsError, match="no graph 'sections'"):
             fabula.build("sections")
     assert made(store, "sections") == []
+
+
+@pytest.mark.parametrize(
+    ("other", "what"),
+    [
+        (
+            {"passages": ("Summary",)},
+            "'Summary' are made by the graph 'aspects' and by the graph 'sections'",
+        ),
+        ({"elements": ("Document",)}, "'Document' are made by Fabula itself and"),
+        ({"rests_on": ("entities",)}, "'sections' rests on 'entities', which no package has"),
+        ({"name": "parts"}, "the graph 'parts' by the name 'sections'"),
+    ],
+)
+def test_a_graph_that_can_not_stand_beside_the_others_is_refused_in_words(
+    other: dict[str, Any], what: str, package: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = import_module("fabula_sections")
+    monkeypatch.setattr(module, "GRAPH", replace(module.GRAPH, **other))
+    forget()
+    with pytest.raises(SettingsError, match=what):
+        graphs()
+
+
+def test_a_mode_with_settings_has_a_name_of_its_own(
+    package: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = import_module("fabula_sections")
+    [mode] = module.GRAPH.modes.values()
+    monkeypatch.setattr(module, "GRAPH", replace(module.GRAPH, modes={"sections": mode}))
+    forget()
+    with pytest.raises(SettingsError, match="a mode are both named 'sections'"):
+        settings.Settings.read()
 
 
 @pytest.mark.parametrize(

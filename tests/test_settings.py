@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,6 +22,7 @@ def test_a_flag_beats_the_environment_which_beats_the_file(
     assert (settings.top_k, aspects.levels, aspects.details) == (5, 4, 3)
 
 
+<<<<<<< HEAD
 def value_of(settings: Settings, name: str) -> object:
     """The value of a setting by its whole name."""
     table, _, inside = name.rpartition(".")
@@ -42,6 +44,54 @@ def test_a_table_is_read_from_every_place(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setenv("FABULA_SEED", "4")
     aspects = Settings.read(**{"aspects.seed": "5"}).table("aspects")
     assert (aspects.levels, aspects.details, aspects.seed) == (3, 4, 5)
+=======
+@pytest.mark.parametrize("name", sorted(set(names()) - set(CONVENTIONAL)))
+def test_every_setting_has_a_variable(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    usual = value_of(Settings(), name)
+    given = "7" if usual is None else ",".join(usual) if name == "graphs" else str(usual)
+    monkeypatch.setenv(variable(name), given)
+    read = value_of(Settings.read(), name)
+    assert read == usual if name == "graphs" else str(read) == given
+
+
+def value_of(settings: Settings, name: str) -> Any:
+    """A setting by its whole name."""
+    table, _, own = name.rpartition(".")
+    return getattr(settings.table(table) if table else settings, own)
+
+
+@pytest.mark.parametrize(
+    ("flat", "name"),
+    [("levels", "aspects.levels"), ("aspects", "aspects.set"), ("fusion", "hybrid.fusion")],
+)
+def test_a_setting_of_a_table_goes_by_its_name_alone_as_it_did_before(
+    flat: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = {"levels": "3", "aspects": "general", "fusion": "ranks"}[flat]
+    assert str(value_of(Settings.read(**{flat: given}), name)) == given
+    monkeypatch.setenv(f"FABULA_{flat.upper()}", given)
+    assert str(value_of(Settings.read(), name)) == given
+    monkeypatch.delenv(f"FABULA_{flat.upper()}")
+    table, own = name.split(".")
+    for written in (f'{flat} = "{given}"', f'[{table}]\n{own} = "{given}"'):
+        (tmp_path / "fabula.toml").write_text(written)
+        assert str(value_of(Settings.read(), name)) == given
+
+
+def test_one_name_may_stand_for_a_setting_of_several_modes() -> None:
+    settings = Settings.read(width=3, **{"adaptive.width": 4})
+    widths = [settings.table(name).width for name in ("top-down", "bottom-up", "adaptive")]
+    assert widths == [3, 3, 4]
+
+
+def test_a_key_of_a_table_is_named_with_it(tmp_path: Path) -> None:
+    (tmp_path / "fabula.toml").write_text("[aspects]\nlevles = 3\n")
+    with pytest.raises(SettingsError, match=r"aspects\.levles.*mean aspects\.levels"):
+        Settings.read()
+    (tmp_path / "fabula.toml").write_text("[aspects]\nlevels = -3\n")
+    with pytest.raises(SettingsError, match=r"fabula\.toml: aspects\.levels = -3: "):
+        Settings.read()
+>>>>>>> service
 
 
 @pytest.mark.parametrize("name", sorted(CONVENTIONAL))

@@ -21,7 +21,7 @@ MOST = 20
 REBUILD = "run `fabula ingest --rebuild --collection {collection} {source}`"
 UNOWNED = (
     "ingest the file they came from again, or delete them in Neo4j with "
-    "`MATCH (n:Passage|Element) WHERE n.document {which} DETACH DELETE n`"
+    "`MATCH (n:Part|Passage|Element) WHERE n.document {which} DETACH DELETE n`"
 )
 
 

@@ -177,7 +177,12 @@ def _row(owner: Owner, node: Node, space: Space) -> dict[str, Any]:
     if not WORD.fullmatch(node.label):
         raise StoreError(f"{node.label!r} is no label.")
     shared = {"collection": owner.collection, "kind": node.label.lower(), "graph": owner.graph}
-    properties = {"name": caption(str(node.properties.get("text", node.id))), **node.properties, **shared, "sources": list(node.sources)}
+    properties = {
+        "name": caption(str(node.properties.get("text", node.id))),
+        **node.properties,
+        **shared,
+        "sources": list(node.sources),
+    }
     if node.label == "Document":
         # It is no part of itself, and rests on nothing.
         del properties["sources"], properties["kind"], properties["graph"]

@@ -71,9 +71,7 @@ def _stretch(chunks: Sequence[Chunk], words: int) -> Stretch:
     return Stretch(chunks[0].section, " ".join(said[:words]), tuple(chunks))
 
 
-def _embed(
-    texts: Mapping[str, str], models: Models, work: Work
-) -> Iterator[tuple[str, Vector]]:
+def _embed(texts: Mapping[str, str], models: Models, work: Work) -> Iterator[tuple[str, Vector]]:
     waiting = iter(texts.items())
     while batch := list(islice(waiting, models.embedder.batch)):
         work.progress.expect("embeddings", 1)

@@ -27,7 +27,12 @@ def nodes_of(
         Node(
             one.id,
             SUMMARY,
-            {"name": summary_name(one.aspect, one.level, one.text), "aspect": one.aspect, "level": one.level, **_place(one)},
+            {
+                "name": summary_name(one.aspect, one.level, one.text),
+                "aspect": one.aspect,
+                "level": one.level,
+                **_place(one),
+            },
             tuple(chunks[row].id for row in sorted(below[one.id])),
             one.embedding,
         )
