@@ -22,7 +22,6 @@ def test_a_flag_beats_the_environment_which_beats_the_file(
     assert (settings.top_k, aspects.levels, aspects.details) == (5, 4, 3)
 
 
-<<<<<<< HEAD
 def value_of(settings: Settings, name: str) -> object:
     """The value of a setting by its whole name."""
     table, _, inside = name.rpartition(".")
@@ -44,7 +43,8 @@ def test_a_table_is_read_from_every_place(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setenv("FABULA_SEED", "4")
     aspects = Settings.read(**{"aspects.seed": "5"}).table("aspects")
     assert (aspects.levels, aspects.details, aspects.seed) == (3, 4, 5)
-=======
+
+
 @pytest.mark.parametrize("name", sorted(set(names()) - set(CONVENTIONAL)))
 def test_every_setting_has_a_variable(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     usual = value_of(Settings(), name)
@@ -91,7 +91,6 @@ def test_a_key_of_a_table_is_named_with_it(tmp_path: Path) -> None:
     (tmp_path / "fabula.toml").write_text("[aspects]\nlevels = -3\n")
     with pytest.raises(SettingsError, match=r"fabula\.toml: aspects\.levels = -3: "):
         Settings.read()
->>>>>>> service
 
 
 @pytest.mark.parametrize("name", sorted(CONVENTIONAL))
