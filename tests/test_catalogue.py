@@ -26,7 +26,7 @@ def shelf(store: Store) -> Store:
         store.prepare(collection, MODEL, DIMENSIONS)
         text, aspects = small_graph(source, chunks=1, words=title, collection=collection)
         document, *chunks = text.nodes
-        named = document.properties | {"title": title, "title_key": title.casefold()}
+        named = {**document.properties, "title": title, "title_key": title.casefold()}
         text = replace(text, nodes=(replace(document, properties=named), *chunks))
         put(store, [text, aspects])
     return store

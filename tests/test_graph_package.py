@@ -149,7 +149,7 @@ def test_a_changed_knob_of_it_rebuilds_it_alone(book: Path, store: Store, run: s
     with Fabula() as fabula:
         fabula.ingest(book, graphs=BOTH)
     aspects, text, before = (made(store, name) for name in ("aspects", TEXT, "sections"))
-    with Fabula(**{"sections.words": 3}) as fabula:
+    with Fabula(settings.Settings.read(**{"sections.words": 3})) as fabula:
         entry = fabula.document("Harbour")
         assert fabula.stale(entry) == {"sections": ["settings.words"]}
         [outcome] = fabula.build("sections") if run == "build" else fabula.ingest(book)
