@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -43,21 +42,6 @@ def test_a_table_is_read_from_every_place(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setenv("FABULA_SEED", "4")
     aspects = Settings.read(**{"aspects.seed": "5"}).table("aspects")
     assert (aspects.levels, aspects.details, aspects.seed) == (3, 4, 5)
-
-
-@pytest.mark.parametrize("name", sorted(set(names()) - set(CONVENTIONAL)))
-def test_every_setting_has_a_variable(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    usual = value_of(Settings(), name)
-    given = "7" if usual is None else ",".join(usual) if name == "graphs" else str(usual)
-    monkeypatch.setenv(variable(name), given)
-    read = value_of(Settings.read(), name)
-    assert read == usual if name == "graphs" else str(read) == given
-
-
-def value_of(settings: Settings, name: str) -> Any:
-    """A setting by its whole name."""
-    table, _, own = name.rpartition(".")
-    return getattr(settings.table(table) if table else settings, own)
 
 
 @pytest.mark.parametrize(
