@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fabula.app import App
 from fabula.cli.options import settings_flags
 from fabula.cli.starting import private_server, shown, started
 from fabula.errors import ServerError
@@ -152,6 +151,7 @@ def compact(settings: Settings) -> None:
     Questions are answered all the while, documents are taken in again when it has ended. If it is
     stopped, the same command goes on. Fabula's own server merges its segments by itself.
     """
+    from fabula.app import App
     from fabula.cli.watching import watching
 
     with shown() as report, App(settings, report=report) as app, watching() as listener:
