@@ -6,6 +6,7 @@ import pytest
 
 from conftest import cypher
 from fabula import App
+from fabula.cli import main
 from fabula.errors import SpaceError
 from fabula.graph.method import graphs
 from fabula.model import Filters
@@ -86,4 +87,10 @@ def test_documents_wait_until_it_has_ended(two: Store, monkeypatch: pytest.Monke
     monkeypatch.setattr(reembedding, "copy", refused)
     with App() as app:
         app.compact()
+    is_whole(two, 2)
+
+
+def test_the_command_says_what_it_did(two: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["db", "compact"], standalone_mode=False)
+    assert "compacted  default: passage_vectors_8_2\n" in capsys.readouterr().out
     is_whole(two, 2)

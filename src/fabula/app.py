@@ -7,6 +7,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from fabula.collection import Collection
 from fabula.connect import connect
 from fabula.errors import FabulaError, NotFound
 from fabula.kit import Kit
@@ -14,7 +15,6 @@ from fabula.settings import Settings
 from fabula.store import Store
 
 if TYPE_CHECKING:
-    from fabula.collection import Collection
     from fabula.export import Written
     from fabula.progress import Progress
     from fabula.server import Report
@@ -67,8 +67,6 @@ class App:
 
     def collection(self, name: str = "") -> Collection:
         """The documents of that collection, or of the settings' one: the only way to data."""
-        from fabula.collection import Collection
-
         return Collection(self, name or self.settings.collection)
 
     def collections(self) -> list[str]:
@@ -107,3 +105,36 @@ class App:
             if self._connected is None:
                 self._connected = connect(self.settings, self._report)
             return self._connected
+
+
+class Fabula(Collection):
+    """The settings' collection, with an App of its own: all that most programs need.
+
+    Takes what App takes; use it with `with`.
+    """
+
+    def __init__(
+        self,
+        settings: Settings | None = None,
+        *,
+        report: Report | None = None,
+        kit: Kit | None = None,
+        **flags: Any,
+    ) -> None:
+        app = App(settings, report=report, kit=kit, **flags)
+        super().__init__(app, app.settings.collection)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Lets connections and threads go; the private Neo4j stays up for the next time."""
+        self.app.close()

@@ -188,7 +188,13 @@ def knobs() -> dict[str, type[BaseModel]]:
     from fabula.retrieve.modes import modes
 
     tables = {name: graph.knobs for name, graph in graphs().items()}
-    return tables | {name: mode.knobs for name, mode in modes().items() if mode.knobs.model_fields}
+    own = {name: mode.knobs for name, mode in modes().items() if mode.knobs.model_fields}
+    if twice := tables.keys() & own.keys():
+        raise SettingsError(
+            f"A graph and a mode are both named {min(twice)!r}, and have a table of settings each: "
+            "remove the package of one."
+        )
+    return tables | own
 
 
 @cache

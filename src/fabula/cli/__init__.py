@@ -32,7 +32,7 @@ COMMANDS = {
     "doctor": "Check Python, Neo4j, indexes, models and keys.",
     "settings": "Show every setting, its value and where to set it.",
     "cache": "Look at the model replies that are kept, or delete them.",
-    "db": "Start, stop, look at and back up Fabula's own Neo4j.",
+    "db": "Start, stop, look at and back up Fabula's own Neo4j; compact any.",
 }
 """Every command and its line of help, so that showing them imports none of them."""
 

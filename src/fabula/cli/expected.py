@@ -26,13 +26,11 @@ def show_expected(outcomes: Sequence[Outcome], settings: Settings) -> None:
     Exits with 1 where a document can't be read.
     """
     for one in outcomes:
-        name = PurePath(one.source).name
-        click.echo(
-            f"failed  {one.error}"
-            if one.error
-            else f"{name}: {WOULD[one.status]}"
-            + (f", {counted(one.counts['chunk'], 'chunk')}" if "chunk" in one.counts else "")
-        )
+        if one.error:
+            click.echo(f"failed  {one.error}")
+            continue
+        chunks = f", {counted(one.counts['chunk'], 'chunk')}" if "chunk" in one.counts else ""
+        click.echo(f"{PurePath(one.source).name}: {WOULD[one.status]}{chunks}")
     steps: dict[str, Usage] = {}
     for one in outcomes:
         for step, usage in one.steps.items():

@@ -90,7 +90,7 @@ def _differing(found: Iterable[tuple[Entry, Stale]]) -> Iterable[str]:
             differing.setdefault(name, set()).update(differences)
     for name, count in documents.items():
         what = ", ".join(sorted(differing[name]))
-        yield f"{name} is stale in {counted(count, 'document')}, made from another: {what}."
+        yield f"{name} is stale in {counted(count, 'document')}; what differs: {what}."
     if TEXT in documents:
         yield "`fabula ingest FILE` makes the text of a document, and all its graphs, anew."
     elif documents:

@@ -63,7 +63,7 @@ def _graph(name: str, record: Record, differing: list[str]) -> Iterator[str]:
     if name in graphs():
         yield from (f"  {told}" for told in graphs()[name].tell(record.facts))
     if differing:
-        yield f"  made from another: {', '.join(differing)}"
+        yield f"  what differs now: {', '.join(differing)}"
 
 
 def _makers(models: Mapping[str, Any]) -> str:

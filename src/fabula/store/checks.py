@@ -21,7 +21,7 @@ MOST = 20
 REBUILD = "run `fabula ingest --rebuild --collection {collection} {source}`"
 UNOWNED = (
     "ingest the file they came from again, or delete them in Neo4j with "
-    "`MATCH (n:Passage|Element) WHERE n.document {which} DETACH DELETE n`"
+    "`MATCH (n:Part|Passage|Element) WHERE n.document {which} DETACH DELETE n`"
 )
 
 
@@ -75,7 +75,7 @@ def check(
     [counted] = store.rows("core/count_checked", collection=collection, document=document)
     notes = tuple(_notes(store, collection, document))
     has = Counter(name for entry in entries for name in entry.graphs if name != TEXT)
-    return Findings(len(entries), counted["passages"], has, tuple(violations), notes)
+    return Findings(len(entries), counted["passages"], dict(has), tuple(violations), notes)
 
 
 def _statements(graphs: Iterable[Graph[Any]]) -> dict[str, str]:
