@@ -7,4 +7,7 @@ RETURN space.name AS collection, space.model AS model, space.dimensions AS dimen
   coalesce(space.next_model, '') AS next_model,
   coalesce(space.next_dimensions, 0) AS next_dimensions,
   coalesce(space.former_dimensions, 0) AS former_dimensions, coalesce(space.phase, '') AS phase,
-  COUNT { (:Document {collection: $collection}) } AS documents
+  COUNT {
+    MATCH (one:Document) USING INDEX one:Document(collection, title_key, id)
+    WHERE one.collection = $collection AND one.title_key >= '' AND one.id >= ''
+  } AS documents

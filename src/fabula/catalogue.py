@@ -25,7 +25,7 @@ def choose(store: Store, collection: str, name: str, *, whole: bool = False) -> 
         ids = "; ".join(f"{one.id} is {one.title}, {one.source}" for one in found[:MOST])
         count = f"{len(found)}" if len(found) <= MOST else f"more than {MOST}"
         raise NotFound(f"{name!r} could be {count} documents; name one by its id: {ids}.")
-    there = list(islice(store.documents(collection), MOST))
+    there = list(islice(store.documents(collection, MOST), MOST))
     if not there:
         raise nothing_there(collection)
     more = store.count(collection)[0] - len(there)

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from fabula.collection import Collection, Fabula
+from fabula.app import Fabula
+from fabula.collection import Collection
 from fabula.errors import BadReply, BudgetSpent
 from fabula.experiments import record
 from fabula.experiments.answering import Asking

@@ -139,7 +139,7 @@ class Store:
         """The indexes that retrieval reads, those there are."""
         return [Index(**row) for row in self.rows("core/find_indexes")]
 
-    def documents(self, collection: str) -> Iterator[Entry]:
+    def documents(self, collection: str, page_size: int = PAGE) -> Iterator[Entry]:
         """All documents of a collection by title, read page by page."""
         title, after = "", ""
         while page := self.rows(
@@ -147,7 +147,7 @@ class Store:
             collection=collection,
             after_title=title,
             after=after,
-            limit=PAGE,
+            limit=page_size,
         ):
             yield from map(entry, page)
             title, after = page[-1]["title_key"], page[-1]["document"]["id"]
