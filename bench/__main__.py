@@ -6,11 +6,24 @@ import json
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 
 import click
 
-from bench import cost, coverage, cpu, faults, retrieval, startup, waiting, writing
+from bench import (
+    cost,
+    coverage,
+    cpu,
+    faults,
+    library,
+    lookup,
+    retrieval,
+    startup,
+    waiting,
+    writers,
+    writing,
+)
 from bench.report import Figure, shown
 
 PARTS: dict[str, Callable[[Path | None], list[Figure]]] = {
@@ -21,7 +34,10 @@ PARTS: dict[str, Callable[[Path | None], list[Figure]]] = {
     "retrieval": retrieval.measure,
     "coverage": coverage.measure,
     "writing": writing.measure,
+    "writers": writers.measure,
+    "lookup": lookup.measure,
     "startup": startup.measure,
+    "library": library.measure,
 }
 
 
@@ -33,13 +49,21 @@ PARTS: dict[str, Callable[[Path | None], list[Figure]]] = {
     help="real books to take texts from, instead of the shipped story told again and again; "
     "for coverage, with squality/ and quality/, or graphrag-bench/, beside it",
 )
+@click.option(
+    "--passages",
+    type=click.Choice(library.SIZES),
+    default=library.SIZES[0],
+    show_default=True,
+    help="how large the library grows; 300000 takes an hour, 1000000 a night",
+)
 @click.option("--json", "file", type=click.Path(dir_okay=False, path_type=Path), help="write here")
-def main(parts: Sequence[str], books: Path | None, file: Path | None) -> None:
+def main(parts: Sequence[str], books: Path | None, passages: int, file: Path | None) -> None:
     """Measures PARTS, or everything, on servers and endpoints of its own. Takes some minutes."""
+    todo = PARTS | {"library": partial(library.measure, passages=passages)}
     measured: dict[str, list[Figure]] = {}
-    for part in parts or PARTS:
+    for part in parts or todo:
         click.echo(f"{part} (load average {_load()})")
-        measured[part] = PARTS[part](books)
+        measured[part] = todo[part](books)
         click.echo(f"{shown(measured[part])}\n")
     click.echo(f"load average at the end: {_load()}, of {os.cpu_count()} CPUs")
     if file:

@@ -44,7 +44,7 @@ def _by_settings(endpoint: Endpoint, text: str) -> list[Figure]:
     for name, settings in SETTINGS.items():
         with making(endpoint, **settings) as maker:
             made = maker.made(text)
-        share = 1000 / len(made.graph.chunks)
+        share = 1000 / len(made.chunks)
         usage = made.usage
         figures += [
             Figure(f"1,000 chunks, {name}: calls", usage.calls * share, ""),
@@ -58,10 +58,10 @@ def _expected(endpoint: Endpoint, texts: list[str]) -> list[Figure]:
     """How far off a dry run is: where models are unknown, and once they wrote another book."""
     figures = []
     with making(endpoint) as maker:
-        lengths = maker.made(book(TEXTS[0], seed=9)).lengths()
+        means_before = maker.made(book(TEXTS[0], seed=9)).means()
         for words, text in zip(TEXTS, texts, strict=True):
             spent = maker.made(text).usage
-            for known, means in (("first book", {}), ("after a book", lengths)):
+            for known, means in (("first book", {}), ("after a book", means_before)):
                 expected = maker.expected(text, means)
                 calls = abs(expected.calls / spent.calls - 1)
                 tokens = abs(_tokens(expected) / _tokens(spent) - 1)
@@ -76,7 +76,7 @@ def _expected(endpoint: Endpoint, texts: list[str]) -> list[Figure]:
 def _edits(endpoint: Endpoint, text: str) -> list[Figure]:
     with making(endpoint) as maker:
         first = maker.made(text)
-        chunks = len(first.graph.chunks)
+        chunks = len(first.chunks)
         draw = random.Random("edits")
         one, more = (
             [
@@ -94,8 +94,7 @@ def _edits(endpoint: Endpoint, text: str) -> list[Figure]:
 
 def _naive(made: Made) -> int:
     """The method's calls for a document: with embeddings, and each chunk's details in one."""
-    steps = made.graph.usage
-    return made.usage.calls - steps["details"].calls + len(made.graph.chunks)
+    return made.usage.calls - made.steps["details"].calls + len(made.chunks)
 
 
 def _saved(made: Made, naive: int) -> float:

@@ -29,7 +29,7 @@ from fabula.experiments.metrics.coverage import shares, wanted
 from fabula.experiments.statistics import difference, mean
 from fabula.model import Hit
 from fabula.providers.stems import Stemmer
-from fabula.retrieve.modes import mode_names
+from fabula.retrieve.modes import modes
 from fabula.retrieve.path import Path as Steps
 from fabula.retrieve.path import Step
 from fabula.server import Address
@@ -43,7 +43,7 @@ BASELINES = {"adaptive": ("collapsed", "top-down", "top-down 20")}
 TRAVERSALS = ("adaptive", "top-down")
 WIDTHS = (10, 20)
 """Of top-down, to see what it finds for more openings."""
-BELOW = "UNWIND $opened AS id MATCH (:Summary {id: id})-[:SUMMARIZES]->(m) RETURN count(m) AS found"
+BELOW = "UNWIND $opened AS id MATCH (:Passage {id: id})-[:SUMMARIZES]->(m) RETURN count(m) AS found"
 
 Shares = NDArray[np.float64]
 
@@ -86,7 +86,7 @@ def _figures(name: str, texts: Texts) -> Iterator[Figure]:
 
 def _labels() -> list[str]:
     """The modes, and top-down once more in other widths, as `top-down 10`."""
-    return [*mode_names(), *(f"top-down {width}" for width in WIDTHS)]
+    return [*modes(), *(f"top-down {width}" for width in WIDTHS)]
 
 
 def _told(where: str, found: dict[str, Covered], texts: Sequence[str]) -> Iterator[Figure]:

@@ -16,20 +16,21 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
+from unittest.mock import patch
 
 from bench.books import book
+from bench.making import cut, make
 from bench.report import Figure
 from bench.server import environment, running
-from fabula.build.pipeline import Models, build
-from fabula.ingest import Muted
+from fabula.graph import Part
+from fabula.graphs.aspects.values import Aspect
+from fabula.graphs.aspects.writer import Writer, make_writer
 from fabula.kit import Kit
 from fabula.load import load
-from fabula.model import Aspect, DocumentGraph
-from fabula.parallel import Job
-from fabula.providers import Embedder, Embeddings, Writer
+from fabula.providers import Embedder, Embeddings
 from fabula.providers.counted import Meter
 from fabula.server import Address
 from fabula.settings import Settings
@@ -157,29 +158,30 @@ class _Shelf:
 
         document = load(self.file, "bench", 10 * len(text) + 1000)
         mark()
-        clock, meter = _Clock(), Meter()
-        models = self.kit.models(document.language, meter)
+        chunks = cut(self.kit, document)
+        mark()
+        clock = _Clock()
+        models = self.kit.models(Meter())
         embedder = _TimedEmbedder(models.embedder)
 
-        def writer(texts: Sequence[str]) -> Writer:
-            # Chunks are all there is so far.
-            mark()
-            return _TimedWriter(clock.timed(models.writer, texts), clock)
+        def timed_writer(*given: Any) -> Writer:
+            return _TimedWriter(clock.timed(make_writer, *given), clock)
 
-        with Job(self.kit.workers) as job:
-            timed = Models(embedder, writer, meter)
-            graph = build(document, timed, self.kit.method, job, Muted())
+        # The graph makes its writer itself.
+        with patch("fabula.graphs.aspects.build.make_writer", timed_writer):
+            parts = make(self.kit, document, chunks, replace(models, embedder=embedder))
         mark()
-        self._write(graph)
+        self._write(parts)
         mark()
-        self.store.remove(document.id)
+        self.store.remove("bench", document.id)
         loaded, chunked, built, written = (b - a for a, b in itertools.pairwise(marks))
         embedded, wrote = embedder.clock.seconds, clock.seconds
         return Spent(loaded, chunked, embedded, built - embedded - wrote, written, wrote)
 
-    def _write(self, graph: DocumentGraph) -> None:
-        self.store.prepare(self.kit.embedder.model, len(graph.chunks[0].embedding))
-        self.store.replace(graph, self.kit.built_with)
+    def _write(self, parts: Sequence[Part]) -> None:
+        model = self.kit.embedder.model
+        self.store.prepare("bench", model, self.kit.embedder.embed(["?"]).vectors.size)
+        self.store.apply(parts, model)
 
 
 def _alone(words: int, folder: Path | None) -> Spent:

@@ -9,7 +9,9 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from fabula.model import DocumentGraph, Filters, Vector, Vectors
+from bench.graphs import passages
+from fabula.graph import Part
+from fabula.model import Filters, Vector, Vectors
 
 EQUAL = 1e-6
 """Cosines that differ by less are the same to float32: the same text twice, mostly."""
@@ -30,27 +32,18 @@ class Shelf:
     levels: tuple[int, ...]
 
     @classmethod
-    def of(cls, graphs: Sequence[DocumentGraph]) -> Self:
+    def of(cls, parts: Sequence[Part]) -> Self:
         """All passages of some documents."""
-        rows = [
-            (one, graph.document, kind, getattr(one, "aspect", ""), getattr(one, "level", 0))
-            for graph in graphs
-            for kind, passages in (
-                ("chunk", graph.chunks),
-                ("summary", graph.summaries),
-                ("detail", graph.details),
-            )
-            for one in passages
-        ]
-        passages, documents, kinds, aspects, levels = zip(*rows, strict=True)
+        rows = [(node, part.owner) for part in parts for node in passages([part])]
+        nodes = [node for node, _ in rows]
         return cls(
-            ids=tuple(one.id for one in passages),
-            vectors=np.stack([one.embedding for one in passages]),
-            documents=tuple(one.id for one in documents),
-            collections=tuple(one.collection for one in documents),
-            kinds=kinds,
-            aspects=aspects,
-            levels=levels,
+            ids=tuple(node.id for node in nodes),
+            vectors=np.stack([node.embedding for node in nodes if node.embedding is not None]),
+            documents=tuple(owner.document for _, owner in rows),
+            collections=tuple(owner.collection for _, owner in rows),
+            kinds=tuple(node.label.lower() for node in nodes),
+            aspects=tuple(node.properties["aspect"] for node in nodes),
+            levels=tuple(node.properties["level"] for node in nodes),
         )
 
     def best(self, question: Vector, within: Rows, k: int) -> set[str]:

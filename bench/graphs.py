@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from bench.books import book
-from fabula.build.pipeline import build
-from fabula.ingest import Muted
+from bench.making import cut, make, read
+from fabula.graph import Node, Part
 from fabula.kit import Kit
-from fabula.load import read_text
-from fabula.model import DocumentGraph
-from fabula.parallel import Job
 from fabula.providers.counted import Meter
 from fabula.settings import OFFLINE, STATIC, Settings
 
@@ -19,9 +18,14 @@ WORDS_A_NODE = 38
 """About: of chunks, summaries and details together."""
 
 
-def offline() -> Settings:
+def offline(**given: Any) -> Settings:
     """Settings for no model at all, wherever the benchmark is run."""
-    return Settings(model=OFFLINE, embedding_model=STATIC)
+    return Settings(model=OFFLINE, embedding_model=STATIC, **given)
+
+
+def passages(parts: Iterable[Part]) -> list[Node]:
+    """All that is found by vector."""
+    return [node for part in parts for node in part.nodes if node.embedding is not None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +35,8 @@ class Library:
     kit: Kit
     books: Path | None = None
 
-    def graph(self, nodes: int, collection: str, seed: int) -> DocumentGraph:
-        """A document of about `nodes` passages, its text told with this seed."""
+    def graph(self, nodes: int, collection: str, seed: int) -> tuple[Part, ...]:
+        """The parts of a document of about `nodes` passages, its text told with this seed."""
         text = book(nodes * WORDS_A_NODE, self.books, seed)
-        document = read_text(text, source=f"book {seed}", collection=collection)
-        models = self.kit.models(document.language, Meter())
-        with Job(self.kit.workers) as job:
-            return build(document, models, self.kit.method, job, Muted())
+        document = read(text, collection, f"book {seed}")
+        return make(self.kit, document, cut(self.kit, document), self.kit.models(Meter()))

@@ -1,50 +1,100 @@
-"""Documents built in this process against the tests' endpoint: no database, no cache."""
+"""Documents built in this process, as an ingest builds them: no database, no cache."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from endpoint import Endpoint
-from fabula.build.pipeline import Models, build
+from fabula.graph import TEXT, Part
+from fabula.graph.building import part_of, text_part
+from fabula.graph.method import Known, Models, Text, Work, graph
 from fabula.ingest import Muted
 from fabula.kit import Kit
 from fabula.load import read_text
-from fabula.model import DocumentGraph, Known, Usage
+from fabula.model import Chunk, Document, Usage
 from fabula.parallel import Job
 from fabula.providers.counted import Meter
 from fabula.settings import Settings
+from fabula.text.chunk import split
+
+GRAPH = "aspects"
+
+
+def read(text: str, collection: str = "bench", source: str = "bench") -> Document:
+    """A text as a document in English, so that no time goes into finding its language."""
+    return read_text(
+        text, source=source, collection=collection, title=source, author="", language="en"
+    )
+
+
+def cut(kit: Kit, document: Document, known: Sequence[Chunk] = ()) -> tuple[Chunk, ...]:
+    """A document's chunks; those that are known already have their embeddings."""
+    settings = kit.recipes(document.sha256, ())[TEXT]["settings"]
+    bare = split(document, settings["chunk_tokens"], [chunk.text for chunk in known])
+    embedded = {chunk.id: chunk.embedding for chunk in known}
+    return tuple(
+        replace(one, embedding=embedded[one.id]) if one.id in embedded else one for one in bare
+    )
+
+
+def make(
+    kit: Kit,
+    document: Document,
+    chunks: Sequence[Chunk],
+    models: Models,
+    known: Known = Known(),  # noqa: B008  it is immutable
+) -> tuple[Part, Part]:
+    """The parts of a document: its text, and its aspect graph."""
+    method = graph(GRAPH)
+    recipes = kit.recipes(document.sha256, [method])
+    with Job(kit.workers) as job:
+        embedded = _embed(chunks, models, job)
+        built = method.build(
+            Text(document, embedded), kit.knobs(method), models, known, Work(job, Muted())
+        )
+    text = text_part(document, embedded, recipes[TEXT], {})
+    return text, part_of(method, document, built, recipes[GRAPH], {})
+
+
+def _embed(chunks: Sequence[Chunk], models: Models, job: Job) -> tuple[Chunk, ...]:
+    bare = [chunk for chunk in chunks if not len(chunk.embedding)]
+    size = models.embedder.batch
+    batches = [bare[start : start + size] for start in range(0, len(bare), size)]
+
+    def embed(batch: Sequence[Chunk]) -> list[Chunk]:
+        vectors = models.embedder.embed([chunk.text.strip() for chunk in batch]).vectors
+        return [replace(one, embedding=row) for one, row in zip(batch, vectors, strict=True)]
+
+    made = {one.id: one for batch in job.each(0, embed, batches) for one in batch}
+    return tuple(made.get(chunk.id, chunk) for chunk in chunks)
 
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A graph, what its making cost, and seconds."""
+    """A document's chunks and aspect graph, what each step of their making cost, and seconds."""
 
-    graph: DocumentGraph
+    chunks: tuple[Chunk, ...]
+    aspects: Part
+    steps: Mapping[str, Usage]
     seconds: float
 
     @property
     def usage(self) -> Usage:
-        return sum(self.graph.usage.values(), Usage())
+        return sum(self.steps.values(), Usage())
 
     def known(self) -> Known:
         """What the store would give back of it."""
-        graph = self.graph
-        return Known(graph.chunks, graph.summaries, graph.details, graph.assigned, graph.changed)
+        part = self.aspects
+        return Known(self.chunks, part.nodes, part.edges, part.record.facts)
 
-    def lengths(self) -> dict[str, float]:
-        """Means of what was written, as `find_lengths.cypher` says them."""
-        graph = self.graph
-        low = [one for one in graph.summaries if one.level == 1]
-        clusters = {frozenset(member.id for member in one.members) for one in low}
-        return {
-            "aspects": len(low) / len(clusters),
-            "summary": sum(one.tokens for one in graph.summaries) / len(graph.summaries),
-            "detail": sum(one.tokens for one in graph.details) / len(graph.details),
-        }
+    def means(self) -> dict[str, float]:
+        """Means of what was written, which a dry run learns from."""
+        facts = self.aspects.record.facts
+        return {name: value for name, value in facts.items() if name.startswith("mean_")}
 
 
 class Maker:
@@ -55,23 +105,22 @@ class Maker:
 
     def made(self, text: str, known: Known = Known()) -> Made:  # noqa: B008  it is immutable
         """A text as a graph."""
-        meter = Meter()
-        return self._built(text, self.kit.models("en", meter), known)
+        return self._make(text, known, dry=False)
 
-    def expected(self, text: str, lengths: Mapping[str, float]) -> Usage:
+    def expected(self, text: str, means: Mapping[str, float]) -> Usage:
         """What a dry run says of it."""
-        meter = Meter()
-        models = self.kit.expected_models("en", meter, lengths)
-        return self._built(text, models, Known()).usage
+        return self._make(text, Known(means=means), dry=True).usage
 
-    def _built(self, text: str, models: Models, known: Known) -> Made:
-        document = read_text(
-            text, source="bench", collection="bench", title="Bench", author="", language="en"
-        )
+    def _make(self, text: str, known: Known, *, dry: bool) -> Made:
+        document, meter = read(text), Meter()
+        models = self.kit.models(meter, dry=dry)
         began = time.monotonic()
-        with Job(self.kit.workers) as job:
-            graph = build(document, models, self.kit.method, job, Muted(), known)
-        return Made(graph, time.monotonic() - began)
+        chunks = cut(self.kit, document, known.chunks)
+        body, aspects = make(self.kit, document, chunks, models, known)
+        seconds = time.monotonic() - began
+        vectors = {node.id: node.embedding for node in body.nodes if node.embedding is not None}
+        embedded = tuple(replace(chunk, embedding=vectors[chunk.id]) for chunk in chunks)
+        return Made(embedded, aspects, meter.usage(), seconds)
 
 
 @contextmanager

@@ -27,9 +27,9 @@ from bench.startup import seconds
 from fabula.kit import Kit
 from fabula.model import Filters, Hit, Vector
 from fabula.providers.counted import Meter
-from fabula.retrieve.modes import mode, mode_names
+from fabula.retrieve.modes import modes
 from fabula.retrieve.path import Path as Steps
-from fabula.search import gathered
+from fabula.search import Query, make_tools, search
 from fabula.server import Address
 from fabula.settings import STATIC
 from fabula.store import Store
@@ -86,10 +86,12 @@ def _figures(nodes: int, kit: Kit, books: Path | None) -> Iterator[Figure]:
     asked = questions(QUESTIONS, books)
     vectors = list(kit.embedder.embed(asked).vectors)
     with running() as address, connected(address) as store:
-        store.prepare(kit.embedder.model, len(vectors[0]))
-        for graph in graphs:
-            store.replace(graph, kit.built_with)
-        bench = Bench(nodes, store, kit, asked, Shelf.of(graphs))
+        for name in set(COLLECTIONS):
+            store.prepare(name, kit.embedder.model, len(vectors[0]))
+        for parts in graphs:
+            store.apply(parts, kit.embedder.model)
+        shelf = Shelf.of([part for parts in graphs for part in parts])
+        bench = Bench(nodes, store, kit, asked, shelf)
         yield bench.figure("passages", len(bench.shelf.ids), "nodes")
         yield from _nearest(bench, vectors)
         yield from _modes(bench)
@@ -128,15 +130,19 @@ def _modes(bench: Bench) -> Iterator[Figure]:
     counted = _Counted(bench.store._driver)
     store = Store(cast(neo4j.Driver, counted), "neo4j")
     filters = Filters(collection=COLLECTIONS[0])
-    for name in mode_names():
-        tools = gathered(store, bench.kit, offline(), Meter(), Steps())
-        ask = partial(mode(name), filters=filters, tools=tools)
+    for name in modes():
+        ask = partial(_search, Query.of("?", offline(), mode=name), filters, store, bench.kit)
         yield from _times(bench, f"mode {name}", ask, bench.asked, None)
         before = counted.statements
         for question in bench.asked:
             ask(question)
         trips = (counted.statements - before) / len(bench.asked)
         yield bench.figure(f"mode {name}: round trips a question", trips)
+
+
+def _search(query: Query, filters: Filters, store: Store, kit: Kit, question: str) -> list[Hit]:
+    tools = make_tools(query, store, kit, offline(), Meter(), Steps())
+    return search(replace(query, question=question), filters, tools)
 
 
 def _times(

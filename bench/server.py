@@ -16,10 +16,10 @@ HEAP, PAGE_CACHE = "512m", "128m"
 
 
 @contextmanager
-def private() -> Iterator[PrivateServer]:
-    """A server of the default size that was not started yet; destroyed at the end."""
+def private(heap: str = HEAP, page_cache: str = PAGE_CACHE) -> Iterator[PrivateServer]:
+    """A server that was not started yet, of the default size if not told; destroyed at the end."""
     with tempfile.TemporaryDirectory(prefix="fabula-bench-") as folder:
-        server = PrivateServer(Path(folder) / "home", HEAP, PAGE_CACHE)
+        server = PrivateServer(Path(folder) / "home", heap, page_cache)
         try:
             yield server
         finally:

@@ -1,7 +1,7 @@
-"""Nodes a second of `Store.replace`, at 256 dimensions, all indexes present.
+"""Nodes a second of `Store.apply`, at 256 dimensions, all indexes present.
 
 A document of about 8,000 passages is written, written again (a replacement) and removed, several
-times over, and the parts of a replacement are timed apart: staging, the switch that puts all of it
+times over, and the steps of a replacement are timed apart: staging, the switch that puts all of it
 in the indexes, and the sweep of what was replaced, which no reader waits for. The first round
 meets a server that has just started, whose Java is not compiled yet; it is told apart.
 """
@@ -9,19 +9,20 @@ meets a server that has just started, whose Java is not compiled yet; it is told
 from __future__ import annotations
 
 import statistics
-import time
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.graphs import Library, offline
+from bench.graphs import Library, offline, passages
 from bench.report import Figure
 from bench.server import connected, running
 from bench.startup import seconds
+from fabula.graph import Edge, Part
 from fabula.kit import Kit
-from fabula.model import DocumentGraph
 from fabula.store import Store
-from fabula.store.staging import stage, switch
+from fabula.store.parts import stage, switch
+from fabula.store.space import Space
 
 NODES = 8_000
 ROUNDS = 5
@@ -44,19 +45,14 @@ class Written:
 def measure(books: Path | None) -> list[Figure]:
     """Seconds and nodes a second: cold, of new documents, and of replacements."""
     kit = Kit(offline())
-    graph = Library(kit, books).graph(NODES, "bench", 0)
-    nodes = len(graph.chunks) + len(graph.summaries) + len(graph.details)
+    parts = Library(kit, books).graph(NODES, "bench", 0)
+    nodes = len(passages(parts))
     rounds: list[tuple[Written, Written]] = []
     with running() as address, connected(address) as store:
-        store.prepare(kit.embedder.model, len(graph.chunks[0].embedding))
+        space = store.prepare("bench", kit.embedder.model, kit.embedder.embed(["?"]).vectors.size)
         for _ in range(1 + ROUNDS):
-            rounds.append(
-                (
-                    _written(store, graph, kit.embedder.model),
-                    _written(store, graph, kit.embedder.model),
-                )
-            )
-            store.remove(graph.document.id)
+            rounds.append((_write(store, parts, space), _write(store, parts, space)))
+            store.remove("bench", parts[0].owner.document)
     kit.close()
     cold, warm = rounds[0], rounds[1:]
     first = _median([one for one, _ in warm])
@@ -79,14 +75,14 @@ def _figures(name: str, written: Written, nodes: int, goal: float | None = None)
     ]
 
 
-def _written(store: Store, graph: DocumentGraph, model: str) -> Written:
-    """What `Store.replace` does, its parts timed."""
-    run = f"{int(time.time() * 1000):015d}-{uuid.uuid4().hex}"
-    settings = {"embedding_model": model}
+def _write(store: Store, parts: Sequence[Part], space: Space) -> Written:
+    """What `Store.apply` does, its steps timed."""
+    run = f"{store.moment()}-{uuid.uuid4().hex}"
+    out: list[Edge] = []
     with store.session() as session:
         return Written(
-            seconds(lambda: stage(session, run, graph, settings, lambda count: None)),
-            seconds(lambda: session.execute_write(switch, run, graph, settings)),
+            seconds(lambda: out.extend(stage(session, run, parts, space, lambda count: None))),
+            seconds(lambda: session.execute_write(switch, run, parts, out, space)),
             seconds(store._sweep),
         )
 

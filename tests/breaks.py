@@ -84,7 +84,7 @@ BREAKS = {
         "MATCH (s:Collection) DELETE s",
     ],
     "check_ids": [
-        "MATCH (d:Detail {ordinal: 0})-->(c:Chunk {index: 0}) SET d.id = c.id",
+        "MATCH (d:Document), (c:Chunk {index: 0}) WHERE c.document = d.id SET d.id = c.id",
         "MATCH (d:Detail) REMOVE d.id",
     ],
     "check_properties": [

@@ -11,7 +11,7 @@ from fabula import Fabula
 from fabula.server import Address
 from fabula.settings import OFFLINE, STATIC, Settings
 from fabula.store import Store
-from graphs import in_space, small_graph
+from graphs import in_space, put, small_graph
 from stories import LIGHTHOUSE, WINTER
 
 
@@ -32,9 +32,8 @@ def explored(address: Address, folder: Path) -> Iterator[Store]:
         wipe(store)
         fabula.ingest_text(LIGHTHOUSE, source="lighthouse.txt", title="The Lighthouse")
         fabula.ingest_text(WINTER.partition("CHAPTER IV")[0], source="winter.txt", title="Winter")
-        space = store.space()
+        space = store.space("default")
         assert space is not None
-        own = {"embedding_model": space.model}
-        store.replace(in_space(small_graph(), space.dimensions), own)
+        put(store, in_space(small_graph(), space.dimensions), space.model)
         cypher(store, "MATCH (:Chunk {text: 'word 3.'})<-[edge:SUMMARIZES]-() DELETE edge")
         yield store

@@ -17,13 +17,15 @@ import time
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from fabula.graph import Node, Owner, Part
+from fabula.graph.method import graphs
 from fabula.server import PrivateServer
 from fabula.store import Store
 from fabula.store.checks import check
+from fabula.store.parts import read_part
 
 VICTIMS = (("fabula",), ("neo4j",), ("endpoint",), ("fabula", "neo4j"), ("fabula", "endpoint"))
 LATEST = 6.0
@@ -32,8 +34,11 @@ PATIENCE = 600
 """Seconds for what takes a few: a machine may have other work to do."""
 AT_ONCE = 4
 MOST_KILLS = 3
-Passage = tuple[str, str, int, str | None, list[tuple[str, float]], bytes]
-"""Id, text, level, a detail's chunk, a summary's members with their weights, and the embedding."""
+COLLECTION = "default"
+Passage = tuple[str, str, dict[str, object], tuple[str, ...], bytes]
+"""Id, label, properties, the chunks it rests on, and the embedding."""
+Tie = tuple[str, str, str, float]
+"""Type, ends and, of a summary's member, its weight."""
 NAMES = ("Anna", "Boris", "Clara", "Dmitri", "Elena", "Fyodor")
 PLACES = ("harbour", "mill", "church", "forest", "market", "bridge")
 
@@ -186,18 +191,13 @@ class Kills:
         address = self.server.start()
         return Store.connect(address.uri, address.username, address.password, "neo4j")
 
-    def _graph(self) -> list[Passage]:
+    def _graph(self) -> list[tuple[list[Passage], list[Tie]]]:
         """All there is to tell two graphs apart by."""
         with self._store() as store:
-            space = store.space()
-            assert space is not None
-            size = space.dimensions
             return [
-                _told(row)
-                for entry in store.documents()
-                for row in store.rows(
-                    "find_passages", document=entry.id, after="", limit=9999, dimensions=size
-                )
+                _told(read_part(store, Owner(COLLECTION, name, entry.id), embeddings=True))
+                for entry in store.documents(COLLECTION)
+                for name in sorted(entry.graphs)
             ]
 
     def _look(self, tally: Tally) -> None:
@@ -205,12 +205,21 @@ class Kills:
         if self._graph() not in (self.old, self.new):
             tally.losses.append("neither the old graph nor the new one")
         with self._store() as store:
-            tally.losses += [one.what for one in check(store).violations]
+            tally.losses += [one.what for one in check(store, graphs().values()).violations]
 
 
-def _told(row: dict[str, Any]) -> Passage:
-    ties = sorted((member["id"], round(member["weight"], 9)) for member in row["members"])
-    return row["id"], row["text"], row["level"], row["chunk"], ties, row["embedding"].raw()
+def _told(part: Part) -> tuple[list[Passage], list[Tie]]:
+    ties = [
+        (one.type, one.start, one.end, round(float(one.properties.get("weight", 0)), 9))
+        for one in part.edges
+    ]
+    return [_passage(node) for node in part.nodes], sorted(ties)
+
+
+def _passage(node: Node) -> Passage:
+    assert node.embedding is not None
+    vector = node.embedding.tobytes()
+    return node.id, node.label, dict(node.properties), node.sources, vector
 
 
 def _main() -> None:

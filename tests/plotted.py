@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from fabula.graph.building import chunks_of
+from fabula.graph.method import Known
+from fabula.graphs.aspects.border import read
 from fabula.graphs.aspects.values import Detail, Earlier, Summary
 from fabula.model import Chunk, Hit
 from fabula.plot.layout import lay_out
@@ -16,12 +19,14 @@ QUESTION = f"Who said {HOSTILE}?"
 
 def known(chunks: int = 12, words: str = "word") -> Earlier:
     """A plot and a theme tree of two levels over two sections, and two details a chunk."""
-    graph = small_graph(chunks=chunks, words=words)
+    text, aspects = small_graph(chunks=chunks, words=words)
     half = chunks // 2
+    text = replace(text, nodes=tuple(node for node in text.nodes if node.label == "Chunk"))
     parts = [
         replace(chunk, section="One" if chunk.index < half else f"Two {words}")
-        for chunk in graph.chunks
+        for chunk in chunks_of(text)
     ]
+    graph = read(Known(nodes=aspects.nodes, edges=aspects.edges))
     return Earlier(tuple(parts), graph.summaries, graph.details)
 
 

@@ -66,16 +66,20 @@ def test_a_context_that_is_empty_is_answered_without_a_model(
 
 
 def test_an_empty_graph_says_what_to_do(online: None, endpoint: Endpoint) -> None:
-    with Fabula() as fabula, pytest.raises(NotFound, match="run `fabula ingest BOOK` first"):
+    with (
+        Fabula() as fabula,
+        pytest.raises(NotFound, match="'default' yet: run `fabula ingest BOOK"),
+    ):
         fabula.query("Who?")
     assert endpoint.calls == 0
 
 
-def test_an_empty_collection_names_the_others(online: None, story: Path) -> None:
+def test_an_empty_collection_says_nothing_of_the_others(online: None, story: Path) -> None:
     with Fabula(collection="novels") as fabula:
         fabula.ingest(story)
-    with Fabula() as fabula, pytest.raises(NotFound, match="'default' yet; there are: novels"):
+    with Fabula() as fabula, pytest.raises(NotFound, match="'default' yet: run") as caught:
         fabula.query("Who?")
+    assert "novels" not in str(caught.value)
 
 
 def test_unknown_names_are_told_with_the_known_ones(online: None, story: Path) -> None:
@@ -108,8 +112,15 @@ def test_a_document_of_another_collection_is_not_asked_in_silence(
 ) -> None:
     with Fabula(collection="tales") as fabula:
         fabula.ingest(story)
-    with Fabula() as fabula, pytest.raises(NotFound, match="collection 'tales'"):
-        fabula.retrieve("Who?", document=story.name)
+        [entry] = fabula.documents()
+    other = story.with_name("other.txt")
+    other.write_text("Title: Other\n\nThe miller woke.")
+    with Fabula() as fabula:
+        fabula.ingest(other)
+        for name in (story.name, entry.id, "Winter"):
+            with pytest.raises(NotFound, match=r"no document .* in collection 'default'") as caught:
+                fabula.retrieve("Who?", document=name)
+            assert "tales" not in str(caught.value)
 
 
 def test_a_question_of_any_length_is_looked_up(graph_url: str, story: Path) -> None:

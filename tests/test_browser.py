@@ -13,7 +13,7 @@ from chromium import browser
 from conftest import connect, wipe
 from fabula.explore import shipped
 from fabula.server import Address
-from graphs import BUILT, DIMENSIONS, small_graph
+from graphs import DIMENSIONS, MODEL, put, small_graph
 
 GRASS = Path(__file__).parents[1] / "docs" / "browser.grass"
 
@@ -23,8 +23,8 @@ def analyst(address: Address) -> Iterator[Analyst]:
     """At the page, connected to a small graph whose chunks are 'word 0.' to 'word 3.'."""
     with browser() as chromium, connect(address) as store:
         wipe(store)
-        store.prepare("test-model", DIMENSIONS)
-        store.replace(small_graph(), BUILT)
+        store.prepare("default", MODEL, DIMENSIONS)
+        put(store, small_graph())
         yield Analyst.connected(chromium, address)
 
 

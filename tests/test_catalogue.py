@@ -2,41 +2,82 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from fabula.catalogue import chosen
+from fabula import ids
+from fabula.catalogue import choose
 from fabula.errors import NotFound
-from fabula.model import Entry
+from fabula.store import Store
+from graphs import DIMENSIONS, MODEL, put, small_graph
+
+CAROL, ALICE, COPY = (
+    ("/books/a-christmas-carol.txt", "A Christmas Carol", "default"),
+    ("/books/alice.txt", "Alice", "default"),
+    ("/books/copy.txt", "Alice", "other"),
+)
 
 
-def entry(id: str, title: str, collection: str = "default") -> Entry:
-    source = f"/books/{title.lower().replace(' ', '-')}.txt"
-    return Entry(id, collection, title, "", "en", source, "", 1, {}, {}, (), "", "")
+@pytest.fixture
+def shelf(store: Store) -> Store:
+    """Two books in one collection, and one of them in another."""
+    for source, title, collection in (CAROL, ALICE, COPY):
+        store.prepare(collection, MODEL, DIMENSIONS)
+        text, aspects = small_graph(source, chunks=1, words=title, collection=collection)
+        document, *chunks = text.nodes
+        named = {**document.properties, "title": title, "title_key": title.casefold()}
+        text = replace(text, nodes=(replace(document, properties=named), *chunks))
+        put(store, [text, aspects])
+    return store
 
 
-CAROL, ALICE = entry("02d8b74b", "A Christmas Carol"), entry("2c284172", "Alice")
-COPY = entry("9f9f9f9f", "Alice", "other")
+def id_of(book: tuple[str, str, str]) -> str:
+    source, _, collection = book
+    return ids.document_id(collection, source)
 
 
 @pytest.mark.parametrize(
     "name",
-    ["02d8", "a christmas carol", "a-christmas-carol.txt", "/books/a-christmas-carol.txt", "Carol"],
+    [
+        id_of(CAROL),
+        id_of(CAROL)[:4],
+        id_of(CAROL)[:6].upper(),
+        "a christmas carol",
+        "a-christmas-carol.txt",
+        "A-Christmas-Carol",
+        "/books/a-christmas-carol.txt",
+        "Carol",
+    ],
 )
-def test_a_document_goes_by_id_title_file_or_a_part_of_its_title(name: str) -> None:
-    assert chosen([CAROL, ALICE], name, "default") == CAROL
+def test_a_document_goes_by_id_title_file_or_a_part_of_its_title(shelf: Store, name: str) -> None:
+    assert choose(shelf, "default", name).id == id_of(CAROL)
 
 
-def test_of_two_with_one_name_the_one_in_the_collection_is_meant() -> None:
-    assert chosen([ALICE, COPY], "alice", "other") == COPY
+def test_of_two_with_one_name_the_one_in_the_collection_is_meant(shelf: Store) -> None:
+    assert choose(shelf, "other", "alice").id == id_of(COPY)
+    assert choose(shelf, "default", "alice").id == id_of(ALICE)
 
 
-@pytest.mark.parametrize("name", ["", " ", "zebra"])
-def test_what_names_nothing_is_not_found(name: str) -> None:
+def test_a_document_of_another_collection_is_not_there_by_whatever_name(shelf: Store) -> None:
+    for name in (id_of(CAROL), "/books/a-christmas-carol.txt", "Carol"):
+        with pytest.raises(NotFound, match=r"collection 'other'.*: Alice\.$"):
+            choose(shelf, "other", name)
+
+
+@pytest.mark.parametrize("name", ["", " ", "zebra", id_of(CAROL)[:3]])
+def test_what_names_nothing_is_not_found(shelf: Store, name: str) -> None:
+    with pytest.raises(NotFound, match="A Christmas Carol, Alice"):
+        choose(shelf, "default", name)
+
+
+def test_a_part_of_a_title_does_not_do_where_the_whole_is_asked_for(shelf: Store) -> None:
     with pytest.raises(NotFound):
-        chosen([CAROL], name, "default")
+        choose(shelf, "default", "Carol", whole=True)
+    assert choose(shelf, "default", "A Christmas Carol", whole=True).id == id_of(CAROL)
 
 
-def test_a_part_of_a_title_does_not_do_where_the_whole_is_asked_for() -> None:
-    with pytest.raises(NotFound):
-        chosen([CAROL], "Carol", "default", whole=True)
-    assert chosen([CAROL], "A Christmas Carol", "default", whole=True) == CAROL
+def test_a_name_of_several_asks_for_an_id(shelf: Store) -> None:
+    with pytest.raises(NotFound, match="could be 2 documents; name one by its id: ") as caught:
+        choose(shelf, "default", "a")
+    assert id_of(CAROL) in str(caught.value) and id_of(ALICE) in str(caught.value)

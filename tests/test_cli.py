@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,8 @@ from endpoint import Endpoint
 from fabula.cli import main
 from fabula.errors import NotFound
 from fabula.providers import NO_ANSWER
+from fabula.store import Store
+from graphs import MODEL, put, small_graph
 from stories import LIGHTHOUSE as STORY
 
 
@@ -169,7 +173,8 @@ def test_another_collection_is_another_world(ingested: Result, story: Path) -> N
 
 
 def test_nothing_ingested_yet_is_said_with_the_command(graph_url: str) -> None:
-    assert "run `fabula ingest BOOK` first" in run("query", "Who?", code=1).stderr
+    message = run("query", "Who?", code=1).stderr
+    assert "run `fabula ingest BOOK --collection default`" in message
 
 
 # List, show, remove
@@ -202,8 +207,72 @@ def test_remove_all_asks_first(ingested: Result) -> None:
 def test_a_name_that_is_not_there_is_one_line(ingested: Result) -> None:
     result = run("show", "Moby Dick", code=1)
     assert result.stderr.strip() == (
-        "Error: There is no document 'Moby Dick'. `fabula list` shows them: The Lighthouse."
+        "Error: There is no document 'Moby Dick' in collection 'default'. `fabula list` shows "
+        "them: The Lighthouse."
     )
+
+
+# Graphs
+
+
+def test_list_and_show_tell_what_is_stale_and_why(ingested: Result) -> None:
+    other = ("--set", "aspects.levels=2", "--set", "aspects.seed=3")
+    assert "stale" not in run("list").stdout
+    listed = run("list", *other).stdout
+    assert "aspects (stale)" in listed
+    assert "what differs: settings.levels, settings.seed." in listed
+    assert "fabula build GRAPH" in listed
+    [entry] = json.loads(run("list", "--json", *other).stdout)
+    assert entry["stale"] == {"aspects": ["settings.levels", "settings.seed"]}
+    assert entry["graphs"]["aspects"]["made_from"]["settings"]["levels"] == 5
+    assert "what differs now: settings.levels" in run("show", "lighthouse", *other).stdout
+
+
+def test_show_tells_aspects_that_no_cluster_was_found_to_hold(ingested: Result) -> None:
+    [entry] = json.loads(run("list", "--json").stdout)
+    assigned = entry["graphs"]["aspects"]["facts"]["assigned"]
+    assert assigned
+    told = f"found in no cluster, so given to the nearest: {', '.join(assigned)}"
+    assert told in run("show", "lighthouse").stdout
+    assert told in ingested.stdout
+
+
+def test_a_graph_is_dropped_and_built_again(ingested: Result) -> None:
+    assert "would drop aspects: The Lighthouse" in run("drop", "aspects", "--dry-run").stdout
+    run("drop", "aspects", code=1, answer="n\n")
+    assert "All well" in (before := run("check").stdout)
+    assert "aspects of 1 document" in before
+    assert "dropped    aspects: The Lighthouse" in run("drop", "aspects", "--yes").stdout
+    assert "All well: 1 document, 3 passages\n" in run("check").stdout
+    assert "has the graph aspects" in run("drop", "aspects").stdout
+    assert "lighthouse.txt: to be added" in run("build", "aspects", "--dry-run").stdout
+    assert "added      The Lighthouse: 7 summaries" in run("build", "aspects").stdout
+    assert run("check").stdout == before
+    assert "1 unchanged" in run("build", "aspects", "lighthouse").stdout
+    assert "There are: aspects" in run("build", "nothing", code=1).stderr
+
+
+def test_the_graphs_of_an_ingest_are_chosen(graph_url: str, story: Path) -> None:
+    assert "3 chunks; no model calls" in run("ingest", story, "--set", "graphs=").stdout
+    assert "7 summaries" in run("ingest", story, "--graph", "aspects").stdout
+    assert "There is no graph 'aspect'" in run("ingest", story, "--graph", "aspect", code=1).stderr
+
+
+def test_check_and_export_take_all_collections(
+    ingested: Result, story: Path, tmp_path: Path
+) -> None:
+    run("ingest", story, "--collection", "second")
+    found = json.loads(run("check", "--all", "--json").stdout)
+    assert {name: one["graphs"] for name, one in found.items()} == {
+        "default": {"aspects": 1},
+        "second": {"aspects": 1},
+    }
+    for flags in ([], ["--all"]):
+        run("export", "--out", "graph.jsonl", *flags)
+        written = (tmp_path / "graph.jsonl").read_text(encoding="utf-8").rstrip("\n")
+        lines = [json.loads(line) for line in written.split("\n")]
+        titles = [one for one in lines if one["type"] == "node" and "Document" in one["labels"]]
+        assert len(titles) == 1 + len(flags)
 
 
 # Doctor, settings, errors
@@ -233,11 +302,68 @@ def test_doctor_says_when_neo4j_is_out_of_reach(monkeypatch: pytest.MonkeyPatch)
     assert "BAD  Neo4j" in run("doctor", code=1).stdout
 
 
+@pytest.mark.parametrize(
+    ("variable", "value", "name", "says"),
+    [
+        ("OPENAI_API_KEY", "sk-wrong", "model", "OPENAI_API_KEY"),
+        ("OPENAI_BASE_URL", "http://127.0.0.1:9/v1", "model", "OPENAI_BASE_URL"),
+        ("FABULA_EMBEDDING_MODEL", "other", "embeddings", "fabula reembed"),
+    ],
+)
+def test_doctor_tells_a_wrong_key_a_wrong_address_and_another_space_apart(
+    variable: str,
+    value: str,
+    name: str,
+    says: str,
+    ready: Store,
+    graph_url: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    put(ready, small_graph())
+    with Endpoint(key="sk-right") as endpoint:
+        monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-right")
+        monkeypatch.setenv("FABULA_EMBEDDING_MODEL", MODEL)
+        monkeypatch.setenv(variable, value)
+        ill = [one for one in run("doctor", code=1).stdout.splitlines() if one.startswith("BAD")]
+    cures = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "fabula reembed")
+    assert [cure for cure in cures if any(cure in line for line in ill)] == [says]
+    assert any(line.startswith(f"BAD  {name} ") and says in line for line in ill)
+
+
 def test_settings_shows_every_setting_with_its_variable() -> None:
     shown = run("settings", "--top-k", "9").stdout
-    assert "FABULA_TOP_K" in shown
-    assert "OPENAI_API_KEY" in shown
-    assert json.loads(run("settings", "--top-k", "9", "--json").stdout)["top_k"] == 9
+    for told in ("FABULA_TOP_K", "OPENAI_API_KEY", "aspects.levels", "FABULA_TOP_DOWN__WIDTH"):
+        assert told in shown
+    given = ("--top-k", "9", "--levels", "3", "--width", "2", "--set", "hybrid.fusion=ranks")
+    found = json.loads(run("settings", *given, "--json").stdout)
+    assert (found["top_k"], found["aspects"]["levels"]) == (9, 3)
+    assert [found[mode]["width"] for mode in ("top-down", "bottom-up", "adaptive")] == [2, 2, 2]
+    assert found["hybrid"]["fusion"] == "ranks"
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ("aspects.level=3", "Did you mean aspects.levels?"),
+        ("aspects.levels=many", "aspects.levels = 'many'"),
+        ("aspects.levels", "name=value"),
+        ("api_key=sk-1", "OPENAI_API_KEY"),
+    ],
+)
+def test_what_cannot_be_set_is_named(given: str, says: str) -> None:
+    result = CliRunner().invoke(main, ["settings", "--set", given])
+    assert result.exit_code in (1, 2)
+    assert says in result.stderr
+
+
+def test_showing_help_imports_no_driver() -> None:
+    code = (
+        "import sys; from fabula.cli import COMMANDS, main\n"
+        "for name in COMMANDS: main([name, '--help'], standalone_mode=False)\n"
+        "sys.exit('neo4j' in sys.modules or 'sklearn' in sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
 
 
 def test_a_misspelt_setting_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:

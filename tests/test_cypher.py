@@ -3,16 +3,33 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from fabula.queries import FOLDER, SCHEMA, query
-from fabula.store import Store, reembedding
+from conftest import connect, wipe
+from fabula.graph.method import Graph, graphs
+from fabula.queries import FOLDER, query
+from fabula.server import Address
+from fabula.store import Store
+from fabula.store.schema import STATEMENTS
 
-FILES = sorted(FOLDER.glob("*.cypher"))
-NAMES = [path.stem for path in FILES]
-VERBS = ("schema_", "save_", "find_", "count_", "clear_", "switch_", "check_")
+ROOMS = ("core", *graphs(), "explore", "migrate")
+FILES = [path for room in ROOMS for path in sorted((FOLDER / room).glob("*.cypher"))]
+NAMES = [f"{path.parent.name}/{path.stem}" for path in FILES]
+SENT = [name for name in NAMES if not name.startswith("explore/")]
+"""What the program sends by itself."""
+VERBS = ("schema_", "save_", "find_", "count_", "clear_", "stage_", "switch_", "check_")
+VERBS += ("reembed_", "migrate_")
+
+LABELS = {"Document", "Chunk", "Part", "Collection", "Schema", "Lock", "Staged", "Retired"}
+LABELS |= {"Passage", "Passage256", "Element"}
+TYPES = {"FROM_DOCUMENT", "FIRST_CHUNK", "NEXT_CHUNK", "PART_OF"}
+"""All that the core calls nodes and edges; a graph's own are on its closed lists."""
+OF_VERSION_1 = {"EmbeddingSpace"}
+"""What only a migration may name, and what looks whether there is anything to migrate."""
 
 
 def parts(name: str) -> tuple[str, str]:
@@ -21,42 +38,91 @@ def parts(name: str) -> tuple[str, str]:
     return "\n".join(header), "\n".join(line for line in lines if not line.startswith("//"))
 
 
+def own(graph: Graph[Any]) -> set[str]:
+    """The labels and types of a graph and of those that it rests on."""
+    below = [own(graphs()[name]) for name in graph.rests_on]
+    return {*graph.passages, *graph.elements, *graph.edges}.union(*below)
+
+
+def allowed(name: str) -> set[str]:
+    """What a statement may call nodes and edges."""
+    room = name.partition("/")[0]
+    if room in graphs():
+        return LABELS | TYPES | own(graphs()[room])
+    if room == "core":
+        return LABELS | TYPES | (OF_VERSION_1 if name == "core/find_schema" else set())
+    every = (LABELS | TYPES).union(*map(own, graphs().values()))
+    return every | (OF_VERSION_1 if room == "migrate" else set())
+
+
+def named(statement: str) -> set[str]:
+    """The labels and types that a statement names; what stands in a map follows a space."""
+    bare = re.sub(r"'(?:\\.|[^'\\])*'|`[^`]*`|//[^\n]*", "", statement)
+    found = re.findall(r":(!?[A-Z]\w*(?:[|&!]+[A-Z]\w*)*)", bare)
+    return {name for one in found for name in re.findall(r"\w+", one)}
+
+
+@pytest.fixture(scope="module")
+def prepared(address: Address) -> Iterator[Store]:
+    with connect(address) as store:
+        wipe(store)
+        store.prepare("default", "test-model", 256)
+        yield store
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_the_header_lists_every_parameter(name: str) -> None:
     header, body = parts(name)
-    assert header.splitlines()[0].removeprefix("// ").endswith("."), "first what comes back"
-    assert set(re.findall(r"\$(\w+)", header)) == set(re.findall(r"\$(\w+)", body))
+    purpose = re.split(r"(?m)^// (?=\$|:param)", header)[0]
+    assert purpose.rstrip().endswith((".", ".)")), "first what comes back"
+    assert set(re.findall(r"(?:\$|:param )(\w+)", header)) == set(re.findall(r"\$(\w+)", body))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", SENT)
 def test_a_statement_is_named_by_a_verb(name: str) -> None:
-    assert name.startswith(VERBS)
+    assert name.partition("/")[2].startswith(VERBS)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_server_understands_it(name: str, store: Store) -> None:
-    store.prepare("test-model", 8)
-    if name == "find_nearest_next":  # its index is there only while a graph is re-embedded
-        reembedding.index(store, 8)
+def test_labels_and_types_are_on_a_list(name: str) -> None:
+    assert named(parts(name)[1]) - allowed(name) == set()
+
+
+def test_labels_and_types_are_found_wherever_they_stand() -> None:
+    statement = (
+        "MATCH (:A&B)-[e:R|S {weight: 1}]->{1,9}(n:!C {name: 'x:Y'}) // :D\n"
+        "WHERE n:E AND NOT (:F) SET n:G REMOVE n:H RETURN {key: Value, list: [1]}"
+    )
+    assert named(statement) == set("ABRSCEFGH")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_server_understands_it(name: str, prepared: Store) -> None:
     statement = query(name)
     values = {"dimensions": 8, "limit": 5, "depth": 50, "rows": [], "aspects": [], "kinds": []}
-    values |= {"vector": [0.1] * 8, "properties": {}, "lowest": 0, "highest": 9}
-    values |= {"embeddings": False, "documents": [], "summaries": [], "passages": []}
-    values |= {"width": 5, "starts": 20, "covering": 0.1}
+    values |= {"vector": [0.1] * 256, "lowest": 0, "highest": 9, "locks": [], "parts": 10}
+    values |= {"summaries": [], "passages": [], "nodes": [], "ids": [], "sha256": []}
+    values |= {"width": 5, "starts": 20, "covering": 0.1, "slot": 1, "created_at": None}
+    values |= {"level": 1, "distance": 1, "index": 0, "sources": []}
     parameters = {key: values.get(key, "x") for key in re.findall(r"\$(\w+)", statement)}
     explained = re.sub(r"(?m)^(CYPHER \d+)$", r"\1 EXPLAIN", statement)
     assert "EXPLAIN" in explained
-    with store._driver.session() as session:
+    with prepared.session() as session:
         summary = session.run(explained, parameters).consume()
     assert summary.query_type is not None
-    store.rows("schema_drop_passage_vectors_next")
 
 
 def test_every_statement_is_used() -> None:
     source = Path(__file__).parents[1] / "src" / "fabula"
     code = "\n".join(path.read_text() for path in source.rglob("*.py"))
-    assert [name for name in NAMES if f'"{name}"' not in code] == []
+
+    def is_used(name: str) -> bool:
+        stem = name.partition("/")[2]
+        wanted = (f'"{name}"', f'"{stem}"', f'"{stem}.cypher"')
+        return stem.startswith("check_") or any(one in code for one in wanted)
+
+    assert [name for name in SENT if not is_used(name)] == []
 
 
 def test_the_schema_names_files() -> None:
-    assert set(SCHEMA) <= set(NAMES)
+    assert {f"core/{name}" for name in STATEMENTS} <= set(NAMES)

@@ -19,6 +19,7 @@ from fabula.explore import names, shipped
 from fabula.server import Address
 from fabula.store import Store
 from fabula.store.reading import run
+from graphs import DIMENSIONS, MODEL, put, small_graph
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +69,11 @@ def test_nodes_relationships_and_paths_are_plain(graph: Store) -> None:
     [[path]] = table.rows
     document, chunk, summary = path["nodes"]
     first, summarizes = path["relationships"]
-    assert [node["labels"] for node in path["nodes"]] == [["Document"], ["Chunk"], ["Summary"]]
+    assert [node["labels"] for node in path["nodes"]] == [
+        ["Document"],
+        ["Chunk", "Passage", "Passage256"],
+        ["Passage", "Passage256", "Summary"],
+    ]
     assert chunk["properties"]["embedding"] == "[256 dimensions]"
     assert document["properties"]["updated_at"].startswith("20")
     assert (first["type"], first["from"], first["to"]) == (
@@ -111,11 +116,14 @@ def test_the_list_names_every_query_with_its_purpose() -> None:
     assert all(name in shown and shipped(name).purpose in shown for name in names())
     told = json.loads(ask("--list", "--json").stdout)
     assert [one["name"] for one in told] == names()
-    assert told[0]["parameters"][0] == {
-        "name": "document",
-        "default": "",
-        "about": "a document's id, or a part of its title; '' for the first by title",
-    }
+    assert told[0]["parameters"][:2] == [
+        {"name": "collection", "default": "default", "about": "the collection to stay in"},
+        {
+            "name": "document",
+            "default": "",
+            "about": "a document's id, or a part of its title; '' for the first by title",
+        },
+    ]
 
 
 def test_a_query_is_shown_to_be_pasted() -> None:
@@ -143,7 +151,7 @@ def test_csv_has_a_header_and_quotes_what_it_must(typed: None) -> None:
 
 def test_a_path_is_drawn(typed: None) -> None:
     shown = ask("tree").stdout
-    assert "(:Summary plot at level 2)-[:SUMMARIZES" in shown
+    assert "(:Summary plot 2: plot at level 2)-[:SUMMARIZES" in shown
     assert "->(:Chunk word 0.)" in shown
 
 
@@ -162,6 +170,24 @@ def test_a_statement_runs_with_its_parameters(typed: None) -> None:
     given = ["--param", "text=word 1.", "--param", 'list=["a", 2]']
     assert json.loads(ask("-e", statement, *given, "--json").stdout) == [
         {"index": 1, "list": ["a", 2]}
+    ]
+
+
+def test_a_query_is_given_the_collection_of_the_settings(typed: None, graph: Store) -> None:
+    name = 'it\'s "mine"'
+    graph.prepare(name, MODEL, DIMENSIONS)
+    put(graph, small_graph(words="other", collection=name))
+
+    def first(*arguments: str) -> list[str]:
+        return [row["text"] for row in json.loads(ask("read", *arguments, "--json").stdout)][:1]
+
+    assert first() == ["word 0."]
+    assert first("--collection", name) == ["other 0."]
+    assert first("--param", f"collection={json.dumps(name)}") == ["other 0."]
+    assert first("--param", "collection=nowhere") == []
+    statement = "RETURN $collection AS name"
+    assert json.loads(ask("-e", statement, "--collection", name, "--json").stdout) == [
+        {"name": name}
     ]
 
 
@@ -186,7 +212,10 @@ def test_writing_is_done_when_it_is_asked_for(typed: None, graph: Store) -> None
     [
         (["outlin"], "Did you mean outline?"),
         (["zzz"], "`fabula cypher --list` shows them"),
-        (["read", "--param", "fist=3"], "its parameters are document, first, limit. Did you mean"),
+        (
+            ["read", "--param", "fist=3"],
+            "its parameters are collection, document, first, limit. Did you mean",
+        ),
         (["-e", "RETURN 1", "--param", "x=1"], "This query has no parameter 'x': it has none."),
         (
             ["-e", "RETURN $x + $y", "--param", "x=1"],

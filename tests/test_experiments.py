@@ -18,11 +18,12 @@ from fabula.experiments.data import NAMES, parts
 from fabula.experiments.log import FILE, Log, locked
 from fabula.experiments.metrics import names
 from fabula.experiments.model import DataSet, Question, Result, Text
-from fabula.experiments.plan import limited, made_with, planned
+from fabula.experiments.plan import limited, made_with, planned, told
 from fabula.experiments.suite import read_suite, shipped
+from fabula.graph.method import graphs
 from fabula.graphs.aspects.sets import read_aspects
 from fabula.replies import read_choice
-from fabula.retrieve.modes import mode_names
+from fabula.retrieve.modes import modes
 from fabula.settings import OFFLINE, STATIC
 
 TEXTS = tuple(Text(f"t{n}", f"Title {n}", "", "en", "Words.") for n in range(5))
@@ -98,14 +99,14 @@ def test_a_shipped_suite_names_what_is_there(name: str) -> None:
     systems = planned(read, DATA, {})
     assert len({system.name for system in systems}) == len(systems)
     for system in systems:
-        aspects = {one.name for one in read_aspects(system.settings.aspects)}
-        assert system.settings.mode in {*mode_names(), "auto"}
+        aspects = {one.name for one in read_aspects(system.settings.table("aspects").set)}
+        assert system.settings.mode in {*modes(), "auto"}
         assert {*system.filters.get("aspects", ())} <= {"", *aspects}
 
 
 def test_the_modes_suite_tries_every_mode() -> None:
     systems = planned(read_suite("modes"), DATA, {})
-    assert sorted(system.settings.mode for system in systems) == mode_names()
+    assert sorted(system.settings.mode for system in systems) == list(modes())
 
 
 # Systems
@@ -120,20 +121,31 @@ def test_systems_that_share_a_graph_share_a_collection() -> None:
     assert collections[0] == collections[3]
 
 
+@pytest.mark.parametrize("whose", ["the core", "a graph"])
 def test_a_change_of_the_prompts_makes_other_graphs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    whose: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = made_with()
-    collections = {one.settings.collection for one in planned(read_suite("smoke"), DATA, {})}
-    shutil.copytree(prompts.FOLDER, tmp_path / "prompts")
-    monkeypatch.setattr(prompts, "FOLDER", tmp_path / "prompts")
-    assert made_with()["fabula"] == before["fabula"]
-    with (tmp_path / "prompts" / "summarise.txt").open("a") as file:
+    folder = tmp_path / "a" / "prompts"
+    installed = dict(graphs())
+    if whose == "the core":
+        shutil.copytree(prompts.FOLDER, folder)
+        monkeypatch.setattr(prompts, "FOLDER", folder)
+    else:
+        assert installed["aspects"].prompts
+        shutil.copytree(installed["aspects"].prompts, folder)
+        installed["aspects"] = replace(installed["aspects"], prompts=folder)
+        monkeypatch.setattr("fabula.experiments.plan.graphs", lambda: installed)
+
+    def collections() -> set[str]:
+        return {one.settings.collection for one in planned(read_suite("smoke"), DATA, {})}
+
+    before, made_before = made_with(), collections()
+    assert collections() == made_before
+    with next(folder.glob("*_system.txt")).open("a") as file:
         file.write("Be brief.")
+    assert made_with()["fabula"] == before["fabula"]
     assert made_with()["prompts"] != before["prompts"]
-    assert collections.isdisjoint(
-        one.settings.collection for one in planned(read_suite("smoke"), DATA, {})
-    )
+    assert collections().isdisjoint(made_before)
 
 
 def test_a_change_of_own_aspects_is_another_system(tmp_path: Path) -> None:
@@ -141,17 +153,45 @@ def test_a_change_of_own_aspects_is_another_system(tmp_path: Path) -> None:
     aspects.write_text(
         '[[aspects]]\nname = "plot"\ndescription = "What happens."\nfocus = "Who does what."\n'
     )
-    read = read_suite(suite(tmp_path, f"settings = {{ aspects = '{aspects}' }}"))
+    path = Path(suite(tmp_path, f"settings = {{ aspects = '{aspects}' }}"))
+    path.write_text(path.read_text().replace('preset = "naive"', 'preset = "fabula"'))
+    read = read_suite(str(path))
     [before] = planned(read, DATA, {})
     aspects.write_text(aspects.read_text().replace("happens", "is done"))
     [after] = planned(read, DATA, {})
-    assert (before.settings.aspects, before.filters) == (after.settings.aspects, after.filters)
+    assert (before.settings.tables, before.filters) == (after.settings.tables, after.filters)
     assert before.fingerprint != after.fingerprint
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "settings = { levels = 3 }",
+        "settings = { aspects.levels = 3 }",
+        "[settings.aspects]\nlevels = 3",
+        "[settings]\nlevels = 1\n[systems.naive.settings]\naspects.levels = 3",
+        "[settings]\naspects.levels = 1\n[systems.naive.settings]\nlevels = 3",
+    ],
+)
+def test_a_setting_of_a_table_goes_by_its_whole_name_and_by_its_own(
+    said: str, tmp_path: Path
+) -> None:
+    [system] = planned(read_suite(suite(tmp_path, said)), DATA, {})
+    assert system.settings.table("aspects").levels == 3
+    assert told(system.settings)["aspects.levels"] == 3
+
+
+def test_a_system_s_own_setting_is_stronger_than_its_preset(tmp_path: Path) -> None:
+    path = Path(suite(tmp_path, "settings = { aspects.details = 1 }"))
+    path.write_text(path.read_text().replace('preset = "naive"', 'preset = "raptor"'))
+    [system] = planned(read_suite(str(path)), DATA, {})
+    assert system.settings.table("aspects").details == 1
+    assert system.settings.table("aspects").cluster_count == "bic"
 
 
 def test_each_value_of_a_sweep_is_a_system() -> None:
     systems = planned(read_suite("sweep-details"), DATA, {})
-    assert [one.settings.details for one in systems] == [0, 1, 2, 3, 4, 5, 6]
+    assert [one.settings.table("aspects").details for one in systems] == [0, 1, 2, 3, 4, 5, 6]
     assert systems[2].name == "aspect graph, details 2"
     assert (systems[2].series, systems[2].value) == ("aspect graph", 2)
 

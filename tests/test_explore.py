@@ -169,9 +169,13 @@ def test_facts_are_found_by_their_words(graph: Store) -> None:
     assert [row["fact"] for row in rows] == ["detail 0 of word 1", "detail 1 of word 1"]
 
 
-def test_cost_is_what_the_document_tells(graph: Store) -> None:
-    [row] = [row for row in found(graph, "cost") if row["title"] == "A"]
-    assert (row["calls"], row["prompt_tokens"], row["completion_tokens"]) == (6, 150, 10)
+def test_cost_is_what_each_graph_of_a_document_tells(graph: Store) -> None:
+    rows = [row for row in found(graph, "cost") if row["title"] == "A"]
+    spent = ("graph", "calls", "prompt_tokens", "completion_tokens")
+    assert [tuple(row[name] for name in spent) for row in rows] == [
+        ("aspects", 4, 100, 10),
+        ("text", 2, 50, 0),
+    ]
 
 
 def test_two_documents_are_compared_level_by_level(graph: Store) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from fabula.errors import FabulaError, NotFound
 from fabula.explore import names, parse, shipped
+from fabula.graph.method import graphs
 
 GRASS = Path(__file__).parents[1] / "docs" / "browser.grass"
 
@@ -20,6 +21,7 @@ def test_a_header_tells_purpose_and_every_parameter_with_a_default(name: str) ->
     assert query.purpose.endswith(".")
     assert {one.name for one in query.parameters} == set(re.findall(r"\$(\w+)", body))
     assert not any(one.required for one in query.parameters)
+    assert (query.parameters[0].name, query.parameters[0].default) == ("collection", "default")
     assert all(one.about for one in query.parameters)
     assert body.startswith("CYPHER 25\n")
     assert "ORDER BY" in body
@@ -72,11 +74,14 @@ def test_the_nearest_name_is_suggested() -> None:
 
 def test_the_style_sheet_knows_every_label_and_relationship() -> None:
     rules = dict(re.findall(r"([\w.]+) \{\n(.*?)\n\}", GRASS.read_text(), re.DOTALL))
-    nodes = {"node", *(f"node.{one}" for one in ("Document", "Chunk", "Summary", "Detail"))}
-    ties = ("SUMMARIZES", "DETAILS", "NEXT_CHUNK", "FIRST_CHUNK", "FROM_DOCUMENT")
-    assert {*nodes, "node.EmbeddingSpace", "relationship"} | {
-        f"relationship.{tie}" for tie in ties
-    } == set(rules)
+    shown = ("Document", "Chunk", "Part", "Collection")
+    ties = ("NEXT_CHUNK", "FIRST_CHUNK", "FROM_DOCUMENT", "PART_OF")
+    for graph in graphs().values():
+        shown += graph.passages + graph.elements
+        ties += graph.edges
+    nodes = {"node", *(f"node.{one}" for one in shown)}
+    assert nodes | {"relationship", *(f"relationship.{tie}" for tie in ties)} == set(rules)
+    assert all('caption: "{name}";' in rules[node] for node in nodes)
     # Neo4j Browser knows no comments, and drops a line of two colons.
     for rule in rules.values():
         assert all(re.fullmatch(r"  [\w-]+: [^:;]+;", line) for line in rule.splitlines())

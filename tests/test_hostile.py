@@ -274,7 +274,7 @@ def test_code_in_texts_titles_and_names_is_stored_and_found_as_text(
         assert "<script>alert('owned')</script>" in kept["text"]
         assert best.document == outcome.document
     with Fabula() as fabula:
-        assert fabula.documents("default") == []
+        assert list(fabula.documents()) == []
 
 
 def test_brackets_and_controls_in_names_do_not_break_what_is_shown(

@@ -15,7 +15,7 @@ from endpoint import Endpoint
 from fabula import Fabula
 from fabula.cli import main
 from fabula.errors import SettingsError
-from fabula.retrieve.modes import GROUP, mode_names
+from fabula.retrieve.modes import GROUP, modes
 from fabula.retrieve.path import Path as Steps
 from fabula.server import Address
 from kills import story
@@ -61,7 +61,7 @@ def asked(*words: str, code: int = 0) -> Result:
 
 
 def test_these_modes_are_there() -> None:
-    assert tuple(mode_names()) == MODES
+    assert tuple(modes()) == MODES
 
 
 @pytest.mark.parametrize("name", MODES)
@@ -146,7 +146,11 @@ def test_another_package_adds_a_mode(tmp_path: Path, monkeypatch: pytest.MonkeyP
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: last-words\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text(f"[{GROUP}]\nlast-words = last_words:retrieve\n")
     monkeypatch.syspath_prepend(str(tmp_path))
-    shown = asked("--mode", "last-words", "--json")
+    modes.cache_clear()
+    try:
+        shown = asked("--mode", "last-words", "--json")
+    finally:
+        modes.cache_clear()
     hits = json.loads(shown.stdout)["hits"]
     assert [hit["end"] for hit in hits] == sorted((hit["end"] for hit in hits), reverse=True)
     sys.modules.pop("last_words")

@@ -11,7 +11,7 @@ import fabula
 from conftest import connect, wipe
 from fabula import Fabula
 from fabula.context import fill
-from fabula.retrieve.modes import mode_names
+from fabula.retrieve.modes import modes
 from fabula.server import Address
 from fabula.settings import OFFLINE, STATIC, Settings
 
@@ -53,7 +53,7 @@ def shelf(address: Address) -> Iterator[Settings]:
         wipe(store)
 
 
-@pytest.mark.parametrize("mode", mode_names())
+@pytest.mark.parametrize("mode", modes())
 def test_a_mode_finds_what_the_book_says(mode: str, shelf: Settings) -> None:
     with Fabula(shelf.model_copy(update={"mode": mode})) as fabula:
         found = {

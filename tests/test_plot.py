@@ -23,8 +23,9 @@ from fabula.plot.page import to_page
 from fabula.plot.placed import Box
 from fabula.plot.png import has_fonts, to_png
 from fabula.plot.svg import draw
+from fabula.settings import STATIC
 from fabula.store import Store
-from graphs import small_graph
+from graphs import put, small_graph
 from plotted import HOSTILE, QUESTION, found, known, picture
 from stories import LIGHTHOUSE
 
@@ -231,9 +232,9 @@ def test_a_document_without_trees_is_its_line_of_chunks(graph_url: str, tmp_path
 def test_what_cannot_be_drawn_is_one_line(
     store: Store, graph_url: str, words: list[str], said: str
 ) -> None:
-    store.prepare("wordllama-256", 8)
+    store.prepare("default", STATIC, 8)
     for source in ("a.txt", "twin one.txt", "twin two.txt"):
-        store.replace(small_graph(source), {"embedding_model": "wordllama-256"})
+        put(store, small_graph(source), STATIC)
     output = run(*words, code=1).output
     assert said in output
     assert len(output.strip().splitlines()) == 1

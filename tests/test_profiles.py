@@ -9,13 +9,15 @@ from typing import Any
 import pytest
 
 from conftest import connect, cypher, wipe
+from fabula.graph import Part
+from fabula.graphs.aspects.values import Detail, Member, Summary
 from fabula.ids import chunk_id, detail_id, summary_id
-from fabula.model import Chunk, Detail, DocumentGraph, Filters, Member, Summary
-from fabula.queries import query
+from fabula.model import Chunk, Filters
+from fabula.queries import over, query
 from fabula.server import Address
 from fabula.store import Store
 from fabula.store.rows import bounds, wire
-from graphs import BUILT, DIMENSIONS, small_graph, vector
+from graphs import DIMENSIONS, MODEL, document_id, nodes, parts_of, put, small_document, vector
 
 CHUNKS = (256, 1424, 1424, 1424, 1424)
 """Of each document; with details and summaries 20,000 nodes."""
@@ -36,20 +38,29 @@ BEGINNINGS = (*SEEKS, "Argument", "Unwind")
 """What a branch of a plan may begin with: an index, what the outer branch has, ids that came."""
 SCANS = ("Scan", "CartesianProduct")
 BOUNDED = (
-    "find_nearest",
-    "find_by_words",
-    "find_bottom_up",
-    "find_members",
-    "find_vectors",
-    "find_parents",
-    "find_neighbours",
-    "find_nearest in one document",
-    "find_bottom_up in one document",
-    "find_tops in one document",
-    "find_top_down in one document",
+    "core/find_nearest",
+    "core/find_nearest_filtered",
+    "core/find_nearest_in_document",
+    "core/find_by_words",
+    "core/find_named",
+    "core/find_same",
+    "core/find_vectors",
+    "core/find_neighbours",
+    "core/find_sources",
+    "aspects/find_bottom_up",
+    "aspects/find_members",
+    "aspects/find_parents",
+    "core/find_nearest_filtered in one document",
+    "aspects/find_bottom_up in one document",
+    "aspects/find_tops in one document",
+    "aspects/find_top_down in one document",
 )
 """The full-text index can't filter: with a document, words that others share are read past."""
-OVER_SUMMARIES = ("find_tops", "find_top_down")
+OVER_SUMMARIES = ("aspects/find_tops", "aspects/find_top_down")
+OVER_DOCUMENTS = "core/find_documents"
+OTHERS = "others"
+"""A collection that nothing is asked of, as large as the one that is."""
+EVERY = (*BOUNDED, *OVER_SUMMARIES, OVER_DOCUMENTS, "core/find_by_words in one document")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,24 +87,33 @@ class Profiles:
 def profiles(address: Address) -> Iterator[Profiles]:
     with connect(address) as store:
         wipe(store)
-        store.prepare("test-model", DIMENSIONS)
+        for collection in ("default", OTHERS):
+            store.prepare(collection, MODEL, DIMENSIONS)
         graphs = [made(number, chunks) for number, chunks in enumerate(CHUNKS)]
-        store.replace(graphs[0], BUILT)
+        put(store, graphs[0])
         small = profiled(store, graphs[0])
         for graph in graphs[1:]:
-            store.replace(graph, BUILT)
+            put(store, graph)
         yield Profiles(
             small,
             profiled(store, graphs[0]),
-            sum(len(one.chunks) + len(one.summaries) + len(one.details) for one in graphs),
-            sum(len(one.summaries) for one in graphs),
+            sum(len(part.nodes) - 1 for graph in graphs for part in graph),
+            sum(len(nodes(graph, "Summary")) for graph in graphs if collection_of(graph) != OTHERS),
         )
         wipe(store)
 
 
-def made(number: int, size: int) -> DocumentGraph:
-    """A document of `size` chunks with two details each, in clusters of 8 up to its tops."""
-    document = small_graph(f"{number}.txt").document
+def collection_of(parts: Sequence[Part]) -> str:
+    return parts[0].owner.collection
+
+
+def made(number: int, size: int) -> list[Part]:
+    """A document of `size` chunks with two details each, in clusters of 8 up to its tops.
+
+    The last two are in a collection of their own.
+    """
+    collection = OTHERS if number >= len(CHUNKS) - 2 else "default"
+    document = small_document(f"{number}.txt", collection=collection)
     seeds = iter(range(number * SEEDS, (number + 1) * SEEDS))  # equal vectors clog the index
     chunks = []
     for at in range(size):
@@ -105,7 +125,7 @@ def made(number: int, size: int) -> DocumentGraph:
         for n in range(2)
     ]
     summaries = [one for aspect in ASPECTS for one in tree(document.id, aspect, chunks, seeds)]
-    return DocumentGraph(document, tuple(chunks), tuple(summaries), tuple(details))
+    return parts_of(document, chunks, summaries, details)
 
 
 def tree(
@@ -126,32 +146,50 @@ def said(number: int) -> str:
     return " ".join(WORDS[(number * step + step) % len(WORDS)] for step in (1, 2, 5))
 
 
-def profiled(store: Store, graph: DocumentGraph) -> dict[str, Profile]:
+def profiled(store: Store, graph: Sequence[Part]) -> dict[str, Profile]:
     # The server counts what is in an index by itself, some time after it has grown.
     cypher(store, "CALL db.prepareForReplanning()")
-    everywhere = bounds(Filters()) | {"vector": wire(vector(1)), "model": "test-model"}
-    chunks = {"passages": [one.id for one in graph.chunks[:LIMIT]]}
-    summaries = [one.id for one in graph.summaries[:WIDTH]]
+    document, filters = document_id(graph), Filters("default")
+    space = {"model": MODEL, "slot": 1, "embedding": "embedding", "dimensions": DIMENSIONS}
+    everywhere = bounds(filters) | space | {"vector": wire(vector(1))}
+    chunks = {"passages": [one.id for one in nodes(graph, "Chunk")[:LIMIT]]}
+    chunks |= {"nodes": chunks["passages"]}
+    summaries = [one.id for one in nodes(graph, "Summary")[:WIDTH]]
+    nearest = everywhere | {"limit": LIMIT, "depth": 50, "document": document}
+    page = {"after_title": "", "after": "", "limit": LIMIT}
+    named = {"id": document[:6], "sources": ["0.txt"], "key": "0", "part": "0", "limit": LIMIT}
     asked: dict[str, dict[str, Any]] = {
-        "find_nearest": everywhere | {"limit": LIMIT, "depth": 50},
-        "find_by_words": bounds(Filters()) | {"words": "harbour lamp", "limit": LIMIT},
-        "find_bottom_up": everywhere | {"starts": STARTS, "covering": 0.1},
-        "find_tops": everywhere | {"width": WIDTH},
-        "find_top_down": everywhere | {"width": WIDTH, "depth": DEPTH},
-        "find_members": everywhere | {"summaries": summaries},
-        "find_vectors": chunks | {"dimensions": DIMENSIONS},
-        "find_parents": chunks,
-        "find_neighbours": chunks,
+        "core/find_nearest": nearest,
+        "core/find_nearest_filtered": nearest | {"kinds": ["chunk", "detail"]},
+        "core/find_nearest_in_document": nearest,
+        "core/find_by_words": everywhere | {"words": "harbour lamp", "limit": LIMIT},
+        "core/find_named": everywhere | named,
+        "core/find_documents": everywhere | page,
+        "core/find_same": everywhere | {"ids": [document], "sha256": ["none"]},
+        "core/find_vectors": everywhere | chunks,
+        "core/find_neighbours": everywhere | chunks,
+        "core/find_sources": everywhere | chunks,
+        "aspects/find_bottom_up": everywhere | {"starts": STARTS, "covering": 0.1},
+        "aspects/find_tops": everywhere | {"width": WIDTH},
+        "aspects/find_top_down": everywhere | {"width": WIDTH, "depth": DEPTH},
+        "aspects/find_members": everywhere | {"summaries": summaries},
+        "aspects/find_parents": everywhere | chunks,
     }
-    within = bounds(replace(Filters(), document=graph.document.id))
-    for name in ("find_nearest", "find_by_words", "find_bottom_up", "find_tops", "find_top_down"):
+    within = bounds(replace(filters, document=document))
+    for name in (
+        "core/find_nearest_filtered",
+        "core/find_by_words",
+        "aspects/find_bottom_up",
+        "aspects/find_tops",
+        "aspects/find_top_down",
+    ):
         asked[f"{name} in one document"] = asked[name] | within
     return {name: profile(store, name.split()[0], one) for name, one in asked.items()}
 
 
 def profile(store: Store, name: str, parameters: dict[str, Any]) -> Profile:
     with store.session() as session:
-        result = session.run(f"PROFILE {query(name)}", parameters)
+        result = session.run(f"PROFILE {over(query(name), DIMENSIONS, 1)}", parameters)
         rows = len(list(result))
         steps = list(walked(result.consume().profile))
     return Profile(
@@ -172,7 +210,7 @@ def operator(step: Any) -> str:
     return str(step["operatorType"]).split("@")[0]
 
 
-@pytest.mark.parametrize("name", [*BOUNDED, *OVER_SUMMARIES, "find_by_words in one document"])
+@pytest.mark.parametrize("name", EVERY)
 def test_a_statement_begins_with_an_index_and_scans_nothing(name: str, profiles: Profiles) -> None:
     for one in profiles.small[name], profiles.large[name]:
         assert [leaf for leaf in one.leaves if leaf not in BEGINNINGS] == []

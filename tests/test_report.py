@@ -210,8 +210,8 @@ def test_what_the_cache_answered_costs_the_same_and_has_no_time(
     ]
     write_report(recorded(tmp_path, replace(RUN, systems=systems), results), PRICES)
     first, second = table(tmp_path, "Models, the whole run: ask")[1:]
-    assert first == ["first", "24", "0", "1,000,000", "200,000", "4.00"]
-    assert second == ["second", "24", "20", "1,000,000", "200,000", "4.00"]
+    assert first == ["first", "24", "0", "1,000,000", "0", "200,000", "4.00"]
+    assert second == ["second", "24", "20", "1,000,000", "0", "200,000", "4.00"]
     assert [row[-1] for row in table(tmp_path, "A question, on the average")[1:]] == [
         "1.50 sn = 1",
         "–",

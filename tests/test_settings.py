@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fabula.errors import SettingsError
-from fabula.settings import CONVENTIONAL, Settings
+from fabula.settings import CONVENTIONAL, Settings, names, variable
 
 
 def test_a_flag_beats_the_environment_which_beats_the_file(
@@ -17,15 +17,64 @@ def test_a_flag_beats_the_environment_which_beats_the_file(
     monkeypatch.setenv("FABULA_TOP_K", "4")
     monkeypatch.setenv("FABULA_LEVELS", "4")
     settings = Settings.read(top_k=5)
-    assert (settings.top_k, settings.levels, settings.details) == (5, 4, 3)
+    aspects = settings.table("aspects")
+    assert (settings.top_k, aspects.levels, aspects.details) == (5, 4, 3)
 
 
-@pytest.mark.parametrize("name", sorted(set(Settings.model_fields) - set(CONVENTIONAL)))
+def value_of(settings: Settings, name: str) -> object:
+    """The value of a setting by its whole name."""
+    table, _, inside = name.rpartition(".")
+    return getattr(settings.table(table) if table else settings, inside)
+
+
+@pytest.mark.parametrize("name", sorted(set(names()) - set(CONVENTIONAL)))
 def test_every_setting_has_a_variable(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    value = Settings().model_dump()[name]
-    given = "7" if value is None else str(value)
-    monkeypatch.setenv(f"FABULA_{name.upper()}", given)
-    assert str(getattr(Settings.read(), name)) == given
+    value = value_of(Settings(), name)
+    given = ",".join(value) if isinstance(value, tuple) else "7" if value is None else str(value)
+    monkeypatch.setenv(variable(name), given)
+    found = value_of(Settings.read(), name)
+    assert found == value or (value is None and str(found) == "7")
+
+
+def test_a_table_is_read_from_every_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "fabula.toml").write_text("[aspects]\nlevels = 3\ndetails = 3\nseed = 3\n")
+    monkeypatch.setenv("FABULA_ASPECTS__DETAILS", "4")
+    monkeypatch.setenv("FABULA_SEED", "4")
+    aspects = Settings.read(**{"aspects.seed": "5"}).table("aspects")
+    assert (aspects.levels, aspects.details, aspects.seed) == (3, 4, 5)
+
+
+@pytest.mark.parametrize(
+    ("flat", "name"),
+    [("levels", "aspects.levels"), ("aspects", "aspects.set"), ("fusion", "hybrid.fusion")],
+)
+def test_a_setting_of_a_table_goes_by_its_name_alone_as_it_did_before(
+    flat: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = {"levels": "3", "aspects": "general", "fusion": "ranks"}[flat]
+    assert str(value_of(Settings.read(**{flat: given}), name)) == given
+    monkeypatch.setenv(f"FABULA_{flat.upper()}", given)
+    assert str(value_of(Settings.read(), name)) == given
+    monkeypatch.delenv(f"FABULA_{flat.upper()}")
+    table, own = name.split(".")
+    for written in (f'{flat} = "{given}"', f'[{table}]\n{own} = "{given}"'):
+        (tmp_path / "fabula.toml").write_text(written)
+        assert str(value_of(Settings.read(), name)) == given
+
+
+def test_one_name_may_stand_for_a_setting_of_several_modes() -> None:
+    settings = Settings.read(width=3, **{"adaptive.width": 4})
+    widths = [settings.table(name).width for name in ("top-down", "bottom-up", "adaptive")]
+    assert widths == [3, 3, 4]
+
+
+def test_a_key_of_a_table_is_named_with_it(tmp_path: Path) -> None:
+    (tmp_path / "fabula.toml").write_text("[aspects]\nlevles = 3\n")
+    with pytest.raises(SettingsError, match=r"aspects\.levles.*mean aspects\.levels"):
+        Settings.read()
+    (tmp_path / "fabula.toml").write_text("[aspects]\nlevels = -3\n")
+    with pytest.raises(SettingsError, match=r"fabula\.toml: aspects\.levels = -3: "):
+        Settings.read()
 
 
 @pytest.mark.parametrize("name", sorted(CONVENTIONAL))
@@ -46,7 +95,8 @@ def test_a_preset_is_weaker_than_all_that_is_given(monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("FABULA_TOP_K", "3")
     settings = Settings.read(preset="raptor", chunk_tokens=64)
     assert (settings.chunk_tokens, settings.top_k) == (64, 3)
-    assert (settings.collection, settings.aspects, settings.details) == ("raptor", "general", 0)
+    aspects = settings.table("aspects")
+    assert (settings.collection, aspects.set, aspects.details) == ("raptor", "general", 0)
     assert Settings.read().collection == "default"
 
 

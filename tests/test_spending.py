@@ -100,7 +100,7 @@ def test_a_rebuild_gives_the_graph_of_a_first_ingest(
 def test_clusters_are_made_again_once_much_has_changed(
     endpoint: Endpoint, book: Path, store: Store
 ) -> None:
-    changed = "MATCH (d:Document) RETURN d.changed AS changed"
+    changed = "MATCH (part:Part {graph: 'aspects'}) RETURN part.changed AS changed"
     ingest(book)
     assert cypher(store, changed) == [{"changed": 0}]
     book.write_text(book.read_text().replace("on day 7 of the cold", "on day seven of the cold", 1))

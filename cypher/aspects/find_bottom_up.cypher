@@ -22,7 +22,7 @@ SEARCH start IN (
     AND start.kind IN ['chunk', 'detail']
   LIMIT $starts
 )
-MATCH (start)-[:DETAILS]->{0,1}(chunk:Chunk)
+MATCH (start)-[:DETAILS]->{0,1}(chunk:Chunk {collection: $collection})
 WITH aspects, collect({start: start, chunk: chunk}) AS begun
 UNWIND begun AS one
 WITH aspects, size(begun) AS total, one.start AS start, one.chunk AS chunk
@@ -35,7 +35,8 @@ CALL (chunk, start) {
   RETURN passage
 }
 WITH aspects, total, passage, count(DISTINCT start) AS covered
-WHERE ($kinds = [] OR passage.kind IN $kinds) AND passage.aspect IN aspects
+WHERE passage.collection = $collection
+  AND ($kinds = [] OR passage.kind IN $kinds) AND passage.aspect IN aspects
   AND passage.level >= $lowest AND passage.level <= $highest
 WITH passage, 1.0 * covered / total AS share,
   2 * vector.similarity.cosine(passage[$embedding], $vector) - 1 AS cosine

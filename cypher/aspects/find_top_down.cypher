@@ -13,22 +13,12 @@
 CYPHER 25
 MATCH (space:Collection {name: $collection, model: $model, slot: $slot})
 WITH CASE WHEN $aspects = [] THEN space.aspects ELSE $aspects END AS aspects
-// One document's are found by the index, and a collection's by their label.
-CALL () {
-  WHEN $first_document = $last_document THEN {
-    MATCH (top:Passage {document: $first_document})
-    WHERE top:Summary
-    RETURN top
-  }
-  ELSE {
-    MATCH (top:Summary)
-    WHERE top.document >= $first_document AND top.document <= $last_document
-    RETURN top
-  }
-}
-WITH aspects, top
-WHERE top.collection = $collection AND top.aspect IN aspects
-  AND NOT EXISTS { (top)<-[:SUMMARIZES]-() }
+MATCH (top:Passage)
+  USING INDEX SEEK top:Passage(collection, kind, document)
+WHERE top.collection = $collection AND top.kind = 'summary'
+  AND top.document >= $first_document AND top.document <= $last_document
+  AND top.aspect IN aspects
+  AND NOT EXISTS { (top)<-[:SUMMARIZES]-(:Summary) }
 WITH top
 ORDER BY vector.similarity.cosine(top[$embedding], $vector) DESC, top.id
 WITH top.aspect AS aspect, collect(top)[..$width] AS best
@@ -36,7 +26,7 @@ UNWIND best AS top
 WITH collect(top) AS tops
 WITH reduce(path = [tops], step IN range(1, $depth) | path + [COLLECT {
   UNWIND path[-1] AS node
-  MATCH (node)-[:SUMMARIZES]->(member)
+  MATCH (node)-[:SUMMARIZES]->(member:Passage {collection: $collection})
   WITH DISTINCT member
   ORDER BY vector.similarity.cosine(member[$embedding], $vector) DESC, member.id
   LIMIT $width

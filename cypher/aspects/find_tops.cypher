@@ -10,22 +10,12 @@
 CYPHER 25
 MATCH (space:Collection {name: $collection, model: $model, slot: $slot})
 WITH CASE WHEN $aspects = [] THEN space.aspects ELSE $aspects END AS aspects
-// One document's are found by the index, and a collection's by their label.
-CALL () {
-  WHEN $first_document = $last_document THEN {
-    MATCH (top:Passage {document: $first_document})
-    WHERE top:Summary
-    RETURN top
-  }
-  ELSE {
-    MATCH (top:Summary)
-    WHERE top.document >= $first_document AND top.document <= $last_document
-    RETURN top
-  }
-}
-WITH aspects, top
-WHERE top.collection = $collection AND top.aspect IN aspects
-  AND NOT EXISTS { (top)<-[:SUMMARIZES]-() }
+MATCH (top:Passage)
+  USING INDEX SEEK top:Passage(collection, kind, document)
+WHERE top.collection = $collection AND top.kind = 'summary'
+  AND top.document >= $first_document AND top.document <= $last_document
+  AND top.aspect IN aspects
+  AND NOT EXISTS { (top)<-[:SUMMARIZES]-(:Summary) }
 WITH top, vector.similarity.cosine(top[$embedding], $vector) AS near
 ORDER BY near DESC, top.id
 WITH top.aspect AS aspect, collect({top: top, near: near})[..$width] AS best

@@ -8,7 +8,7 @@ MATCH (start:Passage {id: hit})
 WHERE start.collection = $collection AND size(start.sources) = 1
 MATCH (chunk:Passage {id: start.sources[0]})
 MATCH (chunk)-[:NEXT_CHUNK]-{0,1}(passage:Chunk)
-WHERE passage <> start
+WHERE passage <> start AND passage.collection = $collection
 WITH DISTINCT hit, passage, 0.0 AS score
 MATCH (document:Document {id: passage.document})
   USING INDEX SEEK document:Document(id)

@@ -1,4 +1,4 @@
-// The version of the graph's schema, and whether there is anything in the graph at all.
+// The version of the graph's schema; null where none is recorded.
 CYPHER 25
 OPTIONAL MATCH (schema:Schema {id: 'graph'})
-RETURN schema.version AS version, EXISTS { (:EmbeddingSpace) } AS unversioned
+RETURN schema.version AS version

@@ -1,17 +1,19 @@
 // Takes a document and all graphs of it out of every index and every reader's sight.
 // $collection, $document  its collection, and its id
 CYPHER 25
-MATCH (document:Document {id: $document})
-WHERE document.collection = $collection
-CALL (document) {
-  RETURN document AS n
-  UNION ALL
-  MATCH (document)<-[:PART_OF]-(n:Part) RETURN n
-  UNION ALL
-  MATCH (n:Passage {document: document.id}) RETURN n
-  UNION ALL
-  MATCH (n:Element {document: document.id}) RETURN n
+CALL () {
+  MATCH (n:Document {id: $document}) RETURN n
+  UNION
+  MATCH (:Document {id: $document})<-[:PART_OF]-(n:Part) RETURN n
+  UNION
+  MATCH (n:Part {id: $collection + '/text/' + $document}) RETURN n
+  UNION
+  MATCH (n:Passage {document: $document}) RETURN n
+  UNION
+  MATCH (n:Element {document: $document}) RETURN n
 }
+WITH n
+WHERE n.collection = $collection
 REMOVE n:$(labels(n))
 SET n:Retired
-RETURN count(n) AS nodes
+RETURN count(n) AS nodes, toString(max(n.created_at)) AS created_at

@@ -1,4 +1,6 @@
 // Which summaries rest on a passage: from the first chunk that has some words, upward.
+// :param collection => 'default';
+//   the collection to stay in
 // :param document => '';
 //   a document's id, or a part of its title; '' for the first by title
 // :param words => '';
@@ -6,15 +8,16 @@
 // :param limit => 20;
 //   rows at most
 CYPHER 25
-MATCH (document:Document)
+MATCH (document:Document {collection: $collection})
 WHERE document.id = $document OR toLower(document.title) CONTAINS toLower($document)
 ORDER BY document.title, document.id
 LIMIT 1
-MATCH (chunk:Chunk {document: document.id})
+MATCH (chunk:Passage&Chunk {collection: $collection, document: document.id})
 WHERE chunk.text =~ '(?isU).*\\b(' + $words + ')\\b.*'
 ORDER BY chunk.index
 LIMIT 1
-MATCH path = (chunk)<-[:SUMMARIZES]-{0,9}(above:Chunk|Summary)
+MATCH path = (chunk)
+  ((:Chunk|Summary)<-[:SUMMARIZES]-(:Summary {collection: $collection})){0,9} (above:Chunk|Summary)
 WITH above, max(reduce(weight = 1.0, edge IN relationships(path) | weight * edge.weight)) AS weight
 RETURN above.level AS level, above.kind AS kind, above.aspect AS aspect,
   round(weight, 3) AS weight, above.section AS section,

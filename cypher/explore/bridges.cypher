@@ -1,4 +1,6 @@
 // Bridges between aspects: for each pair, the chunk that weighs most in both.
+// :param collection => 'default';
+//   the collection to stay in
 // :param document => '';
 //   a document's id, or a part of its title; '' for all documents
 // :param aspect => '';
@@ -6,9 +8,10 @@
 // :param limit => 20;
 //   rows at most
 CYPHER 25
-MATCH (document:Document)
+MATCH (document:Document {collection: $collection})
 WHERE document.id = $document OR toLower(document.title) CONTAINS toLower($document)
-MATCH (chunk:Chunk {document: document.id})<-[edge:SUMMARIZES]-(summary:Summary)
+MATCH (chunk:Passage&Chunk {collection: $collection, document: document.id})
+MATCH (chunk)<-[edge:SUMMARIZES]-(summary:Summary {collection: $collection})
 WITH document, chunk, summary.aspect AS aspect, max(edge.weight) AS weight
 WITH document, chunk, collect({aspect: aspect, weight: weight}) AS ties
 UNWIND ties AS one

@@ -1,4 +1,6 @@
 // How two characters' chapters overlap: chunks of each section that name one, the other, both.
+// :param collection => 'default';
+//   the collection to stay in
 // :param document => '';
 //   a document's id, or a part of its title; '' for the first by title
 // :param first => 'he';
@@ -8,11 +10,11 @@
 // :param limit => 100;
 //   rows at most
 CYPHER 25
-MATCH (document:Document)
+MATCH (document:Document {collection: $collection})
 WHERE document.id = $document OR toLower(document.title) CONTAINS toLower($document)
 ORDER BY document.title, document.id
 LIMIT 1
-MATCH (chunk:Chunk {document: document.id})
+MATCH (chunk:Passage&Chunk {collection: $collection, document: document.id})
 WITH document, chunk, chunk.text =~ '(?isU).*\\b(' + $first + ')\\b.*' AS one,
   chunk.text =~ '(?isU).*\\b(' + $second + ')\\b.*' AS other
 WITH document, chunk.section AS section, min(chunk.index) AS place, count(*) AS chunks,

@@ -1,4 +1,6 @@
 // Two documents side by side: their passages by kind, aspect and level.
+// :param collection => 'default';
+//   the collection to stay in
 // :param first => '';
 //   a document's id, or a part of its title; '' for the first by title
 // :param second => '';
@@ -6,17 +8,17 @@
 // :param limit => 50;
 //   rows at most
 CYPHER 25
-MATCH (first:Document)
+MATCH (first:Document {collection: $collection})
 WHERE first.id = $first OR toLower(first.title) CONTAINS toLower($first)
 ORDER BY first.title, first.id
 LIMIT 1
-MATCH (second:Document)
+MATCH (second:Document {collection: $collection})
 WHERE second <> first
   AND (second.id = $second OR toLower(second.title) CONTAINS toLower($second))
 WITH first, second
 ORDER BY second.title, second.id
 LIMIT 1
-MATCH (passage:Chunk|Summary|Detail)
+MATCH (passage:Passage {collection: $collection})
 WHERE passage.document IN [first.id, second.id]
 WITH first, second, passage.kind AS kind, passage.aspect AS aspect, passage.level AS level,
   sum(CASE passage.document WHEN first.id THEN 1 ELSE 0 END) AS in_first,

@@ -1,4 +1,6 @@
 // How much of a book each level of each aspect reaches.
+// :param collection => 'default';
+//   the collection to stay in
 // :param document => '';
 //   a document's id, or a part of its title; '' for all documents
 // :param aspect => '';
@@ -6,14 +8,16 @@
 // :param limit => 50;
 //   rows at most
 CYPHER 25
-MATCH (document:Document)
+MATCH (document:Document {collection: $collection})
 WHERE document.id = $document OR toLower(document.title) CONTAINS toLower($document)
-MATCH (summary:Summary {document: document.id})
+MATCH (summary:Passage&Summary {collection: $collection, document: document.id})
 WHERE $aspect IN ['', summary.aspect]
-MATCH (summary)-[:SUMMARIZES]->{1,9}(chunk:Chunk)
+MATCH (summary)
+  ((:Summary)-[:SUMMARIZES]->(:Chunk|Summary {collection: $collection})){1,9} (chunk:Chunk)
 WITH document, summary.aspect AS aspect, summary.level AS level,
   count(DISTINCT summary) AS summaries, count(DISTINCT chunk) AS chunks
 RETURN document.title AS title, aspect, level, summaries, chunks,
-  round(100.0 * chunks / count { (document)<-[:FROM_DOCUMENT]-(:Chunk) }, 1) AS percent
+  round(100.0 * chunks /
+    count { (document)<-[:FROM_DOCUMENT]-(:Chunk {collection: $collection}) }, 1) AS percent
 ORDER BY title, document.id, aspect, level
 LIMIT $limit

@@ -1,4 +1,6 @@
 // Where some words are densest along a book: how many chunks of each part have them.
+// :param collection => 'default';
+//   the collection to stay in
 // :param document => '';
 //   a document's id, or a part of its title; '' for the first by title
 // :param words => 'love|heart|friend';
@@ -6,13 +8,14 @@
 // :param parts => 10;
 //   equal parts that the book is cut into, and rows
 CYPHER 25
-MATCH (document:Document)
+MATCH (document:Document {collection: $collection})
 WHERE document.id = $document OR toLower(document.title) CONTAINS toLower($document)
 ORDER BY document.title, document.id
 LIMIT 1
-MATCH (chunk:Chunk {document: document.id})
+MATCH (chunk:Passage&Chunk {collection: $collection, document: document.id})
 WITH document, chunk,
-  chunk.index * $parts / count { (document)<-[:FROM_DOCUMENT]-(:Chunk) } AS part,
+  chunk.index * $parts /
+    count { (document)<-[:FROM_DOCUMENT]-(:Chunk {collection: $collection}) } AS part,
   chunk.text =~ '(?isU).*\\b(' + $words + ')\\b.*' AS has
 ORDER BY chunk.index
 WITH document, part, collect(chunk.section)[0] AS section, count(*) AS chunks,

@@ -1,4 +1,6 @@
 // What the first document tells and the second does not: summaries with the least like them there.
+// :param collection => 'default';
+//   the collection to stay in
 // :param first => '';
 //   a document's id, or a part of its title; '' for the first by title
 // :param second => '';
@@ -10,21 +12,24 @@
 // :param limit => 20;
 //   rows at most
 CYPHER 25
-MATCH (first:Document)
+MATCH (space:Collection {name: $collection})
+WITH CASE space.slot WHEN 2 THEN 'embedding_2' ELSE 'embedding' END AS embedding
+MATCH (first:Document {collection: $collection})
 WHERE first.id = $first OR toLower(first.title) CONTAINS toLower($first)
+WITH embedding, first
 ORDER BY first.title, first.id
 LIMIT 1
-MATCH (second:Document)
+MATCH (second:Document {collection: $collection})
 WHERE second <> first
   AND (second.id = $second OR toLower(second.title) CONTAINS toLower($second))
-WITH first, second
+WITH embedding, first, second
 ORDER BY second.title, second.id
 LIMIT 1
-MATCH (one:Summary {document: first.id, level: $level})
-MATCH (other:Summary {document: second.id, level: $level})
+MATCH (one:Passage&Summary {collection: $collection, document: first.id, level: $level})
+MATCH (other:Passage&Summary {collection: $collection, document: second.id, level: $level})
 WHERE one.aspect = other.aspect AND $aspect IN ['', one.aspect]
 WITH first, second, one, other,
-  2 * vector.similarity.cosine(one.embedding, other.embedding) - 1 AS cosine
+  2 * vector.similarity.cosine(one[embedding], other[embedding]) - 1 AS cosine
 ORDER BY cosine DESC, other.id
 WITH first, second, one, max(cosine) AS cosine, head(collect(other)) AS closest
 RETURN first.title AS first, one.aspect AS aspect, one.section AS section,

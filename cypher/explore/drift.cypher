@@ -1,4 +1,6 @@
 // Summaries least like what they summarise: those to read with care.
+// :param collection => 'default';
+//   the collection to stay in
 // :param document => '';
 //   a document's id, or a part of its title; '' for all documents
 // :param aspect => '';
@@ -6,13 +8,15 @@
 // :param limit => 20;
 //   rows at most
 CYPHER 25
-MATCH (document:Document)
+MATCH (space:Collection {name: $collection})
+WITH CASE space.slot WHEN 2 THEN 'embedding_2' ELSE 'embedding' END AS embedding
+MATCH (document:Document {collection: $collection})
 WHERE document.id = $document OR toLower(document.title) CONTAINS toLower($document)
-MATCH (summary:Summary {document: document.id})
+MATCH (summary:Passage&Summary {collection: $collection, document: document.id})
 WHERE $aspect IN ['', summary.aspect]
-MATCH (summary)-[:SUMMARIZES]->(member:Chunk|Summary)
+MATCH (summary)-[:SUMMARIZES]->(member:Chunk|Summary {collection: $collection})
 WITH document, summary, count(*) AS members,
-  avg(2 * vector.similarity.cosine(summary.embedding, member.embedding) - 1) AS cosine
+  avg(2 * vector.similarity.cosine(summary[embedding], member[embedding]) - 1) AS cosine
 RETURN document.title AS title, summary.aspect AS aspect, summary.level AS level, members,
   round(cosine, 3) AS cosine, left(replace(summary.text, '\n', ' '), 120) AS text, summary.id AS id
 ORDER BY cosine, title, id

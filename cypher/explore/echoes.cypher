@@ -1,4 +1,6 @@
 // Echoes: chunks far apart in a book that are most alike.
+// :param collection => 'default';
+//   the collection to stay in
 // :param document => '';
 //   a document's id, or a part of its title; '' for all documents
 // :param distance => 20;
@@ -6,19 +8,22 @@
 // :param limit => 20;
 //   rows at most
 CYPHER 25
-MATCH (document:Document)
+MATCH (space:Collection {name: $collection})
+WITH space, CASE space.slot WHEN 2 THEN 'embedding_2' ELSE 'embedding' END AS embedding
+MATCH (document:Document {collection: $collection})
 WHERE document.id = $document OR toLower(document.title) CONTAINS toLower($document)
-MATCH (one:Chunk {document: document.id})
-MATCH (other:Chunk|Summary|Detail)
-SEARCH other IN (
-  VECTOR INDEX passage_vectors FOR one.embedding
-  WHERE other.document = document.id AND other.kind = 'chunk'
-  LIMIT 10
-) SCORE AS score
-WITH document, one, other, 2 * score - 1 AS cosine
-WHERE other.index - one.index >= $distance
+MATCH (chunk:Passage&Chunk {collection: $collection, document: document.id})
+WITH document, chunk, vector(chunk[embedding], space.dimensions, FLOAT32) AS vector
+ORDER BY chunk.index
+WITH document, collect(chunk) AS chunks, collect(vector) AS vectors
+UNWIND range(0, size(chunks) - 1) AS at
+UNWIND range(at + $distance, size(chunks) - 1) AS later
+WITH document, chunks[at] AS one, chunks[later] AS other, at, later,
+  1 - vector_distance(vectors[at], vectors[later], COSINE) AS cosine
+ORDER BY cosine DESC, document.title, document.id, at, later
+LIMIT $limit
 RETURN document.title AS title, round(cosine, 3) AS cosine, one.section AS section,
   left(replace(one.text, '\n', ' '), 120) AS text, other.section AS other_section,
   left(replace(other.text, '\n', ' '), 120) AS other_text
-ORDER BY cosine DESC, title, one.index, other.index
+ORDER BY cosine DESC, title, document.id, at, later
 LIMIT $limit

@@ -1,4 +1,6 @@
 // A book by its details: the facts in text order, or those that have some words.
+// :param collection => 'default';
+//   the collection to stay in
 // :param document => '';
 //   a document's id, or a part of its title; '' for the first by title
 // :param words => '';
@@ -6,11 +8,12 @@
 // :param limit => 50;
 //   rows at most
 CYPHER 25
-MATCH (document:Document)
+MATCH (document:Document {collection: $collection})
 WHERE document.id = $document OR toLower(document.title) CONTAINS toLower($document)
 ORDER BY document.title, document.id
 LIMIT 1
-MATCH (detail:Detail {document: document.id})-[:DETAILS]->(chunk:Chunk)
+MATCH (detail:Passage&Detail {collection: $collection, document: document.id})
+MATCH (detail)-[:DETAILS]->(chunk:Chunk {collection: $collection})
 WHERE $words = '' OR detail.text =~ '(?isU).*\\b(' + $words + ')\\b.*'
 RETURN document.title AS title, chunk.section AS section, chunk.index AS chunk,
   detail.text AS fact, detail.id AS id

@@ -1,12 +1,14 @@
 // Who and where: words with a capital inside sentences, by how often they are named.
+// :param collection => 'default';
+//   the collection to stay in
 // :param document => '';
 //   a document's id, or a part of its title; '' for all documents
 // :param limit => 30;
 //   rows at most
 CYPHER 25
-MATCH (document:Document)
+MATCH (document:Document {collection: $collection})
 WHERE document.id = $document OR toLower(document.title) CONTAINS toLower($document)
-MATCH (chunk:Chunk {document: document.id})
+MATCH (chunk:Passage&Chunk {collection: $collection, document: document.id})
 WITH document, chunk,
   split(replace(replace(replace(chunk.text, '\n', ' '), '—', ' '), '--', ' '), ' ') AS words
 ORDER BY chunk.index

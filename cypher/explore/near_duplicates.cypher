@@ -1,4 +1,6 @@
 // Details that say nearly the same: pairs of one document, the closest first.
+// :param collection => 'default';
+//   the collection to stay in
 // :param document => '';
 //   a document's id, or a part of its title; '' for all documents
 // :param similarity => 0.7;
@@ -6,20 +8,21 @@
 // :param limit => 20;
 //   rows at most
 CYPHER 25
-MATCH (document:Document)
+MATCH (space:Collection {name: $collection})
+WITH space, CASE space.slot WHEN 2 THEN 'embedding_2' ELSE 'embedding' END AS embedding
+MATCH (document:Document {collection: $collection})
 WHERE document.id = $document OR toLower(document.title) CONTAINS toLower($document)
-MATCH (one:Detail {document: document.id})
-MATCH (other:Chunk|Summary|Detail)
-SEARCH other IN (
-  VECTOR INDEX passage_vectors FOR one.embedding
-  WHERE other.document = document.id AND other.kind = 'detail'
-  LIMIT 10
-) SCORE AS score
-WITH document, one, other, 2 * score - 1 AS cosine
-WHERE one.id < other.id AND cosine >= $similarity
-MATCH (one)-[:DETAILS]->(chunk:Chunk)
-MATCH (other)-[:DETAILS]->(next:Chunk)
-RETURN document.title AS title, round(cosine, 3) AS cosine, chunk.index AS chunk,
-  one.text AS text, next.index AS other_chunk, other.text AS other_text
+MATCH (detail:Passage&Detail {collection: $collection, document: document.id})
+MATCH (detail)-[:DETAILS]->(chunk:Chunk {collection: $collection})
+WITH document, {text: detail.text, id: detail.id, chunk: chunk.index} AS told,
+  vector(detail[embedding], space.dimensions, FLOAT32) AS vector
+WITH document, collect(told) AS details, collect(vector) AS vectors
+UNWIND range(0, size(details) - 1) AS at
+UNWIND range(at + 1, size(details) - 1) AS later
+WITH document, details[at] AS one, details[later] AS other,
+  1 - vector_distance(vectors[at], vectors[later], COSINE) AS cosine
+WHERE cosine >= $similarity
+RETURN document.title AS title, round(cosine, 3) AS cosine, one.chunk AS chunk,
+  one.text AS text, other.chunk AS other_chunk, other.text AS other_text
 ORDER BY cosine DESC, title, one.id, other.id
 LIMIT $limit

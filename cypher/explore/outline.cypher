@@ -1,4 +1,6 @@
 // The outline of a book: the summaries of each aspect from the top level down, in text order.
+// :param collection => 'default';
+//   the collection to stay in
 // :param document => '';
 //   a document's id, or a part of its title; '' for all documents
 // :param aspect => '';
@@ -6,12 +8,13 @@
 // :param limit => 50;
 //   rows at most
 CYPHER 25
-MATCH (document:Document)
+MATCH (document:Document {collection: $collection})
 WHERE document.id = $document OR toLower(document.title) CONTAINS toLower($document)
-MATCH (summary:Summary {document: document.id})
+MATCH (summary:Passage&Summary {collection: $collection, document: document.id})
 WHERE $aspect IN ['', summary.aspect]
 RETURN document.title AS title, summary.aspect AS aspect, summary.level AS level,
-  summary.section AS section, count { (summary)-[:SUMMARIZES]->() } AS members,
+  summary.section AS section,
+  count { (summary)-[:SUMMARIZES]->(:Chunk|Summary {collection: $collection}) } AS members,
   left(replace(summary.text, '\n', ' '), 160) AS text, summary.id AS id
 ORDER BY title, document.id, aspect, level DESC, summary.start, id
 LIMIT $limit

@@ -1,18 +1,20 @@
 // Which aspects each section is told by: how many of its chunks a summary of the aspect covers.
+// :param collection => 'default';
+//   the collection to stay in
 // :param document => '';
 //   a document's id, or a part of its title; '' for the first by title
 // :param limit => 100;
 //   rows at most
 CYPHER 25
-MATCH (document:Document)
+MATCH (document:Document {collection: $collection})
 WHERE document.id = $document OR toLower(document.title) CONTAINS toLower($document)
 ORDER BY document.title, document.id
 LIMIT 1
-MATCH (chunk:Chunk {document: document.id})
+MATCH (chunk:Passage&Chunk {collection: $collection, document: document.id})
 WITH document, chunk.section AS section, collect(chunk) AS chunks, min(chunk.index) AS place
 CALL (chunks) {
   UNWIND chunks AS chunk
-  MATCH (chunk)<-[:SUMMARIZES]-(summary:Summary)
+  MATCH (chunk)<-[:SUMMARIZES]-(summary:Summary {collection: $collection})
   RETURN summary.aspect AS aspect, count(DISTINCT chunk) AS covered
 }
 RETURN document.title AS title, section, aspect, size(chunks) AS chunks, covered,

@@ -1,4 +1,6 @@
 // The text itself, chunk by chunk from some place on.
+// :param collection => 'default';
+//   the collection to stay in
 // :param document => '';
 //   a document's id, or a part of its title; '' for the first by title
 // :param first => 0;
@@ -6,11 +8,11 @@
 // :param limit => 5;
 //   rows at most
 CYPHER 25
-MATCH (document:Document)
+MATCH (document:Document {collection: $collection})
 WHERE document.id = $document OR toLower(document.title) CONTAINS toLower($document)
 ORDER BY document.title, document.id
 LIMIT 1
-MATCH (chunk:Chunk {document: document.id})
+MATCH (chunk:Passage&Chunk {collection: $collection, document: document.id})
 WHERE chunk.index >= $first
 RETURN document.title AS title, chunk.section AS section, chunk.index AS index,
   trim(chunk.text) AS text

@@ -1,4 +1,6 @@
 // The words that mark each section: more frequent there than in the whole book.
+// :param collection => 'default';
+//   the collection to stay in
 // :param document => '';
 //   a document's id, or a part of its title; '' for the first by title
 // :param words => 8;
@@ -6,11 +8,11 @@
 // :param limit => 50;
 //   rows at most
 CYPHER 25
-MATCH (document:Document)
+MATCH (document:Document {collection: $collection})
 WHERE document.id = $document OR toLower(document.title) CONTAINS toLower($document)
 ORDER BY document.title, document.id
 LIMIT 1
-MATCH (chunk:Chunk {document: document.id})
+MATCH (chunk:Passage&Chunk {collection: $collection, document: document.id})
 WITH document, chunk.section AS name, min(chunk.index) AS place, sum(chunk.tokens) AS tokens,
   collect(chunk.text) AS texts
 WITH document, sum(tokens) AS total,

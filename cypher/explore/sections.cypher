@@ -1,4 +1,6 @@
 // The longest sections, or the shortest, with their share of the book.
+// :param collection => 'default';
+//   the collection to stay in
 // :param document => '';
 //   a document's id, or a part of its title; '' for all documents
 // :param shortest => false;
@@ -6,9 +8,9 @@
 // :param limit => 20;
 //   rows at most
 CYPHER 25
-MATCH (document:Document)
+MATCH (document:Document {collection: $collection})
 WHERE document.id = $document OR toLower(document.title) CONTAINS toLower($document)
-MATCH (chunk:Chunk {document: document.id})
+MATCH (chunk:Passage&Chunk {collection: $collection, document: document.id})
 WITH document, chunk.section AS section, count(*) AS chunks, sum(chunk.tokens) AS tokens,
   min(chunk.start) AS start, max(chunk.end) AS end
 WITH document, sum(tokens) AS total,

@@ -1,12 +1,15 @@
 // Which aspects are told by the same chunks: the pairs that share most.
+// :param collection => 'default';
+//   the collection to stay in
 // :param document => '';
 //   a document's id, or a part of its title; '' for all documents
 // :param limit => 20;
 //   rows at most
 CYPHER 25
-MATCH (document:Document)
+MATCH (document:Document {collection: $collection})
 WHERE document.id = $document OR toLower(document.title) CONTAINS toLower($document)
-MATCH (summary:Summary {document: document.id, level: 1})-[:SUMMARIZES]->(chunk:Chunk)
+MATCH (summary:Passage&Summary {collection: $collection, document: document.id, level: 1})
+MATCH (summary)-[:SUMMARIZES]->(chunk:Chunk {collection: $collection})
 WITH document, chunk, collect(DISTINCT summary.aspect) AS aspects
 UNWIND aspects AS one
 UNWIND aspects AS other

@@ -1,14 +1,17 @@
 // What a summary rests on, level by level down to the text, with how strongly.
+// :param collection => 'default';
+//   the collection to stay in
 // :param summary => '';
 //   a summary's id; '' for the highest of the graph
 // :param limit => 50;
 //   rows at most
 CYPHER 25
-MATCH (summary:Summary)
+MATCH (summary:Passage&Summary {collection: $collection})
 WHERE $summary IN ['', summary.id]
 ORDER BY summary.level DESC, summary.document, summary.aspect, summary.start, summary.id
 LIMIT 1
-MATCH path = (summary)-[:SUMMARIZES]->{0,9}(below:Chunk|Summary)
+MATCH path = (summary)
+  ((:Summary)-[:SUMMARIZES]->(:Chunk|Summary {collection: $collection})){0,9} (below:Chunk|Summary)
 WITH below, max(reduce(weight = 1.0, edge IN relationships(path) | weight * edge.weight)) AS weight
 RETURN below.level AS level, below.kind AS kind, below.aspect AS aspect,
   round(weight, 3) AS weight, below.section AS section,

@@ -1,4 +1,6 @@
 // Where a book is most about what a summary says: how close the chunks of each part are to it.
+// :param collection => 'default';
+//   the collection to stay in
 // :param document => '';
 //   a document's id, or a part of its title; '' for the first by title
 // :param aspect => 'theme';
@@ -8,17 +10,22 @@
 // :param parts => 10;
 //   equal parts that the book is cut into, and rows
 CYPHER 25
-MATCH (document:Document)
+MATCH (space:Collection {name: $collection})
+WITH CASE space.slot WHEN 2 THEN 'embedding_2' ELSE 'embedding' END AS embedding
+MATCH (document:Document {collection: $collection})
 WHERE document.id = $document OR toLower(document.title) CONTAINS toLower($document)
+WITH embedding, document
 ORDER BY document.title, document.id
 LIMIT 1
-MATCH (summary:Summary {document: document.id})
+MATCH (summary:Passage&Summary {collection: $collection, document: document.id})
 WHERE $summary IN ['', summary.id] AND ($summary <> '' OR $aspect IN ['', summary.aspect])
+WITH embedding, document, summary
 ORDER BY summary.level DESC, summary.end - summary.start DESC, summary.id
 LIMIT 1
-MATCH (chunk:Chunk {document: document.id})
-WITH summary, chunk, chunk.index * $parts / count { (document)<-[:FROM_DOCUMENT]-(:Chunk) } AS part,
-  2 * vector.similarity.cosine(chunk.embedding, summary.embedding) - 1 AS cosine
+MATCH (chunk:Passage&Chunk {collection: $collection, document: document.id})
+WITH summary, chunk, chunk.index * $parts /
+    count { (document)<-[:FROM_DOCUMENT]-(:Chunk {collection: $collection}) } AS part,
+  2 * vector.similarity.cosine(chunk[embedding], summary[embedding]) - 1 AS cosine
 ORDER BY cosine DESC, chunk.index
 WITH summary, part, collect(chunk)[0] AS closest, count(*) AS chunks, avg(cosine) AS mean
 WITH summary, min(mean) AS low, max(mean) AS high,

@@ -1,4 +1,6 @@
 // A picture of one tree: a top summary with all it rests on, to be seen in Neo4j Browser.
+// :param collection => 'default';
+//   the collection to stay in
 // :param document => '';
 //   a document's id, or a part of its title; '' for the first by title
 // :param aspect => 'plot';
@@ -6,15 +8,17 @@
 // :param limit => 200;
 //   rows at most
 CYPHER 25
-MATCH (document:Document)
+MATCH (document:Document {collection: $collection})
 WHERE document.id = $document OR toLower(document.title) CONTAINS toLower($document)
 ORDER BY document.title, document.id
 LIMIT 1
-MATCH (top:Summary {document: document.id})
-WHERE $aspect IN ['', top.aspect] AND NOT EXISTS { (top)<-[:SUMMARIZES]-(:Summary) }
+MATCH (top:Passage&Summary {collection: $collection, document: document.id})
+WHERE $aspect IN ['', top.aspect]
+  AND NOT EXISTS { (top)<-[:SUMMARIZES]-(:Summary {collection: $collection}) }
 ORDER BY top.level DESC, top.end - top.start DESC, top.id
 LIMIT 1
-MATCH path = (top)-[:SUMMARIZES]->{1,9}(:Chunk)
+MATCH path = (top)
+  ((:Summary)-[:SUMMARIZES]->(:Chunk|Summary {collection: $collection})){1,9} (:Chunk)
 RETURN path
 ORDER BY length(path), nodes(path)[-1].start
 LIMIT $limit

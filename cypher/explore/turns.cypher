@@ -1,15 +1,20 @@
 // Where the text turns: neighbouring chunks of one section that are least alike.
+// :param collection => 'default';
+//   the collection to stay in
 // :param document => '';
 //   a document's id, or a part of its title; '' for all documents
 // :param limit => 20;
 //   rows at most
 CYPHER 25
-MATCH (document:Document)
+MATCH (space:Collection {name: $collection})
+WITH CASE space.slot WHEN 2 THEN 'embedding_2' ELSE 'embedding' END AS embedding
+MATCH (document:Document {collection: $collection})
 WHERE document.id = $document OR toLower(document.title) CONTAINS toLower($document)
-MATCH (chunk:Chunk {document: document.id})-[:NEXT_CHUNK]->(next:Chunk)
+MATCH (chunk:Passage&Chunk {collection: $collection, document: document.id})
+MATCH (chunk)-[:NEXT_CHUNK]->(next:Chunk {collection: $collection})
 WHERE chunk.section = next.section
 WITH document, chunk, next,
-  2 * vector.similarity.cosine(chunk.embedding, next.embedding) - 1 AS cosine
+  2 * vector.similarity.cosine(chunk[embedding], next[embedding]) - 1 AS cosine
 RETURN document.title AS title, chunk.section AS section, chunk.index AS index,
   round(cosine, 3) AS cosine, right(replace(chunk.text, '\n', ' '), 100) AS before,
   left(replace(next.text, '\n', ' '), 100) AS after

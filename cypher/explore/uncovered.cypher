@@ -1,4 +1,6 @@
 // Chunks that no summary covers, of one aspect or of all.
+// :param collection => 'default';
+//   the collection to stay in
 // :param document => '';
 //   a document's id, or a part of its title; '' for all documents
 // :param aspect => '';
@@ -6,11 +8,12 @@
 // :param limit => 20;
 //   rows at most
 CYPHER 25
-MATCH (document:Document)
+MATCH (document:Document {collection: $collection})
 WHERE document.id = $document OR toLower(document.title) CONTAINS toLower($document)
-MATCH (chunk:Chunk {document: document.id})
+MATCH (chunk:Passage&Chunk {collection: $collection, document: document.id})
 WHERE NOT EXISTS {
-  (chunk)<-[:SUMMARIZES]-(summary:Summary) WHERE $aspect IN ['', summary.aspect]
+  (chunk)<-[:SUMMARIZES]-(summary:Summary {collection: $collection})
+  WHERE $aspect IN ['', summary.aspect]
 }
 RETURN document.title AS title, chunk.section AS section, chunk.index AS index,
   chunk.tokens AS tokens, left(replace(chunk.text, '\n', ' '), 120) AS text, chunk.id AS id

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from fabula.answer import AnswerStream
-    from fabula.app import App
-    from fabula.collection import Collection, Fabula
+    from fabula.app import App, Fabula
+    from fabula.collection import Collection
     from fabula.errors import FabulaError
     from fabula.ingest import Outcome
     from fabula.model import Answer, Entry, Hit, Layer, Passage, Usage
@@ -36,7 +36,7 @@ _HOMES = {
     "AnswerStream": "answer",
     "App": "app",
     "Collection": "collection",
-    "Fabula": "collection",
+    "Fabula": "app",
     "FabulaError": "errors",
     "Outcome": "ingest",
     "Query": "search",

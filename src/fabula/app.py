@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import threading
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from fabula.collection import Collection
 from fabula.connect import connect
-from fabula.errors import FabulaError
+from fabula.errors import FabulaError, NotFound
 from fabula.kit import Kit
 from fabula.settings import Settings
 from fabula.store import Store
 
 if TYPE_CHECKING:
-    from fabula.collection import Collection
+    from fabula.export import Written
+    from fabula.progress import Progress
     from fabula.server import Report
+    from fabula.store.space import Space
 
 
 class App:
@@ -63,13 +67,34 @@ class App:
 
     def collection(self, name: str = "") -> Collection:
         """The documents of that collection, or of the settings' one: the only way to data."""
-        from fabula.collection import Collection
-
         return Collection(self, name or self.settings.collection)
 
     def collections(self) -> list[str]:
         """The names of the collections that hold documents."""
         return [space.collection for space in self.store.spaces() if space.documents]
+
+    def compact(self, progress: Progress | None = None) -> list[Space]:
+        """Makes the vector indexes anew, in few segments, while questions go on.
+
+        Worth it on other people's servers once they hold a library; the private one merges its
+        segments by itself. Raises StoreError while a collection is re-embedded.
+        """
+        from fabula.compact import Compact
+        from fabula.ingest import Muted
+
+        return Compact(self.store, progress or Muted()).run()
+
+    def export(
+        self, file: str | Path, *, format: str = "jsonl", embeddings: bool = False
+    ) -> Written:
+        """Writes all collections to one file, as `Collection.export` writes one."""
+        from fabula.export import write
+        from fabula.store.export import Exported
+
+        entries = [entry for name in self.collections() for entry in self.store.documents(name)]
+        if not entries:
+            raise NotFound("Nothing has been ingested yet: run `fabula ingest BOOK`.")
+        return write(Exported(self.store, entries), Path(file), format, embeddings=embeddings)
 
     @property
     def store(self) -> Store:
@@ -80,3 +105,36 @@ class App:
             if self._connected is None:
                 self._connected = connect(self.settings, self._report)
             return self._connected
+
+
+class Fabula(Collection):
+    """The settings' collection, with an App of its own: all that most programs need.
+
+    Takes what App takes; use it with `with`.
+    """
+
+    def __init__(
+        self,
+        settings: Settings | None = None,
+        *,
+        report: Report | None = None,
+        kit: Kit | None = None,
+        **flags: Any,
+    ) -> None:
+        app = App(settings, report=report, kit=kit, **flags)
+        super().__init__(app, app.settings.collection)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Lets connections and threads go; the private Neo4j stays up for the next time."""
+        self.app.close()

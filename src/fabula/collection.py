@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from fabula.answer import AnswerStream, shown
-from fabula.app import App
 from fabula.catalogue import choose, nothing_there
 from fabula.context import fill
 from fabula.errors import NotFound, SettingsError
@@ -36,8 +34,7 @@ from fabula.store.export import Exported
 from fabula.store.space import Space, refuse_other_model, refuse_reembedding, refuse_unknown
 
 if TYPE_CHECKING:
-    from fabula.kit import Kit
-    from fabula.server import Report
+    from fabula.app import App
 
 
 class Collection:
@@ -344,36 +341,3 @@ class Collection:
             rebuild=rebuild,
             dry=dry,
         )
-
-
-class Fabula(Collection):
-    """The settings' collection, with an App of its own: all that most programs need.
-
-    Takes what App takes; use it with `with`.
-    """
-
-    def __init__(
-        self,
-        settings: Settings | None = None,
-        *,
-        report: Report | None = None,
-        kit: Kit | None = None,
-        **flags: Any,
-    ) -> None:
-        app = App(settings, report=report, kit=kit, **flags)
-        super().__init__(app, app.settings.collection)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Lets connections and threads go; the private Neo4j stays up for the next time."""
-        self.app.close()

@@ -6,13 +6,30 @@ from typing import TYPE_CHECKING
 
 from fabula.settings import Settings
 from fabula.store import Store
+from fabula.store.migration import is_old, migrate
 
 if TYPE_CHECKING:
     from fabula.server import Report
 
 
 def connect(settings: Settings, report: Report | None) -> Store:
-    """The graph, whose private server is started where no other is named; `report` hears how."""
+    """The graph, whose private server is started where no other is named; `report` hears how.
+
+    A graph of an older Fabula is migrated. Raises StoreError for one of a newer.
+    """
+    store = _reach(settings, report)
+    try:
+        if is_old(store):
+            from fabula.migrations import MIGRATIONS
+
+            migrate(store, MIGRATIONS)
+    except BaseException:
+        store.close()
+        raise
+    return store
+
+
+def _reach(settings: Settings, report: Report | None) -> Store:
     if settings.neo4j_uri:
         return Store.connect(
             settings.neo4j_uri,

@@ -9,11 +9,13 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 from xml.sax.saxutils import escape, quoteattr
 
 from fabula.errors import FabulaError
-from fabula.store.export import Exported, Node, Relationship
+
+if TYPE_CHECKING:
+    from fabula.store.export import Exported, Node, Relationship
 
 FORMATS = ("jsonl", "graphml")
 FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

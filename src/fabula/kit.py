@@ -93,8 +93,9 @@ class Kit:
         text = text_recipe(sha256, settings.chunk_tokens, settings.embedding_model)
         recipes = {TEXT: dict(base) if base else text}
         for graph in graphs:
-            told = graph.settings(self.knobs(graph), settings.offline)
-            recipes[graph.name] = recipe(graph, told, self._built_with, recipes)
+            offline = settings.offline
+            told = graph.settings(self.knobs(graph), offline)
+            recipes[graph.name] = recipe(graph, told, self._built_with, recipes, offline=offline)
         return recipes
 
     @property

@@ -90,6 +90,10 @@ class Reembed:
 
     def _write(self, space: Space, now: Callable[[], Space | None]) -> int:
         """Embeds what has no embedding of the next space yet; how many that were."""
+        if space.kind == (space.next_model, space.next_dimensions):
+            # A compaction that was stopped: the vectors are there.
+            reembedding.copy(self.store, space)
+            return 0
         passages, embedded = reembedding.count(self.store, space)
         self.progress.expect("embed", passages - embedded)
         written = 0
@@ -122,4 +126,4 @@ class Reembed:
 
 
 def _is_done(space: Space, wanted: tuple[str, int]) -> bool:
-    return not space.phase and (space.model, space.dimensions) == wanted
+    return not space.phase and space.kind == wanted

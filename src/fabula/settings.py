@@ -168,7 +168,7 @@ class Settings(BaseModel):
         environment = {name: value for name, value in os.environ.items() if value}
         given, origin = _gather(flags, environment)
         for name, value in _presets().get(given.get("preset", ""), {}).items():
-            for path in _paths(name):
+            for path in paths(name):
                 given.setdefault(path, value)
         if not given.get("api_key") and not given.get("base_url"):
             given.setdefault("model", OFFLINE)
@@ -188,7 +188,13 @@ def knobs() -> dict[str, type[BaseModel]]:
     from fabula.retrieve.modes import modes
 
     tables = {name: graph.knobs for name, graph in graphs().items()}
-    return tables | {name: mode.knobs for name, mode in modes().items() if mode.knobs.model_fields}
+    own = {name: mode.knobs for name, mode in modes().items() if mode.knobs.model_fields}
+    if twice := tables.keys() & own.keys():
+        raise SettingsError(
+            f"A graph and a mode are both named {min(twice)!r}, and have a table of settings each: "
+            "remove the package of one."
+        )
+    return tables | own
 
 
 @cache
@@ -207,14 +213,14 @@ def variable(name: str) -> str:
     return CONVENTIONAL.get(name) or PREFIX + name.replace(".", "__").replace("-", "_").upper()
 
 
-def _paths(name: str) -> list[str]:
+def paths(name: str) -> list[str]:
     """The whole names that a name stands for: itself, or those of the tables that are FLAT."""
     if name in names():
         return [name]
     if name == "aspects":
         return [SET]
-    paths = [f"{table}.{name}" for table in FLAT]
-    return [path for path in paths if path in names() and path != SET]
+    inside = [f"{table}.{name}" for table in FLAT]
+    return [path for path in inside if path in names() and path != SET]
 
 
 def _table(name: str, given: Mapping[str, Any], origin: Mapping[str, str]) -> BaseModel:
@@ -239,7 +245,7 @@ def _gather(
     origin: dict[str, str] = {}
     sources = (_of_file(environment), _of_environment(environment), _of_flags(flags))
     for name, value, place in itertools.chain(*sources):
-        for path in _paths(name) or [_unknown(name, place)]:
+        for path in paths(name) or [_unknown(name, place)]:
             given[path], origin[path] = value, place
     return given, origin
 

@@ -17,11 +17,13 @@ DEBUG = "fabula.debug"
 COMMANDS = {
     "demo": "Make a graph of a story that comes with Fabula, and ask it.",
     "ingest": "Make graphs of books: files and folders.",
+    "build": "Build a graph for documents that are there.",
+    "drop": "Take a graph out of documents.",
     "query": "Answer a question from the graph, with citations.",
-    "list": "List the documents.",
-    "show": "Show a document's trees and what they cost.",
+    "list": "List the documents and their graphs.",
+    "show": "Show a document's graphs and what they cost.",
     "remove": "Remove documents.",
-    "reembed": "Give the whole graph embeddings of another model.",
+    "reembed": "Give a collection embeddings of another model.",
     "check": "Check that the graph is sound.",
     "cypher": "Put a query to the graph: one of Fabula's for analysts, or your own.",
     "export": "Write the graph, or a document's, as JSONL or GraphML.",
@@ -30,7 +32,7 @@ COMMANDS = {
     "doctor": "Check Python, Neo4j, indexes, models and keys.",
     "settings": "Show every setting, its value and where to set it.",
     "cache": "Look at the model replies that are kept, or delete them.",
-    "db": "Start, stop, look at and back up Fabula's own Neo4j.",
+    "db": "Start, stop, look at and back up Fabula's own Neo4j; compact any.",
 }
 """Every command and its line of help, so that showing them imports none of them."""
 

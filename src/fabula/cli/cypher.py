@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,7 +26,11 @@ if TYPE_CHECKING:
 SUFFIXES = (".cypher", ".cql", ".txt")
 CAPTION = 40
 """Characters of a node's text that stand for it in a table."""
-SERVER = tuple(name for name in GRAPH if name not in ("collection", "preset"))
+SHARED = re.compile(r"Passage\d*|Element")
+"""Labels that nodes have beside their own, for the indexes."""
+SERVER = tuple(name for name in GRAPH if name != "preset")
+COLLECTION = "collection"
+"""The parameter that is the settings' collection, unless it is given."""
 
 
 class Given(click.ParamType[tuple[str, str]]):
@@ -73,7 +78,8 @@ def command(
     """Put the query NAME to the graph, or a file of Cypher, or a statement with -e.
 
     --list names the queries that come with Fabula, and --show tells one's parameters. A query
-    only reads, unless --write lets it change the graph. It sees all collections.
+    only reads, unless --write lets it change the graph. Those that come with Fabula stay in one
+    collection, that of --collection; a statement of your own does so by its $collection.
     """
     if as_json and as_csv:
         raise click.UsageError("Give --json or --csv, not both.")
@@ -86,7 +92,10 @@ def command(
     if show:
         click.echo(query.statement.rstrip())
         return
-    values = query.values(dict(parameters))
+    given = dict(parameters)
+    if any(one.name == COLLECTION for one in query.parameters):
+        given.setdefault(COLLECTION, json.dumps(settings.collection))
+    values = query.values(given)
     from fabula.store.reading import run
 
     with opened(settings) as fabula:
@@ -166,10 +175,11 @@ def _cell(value: Any) -> str:
 
 
 def _node(labels: Sequence[str], properties: dict[str, Any]) -> str:
-    caption = str(properties.get("title") or properties.get("text") or properties.get("id") or "")
+    caption = str(properties.get("name") or properties.get("id") or "")
     caption = " ".join(caption.split())
     short = caption if len(caption) <= CAPTION else f"{caption[:CAPTION].rstrip()}..."
-    return f"(:{':'.join(labels)} {short})" if short else f"(:{':'.join(labels)})"
+    own = ":".join([label for label in labels if not SHARED.fullmatch(label)] or labels)
+    return f"(:{own} {short})" if short else f"(:{own})"
 
 
 def _path(nodes: Sequence[Any], ties: Sequence[Any]) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fabula.app import App
 from fabula.cli.options import settings_flags
 from fabula.cli.starting import private_server, shown, started
 from fabula.errors import ServerError
@@ -29,7 +30,7 @@ OWN = settings_flags("home", "neo4j_heap", "neo4j_page_cache")
 
 @click.group("db")
 def command() -> None:
-    """Start, stop, look at and back up Fabula's own Neo4j."""
+    """Start, stop, look at and back up Fabula's own Neo4j; compact any."""
 
 
 @command.command()
@@ -141,6 +142,24 @@ def load(settings: Settings, file: Path, yes: bool) -> None:
     with shown() as report:
         private_server(settings).load(file, report=report)
     click.echo(f"The graphs of {file} have taken the place of all others.")
+
+
+@command.command()
+@settings_flags("home", "neo4j_uri", "neo4j_username", "neo4j_database", "neo4j_heap")
+def compact(settings: Settings) -> None:
+    """Make the vector indexes anew, in few segments; on any server, once it holds a library.
+
+    Questions are answered all the while, documents are taken in again when it has ended. If it is
+    stopped, the same command goes on. Fabula's own server merges its segments by itself.
+    """
+    from fabula.cli.watching import watching
+
+    with shown() as report, App(settings, report=report) as app, watching() as listener:
+        spaces = app.compact(listener.begin("compact"))
+    for space in spaces:
+        click.echo(f"compacted  {space.collection}: {space.index}")
+    if not spaces:
+        click.echo("Nothing has been ingested yet, so there is nothing to compact.")
 
 
 def _mention_other(settings: Settings) -> None:

@@ -6,7 +6,6 @@ import click
 
 from fabula.cli.options import GRAPH, MODELS, settings_flags
 from fabula.cli.starting import opened
-from fabula.doctor import examine
 from fabula.settings import Settings
 
 
@@ -17,6 +16,8 @@ def command(settings: Settings) -> None:
 
     Starts Fabula's own Neo4j where no other is configured, and asks each model one word.
     """
+    from fabula.doctor import examine
+
     well = True
     # Who asks what is wrong need not sit out every try.
     hasty = settings.model_copy(update={"attempts": min(settings.attempts, 2)})

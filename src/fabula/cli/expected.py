@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import PurePath
+from typing import TYPE_CHECKING
 
 import click
 from rich.table import Table
 
-from fabula.cli.screen import console
-from fabula.ingest import Outcome
+from fabula.cli.screen import console, counted
 from fabula.model import Usage
 from fabula.prices import price, read_prices
 from fabula.settings import Settings
+
+if TYPE_CHECKING:
+    from fabula.ingest import Outcome
 
 WOULD = {"added": "to be added", "replaced": "to be replaced", "unchanged": "unchanged"}
 
@@ -23,12 +26,11 @@ def show_expected(outcomes: Sequence[Outcome], settings: Settings) -> None:
     Exits with 1 where a document can't be read.
     """
     for one in outcomes:
-        name = PurePath(one.source).name
-        click.echo(
-            f"failed  {one.error}"
-            if one.error
-            else f"{name}: {WOULD[one.status]}" + (f", {one.chunks:,} chunks" if one.chunks else "")
-        )
+        if one.error:
+            click.echo(f"failed  {one.error}")
+            continue
+        chunks = f", {counted(one.counts['chunk'], 'chunk')}" if "chunk" in one.counts else ""
+        click.echo(f"{PurePath(one.source).name}: {WOULD[one.status]}{chunks}")
     steps: dict[str, Usage] = {}
     for one in outcomes:
         for step, usage in one.steps.items():

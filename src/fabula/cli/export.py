@@ -39,7 +39,8 @@ def command(
     if document and everywhere:
         raise click.UsageError("Name a document or give --all, not both.")
     with opened(settings) as fabula:
-        written = fabula.export(
-            out, document, everywhere=everywhere, format=format, embeddings=embeddings
-        )
+        if everywhere:
+            written = fabula.app.export(out, format=format, embeddings=embeddings)
+        else:
+            written = fabula.export(out, document, format=format, embeddings=embeddings)
     click.echo(f"{out}: {written.nodes:,} nodes, {written.relationships:,} relationships")

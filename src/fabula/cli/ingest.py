@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
 import click
 
 from fabula.cli.expected import show_expected
@@ -9,9 +12,12 @@ from fabula.cli.options import BUILDING, GRAPH, settings_flags
 from fabula.cli.screen import notice_offline, spent
 from fabula.cli.starting import opened
 from fabula.cli.watching import watching
-from fabula.ingest import Outcome
 from fabula.model import Usage
 from fabula.settings import Settings
+
+if TYPE_CHECKING:
+    from fabula.collection import Collection
+    from fabula.ingest import Listener, Outcome
 
 
 @click.command("ingest")
@@ -31,10 +37,20 @@ def command(paths: tuple[str, ...], rebuild: bool, dry_run: bool, settings: Sett
         with opened(settings) as fabula:
             show_expected(fabula.expect(*paths, rebuild=rebuild), settings)
         return
+    make_graphs(
+        settings,
+        lambda fabula, listener: fabula.ingest(*paths, rebuild=rebuild, listener=listener),
+    )
+
+
+def make_graphs(
+    settings: Settings, make: Callable[[Collection, Listener], Sequence[Outcome]]
+) -> None:
+    """Shows how a run goes on and what became of it; exits with 1 where something failed."""
     listener = watching()
     try:
         with opened(settings) as fabula, listener:
-            outcomes = fabula.ingest(*paths, rebuild=rebuild, listener=listener)
+            outcomes = make(fabula, listener)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(_how_to_go_on(listener.tally.so_far(), settings)) from None
     click.echo(_in_all(outcomes))
@@ -47,7 +63,7 @@ def _how_to_go_on(so_far: str, settings: Settings) -> str:
     return f"{so_far}{kept}: run the same command again to go on."
 
 
-def _in_all(outcomes: list[Outcome]) -> str:
+def _in_all(outcomes: Sequence[Outcome]) -> str:
     counts = [
         f"{number} {status}"
         for status in ("added", "replaced", "unchanged", "failed")

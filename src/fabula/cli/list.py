@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
+from typing import Any
 
 import click
 from rich.table import Table
 
 from fabula.cli.options import GRAPH, settings_flags
-from fabula.cli.screen import console, print_json
+from fabula.cli.screen import console, counted, print_json
 from fabula.cli.starting import opened
+from fabula.graph import TEXT
+from fabula.model import Entry
 from fabula.settings import Settings
+
+Stale = Mapping[str, list[str]]
+"""What each graph of a document would be made from otherwise now, by the graphs' names."""
 
 
 @click.command("list")
@@ -18,24 +25,73 @@ from fabula.settings import Settings
 @click.option("--all", "everywhere", is_flag=True, help="of all collections")
 @settings_flags(*GRAPH)
 def command(as_json: bool, everywhere: bool, settings: Settings) -> None:
-    """List the documents of a collection, or of all."""
+    """List the documents of a collection, or of all, and the graphs of each.
+
+    A graph is stale where the settings in force, or this version of Fabula, would make it from
+    something else than it was made from.
+    """
     with opened(settings) as fabula:
-        entries = fabula.documents("" if everywhere else settings.collection)
-        others = len(fabula.documents()) - len(entries)
+        app = fabula.app
+        names = app.collections() if everywhere else [fabula.name]
+        found = [
+            (entry, collection.stale(entry))
+            for collection in map(app.collection, names)
+            for entry in collection.documents()
+        ]
+        others = 0 if everywhere else fabula.store.count(fabula.name)[1] - len(found)
     if as_json:
-        print_json([asdict(entry) for entry in entries])
+        print_json([entry_json(entry, stale) for entry, stale in found])
         return
-    if entries:
-        table = Table(show_edge=False)
-        for heading in ("id", "collection", "title", "author", "language"):
-            table.add_column(heading)
-        table.add_column("tokens", justify="right")
-        table.add_column("updated")
-        for entry in entries:
-            facts = (entry.id, entry.collection, entry.title, entry.author, entry.language)
-            table.add_row(*facts, f"{entry.tokens:,}", entry.updated_at[:16].replace("T", " "))
-        console().print(table)
+    if found:
+        console().print(_table(found))
+        for line in _differing(found):
+            click.echo(line)
+    elif everywhere:
+        click.echo("Every collection is empty: run `fabula ingest BOOK`.")
     else:
-        click.echo(f"Collection {settings.collection!r} is empty: run `fabula ingest BOOK`.")
+        click.echo(f"Collection {fabula.name!r} is empty: run `fabula ingest BOOK`.")
     if others:
         click.echo(f"{others} more in other collections: --all shows them.")
+
+
+def entry_json(entry: Entry, stale: Stale) -> dict[str, Any]:
+    """All that is known of a document."""
+    usage = {step: asdict(one) for step, one in entry.usage.items()}
+    return asdict(entry) | {"usage": usage, "stale": dict(stale)}
+
+
+def _table(found: Iterable[tuple[Entry, Stale]]) -> Table:
+    table = Table(show_edge=False)
+    for heading in ("id", "collection", "title", "author", "language"):
+        table.add_column(heading)
+    table.add_column("tokens", justify="right")
+    for heading in ("graphs", "updated"):
+        table.add_column(heading)
+    for entry, stale in found:
+        # Every document has its text: that is told only where it is stale.
+        graphs = ", ".join(
+            f"{name} (stale)" if name in stale else name
+            for name in sorted(entry.graphs, key=lambda name: (name != TEXT, name))
+            if name != TEXT or name in stale
+        )
+        facts = (entry.id, entry.collection, entry.title, entry.author, entry.language)
+        updated = entry.updated_at[:16].replace("T", " ")
+        table.add_row(*facts, f"{entry.tokens:,}", graphs, updated)
+    return table
+
+
+def _differing(found: Iterable[tuple[Entry, Stale]]) -> Iterable[str]:
+    """A line for each graph that is stale, with what differs, and one with the cure."""
+    documents: dict[str, int] = {}
+    differing: dict[str, set[str]] = {}
+    for _, stale in found:
+        for name, differences in stale.items():
+            documents[name] = documents.get(name, 0) + 1
+            differing.setdefault(name, set()).update(differences)
+    for name, count in documents.items():
+        what = ", ".join(sorted(differing[name]))
+        yield f"{name} is stale in {counted(count, 'document')}; what differs: {what}."
+    if TEXT in documents:
+        yield "`fabula ingest FILE` makes the text of a document, and all its graphs, anew."
+    elif documents:
+        yield "`fabula ingest FILE` brings a document up to date, `fabula build GRAPH` a graph."

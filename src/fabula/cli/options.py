@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import functools
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import click
 from pydantic_core import PydanticUndefined
 
-from fabula.settings import METHOD_SETTINGS, SECRET, Settings
+from fabula.retrieve.modes import modes
+from fabula.settings import SECRET, SET, Settings, names, paths, variable
 
 GRAPH = (
     "home",
@@ -32,19 +33,24 @@ MODELS = (
     "cache",
     "cache_folder",
 )
-BUILDING = (
+ASPECTS = tuple(
+    "aspects" if name == SET else name.removeprefix("aspects.")
+    for name in names()
+    if name.startswith("aspects.")
+)
+"""The flags of the aspect graph's settings, which have no table's name before them."""
+WRITING = (
     *MODELS,
     "aspect_model",
     "temperature",
     "embedding_batch",
-    "details_per_call",
-    "aspects_with_summaries",
     "max_calls",
     "max_tokens",
     "prices",
-    "max_file_mb",
-    *METHOD_SETTINGS,
+    *ASPECTS,
 )
+"""What graphs are built with, of texts that are there."""
+BUILDING = (*WRITING, "max_file_mb", "graphs", "chunk_tokens")
 RANKING = (
     "mode",
     "top_k",
@@ -58,7 +64,8 @@ RANKING = (
     "expand",
 )
 ASKING = (*MODELS, "answer_temperature", "answer_tokens", *RANKING, "context_tokens")
-ALL = tuple(name for name in Settings.model_fields if name not in SECRET)
+CORE = tuple(name for name in Settings.model_fields if name not in (*SECRET, "tables"))
+ALL = (*CORE, *ASPECTS, "width", "depth", "fusion")
 
 Command = Callable[..., Any]
 
@@ -77,16 +84,26 @@ def settings_flags(*names: str) -> Callable[[Command], Command]:
 
 
 def given_flags(*names: str) -> Callable[[Command], Command]:
-    """A flag for each named setting; the command gets `given`, those that were used, by name."""
+    """A flag for each named setting; the command gets `given`, those that were used, by name.
+
+    With --set any other setting can be given, by its whole name.
+    """
 
     def decorated(command: Command) -> Command:
         @functools.wraps(command)
-        def with_given(*args: Any, **values: Any) -> Any:
+        def with_given(*args: Any, assigned: Sequence[tuple[str, str]], **values: Any) -> Any:
             flags = {name: values.pop(name) for name in names}
-            given = {name: value for name, value in flags.items() if value is not None}
-            return command(*args, given=given, **values)
+            # None: not given, which leaves it to the environment and the file.
+            given = {name: value for name, value in flags.items() if value not in (None, ())}
+            return command(*args, given=given | dict(assigned), **values)
 
-        wrapped: Command = with_given
+        wrapped: Command = click.option(
+            "--set",
+            "assigned",
+            multiple=True,
+            type=Assignment(),
+            help="any setting by its whole name, as aspects.levels=3; see `fabula settings`",
+        )(with_given)
         for name in reversed(names):
             wrapped = _flag(name)(wrapped)
         return wrapped
@@ -94,16 +111,42 @@ def given_flags(*names: str) -> Callable[[Command], Command]:
     return decorated
 
 
+class Assignment(click.ParamType[tuple[str, str]]):
+    """A setting's whole name and its value."""
+
+    name = "name=value"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, str]:
+        """The name and the value as typed."""
+        name, equals, typed = str(value).partition("=")
+        if not (name and equals):
+            self.fail(f"give a setting as name=value, not {value!r}", param, ctx)
+        if name in SECRET:
+            self.fail(
+                f"others on this machine could read {name} in a flag: set {variable(name)}",
+                param,
+                ctx,
+            )
+        return name, typed
+
+
 def _flag(name: str) -> Callable[[Command], Command]:
-    field = Settings.model_fields[name]
+    # A flag of several tables has the same meaning in each.
+    field = names()[paths(name)[0]]
     flag = f"--{name.replace('_', '-')}"
+    told = field.description or ""
+    if name == "graphs":
+        usual = ", ".join(field.default)
+        told = f"graph to build, instead of the usual; may be given again [{usual}]"
+        return click.option("--graph", name, multiple=True, metavar="NAME", help=told)
+    if name == "mode":
+        told = f"{told}; or one of {', '.join(modes())}"
     if field.annotation is bool:
-        shown = "on" if field.default else "off"
         no = flag.replace("--", "--no-", 1)
-        # None: not given, which leaves it to the environment and the file.
-        return click.option(
-            f"{flag}/{no}", name, default=None, help=f"{field.description} [{shown}]"
-        )
+        shown = "on" if field.default else "off"
+        return click.option(f"{flag}/{no}", name, default=None, help=f"{told} [{shown}]")
     choices = typing.get_args(field.annotation)
     literal = bool(choices) and all(isinstance(choice, str) for choice in choices)
     default = field.default
@@ -113,7 +156,7 @@ def _flag(name: str) -> Callable[[Command], Command]:
         name,
         type=click.Choice(choices) if literal else str,
         metavar=None if literal else _metavar({type(default), *choices}),
-        help=f"{field.description}{shown}",
+        help=f"{told}{shown}",
     )
 
 

@@ -8,7 +8,6 @@ import click
 
 from fabula.cli.options import GRAPH, MODELS, RANKING, settings_flags
 from fabula.cli.starting import opened
-from fabula.plot import plot, refuse_undrawable
 from fabula.settings import Settings
 
 
@@ -27,6 +26,8 @@ def command(document: str, out: Path | None, question: str, settings: Settings) 
     A page needs no network; in it you can zoom, read each passage and follow what it rests on. A
     FILE that is there is replaced.
     """
+    from fabula.plot import plot, refuse_undrawable
+
     refuse_undrawable(out)
     with opened(settings) as fabula:
         plotted = plot(fabula, document, out, question)

@@ -5,19 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from fabula.answer import AnswerStream
 from fabula.cli.explained import path_json, print_path
 from fabula.cli.options import ASKING, GRAPH, settings_flags
 from fabula.cli.screen import notice_offline, place, print_json
 from fabula.cli.starting import opened
 from fabula.model import Answer, Hit, Passage
 from fabula.retrieve.path import Path
-from fabula.search import KINDS
 from fabula.settings import Settings
+
+if TYPE_CHECKING:
+    from fabula.answer import AnswerStream
 
 NOTHING = "Nothing in the graph passes these filters."
 
@@ -46,7 +47,7 @@ class Levels(click.ParamType[tuple[int, int]]):
 @click.option("--aspect", "aspects", multiple=True, metavar="NAME", help="only summaries of these")
 @click.option("--level", "levels", type=Levels(), metavar="N or N-M", help="only these levels")
 @click.option(
-    "--kind", "kinds", multiple=True, type=click.Choice(KINDS), help="only passages of these kinds"
+    "--kind", "kinds", multiple=True, metavar="NAME", help="only these: chunk, summary, detail, ..."
 )
 @click.option("--no-answer", is_flag=True, help="only show what is found")
 @click.option("--show-context", is_flag=True, help="show the passages that the answer was given")
@@ -63,15 +64,18 @@ def command(
     **filters: Any,
 ) -> None:
     """Answer QUESTION from the graph's passages: chunks, summaries and details."""
-    found = {name: value for name, value in filters.items() if value}
+    from fabula.search import Query
+
+    given = {name: value for name, value in filters.items() if value}
+    query = Query.of(question, settings, **given)
     path = Path()
     notice_offline(settings)
     with opened(settings) as fabula:
         if no_answer:
-            hits = fabula.retrieve(question, path=path, **found)
+            hits = fabula.retrieve(query, path=path)
             said = {"question": question, "hits": [_hit_json(hit) for hit in hits]}
         else:
-            stream = fabula.stream(question, path=path, **found)
+            stream = fabula.stream(query, path=path)
             said = _answer_json(stream.answer, settings) if as_json else {}
         if as_json:
             print_json(said | ({"path": path_json(path)} if explain else {}))

@@ -1,6 +1,8 @@
-"""`fabula reembed`: the whole graph gets embeddings of another model."""
+"""`fabula reembed`: a collection gets embeddings of another model."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import click
 
@@ -8,8 +10,10 @@ from fabula.cli.options import GRAPH, settings_flags
 from fabula.cli.screen import spent
 from fabula.cli.starting import opened
 from fabula.cli.watching import watching
-from fabula.reembed import Reembedded
 from fabula.settings import Settings
+
+if TYPE_CHECKING:
+    from fabula.reembed import Reembedded
 
 EMBEDDING = (
     "base_url",
@@ -24,9 +28,9 @@ EMBEDDING = (
 
 
 @click.command("reembed")
-@settings_flags(*(name for name in GRAPH if name != "collection"), *EMBEDDING)
+@settings_flags(*GRAPH, *EMBEDDING)
 def command(settings: Settings) -> None:
-    """Give every passage of every collection an embedding of --embedding-model.
+    """Give every passage of the collection an embedding of --embedding-model.
 
     Questions are answered all the while: in the old model's space until the new one's index is
     built, and in the new one's from then on. Documents are taken in again when it has ended. If it
@@ -34,12 +38,15 @@ def command(settings: Settings) -> None:
     """
     with opened(settings) as fabula, watching() as listener:
         done = fabula.reembed(listener.begin("reembed"))
-    click.echo(_in_all(done))
-    click.echo(f"Set FABULA_EMBEDDING_MODEL={done.model} for all that asks or adds to this graph.")
+    click.echo(_in_all(fabula.name, done))
+    click.echo(
+        f"Set FABULA_EMBEDDING_MODEL={done.model} for all that asks collection {fabula.name!r} or "
+        "adds to it; other collections keep theirs."
+    )
 
 
-def _in_all(done: Reembedded) -> str:
+def _in_all(collection: str, done: Reembedded) -> str:
     return (
-        f"The graph has embeddings of {done.model}, {done.dimensions} dimensions: "
+        f"Collection {collection!r} has embeddings of {done.model}, {done.dimensions} dimensions: "
         f"{done.passages:,} passages embedded; {spent(done.usage)}; {done.seconds:.1f} s"
     )

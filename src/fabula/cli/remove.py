@@ -20,7 +20,7 @@ def command(documents: tuple[str, ...], everything: bool, yes: bool, settings: S
         raise click.UsageError("Name the documents to remove, or give --all.")
     with opened(settings) as fabula:
         if everything:
-            documents = tuple(entry.id for entry in fabula.documents(settings.collection))
+            documents = tuple(entry.id for entry in fabula.documents())
         if everything and documents and not yes:
             click.confirm(
                 f"Remove everything in collection {settings.collection!r} ({len(documents)})?",

@@ -48,6 +48,13 @@ def place(hit: Hit) -> str:
     return " · ".join(part for part in parts if part)
 
 
+def counted(number: int, noun: str) -> str:
+    """A number of things in words: '1 document', '2,000 summaries'."""
+    if number != 1:
+        noun = f"{noun.removesuffix('y')}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{number:,} {noun}"
+
+
 def spent(usage: Usage) -> str:
     """Calls and tokens in words, and what was saved or went wrong, if anything did."""
     cached = f" ({usage.cached_tokens:,} cached)" if usage.cached_tokens else ""

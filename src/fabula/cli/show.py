@@ -1,16 +1,21 @@
-"""`fabula show`: a document's trees, and what they cost."""
+"""`fabula show`: one document's graphs, and what they cost."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
+from typing import Any
 
 import click
 
+from fabula.cli.list import Stale, entry_json
 from fabula.cli.options import GRAPH, settings_flags
 from fabula.cli.screen import console, outline, print_json, spent
 from fabula.cli.starting import opened
+from fabula.graph import TEXT, Record
+from fabula.graph.method import graphs
 from fabula.model import Entry, Usage
-from fabula.settings import Settings
+from fabula.settings import OFFLINE, Settings
 
 
 @click.command("show")
@@ -18,29 +23,65 @@ from fabula.settings import Settings
 @click.option("--json", "as_json", is_flag=True, help="print JSON")
 @settings_flags(*GRAPH)
 def command(document: str, as_json: bool, settings: Settings) -> None:
-    """Show DOCUMENT (its id, title or file): passages by aspect and level, and its cost."""
+    """Show DOCUMENT (its id, title or file): passages by aspect and level, and its cost.
+
+    And for each of its graphs what that was made from, what it cost, and what would be otherwise
+    with the settings in force.
+    """
     with opened(settings) as fabula:
         entry = fabula.document(document)
         layers = fabula.layers(entry.id)
+        stale = fabula.stale(entry)
     if as_json:
-        print_json(asdict(entry) | {"layers": [asdict(layer) for layer in layers]})
+        print_json(entry_json(entry, stale) | {"layers": [asdict(layer) for layer in layers]})
         return
     console().print(outline(entry, layers))
-    click.echo(facts(entry))
+    click.echo(facts(entry, stale))
 
 
-def facts(entry: Entry) -> str:
-    """Where a document is from, how it was built, and what each step cost."""
-    writer = entry.settings.get("model", "extraction, offline")
+def facts(entry: Entry, stale: Stale) -> str:
+    """Where a document is from, and how each of its graphs was made."""
     lines = [
         "",
         f"id {entry.id}, collection {entry.collection}, language {entry.language or 'unknown'}",
         f"author {entry.author or 'unknown'}, from {entry.source}",
         f"{entry.tokens:,} tokens of text; updated {entry.updated_at[:16].replace('T', ' ')}",
-        f"written by {writer}, embedded by {entry.settings['embedding_model']}",
-        f"cost: {spent(sum(entry.usage.values(), Usage()))}",
+        f"cost: {_cost(entry.usage)}",
     ]
-    lines += [f"  {step}: {spent(usage)}" for step, usage in entry.usage.items()]
-    if entry.assigned:
-        lines.append(f"found in no cluster, so given to the nearest: {', '.join(entry.assigned)}")
+    for name in sorted(entry.graphs, key=lambda name: (name != TEXT, name)):
+        lines += ["", *_graph(name, entry.graphs[name], stale.get(name, []))]
     return "\n".join(lines)
+
+
+def _graph(name: str, record: Record, differing: list[str]) -> Iterator[str]:
+    made_from = record.made_from
+    yield f"{name}{' (stale)' if differing else ''}: {_makers(made_from.get('models', {}))}"
+    if settings := made_from.get("settings", {}):
+        yield f"  made with {', '.join(f'{one} {_value(settings[one])}' for one in settings)}"
+    yield f"  cost: {_cost(record.usage)}"
+    yield from (f"    {step}: {spent(usage)}" for step, usage in record.usage.items())
+    if name in graphs():
+        yield from (f"  {told}" for told in graphs()[name].tell(record.facts))
+    if differing:
+        yield f"  what differs now: {', '.join(differing)}"
+
+
+def _makers(models: Mapping[str, Any]) -> str:
+    """The models of a graph in words."""
+    said = [f"embedded by {models['embedding_model']}"] if "embedding_model" in models else []
+    if writer := models.get("model"):
+        said.insert(0, f"written by {'extraction, offline' if writer == OFFLINE else writer}")
+    if (judge := models.get("aspect_model")) and judge != models.get("model"):
+        said.append(f"aspects found by {judge}")
+    return ", ".join(said)
+
+
+def _value(value: Any) -> str:
+    """A setting's value; of what is written out, the names alone."""
+    if isinstance(value, Mapping | list):
+        return f"({', '.join(map(str, value))})"
+    return "" if value is None else str(value)
+
+
+def _cost(steps: Mapping[str, Usage]) -> str:
+    return spent(sum(steps.values(), Usage()))

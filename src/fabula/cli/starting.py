@@ -1,4 +1,4 @@
-"""What a command needs to be ready: the service, and the private server shown while it starts."""
+"""What a command needs to be ready: a collection, and the private server shown as it starts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fabula.server import IDLE, Address, PrivateServer, Progress, Report
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from fabula.service import Fabula
+    from fabula.app import Fabula
     from fabula.settings import Settings
 
 PAUSE = 5.0
@@ -21,8 +21,8 @@ PAUSE = 5.0
 
 @contextmanager
 def opened(settings: Settings) -> Iterator[Fabula]:
-    """The service; should it have to start the private server, that is shown."""
-    from fabula.service import Fabula
+    """The settings' collection; should it have to start the private server, that is shown."""
+    from fabula.app import Fabula
 
     with shown() as report, Fabula(settings, report=report) as fabula:
         yield fabula

@@ -6,7 +6,7 @@ import threading
 import time
 from pathlib import PurePath
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import click
 from rich.console import Console
@@ -19,9 +19,11 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from fabula.cli.screen import console, spent
-from fabula.ingest import Outcome
+from fabula.cli.screen import console, counted, spent
 from fabula.model import Usage
+
+if TYPE_CHECKING:
+    from fabula.ingest import Outcome
 
 EVERY = 10.0
 """Seconds between two lines of one document, where there is no terminal."""
@@ -36,13 +38,9 @@ def outcome_line(outcome: Outcome) -> str:
         return f"failed     {outcome.error}"
     if outcome.status == "unchanged":
         return f"unchanged  {name}: {outcome.title} is in the graph as it is now"
-    said = (
-        f"{outcome.status:<9}  {outcome.title}: {outcome.chunks} chunks, {outcome.summaries} "
-        f"summaries, {outcome.details} details; {spent(outcome.usage)}; {outcome.seconds:.1f} s"
-    )
-    if outcome.assigned:
-        said += f"; found in no cluster, so given to the nearest: {', '.join(outcome.assigned)}"
-    return said
+    made = ", ".join(counted(number, kind) for kind, number in outcome.counts.items())
+    said = (made, spent(outcome.usage), f"{outcome.seconds:.1f} s", *outcome.notes)
+    return f"{outcome.status:<9}  {outcome.title}: {'; '.join(filter(None, said))}"
 
 
 class Tally:

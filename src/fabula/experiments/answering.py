@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fabula import tokens
+from fabula.collection import Collection
 from fabula.context import fill
 from fabula.experiments.model import Question, Result, Retrieved
 from fabula.experiments.plan import Tested
@@ -17,7 +18,6 @@ from fabula.prompts import prompt
 from fabula.providers import Chat, Prompt
 from fabula.providers.counted import Meter
 from fabula.replies import ask, read_choice
-from fabula.service import Fabula
 from fabula.shapes import ChoiceReply
 
 CHOICE_TOKENS = 100
@@ -31,12 +31,12 @@ class Asking:
     """A system that is asked. `documents`: the document of each text; empty to look in them all."""
 
     system: Tested
-    fabula: Fabula
+    collection: Collection
     kit: Kit
     documents: Mapping[str, str]
 
     def __call__(self, question: Question) -> Result:
-        """The system's result, not scored yet. Raises what `Fabula.retrieve` and models raise."""
+        """The system's result, not scored yet; raises what the collection and models raise."""
         began = time.monotonic()
         where: dict[str, Any] = dict(self.system.filters)
         where["document"] = self.documents.get(question.text, "")
@@ -44,13 +44,13 @@ class Asking:
         choice: int | None = None
         cited: tuple[int, ...] = ()
         if self.system.ask == "answer":
-            whole = self.fabula.query(question.question, **where)
+            whole = self.collection.query(question.question, **where)
             answer, cited = whole.text, whole.cited
             context: Sequence[Passage] = whole.context
             usage = dict(whole.usage)
         else:
             meter = Meter()
-            hits = self.fabula.retrieve(question.question, meter=meter, **where)
+            hits = self.collection.retrieve(question.question, meter=meter, **where)
             context = fill(hits, self.system.settings.context_tokens)
             if self.system.ask == "choose":
                 chat = self.kit.chat(meter, "choose")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from fabula.collection import Collection
 from fabula.errors import BadReply, BudgetSpent, LoadError, TooLarge
 from fabula.experiments.answering import by_model
 from fabula.experiments.model import Text
@@ -12,7 +13,6 @@ from fabula.experiments.plan import Tested
 from fabula.ingest import Outcome
 from fabula.model import Usage
 from fabula.parallel import Job, Workers
-from fabula.service import Fabula
 from fabula.settings import STATIC
 
 AT_ONCE = 4
@@ -23,17 +23,17 @@ def ingested(
     texts: Sequence[Text],
     set: str,
     system: Tested,
-    fabula: Fabula,
+    collection: Collection,
     done: Callable[[str], None],
 ) -> dict[str, str]:
     """The document of each text, by the text's id; a text that can't become one is left out.
 
-    `done` is told of each text, with '' or why it failed. Raises what `Fabula.ingest_text` raises
-    but for what is wrong with one text alone.
+    `done` is told of each text, with '' or why it failed. Raises what `ingest_text` raises but
+    for what is wrong with one text alone.
     """
     settings = system.settings
     waits = not (settings.offline and settings.embedding_model == STATIC)
-    one = partial(_one, set, fabula, done)
+    one = partial(_one, set, collection, done)
     workers = Workers(AT_ONCE if waits else 1)
     try:
         with Job(workers) as job:
@@ -51,20 +51,24 @@ def ingested(
     }
 
 
-def cost(fabula: Fabula, system: Tested, set: str, texts: Sequence[Text]) -> dict[str, Usage]:
+def cost(
+    collection: Collection, system: Tested, set: str, texts: Sequence[Text]
+) -> dict[str, Usage]:
     """What making the documents of these texts asked of each model, whenever that was."""
     sources = {_source(set, text) for text in texts}
     total: dict[str, Usage] = {}
-    for entry in fabula.documents(system.settings.collection):
+    for entry in collection.documents():
         if entry.source in sources:
             for model, usage in by_model(entry.usage, system).items():
                 total[model] = total.get(model, Usage()) + usage
     return total
 
 
-def _one(set: str, fabula: Fabula, done: Callable[[str], None], text: Text) -> Outcome | None:
+def _one(
+    set: str, collection: Collection, done: Callable[[str], None], text: Text
+) -> Outcome | None:
     try:
-        outcome = fabula.ingest_text(
+        outcome = collection.ingest_text(
             text.text,
             source=_source(set, text),
             title=text.title,

@@ -18,8 +18,10 @@ from fabula.experiments.data import SMOKE, read
 from fabula.experiments.metrics import judging
 from fabula.experiments.model import DataSet, Question
 from fabula.experiments.suite import METHOD, MODELS, RUNNING, Ask, Suite, SystemPart
+from fabula.graph.building import with_bases
+from fabula.graph.method import graph, graphs
 from fabula.kit import Kit
-from fabula.settings import PRESETS, Settings
+from fabula.settings import PRESETS, Settings, names, paths
 
 DATA = "data"
 """The folder in which data sets are looked for, each in one of its name."""
@@ -29,7 +31,7 @@ DATA = "data"
 class Tested:
     """A system under test, its settings complete.
 
-    `filters` are those of `Fabula.retrieve`; `series` and `value` say where it lies in a sweep: the
+    `filters` are fields of a `Query`; `series` and `value` say where it lies in a sweep: the
     system that is varied, and the setting's value, None where there is no sweep. `fingerprint` is
     of all that its results depend on but the data.
     """
@@ -119,6 +121,7 @@ def _tested(
         name = f"{series}, {suite.sweep.setting} {value}"
     try:
         settings = _settings(suite, given, system, own)
+        wanted = [graph(name).name for name in settings.graphs]
     except SettingsError as error:
         raise SettingsError(f"Suite {suite.name}, system {name!r}: {error}") from error
     filters: dict[str, tuple[str, ...]] = {}
@@ -128,14 +131,14 @@ def _tested(
         filters["kinds"] = system.kinds
     ask: Ask = "retrieve" if settings.offline else suite.ask
     # A graph of all texts is another with other texts; one of each text is the same for all suites.
-    built_with = Kit(settings).built_with
+    made_from = Kit(settings).recipes("", with_bases(graphs(), wanted))
     texts = [text.id for text in data.texts] if suite.data.scope == "collection" else []
-    collection = f"bench-{data.name}-{_digest([built_with, texts, made_with()])[:8]}"
+    collection = f"bench-{data.name}-{_digest([made_from, texts, made_with()])[:8]}"
     result = {
         "ask": ask,
         "filters": filters,
-        "settings": settings.model_dump(mode="json", exclude={*RUNNING}),
-        "built_with": built_with,
+        "settings": {name: value for name, value in told(settings).items() if name not in RUNNING},
+        "made_from": made_from,
     }
     return Tested(
         name=name,
@@ -153,19 +156,33 @@ def _settings(
 ) -> Settings:
     """The defaults, then the preset, then the system's own; models as `planned` says."""
     preset = tomllib.loads(PRESETS.read_text(encoding="utf-8"))[system.preset]
-    method = {name: Settings.model_fields[name].get_default() for name in METHOD}
-    flags = method | {key: one for key, one in preset.items() if key in METHOD} | dict(own)
+    method = {name: names()[name].get_default() for name in METHOD}
+    preset = {name: value for name, value in _whole(preset).items() if name in METHOD}
+    flags = method | preset | _whole(own)
     return Settings.read(**{**flags, **suite.models, **given, "preset": system.preset})
+
+
+def _whole(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings by their whole names; of two names for the same the later wins."""
+    return {path: value for name, value in given.items() for path in paths(name)}
 
 
 def made_with() -> dict[str, str]:
     """What results depend on beside settings and data: Fabula's version, and its prompts' texts."""
+    of_graphs = [one.prompts for one in graphs().values() if one.prompts]
     texts = {
         f"{folder.parent.name}/{file.name}": file.read_text(encoding="utf-8")
-        for folder in (prompts.FOLDER, judging.FOLDER)
+        for folder in (prompts.FOLDER, judging.FOLDER, *of_graphs)
         for file in folder.glob("*.txt")
     }
     return {"fabula": version("fabula"), "prompts": _digest(texts)}
+
+
+def told(settings: Settings) -> dict[str, Any]:
+    """All settings by their whole names, as JSON holds them."""
+    values = settings.model_dump(mode="json")
+    tables = values.pop("tables")
+    return values | {f"{table}.{name}": own[name] for table, own in tables.items() for name in own}
 
 
 def models(settings: Settings) -> dict[str, str]:

@@ -15,7 +15,7 @@ from typing import Any
 from fabula.errors import FabulaError
 from fabula.experiments.log import PEER, Log, read_json, replace_file
 from fabula.experiments.model import DataSet, Metric, Result
-from fabula.experiments.plan import Tested, made_with, models
+from fabula.experiments.plan import Tested, made_with, models, told
 from fabula.experiments.report.about import Asked, Data, Measure, Run, Stage, Swept, System
 from fabula.experiments.suite import Suite
 from fabula.model import Usage
@@ -74,7 +74,7 @@ class Record:
                 Measure(one.name, one.lowest, _end(one.highest), one.source, one.blind)
                 for one in self.metrics
             ),
-            seeds={"questions": self.suite.seed, "clusters": self.systems[0].settings.seed},
+            seeds={"questions": self.suite.seed} | _seeds(self.systems[0]),
             versions=self.versions,
             limits=self.limits,
         )
@@ -90,9 +90,9 @@ class Record:
                 for name, spent in self.graphs.items()
             },
         }
-        told = asdict(run) | own
-        told["systems"] = [*told["systems"], *self.peers]
-        text = json.dumps(told, indent=1, ensure_ascii=False, allow_nan=False)
+        whole = asdict(run) | own
+        whole["systems"] = [*whole["systems"], *self.peers]
+        text = json.dumps(whole, indent=1, ensure_ascii=False, allow_nan=False)
         replace_file(self.folder / FILE, f"{text}\n")
 
     def _system(self, tested: Tested, results: Sequence[Result]) -> System:
@@ -109,10 +109,10 @@ class Record:
         swept = None
         if sweep and tested.value is not None:
             swept = Swept(sweep.setting, tested.value, tested.series)
-        told = settings.model_dump(mode="json", exclude={*SECRETS, "base_url"})
+        values = {name: value for name, value in told(settings).items() if name not in SECRETS}
         return System(
             name=tested.name,
-            settings=told | {"base_url": _without_user(settings.base_url)},
+            settings=values | {"base_url": _without_user(settings.base_url)},
             models=models(settings),
             stages=stages,
             swept=swept,
@@ -228,12 +228,17 @@ def _difference(
             return f"a system {name!r} that this one hasn't"
         if name not in before or before[name] == now[name].fingerprint:
             continue
-        settings = now[name].settings.model_dump(mode="json")
+        settings = told(now[name].settings)
         for key, value in system["settings"].items():
             if key in settings and settings[key] != value and key not in ("collection", "base_url"):
                 return f"{key} {value!r} for {name!r}, and this one {settings[key]!r}"
         return f"other filters or aspects for {name!r}"
     return "other systems"
+
+
+def _seeds(system: Tested) -> dict[str, int]:
+    """The seeds of what its graphs are made with, by their whole names."""
+    return {name: value for name, value in told(system.settings).items() if name.endswith(".seed")}
 
 
 def _end(highest: float) -> float | None:

@@ -8,11 +8,12 @@ A run that was stopped goes on where it was: results that are there are not aske
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+from fabula.collection import Collection, Fabula
 from fabula.errors import BadReply, BudgetSpent
 from fabula.experiments import record
 from fabula.experiments.answering import Asking
@@ -26,7 +27,6 @@ from fabula.kit import Kit
 from fabula.parallel import Job
 from fabula.providers.budget import Budget
 from fabula.server import Report
-from fabula.service import Fabula
 
 
 class Watching(Protocol):
@@ -141,7 +141,7 @@ def _record(
     )
 
 
-def _there(log: Log, systems: Collection[str], questions: Collection[str]) -> int:
+def _there(log: Log, systems: Sequence[str], questions: Sequence[str]) -> int:
     """How many of these questions these systems have answered."""
     wanted = {(system, question) for system in systems for question in questions}
     return len(wanted & {(one.system, one.question) for one in log.results})
@@ -188,7 +188,7 @@ class _System:
             within = documents if self.bench.suite.data.scope == "document" else {}
             self._ask(Asking(self.system, fabula, kit, within), asked, kit)
 
-    def _ingest(self, fabula: Fabula, missing: Sequence[Question]) -> dict[str, str]:
+    def _ingest(self, collection: Collection, missing: Sequence[Question]) -> dict[str, str]:
         graph = self.system.settings.collection
         made = self.made.setdefault(graph, {})
         needed = {question.text for question in missing}
@@ -200,10 +200,10 @@ class _System:
         self.watching.begin(f"{self.system.name}: texts", len(texts))
         began = time.monotonic()
         try:
-            made |= ingested(texts, self.data.name, self.system, fabula, self._step)
+            made |= ingested(texts, self.data.name, self.system, collection, self._step)
         finally:
             self.kept.took("ingest", graph, time.monotonic() - began)
-        self.kept.graphs[graph] = cost(fabula, self.system, self.data.name, self.data.texts)
+        self.kept.graphs[graph] = cost(collection, self.system, self.data.name, self.data.texts)
         return made
 
     def _ask(self, asking: Asking, questions: Sequence[Question], kit: Kit) -> None:

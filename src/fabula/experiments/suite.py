@@ -6,12 +6,19 @@ import tomllib
 from collections.abc import Iterable
 from importlib import resources
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
 
 from fabula.errors import NotFound, SettingsError, did_you_mean, first_problem
-from fabula.settings import Settings
+from fabula.settings import names, paths
 
 Ask = Literal["answer", "choose", "retrieve"]
 """What a question is asked for: an answer, one of its options, or only a context."""
@@ -42,8 +49,29 @@ RUNNING = (
 """Settings of where and how a run goes, which change no result; they are no suite's."""
 MODELS = ("model", "aspect_model", "embedding_model", "rerank_model")
 """Settings that a suite can name for all its systems, and the one who runs it can replace."""
-METHOD = tuple(name for name in Settings.model_fields if name not in (*RUNNING, *MODELS))
-"""Settings that are a system's own: a suite says them all, the environment none."""
+METHOD = tuple(name for name in names() if name not in (*RUNNING, *MODELS))
+"""Settings that are a system's own, by their whole names: a suite says them all, the environment
+none."""
+SHORT = ("aspects", *(name.rpartition(".")[2] for name in METHOD if "." in name))
+OWN = (*METHOD, *(name for name in dict.fromkeys(SHORT) if name not in METHOD and paths(name)))
+"""Those names, and the short ones that stand for some of them, as `levels`."""
+
+
+def _flat(given: Any) -> Any:
+    """Settings by their whole names: TOML has `aspects.levels = 3` as a table in a table."""
+    if not isinstance(given, dict):
+        return given
+    flat: dict[str, Any] = {}
+    for name, value in given.items():
+        if isinstance(value, dict):
+            flat |= {f"{name}.{one}": own for one, own in value.items()}
+        else:
+            flat[name] = value
+    return flat
+
+
+OwnSettings = Annotated[dict[str, Any], BeforeValidator(_flat)]
+"""Settings of systems by names that are OWN."""
 
 
 class _Part(BaseModel):
@@ -72,7 +100,7 @@ class SystemPart(_Part):
     """
 
     preset: Literal["fabula", "raptor", "naive"] = "fabula"
-    settings: dict[str, Any] = {}
+    settings: OwnSettings = {}
     aspects: tuple[str, ...] = ()
     kinds: tuple[Literal["chunk", "summary", "detail"], ...] = ()
 
@@ -104,7 +132,7 @@ class Suite(_Part):
     data: DataPart
     metrics: tuple[str, ...] = Field(min_length=1)
     systems: dict[str, SystemPart] = Field(min_length=1)
-    settings: dict[str, Any] = {}
+    settings: OwnSettings = {}
     models: dict[str, str] = {}
     sweep: SweepPart | None = None
     limits: LimitsPart = LimitsPart(texts=None, questions=None)
@@ -114,11 +142,11 @@ class Suite(_Part):
     def _names_what_is_there(self) -> Suite:
         """Raises ValueError for a setting, a model or a system that isn't there."""
         _known(self.models, MODELS, "models.")
-        _known(self.settings, METHOD, "settings.")
+        _known(self.settings, OWN, "settings.")
         for name, system in self.systems.items():
-            _known(system.settings, METHOD, f"systems.{name}.settings.")
+            _known(system.settings, OWN, f"systems.{name}.settings.")
         if self.sweep:
-            _known([self.sweep.setting], METHOD, "sweep.setting = ")
+            _known([self.sweep.setting], OWN, "sweep.setting = ")
             _known(self.sweep.systems, list(self.systems), "sweep.systems: ", what="system")
         return self
 
@@ -159,12 +187,12 @@ def _text(name_or_path: str) -> str:
 
 
 def _known(
-    names: Iterable[str], known: Iterable[str], place: str, what: str = "setting of a system"
+    given: Iterable[str], known: Iterable[str], place: str, what: str = "setting of a system"
 ) -> None:
     known = list(known)
-    for name in names:
+    for name in given:
         if name in known:
             continue
-        if name in Settings.model_fields:
+        if name in names():
             raise ValueError(f"{place}{name} is said elsewhere: by a flag or in the environment")
         raise ValueError(f"{place}{name} is no {what}. {did_you_mean(name, known)}".rstrip(" ."))

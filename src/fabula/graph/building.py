@@ -35,14 +35,19 @@ def recipe(
     settings: Mapping[str, Any],
     models: Mapping[str, Any],
     base: Mapping[str, Recipe],
+    *,
+    offline: bool,
 ) -> Recipe:
-    """What a graph's part is made from; `base` are the recipes of those that it rests on."""
+    """What a graph's part is made from; `base` are the recipes of those that it rests on.
+
+    Where no chat model is asked, prompts change nothing.
+    """
     return {
         "graph": graph.name,
         "version": graph.version,
         "settings": dict(settings),
         "models": dict(models),
-        "prompts": graph.prompts_digest(),
+        "prompts": "" if offline else graph.prompts_digest(),
         "rests_on": {name: fingerprint(base[name]) for name in (TEXT, *graph.rests_on)},
     }
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 from pydantic import BaseModel
 
 from fabula.errors import SettingsError, did_you_mean
-from fabula.graph import Edge, Node
+from fabula.graph import TEXT, Edge, Node
 from fabula.model import Chunk, Document
 
 if TYPE_CHECKING:
@@ -25,6 +25,12 @@ if TYPE_CHECKING:
 
 GROUP = "fabula.graphs"
 """The group of entry points by which a package brings a graph, Fabula's own as any other."""
+
+LABELS = (
+    *("Chunk", "Collection", "Document", "Element", "Lock", "Part", "Passage", "Retired"),
+    *("Schema", "Staged"),
+)
+"""What no graph may call its nodes: the core's own."""
 
 Role = Literal["model", "aspect_model"]
 """Which chat model is asked: the usual one, or the one for judgements."""
@@ -156,8 +162,12 @@ class Graph(Generic[Knobs]):
 
 @cache
 def graphs() -> Mapping[str, Graph[Any]]:
-    """The graphs that are installed, by name, each after those it rests on."""
+    """The graphs that are installed, by name, each after those it rests on.
+
+    Raises SettingsError for two that can't stand side by side, or one that can't stand alone.
+    """
     found: dict[str, Graph[Any]] = {one.name: one.load() for one in entry_points(group=GROUP)}
+    _refuse_unfit(found)
     ordered: dict[str, Graph[Any]] = {}
 
     def add(name: str) -> None:
@@ -177,6 +187,26 @@ def graph(name: str) -> Graph[Any]:
         return known[name]
     hint = did_you_mean(name, known, f"There are: {', '.join(known)}.")
     raise SettingsError(f"There is no graph {name!r}. {hint}")
+
+
+def _refuse_unfit(found: Mapping[str, Graph[Any]]) -> None:
+    """A label tells what a node is: were it two graphs', each would find the other's."""
+    owners = dict.fromkeys(LABELS, "Fabula itself")
+    for name, graph in sorted(found.items()):
+        if graph.name != name or name == TEXT:
+            raise SettingsError(f"A package brings the graph {graph.name!r} by the name {name!r}.")
+        if missing := [below for below in graph.rests_on if below not in found]:
+            raise SettingsError(
+                f"The graph {name!r} rests on {missing[0]!r}, which no package has: install it, or "
+                f"remove the package of {name!r}."
+            )
+        for label in (*graph.passages, *graph.elements):
+            if label in owners:
+                raise SettingsError(
+                    f"Nodes labelled {label!r} are made by {owners[label]} and by the graph "
+                    f"{name!r}: remove the package of one."
+                )
+            owners[label] = f"the graph {name!r}"
 
 
 @cache

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from fabula.collection import Collection
 from fabula.errors import FabulaError
-from fabula.graphs.aspects.sets import read_aspects
 from fabula.model import Hit
 from fabula.plot.layout import lay_out
 from fabula.plot.page import to_page
@@ -16,7 +16,6 @@ from fabula.plot.png import has_fonts, refuse_missing, to_png
 from fabula.plot.reading import read
 from fabula.plot.svg import Picture, draw
 from fabula.retrieve.path import Path as Steps
-from fabula.service import Fabula
 
 SUFFIXES = (".html", ".svg", ".png")
 LONGEST = 100
@@ -34,7 +33,7 @@ class Plotted:
 
 
 def plot(
-    fabula: Fabula, document: str, file: str | Path | None = None, question: str = ""
+    collection: Collection, document: str, file: str | Path | None = None, question: str = ""
 ) -> Plotted:
     """Draws a document, named by id, title or file, into `file`: .html, .svg or .png.
 
@@ -44,13 +43,14 @@ def plot(
     where the document changes meanwhile.
     """
     refuse_undrawable(file)
-    entry = fabula.document(document)
+    entry = collection.document(document)
     target = Path(file or f"{_name(entry.title) or entry.id}.html")
     steps = Steps()
-    hits = fabula.retrieve(question, document=entry.id, path=steps) if question else []
+    hits = collection.retrieve(question, document=entry.id, path=steps) if question else []
     mode = steps.root.steps[0].note if question else ""
-    known = read(fabula.store, entry)
-    order = [aspect.name for aspect in read_aspects(fabula.settings.aspects)]
+    known = read(collection.store, entry)
+    made = entry.graphs.get("aspects")
+    order = made.facts["aspects"] if made else []
     picture = Picture(
         title=entry.title,
         author=entry.author,

@@ -22,6 +22,11 @@ SETTINGS = {
     "db.tx_log.preallocate": "false",
     "db.tx_log.rotation.size": "32m",
     "db.tx_log.rotation.retention_policy": "keep_none",
+    # Every segment of a vector index is searched on its own, and by default each book adds one:
+    # merging begins at fifty. Internal settings, so a new version of Neo4j may not know them; it
+    # then refuses to start and names them (tests/test_server_merging.py).
+    "internal.dbms.index.vector.merge_policy": "TIERED",
+    "internal.dbms.index.vector.segments_per_tiers": "2.0",
 }
 """What every server of Fabula's has in common; docker-compose.yml says the same."""
 

@@ -21,8 +21,7 @@ from fabula.errors import StoreError
 from fabula.graph import TEXT, Owner, Part, Record
 from fabula.model import Entry, Filters, Hit, Layer, Vector
 from fabula.queries import over, query
-from fabula.store import schema
-from fabula.store.migration import migrate
+from fabula.store import migration, schema
 from fabula.store.parts import lock, refuse_broken, stage, switch
 from fabula.store.rows import bounds, entry, made_space, unwired, wire
 from fabula.store.schema import Index
@@ -158,6 +157,11 @@ class Store:
         [row] = self.rows("core/count_documents", collection=collection)
         return row["documents"], row["all"]
 
+    def passages(self) -> int:
+        """How many passages all collections have together."""
+        [row] = self.rows("core/count_checked", collection="", document="")
+        return int(row["passages"])
+
     def named(self, collection: str, name: str, limit: int, *, whole: bool = False) -> list[Entry]:
         """The documents that a name fits best, at most `limit` or a few more.
 
@@ -279,11 +283,11 @@ class Store:
     def make_schema(self) -> None:
         """Makes what the graph is kept by, and sweeps up what a crash has left, once.
 
-        A graph of an older version of Fabula is migrated. Raises StoreError for one of a newer.
+        Raises StoreError for a graph of another version of Fabula.
         """
         with self._making:
             if not self._has_schema:
-                migrate(self)
+                migration.record(self)
                 schema.make(self)
                 self._sweep()
                 self._has_schema = True

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from fabula.graph import TEXT
 from fabula.graph.method import Graph
 from fabula.model import Entry
 from fabula.queries import FOLDER, read
@@ -19,7 +21,7 @@ MOST = 20
 REBUILD = "run `fabula ingest --rebuild --collection {collection} {source}`"
 UNOWNED = (
     "ingest the file they came from again, or delete them in Neo4j with "
-    "`MATCH (n:Passage|Element) WHERE n.document {which} DETACH DELETE n`"
+    "`MATCH (n:Part|Passage|Element) WHERE n.document {which} DETACH DELETE n`"
 )
 
 
@@ -42,10 +44,14 @@ class Violation:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What was looked at, what is wrong with it, and what is worth saying though it is right."""
+    """What was looked at, what is wrong with it, and what is worth saying though it is right.
+
+    `graphs` are how many of the documents have each graph but their text.
+    """
 
     documents: int
     passages: int
+    graphs: Mapping[str, int]
     violations: tuple[Violation, ...]
     notes: tuple[str, ...]
 
@@ -68,7 +74,8 @@ def check(
             violations += look.violations(one, entries)
     [counted] = store.rows("core/count_checked", collection=collection, document=document)
     notes = tuple(_notes(store, collection, document))
-    return Findings(len(entries), counted["passages"], tuple(violations), notes)
+    has = Counter(name for entry in entries for name in entry.graphs if name != TEXT)
+    return Findings(len(entries), counted["passages"], dict(has), tuple(violations), notes)
 
 
 def _statements(graphs: Iterable[Graph[Any]]) -> dict[str, str]:

@@ -2,26 +2,86 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from fabula.errors import StoreError
+from fabula.queries import query
 
 if TYPE_CHECKING:
     from fabula.store import Store
 
+LOG = logging.getLogger("fabula")
+
 VERSION = 2
+FIRST = 1
+"""The version that was not recorded."""
+
+Step = Callable[["Store"], None]
+"""A part of a migration; done again, or gone on with after it was killed, it ends the same."""
 
 
-def migrate(store: Store) -> None:
-    """Brings a graph of an older version to this one, step by step.
-
-    Raises StoreError for a graph of a newer version.
-    """
-    [row] = store.rows("core/find_schema")
-    if (row["version"] or 0) > VERSION:
+def is_old(store: Store) -> bool:
+    """Whether the graph is to be migrated. Raises StoreError for a graph of a newer version."""
+    version = _version(store)
+    if version > VERSION:
         raise StoreError(
-            f"This graph is of a newer Fabula (schema {row['version']}, and this one knows "
-            f"{VERSION}): upgrade Fabula, or use another graph."
+            f"This graph is of a newer Fabula (its schema is {version}, and this one knows those "
+            f"up to {VERSION}): upgrade Fabula with `pip install --upgrade fabula`, or use another "
+            "graph, with another FABULA_HOME or NEO4J_URI."
         )
-    if row["version"] is None:
+    return 0 < version < VERSION
+
+
+def migrate(store: Store, migrations: Mapping[int, Sequence[Step]]) -> None:
+    """Brings an old graph to this version by the steps to each version, and says so.
+
+    What was stopped half way is gone on with: a version is recorded after its last step. One
+    process at a time does it, and all others wait.
+    """
+    with _turn(store):
+        if not is_old(store):
+            return
+        was = _version(store)
+        store.rows("core/save_schema", version=was)
+        LOG.warning(
+            "This graph is of an older Fabula: it is migrated from schema %d to %d, which may take "
+            "minutes. Should this be stopped, the next command goes on with it.",
+            was,
+            VERSION,
+        )
+        for version in range(was + 1, VERSION + 1):
+            for step in migrations[version]:
+                step(store)
+            store.rows("core/save_schema", version=version)
+
+
+def record(store: Store) -> None:
+    """Records this version in a new graph. Raises StoreError for a graph of another version."""
+    if is_old(store):
+        raise StoreError("This graph is of an older Fabula: open it with `fabula list` first.")
+    if not _version(store):
         store.rows("core/save_schema", version=VERSION)
+
+
+def _version(store: Store) -> int:
+    """The version of the graph's schema; 0 of a graph that has none yet."""
+    [row] = store.rows("core/find_schema")
+    if row["version"] is not None:
+        return int(row["version"])
+    [found] = store.rows("migrate/find_unversioned")
+    return FIRST if found["traces"] else 0
+
+
+@contextmanager
+def _turn(store: Store) -> Iterator[None]:
+    """Keeps all others from migrating; they wait. It ends with this process, however that ends."""
+    store.rows("core/schema_lock_id")
+    with store.session() as session, session.begin_transaction() as transaction:
+        transaction.run(query("migrate/save_turn")).consume()
+        try:
+            yield
+        finally:
+            transaction.close()

@@ -13,7 +13,7 @@ import numpy as np
 
 from fabula import queries
 from fabula.errors import NotFound, SpaceError, StoreError
-from fabula.graph import Edge, Node, Owner, Part
+from fabula.graph import TEXT, Edge, Node, Owner, Part
 from fabula.queries import query
 from fabula.store.rows import made_space, part_id, part_properties, unwired, wire
 from fabula.store.space import Space, refuse_reembedding
@@ -85,8 +85,11 @@ def switch(
     _refuse_incomplete(transaction, run, parts)
     _refuse_baseless(transaction, parts)
     created_at, replaced = None, False
-    for owner in owners:
-        [old] = transaction.run(query("core/switch_out"), owner._asdict())
+    # Text first: with it goes whatever rested on it, a graph that was built meanwhile, too, and one
+    # whose package is not installed any more.
+    for owner in sorted(owners, key=lambda owner: owner.graph != TEXT):
+        statement = "core/switch_out_document" if owner.graph == TEXT else "core/switch_out"
+        [old] = transaction.run(query(statement), owner._asdict())
         created_at = old["created_at"] or created_at
         replaced = replaced or old["nodes"] > 0
     transaction.run(query("core/switch_in"), run=run, created_at=created_at).consume()
@@ -174,7 +177,12 @@ def _row(owner: Owner, node: Node, space: Space) -> dict[str, Any]:
     if not WORD.fullmatch(node.label):
         raise StoreError(f"{node.label!r} is no label.")
     shared = {"collection": owner.collection, "kind": node.label.lower(), "graph": owner.graph}
-    properties = {"name": _name(node), **node.properties, **shared, "sources": list(node.sources)}
+    properties = {
+        "name": caption(str(node.properties.get("text", node.id))),
+        **node.properties,
+        **shared,
+        "sources": list(node.sources),
+    }
     if node.label == "Document":
         # It is no part of itself, and rests on nothing.
         del properties["sources"], properties["kind"], properties["graph"]
@@ -187,9 +195,10 @@ def _row(owner: Owner, node: Node, space: Space) -> dict[str, Any]:
     return row | {"embedding": wire(node.embedding)}
 
 
-def _name(node: Node) -> str:
-    text = " ".join(str(node.properties.get("text", node.id))[: 4 * NAME].split())
-    return text if len(text) <= NAME else text[: NAME - 1].rsplit(" ", 1)[0] + "…"
+def caption(text: str) -> str:
+    """The first words of a text, for a name."""
+    line = " ".join(text[: 4 * NAME].split())
+    return line if len(line) <= NAME else line[: NAME - 1].rsplit(" ", 1)[0] + "…"
 
 
 def _part_row(part: Part) -> dict[str, Any]:

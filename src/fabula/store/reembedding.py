@@ -18,7 +18,7 @@ from neo4j.exceptions import Neo4jError
 from fabula.errors import StoreError
 from fabula.graph import fingerprint
 from fabula.model import Vectors
-from fabula.queries import embedding, index_name, label, query
+from fabula.queries import embedding, index_name, label, over, query
 from fabula.store import Store, schema
 from fabula.store.parts import lock_collection
 from fabula.store.rows import made_space, wire
@@ -122,6 +122,22 @@ def save(store: Store, space: Space, passages: Sequence[Unembedded], vectors: Ve
     ]
     slot, size = embedding(space.next_slot), label(space.next_dimensions)
     store.rows("core/reembed_save", rows=rows, next=slot, label=size)
+
+
+def copy(store: Store, space: Space) -> None:
+    """Puts the embeddings into the other slot as they are."""
+    asked = {"collection": space.collection, "embedding": space.embedding}
+    with store.session() as session:
+        copying = query("core/reembed_copy")
+        session.run(copying, asked, next=embedding(space.next_slot)).consume()
+
+
+def drop_unused(store: Store, space: Space) -> None:
+    """Drops the next slot's index where no collection's questions go to it."""
+    name = index_name(space.next_dimensions, space.next_slot)
+    if name not in {one.index for one in store.spaces()}:
+        dropping = query("core/schema_drop_passage_vectors")
+        store.run(over(dropping, space.next_dimensions, space.next_slot), name)
 
 
 def index(store: Store, space: Space) -> None:

@@ -32,6 +32,7 @@ STATEMENTS = (
     "schema_document_stem",
     "schema_document_text",
     "schema_passage_document",
+    "schema_passage_kind",
     "schema_element_document",
     "schema_passage_texts",
 )

@@ -32,6 +32,11 @@ class Space:
     phase: str = ""
 
     @property
+    def kind(self) -> tuple[str, int]:
+        """What its embeddings are of: the model, and their dimensions."""
+        return self.model, self.dimensions
+
+    @property
     def index(self) -> str:
         """The vector index that its embeddings are in."""
         return queries.index_name(self.dimensions, self.slot)

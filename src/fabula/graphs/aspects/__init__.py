@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fabula.graph.method import Graph
@@ -21,6 +21,13 @@ def _settings(knobs: Knobs, offline: bool) -> Mapping[str, Any]:
     return knobs.model_dump(mode="json", exclude=left_out) | {"set": aspects}
 
 
+def _tell(facts: Mapping[str, Any]) -> Sequence[str]:
+    if not facts.get("assigned"):
+        return ()
+    names = ", ".join(facts["assigned"])
+    return (f"found in no cluster, so given to the nearest: {names}",)
+
+
 GRAPH = Graph(
     name="aspects",
     about="a tree of summaries for each narrative aspect, and details",
@@ -33,4 +40,5 @@ GRAPH = Graph(
     prompts=prompts.FOLDER,
     cypher=FOLDER / "aspects",
     settings=_settings,
+    tell=_tell,
 )

@@ -27,7 +27,12 @@ def nodes_of(
         Node(
             one.id,
             SUMMARY,
-            {"name": _name(one), "aspect": one.aspect, "level": one.level, **_place(one)},
+            {
+                "name": summary_name(one.aspect, one.level, one.text),
+                "aspect": one.aspect,
+                "level": one.level,
+                **_place(one),
+            },
             tuple(chunks[row].id for row in sorted(below[one.id])),
             one.embedding,
         )
@@ -100,11 +105,11 @@ def _chunks_below(chunks: Sequence[Chunk], summaries: Sequence[Summary]) -> dict
     return below
 
 
-def _name(summary: Summary) -> str:
+def summary_name(aspect: str, level: int, text: str) -> str:
     """A caption, as 'plot 2: Scrooge, a miser in London,…'."""
-    line = " ".join(summary.text.split())
+    line = " ".join(text.split())
     first_words = line if len(line) <= CAPTION else f"{line[:CAPTION].rsplit(' ', 1)[0]}…"
-    return f"{summary.aspect} {summary.level}: {first_words}"
+    return f"{aspect} {level}: {first_words}"
 
 
 def _place(one: Summary | Detail) -> dict[str, Any]:

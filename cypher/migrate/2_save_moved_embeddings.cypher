@@ -1,0 +1,8 @@
+// Puts the embeddings that were being moved into the place of the former ones.
+CYPHER 25
+MATCH (passage:Chunk|Summary|Detail)
+WHERE passage.next_embedding IS NOT NULL
+CALL (passage) {
+  CALL db.create.setNodeVectorProperty(passage, 'embedding', passage.next_embedding)
+} IN TRANSACTIONS OF 1000 ROWS
+  ON ERROR RETRY FOR 30 SECONDS THEN FAIL

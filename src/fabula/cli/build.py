@@ -1,0 +1,39 @@
+"""`fabula build`: a graph for documents that are there."""
+
+from __future__ import annotations
+
+import click
+
+from fabula.cli.expected import show_expected
+from fabula.cli.ingest import make_graphs
+from fabula.cli.options import GRAPH, WRITING, settings_flags
+from fabula.cli.screen import notice_offline
+from fabula.cli.starting import opened
+from fabula.settings import Settings
+
+
+@click.command("build")
+@click.argument("graph")
+@click.argument("documents", nargs=-1)
+@click.option("--rebuild", is_flag=True, help="make it anew, as at a first build")
+@click.option("--dry-run", is_flag=True, help="only say what it would ask and cost")
+@settings_flags(*GRAPH, *WRITING)
+def command(
+    graph: str, documents: tuple[str, ...], rebuild: bool, dry_run: bool, settings: Settings
+) -> None:
+    """Build GRAPH, as aspects, for DOCUMENTS (ids, titles or files), or for all of the collection.
+
+    Their texts stay as they are, and so do other graphs, but those that rest on this one. What is
+    built already, from the same, is left as it is.
+    """
+    notice_offline(settings)
+    if dry_run:
+        with opened(settings) as fabula:
+            show_expected(fabula.build(graph, *documents, rebuild=rebuild, dry=True), settings)
+        return
+    make_graphs(
+        settings,
+        lambda fabula, listener: fabula.build(
+            graph, *documents, rebuild=rebuild, listener=listener
+        ),
+    )

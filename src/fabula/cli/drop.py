@@ -1,0 +1,41 @@
+"""`fabula drop`: a graph out of documents."""
+
+from __future__ import annotations
+
+import click
+
+from fabula.cli.options import GRAPH, settings_flags
+from fabula.cli.screen import counted
+from fabula.cli.starting import opened
+from fabula.settings import Settings
+
+
+@click.command("drop")
+@click.argument("graph")
+@click.argument("documents", nargs=-1)
+@click.option("--dry-run", is_flag=True, help="only say what would go")
+@click.option("--yes", is_flag=True, help="don't ask")
+@settings_flags(*GRAPH)
+def command(
+    graph: str, documents: tuple[str, ...], dry_run: bool, yes: bool, settings: Settings
+) -> None:
+    """Take GRAPH out of DOCUMENTS (ids, titles or files), or out of all of the collection.
+
+    What rests on it goes, too; texts and other graphs stay. `fabula build` makes it again, and
+    replies that are kept are not paid for twice.
+    """
+    with opened(settings) as fabula:
+        found = fabula.drop(graph, *documents, dry=True)
+        if not found:
+            click.echo(f"No such document of collection {fabula.name!r} has the graph {graph}.")
+            return
+        others = sorted({name for _, names in found for name in names if name != graph})
+        resting = f", and {', '.join(others)}, which rests on it," if others else ""
+        if not (yes or dry_run):
+            documents_of = f"{counted(len(found), 'document')} of collection {fabula.name!r}"
+            click.confirm(f"Drop {graph}{resting} from {documents_of}?", abort=True)
+        if not dry_run:
+            found = fabula.drop(graph, *(entry.id for entry, _ in found))
+    done = "would drop" if dry_run else "dropped   "
+    for entry, names in found:
+        click.echo(f"{done} {', '.join(names)}: {entry.title} ({entry.id})")

@@ -1,0 +1,148 @@
+"""A graph as a stranger's package brings it: the sections of a text, each under its heading."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby, islice, pairwise
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from fabula import tokens
+from fabula.graph import Edge, Node
+from fabula.graph.method import Built, Graph, Known, Models, Text, Work
+from fabula.model import Chunk, Filters, Hit, Passage, Vector
+from fabula.providers import Reply
+from fabula.queries import read
+from fabula.retrieve.modes import Mode, Tools
+
+CYPHER = Path(__file__).parent / "cypher"
+
+
+class Knobs(BaseModel):
+    """The table `[sections]`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    words: int = Field(12, ge=1, description="words of a section's beginning that stand for it")
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """A section: its heading, how it begins, and the chunks that it is."""
+
+    heading: str
+    beginning: str
+    chunks: tuple[Chunk, ...]
+
+    @property
+    def text(self) -> str:
+        """What is embedded."""
+        return f"{self.heading}\n{self.beginning}"
+
+
+def build(text: Text, knobs: Knobs, models: Models, known: Known, work: Work) -> Built:
+    """A passage for each section, an element for each heading, and the chunks below."""
+    found = [_stretch(list(chunks), knobs.words) for chunks in _sections(text.chunks)]
+    ids = [_id(text.document.id, str(place), one.text) for place, one in enumerate(found)]
+    kept = {node.id: node.embedding for node in known.nodes if node.embedding is not None}
+    missing = {id: one.text for id, one in zip(ids, found, strict=True) if id not in kept}
+    vectors = kept | dict(_embed(missing, models, work))
+    nodes: list[Node] = []
+    edges = [Edge("NEXT_SECTION", one, other) for one, other in pairwise(ids)]
+    for id, one in zip(ids, found, strict=True):
+        section, heading = _nodes(id, one, vectors[id])
+        nodes += [section, heading]
+        edges.append(Edge("HEADED", section.id, heading.id))
+        edges += [Edge("COVERS", section.id, chunk.id) for chunk in one.chunks]
+    return Built(tuple(nodes), tuple(edges), {"sections": len(found), "words": knobs.words})
+
+
+def _sections(chunks: Sequence[Chunk]) -> Iterator[Iterable[Chunk]]:
+    for _, section in groupby(chunks, key=lambda chunk: chunk.section):
+        yield section
+
+
+def _stretch(chunks: Sequence[Chunk], words: int) -> Stretch:
+    said = " ".join(chunk.text for chunk in chunks).split()
+    return Stretch(chunks[0].section, " ".join(said[:words]), tuple(chunks))
+
+
+def _embed(texts: Mapping[str, str], models: Models, work: Work) -> Iterator[tuple[str, Vector]]:
+    waiting = iter(texts.items())
+    while batch := list(islice(waiting, models.embedder.batch)):
+        work.progress.expect("embeddings", 1)
+        vectors = models.embedder.embed([text for _, text in batch]).vectors
+        work.progress.done("embeddings", models.meter.total())
+        yield from zip((id for id, _ in batch), vectors, strict=True)
+
+
+def _nodes(id: str, one: Stretch, embedding: Vector) -> tuple[Node, Node]:
+    sources = tuple(chunk.id for chunk in one.chunks)
+    place = {
+        "aspect": "",
+        "level": 1,
+        "section": one.heading,
+        "start": one.chunks[0].start,
+        "end": one.chunks[-1].end,
+        "text": one.text,
+        "tokens": tokens.count(one.text),
+    }
+    section = Node(id, "Section", {"name": one.heading, **place}, sources, embedding)
+    heading = Node(_id(id, "heading"), "Heading", {"text": one.heading}, sources[:1])
+    return section, heading
+
+
+def _id(*parts: str) -> str:
+    return hashlib.blake2b("\x1f".join(parts).encode(), digest_size=10).hexdigest()
+
+
+def tell(facts: Mapping[str, Any]) -> Sequence[str]:
+    """What a build says of itself."""
+    return [f"{facts['sections']} sections, {facts['words']} words of each"]
+
+
+# Its own way to ask
+
+
+class Width(BaseModel):
+    """The table `[contents]`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    width: int = Field(50, ge=1, description="sections that the index is asked for")
+
+
+def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
+    """The sections whose beginnings are nearest."""
+    vector = tools.embed(question)
+    with tools.path.step("contents") as step:
+        statement = read(CYPHER / "find_sections.cypher")
+        hits = tools.found(statement, vector, filters, depth=tools.knobs.width, limit=tools.k)
+        step.found(hits)
+    return hits
+
+
+def answer(question: str, context: Sequence[Passage], tools: Tools) -> Iterator[Reply]:
+    """Where to read, and no more: a table of contents."""
+    del question, tools
+    for passage in context:
+        yield Reply(f"Read {passage.hit.section} [{passage.number}]. ")
+
+
+GRAPH = Graph(
+    name="sections",
+    about="the sections of a text, each under its heading",
+    version=1,
+    knobs=Knobs,
+    build=build,
+    passages=("Section",),
+    elements=("Heading",),
+    edges=("NEXT_SECTION", "HEADED", "COVERS"),
+    modes={"contents": Mode(retrieve, "sections alone", Width, "sections", answer)},
+    cypher=CYPHER,
+    tell=tell,
+)

@@ -1,0 +1,96 @@
+"""A vector index made anew: all is found in it, and nothing is lost by a stop."""
+
+from __future__ import annotations
+
+import pytest
+
+from conftest import cypher
+from fabula import App
+from fabula.cli import main
+from fabula.errors import SpaceError
+from fabula.graph.method import graphs
+from fabula.model import Filters
+from fabula.queries import query
+from fabula.store import Store, reembedding
+from fabula.store.checks import check
+from fabula.store.space import Space
+from graphs import DIMENSIONS, put, small_graph, vector
+
+STEPS = ("core/reembed_copy", "core/save_parts", "core/reembed_clear", "core/reembed_end")
+
+
+class Crash(BaseException):
+    """Stands for whatever ends a process; nothing catches it."""
+
+
+@pytest.fixture
+def two(store: Store, graph_url: str) -> Store:
+    """A document in each of two collections, of one space."""
+    for collection in ("default", "other"):
+        store.prepare(collection, "test-model", DIMENSIONS)
+        put(store, small_graph(collection=collection))
+    return store
+
+
+def is_whole(store: Store, slot: int) -> None:
+    for collection in ("default", "other"):
+        space = store.space(collection)
+        assert space is not None
+        assert (space.slot, space.phase, space.kind) == (slot, "", ("test-model", DIMENSIONS))
+        assert len(store.nearest(vector(0), 30, Filters(collection), "test-model")) == 18
+    assert check(store, graphs().values()).violations == ()
+
+
+def test_questions_go_to_an_index_that_was_just_made(two: Store) -> None:
+    before = two.nearest(vector(7), 10, Filters("default"), "test-model")
+    with App() as app:
+        moved = app.compact()
+    assert [(space.collection, space.slot) for space in moved] == [("default", 2), ("other", 2)]
+    is_whole(two, 2)
+    assert two.nearest(vector(7), 10, Filters("default"), "test-model") == before
+    [row] = cypher(two, "MATCH (n:Passage) RETURN count(n.embedding) AS left")
+    assert row == {"left": 0}
+    with App() as app:
+        app.compact()
+    is_whole(two, 1)
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_stopped_anywhere_the_same_command_goes_on(
+    two: Store, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    def crashing(name: str) -> str:
+        if name == step:
+            raise Crash
+        return query(name)
+
+    with monkeypatch.context() as patched, App() as app, pytest.raises(Crash):
+        patched.setattr(reembedding, "query", crashing)
+        app.compact()
+    for collection in ("default", "other"):
+        found = two.nearest(vector(0), 30, Filters(collection), "test-model")
+        assert len(found) == 18, "questions go on where it was stopped"
+    with App() as app:
+        app.compact()
+    slots = {space.slot for space in two.spaces()}
+    assert len(slots) == 1
+    is_whole(two, slots.pop())
+
+
+def test_documents_wait_until_it_has_ended(two: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(store: Store, space: Space) -> None:
+        with pytest.raises(SpaceError, match="is being re-embedded"):
+            put(store, small_graph("b.txt"))
+        copy(store, space)
+
+    copy = reembedding.copy
+    monkeypatch.setattr(reembedding, "copy", refused)
+    with App() as app:
+        app.compact()
+    is_whole(two, 2)
+
+
+def test_the_command_says_what_it_did(two: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["db", "compact"], standalone_mode=False)
+    assert "compacted  default: passage_vectors_8_2\n" in capsys.readouterr().out
+    is_whole(two, 2)

@@ -1,0 +1,239 @@
+"""No statement crosses from one collection into another, however they are called."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import neo4j
+import pytest
+
+from conftest import connect, cypher, wipe
+from fabula.explore import names, shipped
+from fabula.graph import Node, Part
+from fabula.queries import FOLDER, over, query
+from fabula.server import Address
+from fabula.store import Store
+from fabula.store.reading import run
+from fabula.store.rows import LAST_CHARACTER, wire
+from graphs import DIMENSIONS, MODEL, put, small_graph, vector
+
+HOSTILE = (
+    "default",
+    'it\'s "quoted" \\',
+    "x\\' OR 1=1 //",
+    "$collection 默认\u200b\U0001f4d6",
+    " ",
+)
+"""Names of collections. Each has the same two books; the text of each bears a mark of its own."""
+BEYOND = {
+    "core/clear_retired": "sweeps the whole graph",
+    "core/clear_staged": "sweeps the whole graph",
+    "core/count_run": "a run's name is its own",
+    "core/find_heap": "tells of the server",
+    "core/find_indexes": "tells of the server",
+    "core/find_schema": "tells of the whole graph",
+    "core/find_spaces": "lists the collections",
+    "core/find_time": "tells of the server",
+    "core/find_version": "tells of the server",
+    "core/reembed_save": "writes what reembed_find has found",
+    "core/reembed_turn": "takes a lock",
+    "core/save_parts": "writes what find_parts has found",
+    "core/save_schema": "tells of the whole graph",
+    "core/stage_edges": "a run's name is its own",
+    "core/stage_nodes": "a run's name is its own",
+    "core/stage_passages": "a run's name is its own",
+    "core/switch_in": "a run's name is its own",
+    "core/switch_lock": "takes locks",
+    "core/switch_tie": "ties what a run has staged to what it rests on",
+}
+"""Statements that name no collection, and why that is right; the schema's are all such."""
+TAKES_IDS = {"document", "passages", "summaries", "nodes", "ids", "id", "first_document"}
+ROOMS = ("core", "aspects")
+STATEMENTS = [
+    f"{room}/{path.stem}"
+    for room in ROOMS
+    for path in sorted((FOLDER / room).glob("*.cypher"))
+    if not path.stem.startswith("schema_")
+]
+WITHIN = [name for name in STATEMENTS if name not in BEYOND]
+WIDE = {"limit": 500, "distance": 1}
+"""What lets a query find something in books of four chunks."""
+BY_ITSELF = ("core/reembed_clear",)
+"""It commits as it goes, and nothing but a collection's name is given to it."""
+
+
+def mark(collection: str) -> str:
+    """What every text of a collection has in it, and no other's."""
+    return f"mark{HOSTILE.index(collection)}x"
+
+
+def marked(parts: list[Part], collection: str) -> list[Part]:
+    def one(node: Node) -> Node:
+        told = dict(node.properties)
+        for name in {"text", "title", "title_key", "author", "name", "sha256"} & told.keys():
+            told[name] = f"{told[name]} {mark(collection)}."
+        return replace(node, properties=told)
+
+    return [replace(part, nodes=tuple(map(one, part.nodes))) for part in parts]
+
+
+@pytest.fixture(scope="module")
+def tenants(address: Address) -> Iterator[Store]:
+    """All collections, and ties between each two that are next to each other, which are wrong."""
+    with connect(address) as store:
+        wipe(store)
+        for name in HOSTILE:
+            store.prepare(name, MODEL, DIMENSIONS)
+            for source in ("a.txt", "b.txt"):
+                put(store, marked(small_graph(source, collection=name), name))
+        for one, other in zip(HOSTILE, (*HOSTILE[1:], HOSTILE[0]), strict=True):
+            for start, tie, end in (
+                ("Summary", "SUMMARIZES {weight: 1.0}", "Chunk"),
+                ("Summary", "SUMMARIZES {weight: 1.0}", "Summary"),
+                ("Detail", "DETAILS", "Chunk"),
+                ("Chunk", "NEXT_CHUNK", "Chunk"),
+                ("Chunk", "FROM_DOCUMENT", "Document"),
+                ("Part", "PART_OF", "Document"),
+            ):
+                cypher(
+                    store,
+                    f"MATCH (a:{start} {{collection: $one}}), (b:{end} {{collection: $other}}) "
+                    f"WITH a, b LIMIT 20 CREATE (a)-[:{tie}]->(b)",
+                    one=one,
+                    other=other,
+                )
+        yield store
+        wipe(store)
+
+
+@pytest.fixture(scope="module")
+def foreign(tenants: Store) -> dict[str, list[str]]:
+    """What must not be seen from each collection: the others' ids and marks."""
+    ids: dict[str, list[str]] = {}
+    for row in cypher(
+        tenants,
+        "MATCH (n:Document|Passage) RETURN n.collection AS name, collect(n.id) AS ids",
+    ):
+        ids[row["name"]] = row["ids"]
+    return {
+        name: [text for other in HOSTILE if other != name for text in (*ids[other], mark(other))]
+        for name in HOSTILE
+    }
+
+
+def test_each_collection_is_there_with_its_own(tenants: Store) -> None:
+    assert [space.collection for space in tenants.spaces()] == sorted(HOSTILE)
+    for name in HOSTILE:
+        assert [one.collection for one in tenants.documents(name)] == [name] * 2
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_query_for_analysts_stays_in_its_collection(
+    name: str, tenants: Store, foreign: dict[str, list[str]]
+) -> None:
+    asked = shipped(name)
+    assert asked.parameters[0].name == "collection"
+    known = {one.name for one in asked.parameters}
+    for collection in HOSTILE:
+        values = asked.values({"collection": json.dumps(collection)})
+        values |= {one: value for one, value in WIDE.items() if one in known}
+        table = run(tenants, asked.statement, values)
+        shown = json.dumps(table.rows, ensure_ascii=False)
+        assert [one for one in foreign[collection] if one in shown] == []
+        # These need another text, which test_explore has.
+        assert table.rows or name in ("names", "section_words", "uncovered")
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_query_for_analysts_finds_nothing_by_anothers_ids(name: str, tenants: Store) -> None:
+    asked = shipped(name)
+    for parameter, label in (
+        ("document", "Document"),
+        ("first", "Document"),
+        ("summary", "Summary"),
+    ):
+        default = next((one.default for one in asked.parameters if one.name == parameter), None)
+        if default != "":
+            continue
+        [row] = cypher(
+            tenants,
+            f"MATCH (n:{label} {{collection: $name}}) RETURN n.id AS id LIMIT 1",
+            name=HOSTILE[1],
+        )
+        values = asked.values({"collection": HOSTILE[0], parameter: row["id"]})
+        assert run(tenants, asked.statement, values).rows == ()
+
+
+def test_a_statement_names_its_collection_or_is_on_the_list_of_those_that_need_none() -> None:
+    without = {name for name in STATEMENTS if "$collection" not in query(name)}
+    assert without == set(BEYOND)
+
+
+@contextmanager
+def undone(store: Store) -> Iterator[neo4j.Transaction]:
+    with store.session() as session, session.begin_transaction() as transaction:
+        yield transaction
+        transaction.rollback()
+
+
+def given(store: Store, mine: str, other: str, *, whole: bool) -> dict[str, Any]:
+    """Parameters that name one collection, and what is in another, or where `whole` no ids."""
+    [row] = cypher(
+        store,
+        "MATCH (d:Document {collection: $other}) WITH d LIMIT 1 "
+        "MATCH (n:Passage {document: d.id}) RETURN d.id AS document, d.sha256 AS sha256, "
+        "collect(n.id) AS passages, collect(CASE WHEN n:Summary THEN n.id END) AS summaries",
+        other=other,
+    )
+    document = "" if whole else row["document"]
+    named = {"document": document, "id": document, "first_document": document}
+    named |= {"last_document": document or LAST_CHARACTER, "ids": [row["document"]]}
+    named |= {"sha256": [row["sha256"]], "sources": [], "key": mark(other), "part": mark(other)}
+    named |= {"documents": [row["document"]], "words": f"{mark(other)} word detail plot"}
+    for parameter in ("passages", "nodes"):
+        named[parameter] = row["passages"]
+    named["summaries"] = row["summaries"]
+    space = {"model": MODEL, "dimensions": DIMENSIONS, "slot": 1, "embedding": "embedding"}
+    space |= {
+        "next": "embedding_2",
+        "former": "embedding_2",
+        "label": "",
+        "vector": wire(vector(1)),
+    }
+    open_ = {"kinds": [], "aspects": [], "lowest": 0, "highest": 99, "graph": "text"}
+    open_ |= {"after": "", "after_title": "", "before": "~", "covering": 0.1}
+    most = {"limit": 1000, "depth": 100, "starts": 100, "width": 100}
+    return {"collection": mine, **named, **space, **open_, **most}
+
+
+@pytest.mark.parametrize("name", WITHIN)
+def test_a_statement_sees_and_changes_nothing_of_another_collection(
+    name: str, tenants: Store, foreign: dict[str, list[str]]
+) -> None:
+    statement = over(query(name), DIMENSIONS, 1)
+    wanted = set(re.findall(r"\$(\w+)", statement))
+    everything = (
+        "MATCH (n) WHERE coalesce(n.collection, n.name) <> $mine "
+        "RETURN labels(n) AS labels, properties(n) AS properties ORDER BY elementId(n)"
+    )
+    for mine, other in zip(HOSTILE, (*HOSTILE[1:], HOSTILE[0]), strict=True):
+        before = cypher(tenants, everything, mine=mine) if mine == HOSTILE[0] else None
+        for whole in (False, True) if wanted & {"document", "first_document"} else (False,):
+            parameters = given(tenants, mine, other, whole=whole)
+            asked = {one: parameters[one] for one in wanted}
+            if name in BY_ITSELF:
+                rows = tenants.run(statement, name, **asked)
+            else:
+                with undone(tenants) as transaction:
+                    rows = transaction.run(statement, asked).data()
+                    if before is not None:
+                        assert transaction.run(everything, mine=mine).data() == before
+            shown = json.dumps(rows, ensure_ascii=False, default=str)
+            assert [one for one in foreign[mine] if one in shown] == []
+            if not whole and wanted & TAKES_IDS:
+                assert all(value in (0, None) for row in rows for value in row.values()), rows
