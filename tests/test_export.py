@@ -22,7 +22,7 @@ from fabula.export import write
 from fabula.store import Store
 from fabula.store import export as export_module
 from fabula.store.export import Exported
-from graphs import DIMENSIONS, document_id, put, small_graph
+from graphs import DIMENSIONS, document_id, nodes, put, small_graph
 
 HOSTILE = 'a "<b>&\x00\x0b c\r\nd\U0001f600 ]]> e'
 SPACE = "{http://graphml.graphdrawing.org/xmlns}"
