@@ -18,9 +18,8 @@ from fabula.errors import ServerError
 from fabula.model import Filters
 from fabula.server import PrivateServer, archive
 from fabula.server.state import Home
-from graphs import DIMENSIONS, small_graph, vector
+from graphs import DIMENSIONS, put, small_graph, vector
 
-BUILT = {"embedding_model": "test-model"}
 NODES = "MATCH (n) RETURN labels(n) AS labels, properties(n) AS properties ORDER BY elementId(n)"
 ENDS = (
     "MATCH (n)-[r]->(m) RETURN n.id AS start, type(r) AS type, properties(r) AS properties,"
@@ -45,8 +44,8 @@ def home(tmp_path: Path) -> Iterator[Path]:
 def test_a_dumped_graph_is_loaded_as_it_was(home: Path, tmp_path: Path) -> None:
     file = tmp_path / "graphs.dump"
     with Fabula() as fabula:
-        fabula.store.prepare("test-model", DIMENSIONS)
-        fabula.store.replace(small_graph(), BUILT)
+        fabula.store.prepare("default", "test-model", DIMENSIONS)
+        put(fabula.store, small_graph())
         nodes, ends = cypher(fabula.store, NODES), cypher(fabula.store, ENDS)
     assert f"All graphs are in {file}" in db("dump", file).stdout
     assert [path.name for path in tmp_path.iterdir() if path != home] == [file.name]
@@ -66,7 +65,7 @@ def test_a_dumped_graph_is_loaded_as_it_was(home: Path, tmp_path: Path) -> None:
         assert cypher(fabula.store, NODES) == nodes
         assert cypher(fabula.store, ENDS) == ends
         assert {index.state for index in fabula.store.indexes()} == {"ONLINE"}
-        assert fabula.store.nearest(vector(0), 3, Filters(), "test-model")
+        assert fabula.store.nearest(vector(0), 3, Filters("default"), "test-model")
 
 
 def test_a_dump_that_is_there_is_not_overwritten(tmp_path: Path) -> None:

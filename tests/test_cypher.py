@@ -21,8 +21,18 @@ FILES = [path for room in ROOMS for path in sorted((FOLDER / room).glob("*.cyphe
 NAMES = [f"{path.parent.name}/{path.stem}" for path in FILES]
 SENT = [name for name in NAMES if not name.startswith("explore/")]
 """What the program sends by itself."""
-VERBS = ("schema_", "save_", "find_", "count_", "clear_", "stage_", "switch_", "check_")
-VERBS += ("reembed_", "migrate_")
+VERBS = (
+    "schema_",
+    "save_",
+    "find_",
+    "count_",
+    "clear_",
+    "stage_",
+    "switch_",
+    "check_",
+    "reembed_",
+    "migrate_",
+)
 
 LABELS = {"Document", "Chunk", "Part", "Collection", "Schema", "Lock", "Staged", "Retired"}
 LABELS |= {"Passage", "Passage256", "Element"}

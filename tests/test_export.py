@@ -22,7 +22,7 @@ from fabula.export import write
 from fabula.store import Store
 from fabula.store import export as export_module
 from fabula.store.export import Exported
-from graphs import DIMENSIONS, document_id, put, small_graph
+from graphs import DIMENSIONS, document_id, nodes, put, small_graph
 
 HOSTILE = 'a "<b>&\x00\x0b c\r\nd\U0001f600 ]]> e'
 SPACE = "{http://graphml.graphdrawing.org/xmlns}"
@@ -111,9 +111,10 @@ def test_relationships_name_both_ends_and_their_weights(full: Store, tmp_path: P
 
 def test_embeddings_come_when_asked_for_as_they_were(full: Store, tmp_path: Path) -> None:
     run("--out", tmp_path / "with.jsonl", "--embeddings")
-    nodes, _ = lines(tmp_path / "with.jsonl")
-    found = {one["id"]: one["properties"].get("embedding") for one in nodes}
+    written, _ = lines(tmp_path / "with.jsonl")
+    found = {one["id"]: one["properties"].get("embedding") for one in written}
     for chunk in nodes(small_graph(), "Chunk"):
+        assert chunk.embedding is not None
         assert np.array_equal(np.array(found[chunk.id], dtype=np.float32), chunk.embedding)
     assert found[document_id(small_graph())] is None
 

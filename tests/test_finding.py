@@ -22,8 +22,13 @@ def test_the_nearest_come_first_with_their_cosine(ready: Store) -> None:
     graph = small_graph(chunks=6)
     put(ready, graph)
     asked = vector(77)
-    passages = [one for part in graph for one in part.nodes if one.embedding is not None]
-    exact = sorted(((float(one.embedding @ asked), one.id) for one in passages), reverse=True)
+    passages = [
+        (float(one.embedding @ asked), one.id)
+        for part in graph
+        for one in part.nodes
+        if one.embedding is not None
+    ]
+    exact = sorted(passages, reverse=True)
     hits = ready.nearest(asked, 5, HERE, "test-model")
     assert [hit.id for hit in hits] == [id for _, id in exact[:5]]
     assert [hit.score for hit in hits] == pytest.approx(

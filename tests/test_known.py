@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from fabula.errors import NotFound, StoreError
-from fabula.graph import Owner
+from fabula.graph import Node, Owner
 from fabula.graph.building import chunks_of
+from fabula.model import Vector
 from fabula.store import Store
 from fabula.store import parts as parts_module
 from fabula.store.parts import read_part
@@ -26,11 +27,16 @@ def test_what_was_made_is_read_back_as_it_was(ready: Store) -> None:
     assert _edges(found.edges) == _edges(aspects.edges)
     assert found.record.made_from == aspects.record.made_from
     assert found.record.facts["assigned"] == ["theme"]
-    vectors = {one.id: one.embedding for one in aspects.nodes}
-    assert all(np.array_equal(one.embedding, vectors[one.id]) for one in found.nodes)
+    vectors = {one.id: _vector(one) for one in aspects.nodes}
+    assert all(np.array_equal(_vector(one), vectors[one.id]) for one in found.nodes)
     chunks = chunks_of(read_part(ready, text.owner))
     assert [chunk.text for chunk in chunks] == ["word 0.", "word 1.", "word 2.", "word 3."]
     assert not len(chunks[0].embedding), "embeddings come where they are asked for"
+
+
+def _vector(node: Node) -> Vector:
+    assert node.embedding is not None
+    return node.embedding
 
 
 def _captioned(nodes: Any, found: Any) -> list[Any]:

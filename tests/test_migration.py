@@ -89,7 +89,7 @@ def test_it_checks_clean(old: Store) -> None:
 def test_it_answers_the_same(old: Store) -> None:
     with App(**KNOBS) as app:
         for asked in ANSWERS:
-            given = {name: tuple(value) for name, value in asked["filters"].items()}
+            given: dict[str, Any] = {name: tuple(one) for name, one in asked["filters"].items()}
             hits = app.collection(asked["collection"]).retrieve(
                 asked["question"], mode=asked["mode"], k=6, **given
             )

@@ -76,7 +76,7 @@ def test_the_wheel_holds_all_that_is_not_code(wheel: Path) -> None:
 
 
 def test_the_demo_runs_from_an_installed_wheel(wheel: Path, graph_url: str, tmp_path: Path) -> None:
-    venv = [sys.executable, "-m", "venv", "--without-pip", tmp_path / "venv"]
+    venv = [sys.executable, "-m", "venv", "--without-pip", str(tmp_path / "venv")]
     subprocess.run(venv, check=True)
     binaries = tmp_path / "venv" / "bin"
     pip("--python", str(binaries / "python"), "install", "--no-deps", str(wheel))
