@@ -6,6 +6,7 @@ import pytest
 
 from conftest import cypher
 from fabula import App
+from fabula import store as store_module
 from fabula.cli import main
 from fabula.errors import SpaceError
 from fabula.graph.method import graphs
@@ -65,7 +66,8 @@ def test_stopped_anywhere_the_same_command_goes_on(
         return query(name)
 
     with monkeypatch.context() as patched, App() as app, pytest.raises(Crash):
-        patched.setattr(reembedding, "query", crashing)
+        for module in (store_module, reembedding):
+            patched.setattr(module, "query", crashing)
         app.compact()
     for collection in ("default", "other"):
         found = two.nearest(vector(0), 30, Filters(collection), "test-model")

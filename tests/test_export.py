@@ -144,8 +144,8 @@ def test_graphml_holds_the_same_with_typed_keys(full: Store, tmp_path: Path) -> 
             for name, value in one.items()
             if name != "id"
         }
-        if "text" in texts:
-            texts["text"] = texts["text"].replace("\x00", "").replace("\x0b", "")
+        for name in {"text", "name"} & texts.keys():
+            texts[name] = texts[name].replace("\x00", "").replace("\x0b", "")
         label = found[one["id"]].pop("label")
         assert label.lower() == one.get("kind", "part" if "graph" in one else "document")
         assert found[one["id"]] == texts
@@ -158,7 +158,7 @@ def test_graphml_holds_the_same_with_typed_keys(full: Store, tmp_path: Path) -> 
 
 def test_one_document_or_all_collections(full: Store, tmp_path: Path) -> None:
     file = tmp_path / "graph.jsonl"
-    run("B", "--out", file)
+    run("B", "--out", file, "--collection", "other")
     assert {one["properties"]["collection"] for one in lines(file)[0]} == {"other"}
     run("--all", "--out", file)
     assert {one["properties"]["collection"] for one in lines(file)[0]} == {"other", "default"}

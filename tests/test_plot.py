@@ -216,7 +216,8 @@ def test_svg_and_png_are_written_by_the_suffix(ingested: None) -> None:
 def test_a_document_without_trees_is_its_line_of_chunks(graph_url: str, tmp_path: Path) -> None:
     (tmp_path / "lighthouse.txt").write_text(LIGHTHOUSE)
     CliRunner().invoke(main, ["ingest", "--preset", "naive", "lighthouse.txt"])
-    assert run("lighthouse", "--out", "a.html").stdout == "a.html: 3 passages\n"
+    known = ("--out", "a.html", "--collection", "naive")
+    assert run("lighthouse", *known).stdout == "a.html: 3 passages\n"
 
 
 @pytest.mark.parametrize(

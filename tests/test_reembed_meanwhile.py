@@ -128,7 +128,7 @@ def test_a_service_that_was_open_before_the_swap_is_told_of_it(
 def test_documents_come_in_again_when_it_has_ended(
     story: Path, store: Store, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stop(monkeypatch, "core/schema_passage_vectors", endpoint)
+    stop(monkeypatch, "core/save_parts", endpoint)
     story.write_text(story.read_text() + "\n\nCHAPTER IV\n\nSpring came, and nobody told.")
     for service in (fabula(), fabula(endpoint)):
         with service, pytest.raises(SpaceError, match="is being re-embedded with m"):
@@ -173,7 +173,7 @@ def test_a_document_that_was_being_built_when_it_began_is_refused_and_leaves_no_
 def test_a_document_may_be_removed_while_it_is_under_way(
     story: Path, store: Store, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stop(monkeypatch, "core/schema_passage_vectors", endpoint)
+    stop(monkeypatch, "core/save_parts", endpoint)
     with fabula() as service:
         service.remove("Winter")
     reembed(endpoint)

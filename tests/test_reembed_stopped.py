@@ -137,7 +137,7 @@ def test_a_third_model_takes_the_place_of_one_that_was_stopped(
 def test_what_was_embedded_before_a_failure_is_not_asked_for_again(
     story: Path, store: Store, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stop(monkeypatch, "core/schema_passage_vectors", endpoint)
+    stop(monkeypatch, "core/save_parts", endpoint)
     asked = sum(len(body["input"]) for body in endpoint.bodies)
     assert 1 < asked <= passages(store) + 1
     assert reembed(endpoint, cache=False).passages == 0

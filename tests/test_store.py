@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from conftest import cypher
 from fabula import store as store_module
-from fabula.errors import StoreError, TooLarge
+from fabula.errors import SpaceError, StoreError, TooLarge
 from fabula.graph import Owner, Part
 from fabula.model import Filters, Usage
 from fabula.store import Store
@@ -289,7 +289,7 @@ def test_an_embedding_the_index_would_leave_out_is_refused(
 
 def test_an_embedding_of_other_dimensions_is_refused(ready: Store) -> None:
     graph = with_first_chunk(small_graph(), embedding=vector(1, 9))
-    with pytest.raises(StoreError, match="has 9 dimensions, and those of its collection have 8"):
+    with pytest.raises(SpaceError, match="the settings ask for 9 dimensions of test-model"):
         put(ready, graph)
 
 

@@ -63,8 +63,8 @@ STATEMENTS = [
 WITHIN = [name for name in STATEMENTS if name not in BEYOND]
 WIDE = {"limit": 500, "distance": 1}
 """What lets a query find something in books of four chunks."""
-BY_ITSELF = ("core/reembed_clear",)
-"""It commits as it goes, and nothing but a collection's name is given to it."""
+BY_ITSELF = ("core/reembed_clear", "core/reembed_copy")
+"""They commit as they go, and nothing but a collection's name is given to them."""
 
 
 def mark(collection: str) -> str:

@@ -6,7 +6,8 @@ CYPHER 25
 MATCH (part:Part {graph: 'aspects'})
 WHERE ($document = '' OR part.document = $document)
   AND ($collection = '' OR part.collection = $collection)
-MATCH (detail:Passage {document: part.document})-[:DETAILS]->(chunk)
+MATCH (detail:Passage {document: part.document})-[:DETAILS]->(chunk:Chunk)
+WHERE detail.collection = part.collection AND chunk.collection = part.collection
 WITH part, chunk, count(*) AS details, count(DISTINCT detail.ordinal) AS different
 WITH part, chunk, CASE
   WHEN details > part.details THEN 'chunks have more than ' + part.details + ' details'

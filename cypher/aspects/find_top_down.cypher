@@ -18,7 +18,7 @@ MATCH (top:Passage)
 WHERE top.collection = $collection AND top.kind = 'summary'
   AND top.document >= $first_document AND top.document <= $last_document
   AND top.aspect IN aspects
-  AND NOT EXISTS { (top)<-[:SUMMARIZES]-(:Summary) }
+  AND NOT EXISTS { (top)<-[:SUMMARIZES]-() }
 WITH top
 ORDER BY vector.similarity.cosine(top[$embedding], $vector) DESC, top.id
 WITH top.aspect AS aspect, collect(top)[..$width] AS best

@@ -17,6 +17,7 @@ RETURN document {
   created_at: toString(document.created_at), updated_at: toString(document.updated_at)
 } AS document, COLLECT {
   MATCH (part:Part)-[:PART_OF]->(document)
+  WHERE part.collection = document.collection
   RETURN part { .*, updated_at: toString(part.updated_at) } ORDER BY part.graph
 } AS parts, document.title_key AS title_key
 ORDER BY title_key, document.id

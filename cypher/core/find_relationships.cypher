@@ -7,7 +7,9 @@ CYPHER 25
 CALL () {
   MATCH (n:Document {id: $document}) RETURN n
   UNION ALL
-  MATCH (n:Part)-[:PART_OF]->(:Document {id: $document}) RETURN n
+  MATCH (n:Part)-[:PART_OF]->(document:Document {id: $document})
+  WHERE document.collection = $collection
+  RETURN n
   UNION ALL
   MATCH (n:Passage {document: $document}) RETURN n
   UNION ALL

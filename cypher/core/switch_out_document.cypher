@@ -4,7 +4,9 @@ CYPHER 25
 CALL () {
   MATCH (n:Document {id: $document}) RETURN n
   UNION
-  MATCH (:Document {id: $document})<-[:PART_OF]-(n:Part) RETURN n
+  MATCH (document:Document {id: $document})<-[:PART_OF]-(n:Part)
+  WHERE document.collection = $collection
+  RETURN n
   UNION
   MATCH (n:Part {id: $collection + '/text/' + $document}) RETURN n
   UNION

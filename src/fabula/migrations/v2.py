@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePath
 from statistics import fmean
 from typing import Any
 
 from fabula.graph import TEXT, Owner, Record, fingerprint
 from fabula.graphs.aspects.border import summary_name
+from fabula.graphs.aspects.sets import read_aspects
 from fabula.model import Usage
 from fabula.queries import label, query
 from fabula.store import Store, schema
@@ -134,11 +135,17 @@ def _records(document: Row, passages: Sequence[Row]) -> Iterator[tuple[str, Reco
     facts = {
         "assigned": document["assigned"],
         "changed": document["changed"],
-        "aspects": list(settings["aspects"]) if settings["levels"] else [],
+        "aspects": _in_order(settings["aspects"]) if settings["levels"] else [],
         "details": settings["details"],
         **_means(passages),
     }
     yield ASPECTS, Record(_aspects_from(settings, fingerprint(text)), usage, facts)
+
+
+def _in_order(names: Iterable[str]) -> list[str]:
+    """The names of aspects in the order of the shipped set, as none was recorded."""
+    known = [aspect.name for aspect in read_aspects("narrative")]
+    return sorted(names, key=lambda name: known.index(name) if name in known else len(known))
 
 
 def _aspects_from(settings: Mapping[str, Any], text: str) -> Row:

@@ -330,7 +330,7 @@ class Store:
         if space is None:
             raise StoreError(f"Collection {collection!r} is not there any more: run it again.")
         refuse_other_model(space, model)
-        refuse_broken(parts, space.dimensions)
+        refuse_broken(parts, space)
         passages = [node for part in parts for node in part.nodes if node.embedding is not None]
         self.refuse_too_large(len(passages), space.dimensions)
         run = f"{self.moment()}-{uuid.uuid4().hex}"

@@ -16,7 +16,7 @@ from fabula.errors import NotFound, SpaceError, StoreError
 from fabula.graph import TEXT, Edge, Node, Owner, Part
 from fabula.queries import query
 from fabula.store.rows import made_space, part_id, part_properties, unwired, wire
-from fabula.store.space import Space, refuse_reembedding
+from fabula.store.space import Space, other_space, refuse_reembedding
 
 if TYPE_CHECKING:
     from fabula.store import Store
@@ -224,17 +224,15 @@ def _batches(items: Iterable[Item]) -> Iterator[list[Item]]:
         yield batch
 
 
-def refuse_broken(parts: Sequence[Part], dimensions: int) -> None:
+def refuse_broken(parts: Sequence[Part], space: Space) -> None:
     """A vector index silently leaves out what it can't hold: refuse it before it is written."""
     for part in parts:
         for node in part.nodes:
             if node.embedding is None:
                 continue
-            if len(node.embedding) != dimensions:
-                raise StoreError(
-                    f"The embedding of {node.label.lower()} {node.id} has {len(node.embedding)} "
-                    f"dimensions, and those of its collection have {dimensions}."
-                )
+            if len(node.embedding) != space.dimensions:
+                wanted = f"{len(node.embedding)} dimensions of {space.model}"
+                raise other_space(space, wanted, space.model)
             norm = float(np.linalg.norm(node.embedding))
             if not np.isfinite(norm) or norm == 0:
                 raise StoreError(
