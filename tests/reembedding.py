@@ -14,7 +14,7 @@ from conftest import cypher
 from endpoint import Endpoint
 from fabula import Fabula
 from fabula import store as store_module
-from fabula.graph import Node, Part
+from fabula.graph import TEXT, Node, Part, fingerprint
 from fabula.graph.method import graphs
 from fabula.model import Filters
 from fabula.providers import Embedder
@@ -82,7 +82,14 @@ def _embedded(parts: Sequence[Part], embedder: Embedder) -> list[Part]:
         [row] = embedder.embed([node.properties["text"]]).vectors
         return replace(node, embedding=row)
 
-    return [replace(part, nodes=tuple(map(embedded, part.nodes))) for part in parts]
+    text, aspects = (replace(part, nodes=tuple(map(embedded, part.nodes))) for part in parts)
+    models = {"models": {"embedding_model": embedder.model}}
+    base = {**text.record.made_from, **models}
+    own = {**aspects.record.made_from, **models, "rests_on": {TEXT: fingerprint(base)}}
+    return [
+        replace(text, record=replace(text.record, made_from=base)),
+        replace(aspects, record=replace(aspects.record, made_from=own)),
+    ]
 
 
 def fabula(server: Endpoint | None = None, model: str = "m", **flags: Any) -> Fabula:
@@ -124,8 +131,8 @@ def is_canonical(store: Store, model: str, dimensions: int) -> None:
     assert (index.state, index.dimensions) == ("ONLINE", dimensions)
     assert check(store, graphs().values()).violations == ()
     for entry in store.documents(COLLECTION):
-        made_from = [one.made_from.get("models", {}) for one in entry.graphs.values()]
-        assert {one.get("embedding_model", model) for one in made_from} == {model}
+        models = {one.made_from["models"]["embedding_model"] for one in entry.graphs.values()}
+        assert models == {model}
 
 
 def finds_each_passage(store: Store, service: Fabula) -> None:

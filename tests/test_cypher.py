@@ -116,7 +116,9 @@ def test_the_server_understands_it(name: str, prepared: Store) -> None:
     values |= {"width": 5, "starts": 20, "covering": 0.1, "slot": 1, "created_at": None}
     values |= {"level": 1, "distance": 1, "index": 0, "sources": [], "documents": []}
     values |= {"words": 5 if name == "explore/section_words" else "x", "shortest": True}
-    values |= {"characters": 60} | ({"parts": []} if name.startswith("migrate/") else {})
+    values |= {"characters": 60, "properties": {}} | (
+        {"parts": []} if name.startswith("migrate/") else {}
+    )
     parameters = {key: values.get(key, "x") for key in re.findall(r"\$(\w+)", statement)}
     explained = re.sub(r"(?m)^(CYPHER \d+)$", r"\1 EXPLAIN", statement)
     assert "EXPLAIN" in explained

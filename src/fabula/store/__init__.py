@@ -230,7 +230,9 @@ class Store:
         collection's space is another. Raises SpaceError where that is of another model.
         """
         collection = filters.collection
-        space = self._spaces.get(collection) or self.space(collection)
+        space = self._spaces.get(collection)
+        if space is None or space.model != model:
+            space = self.space(collection)
         while space:
             refuse_other_model(space, model)
             given = bounds(filters) | {"vector": wire(vector), "model": model, "slot": space.slot}
