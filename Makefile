@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 demo: $(VENV)/installed
 	$(BIN)/fabula demo
 
-test: $(VENV)/installed-test
+test: $(VENV)/installed-test $(VENV)/readers
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 check: lint $(VENV)/installed-test
@@ -42,4 +42,10 @@ $(VENV)/installed: $(VENV)/pip pyproject.toml
 
 $(VENV)/installed-%: $(VENV)/installed
 	$(BIN)/python -m pip install --quiet --editable '.[bench,png]' --group $*
+	touch $@
+
+# Other people's packages that search our graph. The last asks for neo4j<6, and works with 6.
+$(VENV)/readers: $(VENV)/installed-test
+	$(BIN)/python -m pip install --quiet --group readers
+	$(BIN)/python -m pip install --quiet --no-deps 'llama-index-vector-stores-neo4jvector>=0.7'
 	touch $@
