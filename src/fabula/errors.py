@@ -9,6 +9,7 @@ FabulaError
 │   └── BudgetSpent  a run has spent the calls or tokens that it may
 ├── StoreError       Neo4j refused, failed or can't be reached
 │   ├── SpaceError   the graph holds embeddings of another model
+│   ├── Changed      a document was changed by another while it was read or built on
 │   └── TooLarge     a document is too large for the server's heap
 ├── ServerError      the private Neo4j can't be fetched, started or stopped
 └── NotFound         no such document, collection or aspect
@@ -57,6 +58,10 @@ class StoreError(FabulaError):
 
 class SpaceError(StoreError):
     """The graph holds embeddings of another model or dimension."""
+
+
+class Changed(StoreError):
+    """A document was changed by another while it was read or built on."""
 
 
 class TooLarge(StoreError):

@@ -15,6 +15,7 @@ from typing import Any, Literal, Protocol
 from fabula.errors import (
     BadReply,
     BudgetSpent,
+    Changed,
     FabulaError,
     LoadError,
     NotFound,
@@ -192,8 +193,8 @@ class Ingest:
     def all(self, sources: Sequence[Source]) -> list[Outcome]:
         """What became of each source, in order.
 
-        A source that can't be read, whose replies stay malformed or that is too large for the
-        server fails alone; anything else that goes wrong is raised, once what is under way has
+        A source that can't be read, whose replies stay malformed, that another changes meanwhile or
+        that is too large for the server fails alone; anything else that goes wrong is raised, once what is under way has
         ended, and ends the run. What was ingested before stays. Besides `names`, the graphs that a
         document has already are brought up to date with its text.
         """
@@ -226,7 +227,7 @@ class Ingest:
         meter = Meter()
         try:
             outcome = make(run, meter, _Whole(heard, meter))
-        except (LoadError, BadReply, TooLarge) as error:
+        except (LoadError, BadReply, Changed, TooLarge) as error:
             outcome = Outcome(name, "failed", error=_naming(name, error))
         seconds = time.monotonic() - began
         outcome = replace(outcome, source=name, steps=meter.usage(), seconds=seconds)
@@ -262,7 +263,8 @@ class Ingest:
                 parts = [text := making.text(document)]
                 chunks = making.chunks(text)
             else:
-                parts, chunks = [], chunks_of(self._read(own, TEXT, embeddings=True))
+                parts = []
+                chunks = making.stood_in(chunks_of(self._read(own, TEXT, embeddings=True)))
             built = [one for one in wanted if one.name in names]
             parts += [making.part(graph, Text(document, chunks)) for graph in built]
         return self._take(document, chunks, parts, "replaced" if own else "added", progress, meter)
@@ -414,7 +416,7 @@ class _Making:
             return ()
         try:
             chunks = chunks_of(self.run._read(self.entry, TEXT, embeddings=embeddings))
-        except NotFound:  # removed just now
+        except (NotFound, Changed):  # removed, or replaced, just now
             return ()
         return self.stood_in(chunks) if embeddings else chunks
 
@@ -434,7 +436,7 @@ class _Making:
             return Known(means=means)
         try:
             part = self.run._read(self.entry, graph.name, embeddings=True)
-        except NotFound:
+        except (NotFound, Changed):
             return Known(means=means)
         nodes = part.nodes
         if self.run.dry:

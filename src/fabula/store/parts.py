@@ -12,7 +12,7 @@ import neo4j
 import numpy as np
 
 from fabula import queries
-from fabula.errors import NotFound, SpaceError, StoreError
+from fabula.errors import Changed, NotFound, SpaceError, StoreError
 from fabula.graph import TEXT, Edge, Node, Owner, Part
 from fabula.queries import query
 from fabula.store.rows import made_space, part_id, part_properties, unwired, wire
@@ -76,8 +76,8 @@ def switch(
     """Takes the owners' old nodes out of sight and puts the run's staged ones in their place.
 
     Whether there were old ones. Raises SpaceError where the collection's embeddings are, or are
-    about to be, of another model, and StoreError where not all is staged any more, or what the
-    parts rest on has changed.
+    about to be, of another model, StoreError where not all is staged any more, and Changed where
+    what the parts rest on has changed.
     """
     owners = [part.owner for part in parts]
     lock(transaction, owners)
@@ -169,8 +169,8 @@ def _refuse_baseless(transaction: neo4j.ManagedTransaction, parts: Sequence[Part
             raise _changed()
 
 
-def _changed() -> StoreError:
-    return StoreError("The document was changed while this was built: run the command again.")
+def _changed() -> Changed:
+    return Changed("The document was changed while this was built: run the command again.")
 
 
 def _row(owner: Owner, node: Node, space: Space) -> dict[str, Any]:
@@ -245,7 +245,7 @@ def refuse_broken(parts: Sequence[Part], space: Space) -> None:
 def read_part(store: Store, owner: Owner, *, embeddings: bool = False) -> Part:
     """A part as it was written, nodes by their ids.
 
-    Raises NotFound where there is none, and StoreError where it is replaced while it is read: half
+    Raises NotFound where there is none, and Changed where it is replaced while it is read: half
     of each version is neither.
     """
     before = store.record(owner)
@@ -272,7 +272,7 @@ def read_part(store: Store, owner: Owner, *, embeddings: bool = False) -> Part:
         more = len(rows) == PAGE
         after = rows[-1]["id"] if rows else ""
     if store.record(owner) != before:
-        raise StoreError("The document was changed while it was read: run the command again.")
+        raise Changed("The document was changed while it was read: run the command again.")
     return Part(owner, tuple(nodes), tuple(edges), before)
 
 
