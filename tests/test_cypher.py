@@ -113,7 +113,7 @@ def test_the_server_understands_it(name: str, prepared: Store) -> None:
     values = {"dimensions": 8, "limit": 5, "depth": 50, "rows": [], "aspects": [], "kinds": []}
     values |= {"vector": [0.1] * 256, "lowest": 0, "highest": 9, "locks": [], "parts": 10}
     values |= {"summaries": [], "passages": [], "nodes": [], "ids": [], "sha256": []}
-    values |= {"width": 5, "starts": 20, "covering": 0.1, "slot": 1, "created_at": None}
+    values |= {"width": 5, "starts": 20, "covering": 0.1, "slot": 1, "created": {}}
     values |= {"level": 1, "distance": 1, "index": 0, "sources": [], "documents": []}
     values |= {"words": 5 if name == "explore/section_words" else "x", "shortest": True}
     values |= {"characters": 60, "properties": {}} | (

@@ -194,6 +194,18 @@ def test_what_is_kept_already_is_not_expected_to_be_paid(endpoint: Endpoint, boo
     assert again.steps["details"].saved > 0
 
 
+def test_a_changed_setting_is_expected_to_cost_what_depends_on_it(
+    endpoint: Endpoint, book: Path
+) -> None:
+    ingest(book)
+    calls = endpoint.calls
+    with Fabula(summary_tokens=100) as fabula:
+        [expected] = fabula.expect(book)
+    assert (expected.status, expected.graphs) == ("replaced", ("aspects",))
+    assert expected.steps["summaries"].calls > 0
+    assert "text" not in expected.graphs and endpoint.calls == calls
+
+
 def test_a_file_that_cannot_be_read_is_named_by_a_dry_run(
     endpoint: Endpoint, tmp_path: Path
 ) -> None:

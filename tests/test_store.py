@@ -354,6 +354,19 @@ def test_a_graph_is_dropped_alone(ready: Store) -> None:
     }  # fmt: skip
 
 
+def test_several_documents_come_in_at_once_each_with_its_own_beginning(ready: Store) -> None:
+    put(ready, small_graph("a.txt"))
+    put(ready, small_graph("b.txt"))
+    first, second = ready.documents("default")
+    put(ready, [*small_graph("a.txt", words="new"), *small_graph("b.txt"), *small_graph("c.txt")])
+    after = list(ready.documents("default"))
+    assert [one.created_at for one in after[:2]] == [first.created_at, second.created_at]
+    assert after[2].created_at > second.created_at
+    assert labels(ready) == {name: 3 * count for name, count in WHOLE.items()}
+    with pytest.raises(ValueError, match="too many values"):
+        put(ready, [*small_graph(), *small_graph(collection="other")])
+
+
 def test_documents_of_equal_source_in_two_collections_are_two(ready: Store) -> None:
     ready.prepare("other", "test-model", DIMENSIONS)
     put(ready, small_graph())

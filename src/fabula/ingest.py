@@ -194,9 +194,9 @@ class Ingest:
         """What became of each source, in order.
 
         A source that can't be read, whose replies stay malformed, that another changes meanwhile or
-        that is too large for the server fails alone; anything else that goes wrong is raised, once what is under way has
-        ended, and ends the run. What was ingested before stays. Besides `names`, the graphs that a
-        document has already are brought up to date with its text.
+        that is too large for the server fails alone; anything else that goes wrong is raised, once
+        what is under way has ended, and ends the run. What was ingested before stays. Besides
+        `names`, the graphs that a document has already are brought up to date with its text.
         """
         return self._each([(one.name, partial(self._ingest, one)) for one in sources])
 

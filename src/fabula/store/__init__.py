@@ -327,7 +327,7 @@ class Store:
         of the old ones is swept afterwards, and what a crash leaves, by a later run. The
         collection was prepared for the `model` of their embeddings.
         """
-        collection = parts[0].owner.collection
+        [collection] = {part.owner.collection for part in parts}
         space = self.space(collection)
         if space is None:
             raise StoreError(f"Collection {collection!r} is not there any more: run it again.")

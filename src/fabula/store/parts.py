@@ -84,15 +84,17 @@ def switch(
     _refuse_moved(transaction, space)
     _refuse_incomplete(transaction, run, parts)
     _refuse_baseless(transaction, parts)
-    created_at, replaced = None, False
+    created: dict[str, str] = {}
+    replaced = False
     # Text first: with it goes whatever rested on it, a graph that was built meanwhile, too, and one
     # whose package is not installed any more.
     for owner in sorted(owners, key=lambda owner: owner.graph != TEXT):
         statement = "core/switch_out_document" if owner.graph == TEXT else "core/switch_out"
         [old] = transaction.run(query(statement), owner._asdict())
-        created_at = old["created_at"] or created_at
+        if old["created_at"]:
+            created[owner.document] = old["created_at"]
         replaced = replaced or old["nodes"] > 0
-    transaction.run(query("core/switch_in"), run=run, created_at=created_at).consume()
+    transaction.run(query("core/switch_in"), run=run, created=created).consume()
     for batch in _batches(out):
         rows = [_edge_row(edge) for edge in batch]
         [tied] = transaction.run(query("core/switch_tie"), rows=rows)
