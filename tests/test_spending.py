@@ -147,7 +147,7 @@ def test_what_a_shared_call_does_not_bring_is_asked_for_alone(
 ) -> None:
     endpoint.plan = every(3, fault)
     # Chat alone is to fail, and one call at a time: with several, one prompt may draw every third.
-    known = {"embedding_model": STATIC, "concurrency": 1}
+    known: dict[str, Any] = {"embedding_model": STATIC, "concurrency": 1}
     with Fabula(details_per_call=4, aspects_with_summaries=True, **known) as fabula:
         [outcome] = fabula.ingest(book)
         assert fabula.check().violations == ()
