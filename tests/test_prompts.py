@@ -7,9 +7,11 @@ import pytest
 
 from fabula import prompts
 from fabula.graphs.aspects import prompts as aspects
+from fabula.graphs.aspects.modes.routed import PROMPTS
 from fabula.graphs.aspects.prompts import prompt
 
-FILES = sorted(path for folder in (prompts, aspects) for path in folder.FOLDER.glob("*.txt"))
+FOLDERS = (prompts.FOLDER, aspects.FOLDER, PROMPTS)
+FILES = sorted(path for folder in FOLDERS for path in folder.glob("*.txt"))
 
 
 def filled(file: Path, value: str) -> str:

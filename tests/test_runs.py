@@ -50,6 +50,28 @@ def test_of_equal_files_in_one_run_one_is_added_and_the_others_name_it(
     assert sum(one.usage.calls > 0 for one in outcomes) == 1
 
 
+def test_a_file_that_becomes_equal_to_another_takes_its_new_text(
+    graph_url: str, tmp_path: Path
+) -> None:
+    first, second = tmp_path / "a.txt", tmp_path / "b.txt"
+    first.write_text(told("slept"))
+    second.write_text(told("sang"))
+    with Fabula() as fabula:
+        fabula.ingest(first, second)
+        second.write_text(told("slept"))
+        outcomes = fabula.ingest(first, second)
+        texts = {entry.source: entry.sha256 for entry in fabula.documents()}
+    assert [one.status for one in outcomes] == ["unchanged", "replaced"]
+    assert len(texts) == 2 and len(set(texts.values())) == 1
+
+
+def test_a_document_that_is_named_twice_is_built_once(graph_url: str, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text(f"Title: One\n\n{told('slept')}")
+    with Fabula(graphs="") as fabula:
+        fabula.ingest(tmp_path / "a.txt")
+        assert [one.status for one in fabula.build("aspects", "One", "a.txt")] == ["added"]
+
+
 def test_an_equal_file_is_tried_itself_where_the_first_one_failed(
     online: None, endpoint: Endpoint, tmp_path: Path
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,8 @@ import pytest
 from conftest import cypher
 from endpoint import Endpoint, every, listed
 from endpoint.faults import Fault
-from fabula import Fabula
-from fabula.errors import ModelError, SpaceError
+from fabula import Fabula, Query
+from fabula.errors import FabulaError, ModelError, SpaceError
 from fabula.store import Store
 from stories import WINTER as STORY
 
@@ -220,3 +221,18 @@ def test_the_file_is_named_whose_replies_stay_malformed(
             [outcome] = fabula.ingest(story)
     assert story.name in str(outcome.error)
     assert outcome.usage.calls >= 3
+
+
+def test_a_query_is_asked_as_it_is_but_for_what_is_given_beside_it(
+    online: None, story: Path
+) -> None:
+    with Fabula() as fabula:
+        fabula.ingest(story)
+        query = Query.of("Who walked?", fabula.settings, mode="auto", k=3)
+        assert len(fabula.retrieve(query)) == 3
+        assert {hit.kind for hit in fabula.retrieve(query, k=2, kinds=["chunk"])} == {"chunk"}
+        assert len(fabula.retrieve(query, k=2)) == 2
+        with pytest.raises(FabulaError, match=r"has no 'colour'"):
+            fabula.retrieve(query, colour="red")
+        with pytest.raises(FabulaError, match="is empty"):
+            fabula.retrieve(replace(query, question=" "))

@@ -68,6 +68,18 @@ def test_one_name_may_stand_for_a_setting_of_several_modes() -> None:
     assert widths == [3, 3, 4]
 
 
+def test_a_whole_variable_is_stronger_than_one_that_stands_for_several(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for first, second in (("TOP_DOWN__WIDTH", "WIDTH"), ("WIDTH", "TOP_DOWN__WIDTH")):
+        for name in (first, second):
+            monkeypatch.delenv(f"FABULA_{name}", raising=False)
+        for name in (first, second):
+            monkeypatch.setenv(f"FABULA_{name}", "8" if "__" in name else "3")
+        widths = [Settings.read().table(name).width for name in ("top-down", "bottom-up")]
+        assert widths == [8, 3]
+
+
 def test_a_key_of_a_table_is_named_with_it(tmp_path: Path) -> None:
     (tmp_path / "fabula.toml").write_text("[aspects]\nlevles = 3\n")
     with pytest.raises(SettingsError, match=r"aspects\.levles.*mean aspects\.levels"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from fabula import App
 from fabula.errors import SpaceError
 from fabula.model import Filters
 from fabula.store import Store
@@ -30,3 +31,23 @@ def test_an_empty_graph_takes_another_model(ready: Store) -> None:
     ready.prepare("default", "other-model", 16)
     put(ready, in_space(graph, 16), "other-model")
     assert len(ready.nearest(vector(0, 16), 3, Filters("default"), "other-model")) == 3
+
+
+@pytest.mark.parametrize("dimensions", [0, 4097])
+def test_vectors_that_no_index_holds_are_refused_before_anything_is_written(
+    ready: Store, dimensions: int
+) -> None:
+    with pytest.raises(SpaceError, match="Neo4j indexes at most 4,096"):
+        ready.prepare("wide", "other-model", dimensions)
+    assert ready.space("wide") is None
+
+
+def test_a_store_looks_again_where_its_collection_has_moved(ready: Store, graph_url: str) -> None:
+    put(ready, small_graph())
+    asked = ready.nearest(vector(0), 3, Filters("default"), "test-model")
+    with App() as app:
+        app.compact()
+        assert ready.nearest(vector(0), 3, Filters("default"), "test-model") == asked
+        app.compact()
+        app.compact()
+    assert ready.nearest(vector(0), 3, Filters("default"), "test-model") == asked

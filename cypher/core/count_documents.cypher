@@ -1,4 +1,4 @@
-// How many documents a collection has, and how many all others have together.
+// How many documents a collection has, and how many all have together.
 // $collection  its name
 CYPHER 25
 RETURN COUNT {

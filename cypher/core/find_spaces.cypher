@@ -6,5 +6,8 @@ RETURN space.name AS collection, space.model AS model, space.dimensions AS dimen
   coalesce(space.next_model, '') AS next_model,
   coalesce(space.next_dimensions, 0) AS next_dimensions,
   coalesce(space.former_dimensions, 0) AS former_dimensions, coalesce(space.phase, '') AS phase,
-  COUNT { (:Document {collection: space.name}) } AS documents
+  COUNT {
+    MATCH (document:Document)
+    WHERE document.collection = space.name AND document.title_key >= '' AND document.id >= ''
+  } AS documents
 ORDER BY collection

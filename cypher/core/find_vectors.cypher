@@ -6,5 +6,5 @@
 CYPHER 25
 UNWIND $passages AS id
 MATCH (passage:Passage {id: id})
-WHERE passage.collection = $collection
+WHERE passage.collection = $collection AND passage[$embedding] IS NOT NULL
 RETURN id, vector(passage[$embedding], $dimensions, FLOAT32) AS vector

@@ -5,6 +5,7 @@
 CYPHER 25
 MATCH (passage:Passage)
 WHERE passage.collection = $collection AND passage[$former] IS NOT NULL
+  AND passage.kind >= '' AND passage.document >= ''
 CALL (passage) {
   SET passage[$former] = null
   REMOVE passage:$([label IN labels(passage) WHERE label = $label])

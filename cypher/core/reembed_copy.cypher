@@ -4,6 +4,7 @@
 CYPHER 25
 MATCH (passage:Passage)
 WHERE passage.collection = $collection AND passage[$next] IS NULL
+  AND passage[$embedding] IS NOT NULL AND passage.kind >= '' AND passage.document >= ''
 CALL (passage) {
   CALL db.create.setNodeVectorProperty(passage, $next, passage[$embedding])
 } IN TRANSACTIONS OF 1000 ROWS

@@ -3,5 +3,5 @@
 // $next        the property that the next embeddings are in
 CYPHER 25
 MATCH (passage:Passage)
-WHERE passage.collection = $collection
+WHERE passage.collection = $collection AND passage.kind >= '' AND passage.document >= ''
 RETURN count(*) AS passages, count(passage[$next]) AS embedded

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import fields
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -119,7 +120,8 @@ class Collection:
         same, is left as it is, unless `rebuild`. A `dry` run only says what would be asked.
         """
         wanted = graph(name).name
-        entries = [self.document(one) for one in documents] or list(self.documents())
+        named = {entry.id: entry for entry in map(self.document, documents)}
+        entries = list(named.values()) or list(self.documents())
         if not entries:
             raise nothing_there(self.name)
         return self._run([wanted], listener, rebuild, dry=dry).build(entries)
@@ -273,7 +275,8 @@ class Collection:
     def _query(self, question: str | Query, given: dict[str, Any]) -> Query:
         if isinstance(question, str):
             return Query.of(question, self.settings, **given)
-        return question
+        own = {one.name: getattr(question, one.name) for one in fields(question)}
+        return Query.of(own.pop("question"), self.settings, **own | given)
 
     def _tools(self, query: Query, meter: Meter, path: Steps) -> Tools:
         return make_tools(query, self.store, self.app.kit, self.settings, meter, path)

@@ -8,7 +8,6 @@ made over them, and questions go there: a re-embedding without a model.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 
 from fabula.model import Usage
@@ -31,16 +30,19 @@ class Compact:
         collection is re-embedded, and SpaceError where that was stopped half way.
         """
         self.store.make_schema()
-        with ExitStack() as turns:
-            spaces = [space for space in self.store.spaces() if space.documents]
-            for space in spaces:
-                turns.enter_context(reembedding.turn(self.store, space.collection))
+        names = [space.collection for space in self.store.spaces() if space.documents]
+        if not names:
+            return []
+        with reembedding.turn(self.store, *names) as now:
+            # As they are now that nobody else changes them.
+            spaces = [space for space in self.store.spaces() if space.collection in names]
             begun = [self._begin(space) for space in self._left(spaces)]
             for space in begun:
                 self._step("copy", reembedding.copy, space)
             for space in begun:
                 self._step("index", reembedding.index, space)
             for space in begun:
+                now()
                 reembedding.flip(self.store, space)
                 self._step("clear", reembedding.clear, self._now(space))
             return [self._now(space) for space in spaces]

@@ -227,7 +227,7 @@ class Ingest:
         meter = Meter()
         try:
             outcome = make(run, meter, _Whole(heard, meter))
-        except (LoadError, BadReply, Changed, TooLarge) as error:
+        except (LoadError, BadReply, Changed, NotFound, TooLarge) as error:
             outcome = Outcome(name, "failed", error=_naming(name, error))
         seconds = time.monotonic() - began
         outcome = replace(outcome, source=name, steps=meter.usage(), seconds=seconds)
@@ -240,7 +240,8 @@ class Ingest:
             alone = self._alone.setdefault(document.sha256, threading.Lock())
         with alone:
             twin = self._made.get(document.sha256)
-            if twin and twin[0] != document.id:
+            is_new = not self.store.same(self.collection, [document.id])
+            if twin and twin[0] != document.id and is_new:
                 return Outcome("", "unchanged", *twin)
             outcome = self._update(document, run, meter, progress)
             self._made.setdefault(document.sha256, (outcome.document, outcome.title))
@@ -444,7 +445,8 @@ class _Making:
             vectors = self.run.kit.stand_ins(texts)
             if vectors is not None:
                 nodes = tuple(
-                    replace(one, embedding=row) for one, row in zip(nodes, vectors, strict=True)
+                    one if one.embedding is None else replace(one, embedding=row)
+                    for one, row in zip(nodes, vectors, strict=True)
                 )
         return Known(self.known_chunks(), nodes, part.edges, part.record.facts, means)
 

@@ -92,7 +92,8 @@ class Kit:
         settings = self._settings
         text = text_recipe(sha256, settings.chunk_tokens, settings.embedding_model)
         recipes = {TEXT: dict(base) if base else text}
-        for graph in graphs:
+        # With their bases, which one document may lack though another graph of it rests on them.
+        for graph in with_bases(installed(), [one.name for one in graphs]):
             offline = settings.offline
             told = graph.settings(self.knobs(graph), offline)
             recipes[graph.name] = recipe(graph, told, self._built_with, recipes, offline=offline)

@@ -8,6 +8,8 @@ from pathlib import Path
 _INSTALLED = Path(__file__).parent / "cypher"
 _CHECKOUT = Path(__file__).parents[2] / "cypher"
 FOLDER = _INSTALLED if _INSTALLED.is_dir() else _CHECKOUT
+MOST_DIMENSIONS = 4096
+"""What a vector index of Neo4j's may have."""
 
 
 @cache
@@ -28,7 +30,7 @@ def over(statement: str, dimensions: int, slot: int) -> str:
     Neo4j takes the names of an index and of a label as text alone. Files name those of 256
     dimensions in slot 1, and nothing else of a statement ever varies.
     """
-    if not (0 < dimensions <= 4096 and slot in (1, 2)):
+    if not (0 < dimensions <= MOST_DIMENSIONS and slot in (1, 2)):
         raise ValueError(f"no index has {dimensions} dimensions in slot {slot}")
     return (
         statement.replace("passage_vectors_256", index_name(dimensions, slot))

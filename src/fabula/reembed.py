@@ -15,7 +15,7 @@ from fabula.providers import Embedder
 from fabula.providers.counted import Meter
 from fabula.store import Store, reembedding
 from fabula.store.reembedding import Unembedded
-from fabula.store.space import Space
+from fabula.store.space import Space, refuse_dimensions
 
 PAGE = 4096
 """Passages whose texts are held at a time."""
@@ -61,6 +61,7 @@ class Reembed:
         began = time.monotonic()
         # A model that can't be asked is found out before the graph is told of it.
         wanted = (self.asked.model, self.asked.embed(["dimensions"]).vectors.shape[1])
+        refuse_dimensions(*wanted)
         self.store.make_schema()
         passages = 0
         with reembedding.turn(self.store, self.collection) as now:

@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from fabula.errors import FabulaError, SettingsError, did_you_mean, first_problem
+from fabula.graph.method import graph
 from fabula.kit import Kit
 from fabula.model import Filters, Hit
 from fabula.providers.counted import Meter
@@ -55,6 +56,8 @@ class Query:
             names = [name for name in cls.__dataclass_fields__ if name != "question"]
             hint = did_you_mean(unknown[0], names, f"It may have {', '.join(names)}.")
             raise FabulaError(f"A question has no {unknown[0]!r}. {hint}")
+        if given.get("mode") == "auto":
+            given["mode"] = _usual_mode(settings)
         usual: dict[str, Any] = {
             "mode": _usual_mode(settings),
             "k": settings.top_k,
@@ -91,7 +94,7 @@ def make_tools(
         path=path,
         k=query.k,
         knobs=_knobs(query, chosen, settings),
-        method=settings.table(chosen.graph) if chosen.graph else None,
+        method=settings.table(graph(chosen.graph).name) if chosen.graph else None,
     )
 
 

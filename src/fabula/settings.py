@@ -271,7 +271,8 @@ def _of_environment(environment: Mapping[str, str]) -> Given:
         if environment.get(conventional):
             yield name, environment[conventional], conventional
     by_variable = {variable(name): name for name in names()}
-    for place in environment:
+    # Whole names last, so that they are stronger than those that stand for several.
+    for place in sorted(environment, key=lambda one: one in by_variable):
         if place.startswith(PREFIX) and place != "FABULA_CONFIG":
             flat = place.removeprefix(PREFIX).lower()
             yield by_variable.get(place, flat), environment[place], place
@@ -308,7 +309,7 @@ def _read_toml(file: Path) -> dict[str, Any]:
 def _in_words(error: ValidationError, origin: Mapping[str, str], within: str = "") -> str:
     problems = []
     for one in error.errors(include_url=False):
-        name = f"{within}{one['loc'][0]}"
+        name = f"{within}{one['loc'][0]}" if one["loc"] else within.rstrip(".")
         given = "(not shown)" if name in SECRET else repr(one["input"])
         problems.append(f"{origin.get(name, name)} = {given}: {one['msg'].lower()}")
     return "; ".join(problems) + "."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import fields
 from pathlib import PurePath
 from typing import Any
 
@@ -12,6 +13,9 @@ from fabula.graph import TEXT, Edge, Node, Owner, Part, Record, differences, fin
 from fabula.graph.method import Built, Graph
 from fabula.model import Chunk, Document, Entry, Section, Usage, not_embedded
 
+RESERVED = {"id", "name", "collection", "graph", "document", "fingerprint", "made_from", "usage"}
+RESERVED |= {"updated_at", *(field.name for field in fields(Usage))}
+"""What the node that stands for a part has beside its facts."""
 CHUNKING = 1
 """The version of how a text is cut into chunks."""
 
@@ -193,6 +197,8 @@ def part_of(
 ) -> Part:
     """What a graph built, as its part. Raises FabulaError where it breaks its own closed lists."""
     _refuse_unlisted(graph, built)
+    if taken := sorted(RESERVED & built.facts.keys()):
+        raise _broken(graph, f"a fact called {taken[0]!r}", ["any other name"])
     owner = Owner(document.collection, graph.name, document.id)
     return Part(owner, built.nodes, built.edges, Record(made_from, usage, built.facts))
 

@@ -83,6 +83,8 @@ def _reranked(question: str, hits: Sequence[Hit], tools: Tools) -> list[Hit]:
 def _diverse(hits: Sequence[Hit], tools: Tools, diversity: float, collection: str) -> list[Hit]:
     with tools.path.step("diversify", f"{diversity:g}") as step:
         found = tools.store.vectors(collection, [hit.id for hit in hits])
+        # One that was just taken out has none.
+        hits = [hit for hit in hits if hit.id in found]
         kept = diverse(hits, found, diversity, tools.k)
         step.found(hits, kept)
     return kept

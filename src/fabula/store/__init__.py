@@ -22,10 +22,16 @@ from fabula.graph import TEXT, Owner, Part, Record
 from fabula.model import Entry, Filters, Hit, Layer, Vector
 from fabula.queries import over, query
 from fabula.store import migration, schema
-from fabula.store.parts import lock, refuse_broken, stage, switch
+from fabula.store.parts import lock, lock_collection, refuse_broken, stage, switch
 from fabula.store.rows import bounds, entry, made_space, unwired, wire
 from fabula.store.schema import Index
-from fabula.store.space import Space, other_space, refuse_other_model, refuse_reembedding
+from fabula.store.space import (
+    Space,
+    other_space,
+    refuse_dimensions,
+    refuse_other_model,
+    refuse_reembedding,
+)
 from fabula.store.wording import in_words, reaching, refuse_old, too_large
 
 STALE_MS = 3_600_000
@@ -237,9 +243,15 @@ class Store:
             refuse_other_model(space, model)
             given = bounds(filters) | {"vector": wire(vector), "model": model, "slot": space.slot}
             given |= {"embedding": space.embedding, **asked}
-            rows = self.run(over(statement, space.dimensions, space.slot), **given)
+            rows, trouble = [], None
+            try:
+                rows = self.run(over(statement, space.dimensions, space.slot), **given)
+            except StoreError as error:  # its index may just have been given up for another
+                trouble = error
             now = space if rows else self.space(collection)
-            if now is None or (now.model, now.slot) == (space.model, space.slot):
+            if now is None or (now.kind, now.slot) == (space.kind, space.slot):
+                if trouble:
+                    raise trouble
                 return rows
             space = now
         return []
@@ -299,9 +311,20 @@ class Store:
 
         One without documents takes any model. Raises SpaceError where they have another's.
         """
+        refuse_dimensions(model, dimensions)
         self.make_schema()
-        self.rows("core/save_space", collection=collection, model=model, dimensions=dimensions)
         space = self.space(collection)
+        if space is None or (space.kind != (model, dimensions) and not space.documents):
+            wanted = {"collection": collection, "model": model, "dimensions": dimensions}
+
+            def take(transaction: neo4j.ManagedTransaction) -> None:
+                # A document of another model may just be coming in.
+                lock_collection(transaction, collection)
+                transaction.run(query("core/save_space"), wanted).consume()
+
+            with self.session() as session:
+                session.execute_write(take)
+            space = self.space(collection)
         assert space is not None
         refuse_reembedding(space)
         refuse_other_model(space, model)

@@ -58,7 +58,7 @@ class Exported:
                 there = {name: kept[name] for name in sorted(kept) if kept[name] is not None}
                 yield Node(row["id"], tuple(row["labels"]), there)
         self._refuse_changed()
-        if any(self._settled_space(one) != space for one, space in spaces.items()):
+        if any(_place(self._settled_space(one)) != _place(was) for one, was in spaces.items()):
             raise StoreError("The graph was re-embedded while it was read: export it again.")
 
     def relationships(self) -> Iterator[Relationship]:
@@ -114,3 +114,8 @@ class Exported:
                         raise StoreError(
                             f"{entry.title} was changed while it was read: export it again."
                         )
+
+
+def _place(space: Space | None) -> tuple[object, ...]:
+    """Where a collection's embeddings are, and what they are of."""
+    return (space.kind, space.slot) if space else ()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from fabula.errors import StoreError
 from fabula.queries import query
+from fabula.store import schema
 
 if TYPE_CHECKING:
     from fabula.store import Store
@@ -63,6 +64,8 @@ def record(store: Store) -> None:
     if is_old(store):
         raise StoreError("This graph is of an older Fabula: open it with `fabula list` first.")
     if not _version(store):
+        # Without its constraint two processes that begin at once would record it twice.
+        schema.ensure(store, "schema_schema_id")
         store.rows("core/save_schema", version=VERSION)
 
 
@@ -78,7 +81,7 @@ def _version(store: Store) -> int:
 @contextmanager
 def _turn(store: Store) -> Iterator[None]:
     """Keeps all others from migrating; they wait. It ends with this process, however that ends."""
-    store.rows("core/schema_lock_id")
+    schema.ensure(store, "schema_lock_id")
     with store.session() as session, session.begin_transaction() as transaction:
         transaction.run(query("migrate/save_turn")).consume()
         try:

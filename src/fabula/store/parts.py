@@ -273,7 +273,8 @@ def read_part(store: Store, owner: Owner, *, embeddings: bool = False) -> Part:
             ]
         more = len(rows) == PAGE
         after = rows[-1]["id"] if rows else ""
-    if store.record(owner) != before:
+    moved = space and (now := store.space(owner.collection)) and now.slot != space.slot
+    if moved or store.record(owner) != before:
         raise Changed("The document was changed while it was read: run the command again.")
     return Part(owner, tuple(nodes), tuple(edges), before)
 

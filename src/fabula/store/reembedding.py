@@ -40,35 +40,40 @@ class Unembedded:
 
 
 @contextmanager
-def turn(store: Store, collection: str) -> Iterator[Callable[[], Space | None]]:
-    """Keeps all others from re-embedding this collection; gives what reads its space as it is now.
+def turn(store: Store, *collections: str) -> Iterator[Callable[[], Space | None]]:
+    """Keeps all others from re-embedding these collections; gives what reads the first's space now.
 
     Reading raises StoreError where the turn was lost. The turn is an open transaction: it ends
     with this process, however that ends. Raises StoreError while another has it.
     """
-    name = f"reembed {collection}"
+    names = [f"reembed {collection}" for collection in sorted(collections)]
     with store.session() as session:
-        _refuse_second(session, name)
+        _refuse_second(session, names)
         transaction = session.begin_transaction()
         try:
-            transaction.run(query("core/reembed_turn"), turn=name).consume()
-            asked = {"collection": collection}
+            _take(transaction, names)
+            asked = {"collection": collections[0]}
             yield lambda: made_space(transaction.run(query("core/find_space"), asked).data())
         finally:
             transaction.close()
 
 
-def _refuse_second(session: neo4j.Session, name: str) -> None:
+def _take(transaction: neo4j.Transaction, names: Sequence[str]) -> None:
+    for name in names:
+        transaction.run(query("core/reembed_turn"), turn=name).consume()
+
+
+def _refuse_second(session: neo4j.Session, names: Sequence[str]) -> None:
     try:
-        with session.begin_transaction(timeout=PATIENCE) as transaction:
-            transaction.run(query("core/reembed_turn"), turn=name).consume()
+        with session.begin_transaction(timeout=PATIENCE + len(names) / 10) as transaction:
+            _take(transaction, names)
             transaction.rollback()
     except Neo4jError as error:
         if not (error.code or "").endswith(TAKEN):
             raise
         raise StoreError(
-            "Another `fabula reembed` is at work on this collection: wait until it ends, or stop "
-            "it."
+            "Another `fabula reembed` or `fabula db compact` is at work on this collection: wait "
+            "until it ends, or stop it."
         ) from error
 
 
@@ -120,8 +125,14 @@ def save(store: Store, space: Space, passages: Sequence[Unembedded], vectors: Ve
         {"id": passage.id, "embedding": wire(vector)}
         for passage, vector in zip(passages, vectors, strict=True)
     ]
-    slot, size = embedding(space.next_slot), label(space.next_dimensions)
-    store.rows("core/reembed_save", rows=rows, next=slot, label=size)
+    store.rows(
+        "core/reembed_save",
+        rows=rows,
+        collection=space.collection,
+        model=space.next_model,
+        next=embedding(space.next_slot),
+        label=label(space.next_dimensions),
+    )
 
 
 def copy(store: Store, space: Space) -> None:
@@ -152,9 +163,13 @@ def flip(store: Store, space: Space) -> None:
 
     def change(transaction: neo4j.ManagedTransaction) -> None:
         lock_collection(transaction, space.collection)
+        wanted = {"model": space.next_model, "dimensions": space.next_dimensions}
+        wanted |= {"collection": space.collection, "slot": space.slot}
+        [row] = transaction.run(query("core/reembed_flip"), wanted)
+        if not row["flipped"]:
+            raise StoreError("Another `fabula reembed` took over: run the command again.")
         for start in range(0, len(rows), PAGE):
             transaction.run(query("core/save_parts"), rows=rows[start : start + PAGE]).consume()
-        transaction.run(query("core/reembed_flip"), collection=space.collection).consume()
 
     with store.session() as session:
         session.execute_write(change)

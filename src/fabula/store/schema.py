@@ -68,9 +68,14 @@ def make(store: Store) -> None:
     """
     _drop_failed(store, TEXTS, query("core/schema_drop_passage_texts"))
     for name in STATEMENTS:
-        _ensure(store, query(f"core/{name}"), name)
+        ensure(store, name)
     for dimensions, slot in {(space.dimensions, space.slot) for space in store.spaces()}:
         make_vectors(store, dimensions, slot)
+
+
+def ensure(store: Store, name: str) -> None:
+    """Carries out one of STATEMENTS, which others may be about to carry out, too."""
+    _ensure(store, query(f"core/{name}"), name)
 
 
 def make_vectors(store: Store, dimensions: int, slot: int) -> None:

@@ -57,6 +57,15 @@ class Space:
         return self.model if self.phase == "clearing" else self.next_model
 
 
+def refuse_dimensions(model: str, dimensions: int) -> None:
+    """Raises SpaceError for vectors that no index of Neo4j's can hold."""
+    if not 0 < dimensions <= queries.MOST_DIMENSIONS:
+        raise SpaceError(
+            f"{model} gives vectors of {dimensions:,} dimensions, and Neo4j indexes at most "
+            f"{queries.MOST_DIMENSIONS:,}: set another FABULA_EMBEDDING_MODEL."
+        )
+
+
 def refuse_other_model(space: Space, model: str) -> None:
     """Raises SpaceError unless the collection's embeddings are of this model."""
     if space.model != model:

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
 from fabula import tokens
-from fabula.graphs.aspects.prompts import prompt
 from fabula.graphs.aspects.sets import read_aspects
 from fabula.graphs.aspects.values import Aspect
 from fabula.model import Filters, Hit
+from fabula.prompts import filled
 from fabula.providers import Chat, Embedder, Prompt
 from fabula.replies import ask
 from fabula.replies import read_aspects as read_names
 from fabula.retrieve.modes import Mode, Tools
 from fabula.shapes import aspects_reply
 
+PROMPTS = Path(__file__).parent / "prompts"
+"""Apart from those that a graph is built with, which make it stale where they change."""
 AHEAD = 0.05
 """How much cosine a summary of the question's aspects is ahead of the others."""
 DEPTH = 4
@@ -53,8 +56,8 @@ def ask_aspects(question: str, aspects: Sequence[Aspect], chat: Chat) -> Collect
     names = tuple(aspect.name for aspect in aspects)
     listed = "\n".join(f"- {aspect.name}: {aspect.description}" for aspect in aspects)
     asked = Prompt(
-        system=prompt("route_system"),
-        user=prompt("route", aspects=listed, question=question),
+        system=filled(PROMPTS / "route_system.txt"),
+        user=filled(PROMPTS / "route.txt", aspects=listed, question=question),
         max_tokens=100 + 2 * tokens.count(", ".join(names)),
         temperature=0,
         schema=aspects_reply(names),
