@@ -9,8 +9,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from fabula.graph import TEXT
-from fabula.graph.building import Recipe, recipe, text_recipe
+from fabula.graph.building import Recipe, recipe, text_recipe, with_bases
 from fabula.graph.method import Graph, Role
+from fabula.graph.method import graphs as installed
 from fabula.model import Vectors
 from fabula.parallel import Workers
 from fabula.providers import Prompt
