@@ -94,6 +94,7 @@ def test_a_reworded_prompt_makes_the_graph_stale_and_ingest_makes_it_anew(
     installed["aspects"] = replace(installed["aspects"], prompts=reworded)
     for module in ("collection", "ingest"):
         monkeypatch.setattr(f"fabula.{module}.graphs", lambda: installed)
+    monkeypatch.setattr("fabula.kit.installed", lambda: installed)
     before, since = text_of(store), len(endpoint.bodies)
     with Fabula(cache=False) as fabula:
         assert fabula.stale(fabula.document("winter")) == {"aspects": ["prompts"]}

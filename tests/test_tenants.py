@@ -40,7 +40,6 @@ BEYOND = {
     "core/find_spaces": "lists the collections",
     "core/find_time": "tells of the server",
     "core/find_version": "tells of the server",
-    "core/reembed_save": "writes what reembed_find has found",
     "core/reembed_turn": "takes a lock",
     "core/save_parts": "writes what find_parts has found",
     "core/save_schema": "tells of the whole graph",
@@ -198,6 +197,7 @@ def given(store: Store, mine: str, other: str, *, whole: bool) -> dict[str, Any]
     for parameter in ("passages", "nodes"):
         named[parameter] = row["passages"]
     named["summaries"] = row["summaries"]
+    named["rows"] = [{"id": id, "embedding": wire(vector(2))} for id in row["passages"]]
     space = {"model": MODEL, "dimensions": DIMENSIONS, "slot": 1, "embedding": "embedding"}
     space |= {
         "next": "embedding_2",
