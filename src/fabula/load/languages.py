@@ -12,8 +12,7 @@ from typing import Any
 _LEAD = 0.75
 """How much likelier (log) a language must be than the next, for the root of the text's bytes.
 
-Three plain English words have 1.1, made-up words less; of the messages of Django in 33 languages,
-40 to 600 characters long, 0.7% were told wrongly and 6% not at all.
+Three plain English words have 1.1, made-up words less.
 """
 _LOADING = threading.Lock()
 
