@@ -10,8 +10,8 @@ WHERE passage.collection = $collection
 WITH DISTINCT hit, passage, edge.weight AS score
 MATCH (document:Document {id: passage.document})
   USING INDEX SEEK document:Document(id)
-RETURN hit AS of, passage {
-  .id, .kind, .document, .section, .aspect, .level, .start, .end, .text, .tokens,
-  title: document.title, language: document.language, score: score
-} AS hit
-ORDER BY score DESC, passage.id
+RETURN hit AS of, passage.id AS id, passage.kind AS kind, passage.document AS document,
+  document.title AS title, document.language AS language, passage.section AS section,
+  passage.aspect AS aspect, passage.level AS level, passage.start AS start, passage.end AS end,
+  passage.text AS text, passage.tokens AS tokens, score
+ORDER BY score DESC, id

@@ -60,12 +60,12 @@ class Tools:
         self, statement: str, vector: Vector, filters: Filters, **parameters: Any
     ) -> list[Hit]:
         """The hits that a statement of the mode's own finds, best first."""
-        return [Hit(**row["hit"]) for row in self.rows(statement, vector, filters, **parameters)]
+        return [Hit(**row) for row in self.rows(statement, vector, filters, **parameters)]
 
     def rows(
         self, statement: str, vector: Vector, filters: Filters, **parameters: Any
     ) -> list[dict[str, Any]]:
-        """The rows of a statement of the mode's own; each has a `hit`.
+        """The rows of a statement of the mode's own; each is a hit, and what else it returns.
 
         Beside `parameters` it is given $vector, the space that this is of ($model, $slot and
         $embedding, the property), and what the filters say; it must not leave $collection.

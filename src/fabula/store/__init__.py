@@ -225,7 +225,7 @@ class Store:
             name = "core/find_nearest_in_document" if filters.document else "core/find_nearest"
             asked["document"] = filters.document
         rows = self.found(query(name), vector, filters, model, **asked)
-        return [Hit(**row["hit"]) for row in rows]
+        return [Hit(**row) for row in rows]
 
     def found(
         self, statement: str, vector: Vector, filters: Filters, model: str, **asked: Any
@@ -263,7 +263,7 @@ class Store:
         if not words:
             return []
         rows = self.rows("core/find_by_words", words=words, limit=limit, **bounds(filters))
-        return [Hit(**row["hit"]) for row in rows]
+        return [Hit(**row) for row in rows]
 
     def related(
         self, statement: str, collection: str, passages: Sequence[str]
@@ -271,7 +271,7 @@ class Store:
         """What a statement finds above or beside some passages, by the passages' ids."""
         found: dict[str, list[Hit]] = {}
         for row in self.run(statement, collection=collection, passages=list(passages)):
-            found.setdefault(row["of"], []).append(Hit(**row["hit"]))
+            found.setdefault(row.pop("of"), []).append(Hit(**row))
         return found
 
     def vectors(self, collection: str, passages: Sequence[str]) -> dict[str, Vector]:

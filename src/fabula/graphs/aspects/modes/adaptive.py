@@ -116,7 +116,7 @@ def _open(
         for row in tools.rows(
             query("aspects/find_members"), vector, filters, summaries=list(below)
         ):
-            below[row["of"]].append(Hit(**row["hit"]))
+            below[row.pop("of")].append(Hit(**row))
         for hit in chosen:
             frontier.open(hit, below[hit.id])
         step.found([member for hit in chosen for member in below[hit.id]])
