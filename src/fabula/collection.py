@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fabula import names
 from fabula.answer import AnswerStream, shown
 from fabula.catalogue import choose, nothing_there
 from fabula.context import fill
@@ -32,7 +33,13 @@ from fabula.store import Source as Stretch
 from fabula.store import Store
 from fabula.store.checks import Findings, check
 from fabula.store.export import Exported
-from fabula.store.space import Space, refuse_other_model, refuse_reembedding, refuse_unknown
+from fabula.store.space import (
+    Space,
+    refuse_collection,
+    refuse_other_model,
+    refuse_reembedding,
+    refuse_unknown,
+)
 
 if TYPE_CHECKING:
     from fabula.app import App
@@ -45,6 +52,8 @@ class Collection:
     """
 
     def __init__(self, app: App, name: str) -> None:
+        if wrong := names.problem(name):
+            raise SettingsError(f"The name of the collection, {names.shown(name)}, {wrong}.")
         self.app = app
         self.name = name
         self._is_ready = False
@@ -335,6 +344,8 @@ class Collection:
             # Before anything is paid for.
             refuse_reembedding(space)
             refuse_other_model(space, self.app.kit.embedder.model)
+        if space is None:
+            refuse_collection(self.name)
         return Ingest(
             store=self.store,
             kit=self.app.kit,

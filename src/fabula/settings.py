@@ -27,6 +27,7 @@ from pydantic import (
 from pydantic.fields import FieldInfo
 
 from fabula.errors import SettingsError, did_you_mean
+from fabula.names import problem, shown
 
 FILE = "fabula.toml"
 PREFIX = "FABULA_"
@@ -147,6 +148,14 @@ class Settings(BaseModel):
     def _divided(cls, value: Any) -> Any:
         """A variable and a flag hold one text."""
         return tuple(filter(None, re.split(r"[,\s]+", value))) if isinstance(value, str) else value
+
+    @field_validator("collection")
+    @classmethod
+    def _named(cls, value: str) -> str:
+        """Only what no collection can be called: an old one may have a name that a new may not."""
+        if wrong := problem(value):
+            raise ValueError(wrong)
+        return value
 
     def table(self, name: str) -> Any:
         """The settings of the graph or mode of that name: its own model, checked and frozen."""
@@ -310,6 +319,9 @@ def _in_words(error: ValidationError, origin: Mapping[str, str], within: str = "
     problems = []
     for one in error.errors(include_url=False):
         name = f"{within}{one['loc'][0]}" if one["loc"] else within.rstrip(".")
-        given = "(not shown)" if name in SECRET else repr(one["input"])
-        problems.append(f"{origin.get(name, name)} = {given}: {one['msg'].lower()}")
+        value = one["input"]
+        given = shown(value) if isinstance(value, str) else repr(value)
+        given = "(not shown)" if name in SECRET else given
+        what = one["msg"].removeprefix("Value error, ").lower()
+        problems.append(f"{origin.get(name, name)} = {given}: {what}")
     return "; ".join(problems) + "."

@@ -50,7 +50,7 @@ def document(draft: Draft, source: str, collection: str) -> Document:
         id=document_id(collection, source),
         collection=collection,
         source=source,
-        title=told or readable(source),
+        title=told or _name(readable(source)),
         author=author,
         language=language,
         text=text,

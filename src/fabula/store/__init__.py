@@ -28,6 +28,7 @@ from fabula.store.schema import Index
 from fabula.store.space import (
     Space,
     other_space,
+    refuse_collection,
     refuse_dimensions,
     refuse_other_model,
     refuse_reembedding,
@@ -314,6 +315,8 @@ class Store:
         refuse_dimensions(model, dimensions)
         self.make_schema()
         space = self.space(collection)
+        if space is None:
+            refuse_collection(collection)
         if space is None or (space.kind != (model, dimensions) and not space.documents):
             wanted = {"collection": collection, "model": model, "dimensions": dimensions}
 

@@ -14,6 +14,7 @@ import numpy as np
 from fabula import queries
 from fabula.errors import Changed, NotFound, SpaceError, StoreError
 from fabula.graph import TEXT, Edge, Node, Owner, Part
+from fabula.names import LONGEST, LONGEST_LINE, problem, shown
 from fabula.queries import query
 from fabula.store.rows import made_space, part_id, part_properties, unwired, wire
 from fabula.store.space import Space, other_space, refuse_reembedding
@@ -28,8 +29,10 @@ STRIPES = 64
 """Locks of a collection: a writer takes that of its document, and re-embedding takes all."""
 NAME = 60
 """Most characters of a caption."""
-WORD = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+WORD = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,99}")
 """What a label or a type may be; it is closed lists that say which they are."""
+LINES = ("title", "source", "section", "name")
+"""Properties that are indexed, or may be, and hold more than a name."""
 
 Item = TypeVar("Item")
 
@@ -227,9 +230,18 @@ def _batches(items: Iterable[Item]) -> Iterator[list[Item]]:
 
 
 def refuse_broken(parts: Sequence[Part], space: Space) -> None:
-    """A vector index silently leaves out what it can't hold: refuse it before it is written."""
+    """What an index can't hold: it silently leaves vectors out, and never recovers of long names.
+
+    Raises StoreError before any of it is written.
+    """
     for part in parts:
+        for what, name in zip(Owner._fields, part.owner, strict=True):
+            _refuse_name(what, name, LONGEST)
         for node in part.nodes:
+            _refuse_name("id", node.id, LONGEST)
+            _refuse_name("aspect", node.properties.get("aspect", ""), LONGEST)
+            for line in LINES:
+                _refuse_name(line, node.properties.get(line, ""), LONGEST_LINE)
             if node.embedding is None:
                 continue
             if len(node.embedding) != space.dimensions:
@@ -242,6 +254,11 @@ def refuse_broken(parts: Sequence[Part], space: Space) -> None:
                 )
             if not node.sources:
                 raise StoreError(f"{node.label} {node.id} rests on no chunk.")
+
+
+def _refuse_name(what: str, name: str, most: int) -> None:
+    if wrong := problem(name, most):
+        raise StoreError(f"The {what} {shown(name)} {wrong}.")
 
 
 def read_part(store: Store, owner: Owner, *, embeddings: bool = False) -> Part:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fabula import queries
-from fabula.errors import NotFound, SpaceError
+from fabula.errors import NotFound, SpaceError, StoreError
+from fabula.names import collection_problem, shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,12 @@ class Space:
     def target(self) -> str:
         """The model that the collection has when the re-embedding that goes on has ended."""
         return self.model if self.phase == "clearing" else self.next_model
+
+
+def refuse_collection(name: str) -> None:
+    """Raises StoreError for what no new collection may be called; an old one keeps its name."""
+    if wrong := collection_problem(name):
+        raise StoreError(f"The name of a collection {wrong}: {shown(name)} can't be one.")
 
 
 def refuse_dimensions(model: str, dimensions: int) -> None:

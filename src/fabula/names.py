@@ -1,0 +1,40 @@
+"""What may be a name: whole on one line, and short enough for every index of the graph.
+
+Lucene keeps the vector and the text indexes and refuses a term of more than 32,766 bytes; Neo4j
+then panics, and opens the database never again, with all collections in it. So nothing long may
+reach an index, whichever way it comes: settings refuse it in words, and the store once more.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+
+LONGEST = 200
+"""Bytes, in UTF-8, of the name of a collection, a graph, an aspect or a label, and of an id."""
+LONGEST_LINE = 2_000
+"""Bytes of a title, a heading or a source: paths are long."""
+_BETWEEN = " _-."
+"""What a collection's name may have beside letters and figures, but not at its ends."""
+
+
+def problem(name: str, most: int = LONGEST) -> str:
+    """What is wrong with a name, to be put behind it, or ''."""
+    size = len(name.encode("utf-8", "surrogatepass"))
+    if size > most:
+        return f"has {size:,} bytes, and {most:,} are the most"
+    if any(unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp") for character in name):
+        return "has a character in it that is none to write"
+    return ""
+
+
+def collection_problem(name: str) -> str:
+    """What is wrong with the name of a new collection, to be put behind it, or ''."""
+    fit = all(unicodedata.category(one)[0] in "LMN" or one in _BETWEEN for one in name)
+    if not fit or name != name.strip(_BETWEEN):
+        return "may have letters and figures of any script, and space, _, - and . between them"
+    return problem(name) or ("" if name else "is empty")
+
+
+def shown(name: str) -> str:
+    """A name for a message: in quotation marks, and cut where it is long."""
+    return repr(name if len(name) <= 60 else f"{name[:59]}…")
