@@ -14,7 +14,8 @@ from typing import Any
 
 from fabula.errors import FabulaError
 from fabula.experiments.log import PEER, Log, read_json, replace_file
-from fabula.experiments.model import DataSet, Metric, Result
+from fabula.experiments.metrics import Metric
+from fabula.experiments.model import DataSet, Result
 from fabula.experiments.plan import Tested, made_with, models, told
 from fabula.experiments.report.about import Asked, Data, Measure, Run, Stage, Swept, System
 from fabula.experiments.suite import Suite
