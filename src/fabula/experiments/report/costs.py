@@ -12,12 +12,11 @@ from statistics import fmean, median
 from fabula.experiments.report.about import Run, Stage
 from fabula.experiments.report.markdown import Cell, table
 from fabula.experiments.report.read import Line, Recorded
-from fabula.experiments.report.wording import count, counted, duration, number
+from fabula.experiments.report.wording import NOTHING, count, counted, duration, number
 from fabula.model import Usage
 from fabula.prices import Price, price
 
 NO_PRICE = "not known"
-NOTHING = "–"
 
 
 def per_question(recorded: Recorded) -> dict[str, dict[str, float]]:

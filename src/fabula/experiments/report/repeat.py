@@ -6,9 +6,7 @@ from typing import Any
 
 from fabula.experiments.report.about import Data, Run
 from fabula.experiments.report.markdown import table
-from fabula.experiments.report.wording import flat
-
-UNSET = "–"
+from fabula.experiments.report.wording import NOTHING, flat
 
 
 def hash_table(data: Data) -> str:
@@ -30,7 +28,7 @@ def settings_tables(run: Run) -> list[str]:
         if one.settings
     }
     names = sorted({name for settings in systems.values() for name in settings})
-    values = {name: [one.get(name, UNSET) for one in systems.values()] for name in names}
+    values = {name: [one.get(name, NOTHING) for one in systems.values()] for name in names}
     same = {name: found[0] for name, found in values.items() if len(set(found)) == 1}
     differing = [name for name in names if name not in same]
     tables = []

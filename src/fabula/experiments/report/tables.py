@@ -9,6 +9,7 @@ from fabula.experiments.report.markdown import Cell, table
 from fabula.experiments.report.published import Column, Published
 from fabula.experiments.report.summary import ALL, KIND, Score, groups
 from fabula.experiments.report.wording import (
+    NOTHING,
     between,
     counted,
     heading,
@@ -19,7 +20,6 @@ from fabula.experiments.report.wording import (
     title,
 )
 
-NOTHING = "–"
 SIGNIFICANT = 0.05
 
 
