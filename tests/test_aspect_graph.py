@@ -52,6 +52,16 @@ def test_what_becomes_nodes_and_edges_comes_back_as_it_was() -> None:
     assert (again.assigned, again.changed) == (("theme",), 3)
 
 
+def test_what_someone_took_the_edges_of_is_read_nevertheless() -> None:
+    graph = small_earlier()
+    nodes = nodes_of(graph.chunks, graph.summaries, graph.details)
+    again = read(Known(graph.chunks, nodes))
+    assert {one.id: one.members for one in again.summaries} == {
+        one.id: () for one in graph.summaries
+    }
+    assert not again.details, "a detail is of a chunk"
+
+
 def test_a_summary_rests_on_all_chunks_below_it_in_text_order() -> None:
     graph = small_earlier(chunks=6)
     nodes = {node.id: node for node in nodes_of(graph.chunks, graph.summaries, graph.details)}

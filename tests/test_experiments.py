@@ -15,7 +15,7 @@ import pytest
 from fabula import prompts
 from fabula.errors import BadReply, FabulaError, NotFound, SettingsError
 from fabula.experiments.data import NAMES, parts
-from fabula.experiments.log import FILE, Log, locked
+from fabula.experiments.log import RESULTS, Log, locked
 from fabula.experiments.metrics import names
 from fabula.experiments.model import DataSet, Question, Result, Text
 from fabula.experiments.plan import limited, made_with, planned, told
@@ -284,7 +284,7 @@ def test_a_result_is_read_as_it_was_written(tmp_path: Path) -> None:
 def test_a_torn_last_line_is_dropped_and_overwritten(tmp_path: Path) -> None:
     log = Log(tmp_path)
     log.append(RESULT)
-    with (tmp_path / FILE).open("a") as file:
+    with (tmp_path / RESULTS).open("a") as file:
         file.write('{"system": "one", "quest')
     log = Log(tmp_path)
     assert log.results == [RESULT]
@@ -293,7 +293,7 @@ def test_a_torn_last_line_is_dropped_and_overwritten(tmp_path: Path) -> None:
 
 
 def test_a_line_that_is_no_result_is_named(tmp_path: Path) -> None:
-    (tmp_path / FILE).write_text('{"system": 3}\n' + json.dumps(asdict(RESULT)) + "\n")
+    (tmp_path / RESULTS).write_text('{"system": 3}\n' + json.dumps(asdict(RESULT)) + "\n")
     with pytest.raises(FabulaError, match="line 1, is no result"):
         Log(tmp_path)
 

@@ -38,28 +38,28 @@ def result(answer: str = "", *context: str, choice: int | None = None, tokens: i
 
 
 def score(name: str, question: Question, told: Result, judges: Judges = NOBODY) -> float | None:
-    return metric(name, judges).score(question, told)
+    return metric(name).score(question, told, judges)
 
 
 @pytest.mark.parametrize("name", names())
 def test_every_metric_states_its_range_its_source_and_what_it_can_not_tell(name: str) -> None:
-    one = metric(name, NOBODY)
+    one = metric(name)
     assert one.name == name and one.lowest < one.highest
     assert one.source and one.blind.endswith(".") and one.needs
 
 
 def test_an_unknown_metric_is_refused_with_the_nearest() -> None:
     with pytest.raises(SettingsError, match=r"no metric rouge-1\. Did you mean rouge_l\?"):
-        metric("rouge-1", NOBODY)
+        metric("rouge-1")
     with pytest.raises(SettingsError, match="There are: accuracy, exact_match"):
-        metric("zzz", NOBODY)
+        metric("zzz")
 
 
 def test_a_metric_that_can_never_be_taken_says_why() -> None:
-    assert missing(metric("meteor", NOBODY), NOBODY) == ""
-    told = missing(metric("answer_accuracy", NOBODY), NOBODY)
+    assert missing(metric("meteor"), NOBODY) == ""
+    told = missing(metric("answer_accuracy"), NOBODY)
     assert told.startswith("answer_accuracy needs an embedding model and a chat model that judges:")
-    lacking = replace(metric("meteor", NOBODY), library="no_such_library")
+    lacking = replace(metric("meteor"), library="no_such_library")
     assert "pip install 'fabula[bench]'" in missing(lacking, NOBODY)
 
 

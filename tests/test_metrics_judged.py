@@ -34,7 +34,7 @@ def score(server: Server, name: str, answer: str = ANSWER, truth: str = TRUTH) -
     ]
     question = Question("q", "t", "Who is Fred?", (truth,), evidence=EVIDENCE)
     told = Result("fabula", "q", answer, None, tuple(passages), (), 12, 1, 10, 5, 0.1)
-    return metric(name, judges).score(question, told)
+    return metric(name).score(question, told, judges)
 
 
 @pytest.fixture

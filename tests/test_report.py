@@ -12,13 +12,15 @@ from typing import Literal
 from xml.etree import ElementTree
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 from lxml import html
 from markdown_it import MarkdownIt
 
 from chromium import browser
 from fabula.errors import FabulaError
 from fabula.experiments.model import Result
-from fabula.experiments.report import write_report
+from fabula.experiments.report import markdown, write_report
 from fabula.experiments.report.about import Asked, Data, Measure, Run, Stage, Swept, System
 from fabula.experiments.report.published import published
 from fabula.model import Usage
@@ -142,14 +144,16 @@ def test_the_summary_has_each_mean_and_its_difference_on_shared_questions(folder
 def test_both_pages_have_the_scores_with_intervals_and_differences(folder: Path) -> None:
     scores = table(folder, "Means over 12 questions")
     assert scores[0] == ["system", "answer accuracy, %", "context tokens"]
-    assert re.fullmatch(r"50\.0\[\d\d\.\d, \d\d\.\d\]", scores[1][1])
-    assert scores[1][2] == "100[100, 100]"
+    assert re.fullmatch(r"50\.0 \[\d\d\.\d, \d\d\.\d\]", scores[1][1])
+    assert scores[1][2] == "100 [100, 100]"
     assert (scores[2][0], scores[2][1][:4], scores[2][1][-6:]) == (HOSTILE, "75.0", "n = 10")
     assert scores[2][2] == "–"
     differences = table(folder, "Each system less naive")
-    assert differences[1][1] == "+25.0[25.0, 25.0]p = 0.38n = 10"
-    assert r"| +25.0 \[25.0, 25.0\], p = 0.38, n = 10 |" in text_of(folder)
-    assert re.search(r"^\| naive \| 50\.0 \\\[.*100 \\\[100, 100\\\] \|$", text_of(folder), re.M)
+    assert differences[1][1] == "+25.0 [25.0, 25.0] p = 0.38 n = 10"
+    assert r"| +25.0 *\[25.0, 25.0\]* *p = 0.38* *n = 10* |" in text_of(folder)
+    assert re.search(
+        r"^\| naive \| 50\.0 \*\\\[.*100 \*\\\[100, 100\\\]\* \|$", text_of(folder), re.M
+    )
 
 
 def test_published_numbers_are_in_a_table_of_their_own(folder: Path) -> None:
@@ -178,6 +182,29 @@ def test_markup_in_a_name_is_text_on_both_pages(folder: Path) -> None:
         assert HOSTILE in {cell.text_content().strip() for cell in parsed.xpath("//th | //td")}
     first = html.fromstring(rendered).xpath("//table[1]//tr[td]")
     assert {len(row.xpath("./td")) for row in first} == {2}
+
+
+MARKS = st.text(alphabet="ab1 *_`[]()<>!&;|\\-+#=.~:/\"'\n", max_size=24)
+
+
+@given(MARKS.map(lambda text: " ".join(text.split())).filter(bool))
+@example("1. <script>alert(1)</script>")
+@example("___")
+@example("![a](b.png) &lt; https://a.b #")
+def test_any_text_is_read_as_it_stands(text: str) -> None:
+    row = (text, markdown.Cell(text, (text,)))
+    written = markdown.join(
+        markdown.escape(text),
+        markdown.note(text, warning=True),
+        markdown.table(text, (text,), [(text,)]),
+        markdown.table(text, (text, "a"), [row], folded=True),
+    )
+    shown = html.fromstring(f"<div>{MarkdownIt().enable('table').render(written)}</div>")
+    leaves = shown.xpath("//h3 | //p | //th[1] | //td[1] | //td/em")
+    assert [one.text_content() for one in leaves] == [text] * 9
+    tags = {one.tag for one in shown.iterdescendants()}
+    in_tables = {"table", "thead", "tbody", "tr", "th", "td"}
+    assert tags == {"p", "blockquote", "strong", "em", "h3"} | in_tables
 
 
 def test_what_it_cost_is_told_in_tokens_money_and_time(folder: Path) -> None:
@@ -213,10 +240,10 @@ def test_what_the_cache_answered_costs_the_same_and_has_no_time(
     assert first == ["first", "24", "0", "1,000,000", "0", "200,000", "4.00"]
     assert second == ["second", "24", "20", "1,000,000", "0", "200,000", "4.00"]
     assert [row[-1] for row in table(tmp_path, "A question, on the average")[1:]] == [
-        "1.50 sn = 1",
+        "1.50 s n = 1",
         "–",
     ]
-    assert table(tmp_path, "Time")[2] == ["second", "9.00 s20 of 24 calls from the cache"]
+    assert table(tmp_path, "Time")[2] == ["second", "9.00 s 20 of 24 calls from the cache"]
     assert "whether a model or the response cache answered" in text_of(tmp_path)
 
 
@@ -255,7 +282,7 @@ def test_figures_are_files_and_parts_of_the_page(folder: Path) -> None:
     assert "naive" in "".join(bars.itertext())
     assert "graph, k 10" not in "".join(bars.itertext())
     page = html.fromstring((folder / "report.html").read_text(encoding="utf-8"))
-    assert len(page.xpath("//figure/*[local-name() = 'svg']")) == len(drawn)
+    assert len(page.xpath("//li/*[local-name() = 'svg']")) == len(drawn)
 
 
 def test_an_unfinished_run_says_so_on_top(tmp_path: Path, no_plots: None) -> None:
@@ -275,7 +302,7 @@ def test_one_system_and_one_question_make_a_report(tmp_path: Path, no_plots: Non
     written = write_report(recorded(tmp_path, run, RESULTS[:1]), PRICES)
     assert [path.name for path in written.files] == ["summary.csv", "report.md", "report.html"]
     scores = table(tmp_path, "Means over 1 question,")
-    assert scores[1][1] == "25.0[25.0, 25.0]"
+    assert scores[1][1] == "25.0 [25.0, 25.0]"
     assert "Differences" not in text_of(tmp_path)
     assert "Published" not in text_of(tmp_path)
 
@@ -318,7 +345,7 @@ def test_the_page_is_readable_in_a_browser_of_any_width(folder: Path) -> None:
             page.on("request", lambda request: told.append(request.url))
             page.goto((folder / "report.html").as_uri())
             assert page.evaluate("document.documentElement.scrollWidth") == width
-            frame = page.locator("section#differences .scroll")
+            frame = page.locator("#differences-to-the-baseline + .table .scroll")
             before = frame.locator("tbody th").first.bounding_box()
             frame.evaluate("it => it.scrollLeft = 50")
             assert frame.locator("tbody th").first.bounding_box() == before

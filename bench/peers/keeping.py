@@ -11,8 +11,7 @@ from typing import Any
 from bench.peers.asking import Cost
 from bench.peers.catalogue import Peer
 from fabula.errors import FabulaError
-from fabula.experiments.log import PEER, Log, read_json, replace_file
-from fabula.experiments.record import FILE as RUN
+from fabula.experiments.log import PEER, RUN, Log, read_json, replace_file
 from fabula.experiments.report.about import Stage, System
 
 FILE = "peers.json"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -106,6 +106,15 @@ class Usage:
         )
 
 
+def sum_usage(parts: Iterable[Mapping[str, Usage]]) -> dict[str, Usage]:
+    """The usage of each step, or of each model, in all parts together."""
+    total: dict[str, Usage] = {}
+    for part in parts:
+        for name, usage in part.items():
+            total[name] = total.get(name, Usage()) + usage
+    return total
+
+
 @dataclass(frozen=True, slots=True)
 class Filters:
     """Where retrieval looks: in one collection. What is empty lets all through.
@@ -184,11 +193,7 @@ class Entry:
     @property
     def usage(self) -> dict[str, Usage]:
         """What each step of all its graphs asked of models."""
-        steps: dict[str, Usage] = {}
-        for record in self.graphs.values():
-            for step, usage in record.usage.items():
-                steps[step] = steps.get(step, Usage()) + usage
-        return steps
+        return sum_usage(record.usage for record in self.graphs.values())
 
 
 @dataclass(frozen=True, slots=True)

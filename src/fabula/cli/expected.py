@@ -10,7 +10,7 @@ import click
 from rich.table import Table
 
 from fabula.cli.screen import console, counted
-from fabula.model import Usage
+from fabula.model import Usage, sum_usage
 from fabula.prices import price, read_prices
 from fabula.settings import Settings
 
@@ -31,11 +31,7 @@ def show_expected(outcomes: Sequence[Outcome], settings: Settings) -> None:
             continue
         chunks = f", {counted(one.counts['chunk'], 'chunk')}" if "chunk" in one.counts else ""
         click.echo(f"{PurePath(one.source).name}: {WOULD[one.status]}{chunks}")
-    steps: dict[str, Usage] = {}
-    for one in outcomes:
-        for step, usage in one.steps.items():
-            steps[step] = steps.get(step, Usage()) + usage
-    if steps:
+    if steps := sum_usage(one.steps for one in outcomes):
         _show_steps(steps, settings)
     else:
         click.echo("No model would be asked anything.")

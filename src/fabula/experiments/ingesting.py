@@ -11,7 +11,7 @@ from fabula.experiments.answering import by_model
 from fabula.experiments.model import Text
 from fabula.experiments.plan import Tested
 from fabula.ingest import Outcome
-from fabula.model import Usage
+from fabula.model import Usage, sum_usage
 from fabula.parallel import Job, Workers
 from fabula.settings import STATIC
 
@@ -56,12 +56,9 @@ def cost(
 ) -> dict[str, Usage]:
     """What making the documents of these texts asked of each model, whenever that was."""
     sources = {_source(set, text) for text in texts}
-    total: dict[str, Usage] = {}
-    for entry in collection.documents():
-        if entry.source in sources:
-            for model, usage in by_model(entry.usage, system).items():
-                total[model] = total.get(model, Usage()) + usage
-    return total
+    return sum_usage(
+        by_model(entry.usage, system) for entry in collection.documents() if entry.source in sources
+    )
 
 
 def _one(

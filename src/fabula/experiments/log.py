@@ -17,7 +17,8 @@ from pydantic import TypeAdapter, ValidationError
 from fabula.errors import FabulaError
 from fabula.experiments.model import Result
 
-FILE = "results.jsonl"
+RUN, RESULTS = "run.json", "results.jsonl"
+"""What a run leaves in its folder: what it says of itself, and a line a result."""
 LOCK = ".lock"
 PEER = "peer:"
 """How the names of other systems begin, whose lines others put there."""
@@ -57,7 +58,7 @@ class Log:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._file = folder / FILE
+        self._file = folder / RESULTS
         self._writing = threading.Lock()
         self.results = self._whole()
 

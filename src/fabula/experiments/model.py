@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Literal
 
 from fabula.model import Usage
 
@@ -97,22 +97,3 @@ class Result:
     asked: str = ""
     spent: Mapping[str, Usage] = field(default_factory=dict)
     judged: Mapping[str, Usage] = field(default_factory=dict)
-
-
-class Metric(Protocol):
-    """One measure of a result.
-
-    `lowest` and `highest` are its range; `source` the paper or library that defines it; `blind`
-    says in a sentence what it cannot tell.
-    """
-
-    name: str
-    lowest: float
-    highest: float
-    source: str
-    blind: str
-    needs: frozenset[Need]
-
-    def score(self, question: Question, result: Result) -> float | None:
-        """The measure; None where this question, or whoever judges, has not what it needs."""
-        ...

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import platform
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from fabula.errors import FabulaError
-from fabula.experiments.log import PEER, Log, read_json, replace_file
-from fabula.experiments.model import DataSet, Metric, Result
+from fabula.experiments.log import PEER, RUN, Log, read_json, replace_file
+from fabula.experiments.metrics import Metric
+from fabula.experiments.model import DataSet, Result
 from fabula.experiments.plan import Tested, made_with, models, told
 from fabula.experiments.report.about import Asked, Data, Measure, Run, Stage, Swept, System
 from fabula.experiments.suite import Suite
-from fabula.model import Usage
+from fabula.model import Usage, sum_usage
 
-FILE = "run.json"
 PACKAGES = ("fabula", "neo4j", "numpy", "scikit-learn", "openai", "wordllama", "ragas")
 SECRETS = frozenset({"api_key", "neo4j_password"})
 
@@ -93,7 +93,7 @@ class Record:
         whole = asdict(run) | own
         whole["systems"] = [*whole["systems"], *self.peers]
         text = json.dumps(whole, indent=1, ensure_ascii=False, allow_nan=False)
-        replace_file(self.folder / FILE, f"{text}\n")
+        replace_file(self.folder / RUN, f"{text}\n")
 
     def _system(self, tested: Tested, results: Sequence[Result]) -> System:
         settings = tested.settings
@@ -102,7 +102,8 @@ class Record:
         if graph in self.graphs:
             stages["ingest"] = Stage(self._time("ingest", graph), self.graphs[graph])
         if results:
-            asked, scored = _sum(one.spent for one in results), _sum(one.judged for one in results)
+            asked = sum_usage(one.spent for one in results)
+            scored = sum_usage(one.judged for one in results)
             stages["ask"] = Stage(self._time("ask", tested.name), asked)
             stages["score"] = Stage(self._time("score", tested.name), scored)
         sweep = self.suite.sweep
@@ -138,10 +139,10 @@ def opened(
     Raises FabulaError where the folder is another run's: of another version of Fabula, another
     suite, other data, or other settings of a system with results.
     """
-    former = read_json(folder / FILE) or {}
+    former = read_json(folder / RUN) or {}
     if not former and any(not one.system.startswith(PEER) for one in log.results):
         raise FabulaError(
-            f"{folder} has results, but no {FILE} that says whose: name another folder with --out."
+            f"{folder} has results, but no {RUN} that says whose: name another folder with --out."
         )
     if former:
         _refuse_foreign(folder, former, identity(suite, data, systems), systems)
@@ -244,14 +245,6 @@ def _seeds(system: Tested) -> dict[str, int]:
 def _end(highest: float) -> float | None:
     """JSON has no infinity."""
     return None if math.isinf(highest) else highest
-
-
-def _sum(parts: Iterable[Mapping[str, Usage]]) -> dict[str, Usage]:
-    total: dict[str, Usage] = {}
-    for part in parts:
-        for model, usage in part.items():
-            total[model] = total.get(model, Usage()) + usage
-    return total
 
 
 def _versions() -> dict[str, str]:

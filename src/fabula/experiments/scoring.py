@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from fabula.errors import SettingsError
 from fabula.experiments.answering import by_model
-from fabula.experiments.metrics import Judges, metric, missing
-from fabula.experiments.model import DataSet, Metric, Need, Question, Result
+from fabula.experiments.metrics import Judges, Metric, metric, missing
+from fabula.experiments.model import DataSet, Need, Question, Result
 from fabula.experiments.plan import Tested
 from fabula.experiments.suite import Ask, Suite
 from fabula.kit import Kit
@@ -30,12 +30,11 @@ class Scoring:
 
     def by(self, kit: Kit, system: Tested) -> Callable[[Question, Result], Result]:
         """What scores a result of this system; the kit's models judge, within its budget."""
-        names = [one.name for one in self.metrics]
 
         def scored(question: Question, result: Result) -> Result:
             meter = Meter()
             judges = _judges(kit, system, meter, self.languages)
-            values = {name: metric(name, judges).score(question, result) for name in names}
+            values = {one.name: one.score(question, result, judges) for one in self.metrics}
             scores = {name: value for name, value in values.items() if value is not None}
             return replace(result, scores=scores, judged=by_model(meter.usage(), system))
 
@@ -54,7 +53,7 @@ def measured(suite: Suite, data: DataSet, system: Tested) -> Scoring:
     kept: list[Metric] = []
     left_out: dict[str, str] = {}
     for name in suite.metrics:
-        one = metric(name, judges)
+        one = metric(name)
         reason = _senseless(one, system.ask) or missing(one, judges)
         if reason and not (one.needs & OF_MODELS and system.settings.offline):
             raise SettingsError(f"Suite {suite.name}: {reason}")

@@ -127,7 +127,7 @@ def _parts(view: Element, parts: Sequence[Part], y: float, side: str) -> float:
         letters = int(room / LETTER)
         if letters < 2 or (narrow and part.width < 9):
             continue
-        short = part.title if len(part.title) <= letters else part.title[: letters - 1] + "…"
+        short = _within(part.title, letters)
         if narrow:
             x, end = part.x + min(part.width / 2 + 4, 14), side == "top"
             foot = y + UPRIGHT if end else y

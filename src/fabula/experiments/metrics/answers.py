@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
+from fabula.experiments.metrics.judges import Judges
+from fabula.experiments.model import Question, Result
+
 _CITED = re.compile(r"\s*\[\d+(?:\s*[,;]\s*\d+)*\]")
 
 
@@ -22,3 +25,8 @@ def best(answer: str, references: Sequence[str], score: Callable[[str, str], flo
     """The score of an answer, uncited, against the reference that it is nearest to."""
     said = uncited(answer)
     return max(score(said, reference) for reference in told(references))
+
+
+def nearest(score: Callable[[str, str], float]) -> Callable[[Question, Result, Judges], float]:
+    """How a metric is taken that compares an answer with one reference, and asks nobody."""
+    return lambda question, result, _: best(result.answer, question.answers, score)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fabula.experiments.metrics.judges import Judges
-from fabula.experiments.metrics.measure import Measure
+from fabula.experiments.metrics.measure import Metric
 from fabula.experiments.model import Question, Result
 
 
@@ -12,11 +12,9 @@ def _accuracy(question: Question, result: Result, _: Judges) -> float:
     return float(result.choice == question.right)
 
 
-MEASURES = (
-    Measure(
+METRICS = (
+    Metric(
         name="accuracy",
-        lowest=0.0,
-        highest=1.0,
         source="Pang et al. 2022, QuALITY (arXiv 2112.08608)",
         blind=(
             "It can't tell knowing from guessing: of four options one in four is right by chance, "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fabula.experiments.metrics.judges import Judges
-from fabula.experiments.metrics.measure import Measure
+from fabula.experiments.metrics.measure import Metric
 from fabula.experiments.model import Question, Result
 from fabula.sentences import sentences
 
@@ -23,11 +23,9 @@ def _context_tokens(_: Question, result: Result, __: Judges) -> float:
     return float(result.context_tokens)
 
 
-MEASURES = (
-    Measure(
+METRICS = (
+    Metric(
         name="duplicates",
-        lowest=0.0,
-        highest=1.0,
         source="Fabula's own: share of the context's sentences that it has said before",
         blind=(
             "It sees a sentence that comes word by word again, not one that is said again in other "
@@ -37,9 +35,8 @@ MEASURES = (
         how=_duplicates,
         empty=None,
     ),
-    Measure(
+    Metric(
         name="context_tokens",
-        lowest=0.0,
         highest=float("inf"),
         source="Fabula's own: tokens of the context's texts in o200k_base",
         blind="It tells what a context costs to read, not what it is worth.",

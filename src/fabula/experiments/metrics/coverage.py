@@ -6,7 +6,7 @@ import functools
 from collections.abc import Collection, Iterable
 
 from fabula.experiments.metrics.judges import Judges
-from fabula.experiments.metrics.measure import Measure
+from fabula.experiments.metrics.measure import Metric
 from fabula.experiments.model import Question, Result
 from fabula.providers.stems import Stemmer
 
@@ -61,11 +61,9 @@ def _stemmer_of(language: str) -> Stemmer:
     return Stemmer(language)
 
 
-MEASURES = (
-    Measure(
+METRICS = (
+    Metric(
         name="answer_coverage",
-        lowest=0.0,
-        highest=1.0,
         source=f"{OURS}: share of the references' stems, without the question's, in the context",
         blind=(
             "It can't tell whether the words stand together or say what the answer says, and a "
@@ -74,10 +72,8 @@ MEASURES = (
         needs=frozenset({"answers", "context"}),
         how=_answer_coverage,
     ),
-    Measure(
+    Metric(
         name="evidence_coverage",
-        lowest=0.0,
-        highest=1.0,
         source=f"{OURS}: share of the evidence's stems, without the question's, in the context",
         blind=(
             "It can't tell whether the words stand together or say what the evidence says, and "
@@ -86,10 +82,8 @@ MEASURES = (
         needs=frozenset({"evidence", "context"}),
         how=_evidence_coverage,
     ),
-    Measure(
+    Metric(
         name="all_evidence",
-        lowest=0.0,
-        highest=1.0,
         source=f"{OURS}: 1 where the context holds 60% of the stems of every statement of evidence",
         blind=(
             "It counts the question's own words too, which flatters a search by exact words, and "

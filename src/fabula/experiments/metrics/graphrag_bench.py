@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from fabula.experiments.metrics.answers import told, uncited
 from fabula.experiments.metrics.judges import Judges
 from fabula.experiments.metrics.judging import RATINGS, numbered, rating, statements, verdicts
-from fabula.experiments.metrics.measure import Measure
+from fabula.experiments.metrics.measure import Metric
 from fabula.experiments.model import Question, Result
 from fabula.providers import Chat, Embedder
 
@@ -106,11 +106,9 @@ def _share(judged: Sequence[bool]) -> float:
     return sum(judged) / len(judged)
 
 
-MEASURES = (
-    Measure(
+METRICS = (
+    Metric(
         name="answer_accuracy",
-        lowest=0.0,
-        highest=1.0,
         source=f"{PAPER}: 0.75 x F1 of statements + 0.25 x similarity",
         blind=(
             "It is as good as its judge, and never near 0: an answer without one right statement "
@@ -119,10 +117,8 @@ MEASURES = (
         needs=frozenset({"answers", "answer", "judge", "embedder"}),
         how=_answer_accuracy,
     ),
-    Measure(
+    Metric(
         name="coverage_score",
-        lowest=0.0,
-        highest=1.0,
         source=f"{PAPER}: share of the reference's statements that the answer covers",
         blind=(
             "It is as good as its judge, and takes nothing off for what an answer says beside, "
@@ -131,10 +127,8 @@ MEASURES = (
         needs=frozenset({"answers", "answer", "judge"}),
         how=_coverage_score,
     ),
-    Measure(
+    Metric(
         name="faithfulness",
-        lowest=0.0,
-        highest=1.0,
         source=f"{PAPER}: share of the answer's statements that the context supports",
         blind=(
             "It is as good as its judge, and can't tell whether the answer is right: what a wrong "
@@ -143,10 +137,8 @@ MEASURES = (
         needs=frozenset({"answer", "context", "judge"}),
         how=_faithfulness,
     ),
-    Measure(
+    Metric(
         name="evidence_recall",
-        lowest=0.0,
-        highest=1.0,
         source=f"{PAPER}: share of the evidence that the context supports",
         blind=(
             "It is as good as its judge, and can't tell how much of the context is beside the "
@@ -155,10 +147,8 @@ MEASURES = (
         needs=frozenset({"evidence", "context", "judge"}),
         how=_evidence_recall,
     ),
-    Measure(
+    Metric(
         name="context_relevance",
-        lowest=0.0,
-        highest=1.0,
         source=f"{PAPER}: mean of two ratings of the context, 0 to 2, over 2",
         blind=(
             "It has five steps, and a judge who knows no reference answer: it can't tell a context "

@@ -4,53 +4,49 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from fabula.experiments.metrics.answers import told, uncited
 from fabula.experiments.metrics.judges import Judges
-from fabula.experiments.model import Metric, Need, Question, Result
+from fabula.experiments.model import Need, Question, Result
 
-NOBODY = Judges()
 Scoring = Callable[[Question, Result, Judges], float | None]
 SAID = frozenset[Need]({"answer", "context"})
 """What a result brings; all else is the question's, or help."""
 
 
-@dataclass(slots=True)
-class Measure:
-    """A `Metric`. Never changed once made; not frozen, as the protocol has plain attributes.
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One measure of a result.
 
-    `how` is only called where question, result and judges have what it `needs`; `empty` is what a
-    result without the answer or the context is worth: a miss, which must not drop out of a mean.
-    `library` is what it imports, and `extra` that of ours which brings it.
+    `lowest` and `highest` are its range; `source` the paper or library that defines it; `blind`
+    says in a sentence what it cannot tell. `how` is only called where question, result and judges
+    have what it `needs`; `empty` is what a result without the answer or the context is worth: a
+    miss, which must not drop out of a mean. `library` is what it imports, and `extra` that of ours
+    which brings it.
     """
 
     name: str
-    lowest: float
-    highest: float
     source: str
     blind: str
     needs: frozenset[Need]
     how: Scoring
+    lowest: float = 0.0
+    highest: float = 1.0
     empty: float | None = 0.0
     library: str = ""
     extra: str = ""
-    judges: Judges = NOBODY
 
-    def judged_by(self, judges: Judges) -> Measure:
-        """The same, asking `judges`."""
-        return replace(self, judges=judges)
-
-    def score(self, question: Question, result: Result) -> float | None:
+    def score(self, question: Question, result: Result, judges: Judges) -> float | None:
         """The measure; None where the question or the judges have not what it needs.
 
         Raises ModelError where a model it asks fails.
         """
-        if not self.needs - SAID <= {*_asked(question), *_helpers(self.judges)}:
+        if not self.needs - SAID <= {*_asked(question), *_helpers(judges)}:
             return None
         if not self.needs & SAID <= {*_said(result)}:
             return self.empty
-        return self.how(question, result, self.judges)
+        return self.how(question, result, judges)
 
 
 def missing(metric: Metric, judges: Judges) -> str:
@@ -60,12 +56,10 @@ def missing(metric: Metric, judges: Judges) -> str:
         what = {"judge": "a chat model that judges", "embedder": "an embedding model"}
         those = " and ".join(what[need] for need in sorted(lacking))
         return f"{metric.name} needs {those}: name one, or leave the metric out."
-    library = metric.library if isinstance(metric, Measure) else ""
-    if library and importlib.util.find_spec(library) is None:
-        extra = metric.extra if isinstance(metric, Measure) else ""
+    if metric.library and importlib.util.find_spec(metric.library) is None:
         return (
-            f"{metric.name} needs the library {library}, which is not installed: "
-            f"pip install 'fabula[{extra}]', or leave the metric out."
+            f"{metric.name} needs the library {metric.library}, which is not installed: "
+            f"pip install 'fabula[{metric.extra}]', or leave the metric out."
         )
     return ""
 

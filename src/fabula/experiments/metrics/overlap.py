@@ -6,9 +6,9 @@ import functools
 import re
 from typing import TYPE_CHECKING, Any
 
-from fabula.experiments.metrics.answers import best, told, uncited
+from fabula.experiments.metrics.answers import nearest, told, uncited
 from fabula.experiments.metrics.judges import Judges
-from fabula.experiments.metrics.measure import Measure
+from fabula.experiments.metrics.measure import Metric
 from fabula.experiments.model import Question, Result
 
 if TYPE_CHECKING:
@@ -89,10 +89,6 @@ def _bleu(order: int) -> BLEU:
     return BLEU(tokenize="none", max_ngram_order=order, effective_order=True)
 
 
-def _rouge_l(question: Question, result: Result, _: Judges) -> float:
-    return best(result.answer, question.answers, rouge_l)
-
-
 def _bleu_1(question: Question, result: Result, _: Judges) -> float:
     return bleu(uncited(result.answer), question.answers, 1)
 
@@ -101,29 +97,21 @@ def _bleu_4(question: Question, result: Result, _: Judges) -> float:
     return bleu(uncited(result.answer), question.answers, 4)
 
 
-def _meteor(question: Question, result: Result, _: Judges) -> float:
-    return best(result.answer, question.answers, meteor)
-
-
-MEASURES = (
-    Measure(
+METRICS = (
+    Metric(
         name="rouge_l",
-        lowest=0.0,
-        highest=1.0,
         source=f"{NARRATIVEQA}; rouge-score 0.1 with its stemmer, as GraphRAG-Bench takes it",
         blind=(
             "It rewards the reference's words in the reference's order: an answer in other words "
             "scores low, and one in long sentences lower than the same in a few words."
         ),
         needs=frozenset({"answers", "answer"}),
-        how=_rouge_l,
+        how=nearest(rouge_l),
         library="rouge_score",
         extra="bench",
     ),
-    Measure(
+    Metric(
         name="bleu_1",
-        lowest=0.0,
-        highest=1.0,
         source=f"{NARRATIVEQA}; Papineni et al. 2002, by sacrebleu",
         blind=(
             "It is a mean of answers' own scores, where the paper counts over all answers at once: "
@@ -134,10 +122,8 @@ MEASURES = (
         library="sacrebleu",
         extra="bench",
     ),
-    Measure(
+    Metric(
         name="bleu_4",
-        lowest=0.0,
-        highest=1.0,
         source=f"{NARRATIVEQA}; Papineni et al. 2002, by sacrebleu",
         blind=(
             "Of answers of a few words it says next to nothing, as they have hardly a run of four; "
@@ -148,17 +134,15 @@ MEASURES = (
         library="sacrebleu",
         extra="bench",
     ),
-    Measure(
+    Metric(
         name="meteor",
-        lowest=0.0,
-        highest=1.0,
         source=f"{NARRATIVEQA}; Lavie and Agarwal 2007, by nltk, without synonyms",
         blind=(
             "It matches equal words and stems only, no synonyms, so it lies below published "
             "figures; the right answer in one word gets 0.5, as its penalty takes half."
         ),
         needs=frozenset({"answers", "answer"}),
-        how=_meteor,
+        how=nearest(meteor),
         library="nltk",
         extra="bench",
     ),

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 from fabula.errors import BadReply, first_problem
 from fabula.experiments.metrics.answers import best
 from fabula.experiments.metrics.judges import Judges
-from fabula.experiments.metrics.measure import Measure
+from fabula.experiments.metrics.measure import Metric
 from fabula.experiments.model import Question, Result
 from fabula.providers import Chat, Embedder, Prompt
 from fabula.replies import ask
@@ -88,11 +88,10 @@ def _shaped(reply: str, shape: type[Shape]) -> Shape:
         raise BadReply(f"That is not the JSON asked for: {first_problem(error)}.") from error
 
 
-MEASURES = (
-    Measure(
+METRICS = (
+    Metric(
         name="answer_correctness",
         lowest=-0.25,
-        highest=1.0,
         source="RAGAS (Es et al. 2023, arXiv 2309.15217), by the library ragas: "
         "0.75 x F1 of statements + 0.25 x similarity",
         blind=(
@@ -104,10 +103,9 @@ MEASURES = (
         library="ragas",
         extra="ragas",
     ),
-    Measure(
+    Metric(
         name="answer_similarity",
         lowest=-1.0,
-        highest=1.0,
         source="RAGAS (Es et al. 2023, arXiv 2309.15217), by the library ragas: the cosine of the "
         "embeddings of answer and reference",
         blind=(

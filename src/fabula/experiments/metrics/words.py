@@ -7,10 +7,8 @@ import string
 import unicodedata
 from collections import Counter
 
-from fabula.experiments.metrics.answers import best
-from fabula.experiments.metrics.judges import Judges
-from fabula.experiments.metrics.measure import Measure
-from fabula.experiments.model import Question, Result
+from fabula.experiments.metrics.answers import nearest
+from fabula.experiments.metrics.measure import Metric
 
 SOURCE = "Rajpurkar et al. 2016, SQuAD (arXiv 1606.05250)"
 
@@ -44,37 +42,25 @@ def _is_mark(letter: str) -> bool:
     return letter in string.punctuation or unicodedata.category(letter).startswith("P")
 
 
-def _exact_match(question: Question, result: Result, _: Judges) -> float:
-    return best(result.answer, question.answers, exact_match)
-
-
-def _token_f1(question: Question, result: Result, _: Judges) -> float:
-    return best(result.answer, question.answers, token_f1)
-
-
-MEASURES = (
-    Measure(
+METRICS = (
+    Metric(
         name="exact_match",
-        lowest=0.0,
-        highest=1.0,
         source=SOURCE,
         blind=(
             "It takes a right answer in other or more words for a wrong one: of answers in whole "
             "sentences it says nothing."
         ),
         needs=frozenset({"answers", "answer"}),
-        how=_exact_match,
+        how=nearest(exact_match),
     ),
-    Measure(
+    Metric(
         name="token_f1",
-        lowest=0.0,
-        highest=1.0,
         source=SOURCE,
         blind=(
             "It counts words, not what they say: a negated answer scores nearly as high as the "
             "right one, and a right answer that is longer than the reference loses."
         ),
         needs=frozenset({"answers", "answer"}),
-        how=_token_f1,
+        how=nearest(token_f1),
     ),
 )

@@ -5,17 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from fabula.experiments.report.costs import model_tables, question_table, time_table
-from fabula.experiments.report.document import (
-    Block,
-    Cell,
-    Code,
-    Document,
-    Note,
-    Paragraph,
-    Section,
-    Table,
-)
 from fabula.experiments.report.drawings import Drawings
+from fabula.experiments.report.markdown import code, escape, join, note, table
 from fabula.experiments.report.published import Published
 from fabula.experiments.report.read import Recorded
 from fabula.experiments.report.repeat import hash_table, settings_tables, version_table
@@ -48,44 +39,47 @@ ASKED = {
     "choose": "one of each question's options",
     "retrieve": "a context for each question, and no answer",
 }
+BOOTSTRAPPED = (
+    "Intervals are of bootstrap samples of texts, each with all of its questions, as questions "
+    "about one text are alike. Few texts tell little, however many their questions: of fewer than "
+    "fifteen the intervals are too narrow."
+)
 TESTED = (
     "p-values are of paired randomisation tests, all questions about a text together. Of few texts "
     "they can't be small: never below 0.25 of three, 0.031 of six, before the correction."
 )
 
 
-def document(
+def report(
     recorded: Recorded,
     scores: Sequence[Score],
-    drawings: Drawings | str,
+    drawings: Drawings,
     published: Sequence[Published],
     prices: Mapping[str, Price],
-) -> Document:
-    """The report of a run. `drawings` can be the sentence that says why there are none."""
+) -> str:
+    """The report of a run, in Markdown."""
     run = recorded.run
-    parts = (
-        Section("run", "What was run", _run(recorded)),
-        Section("scores", "Scores", _scores(recorded, scores, drawings)),
-        Section("differences", "Differences to the baseline", _differences(recorded, scores)),
-        Section("sweeps", "Sweeps", _sweeps(drawings)),
-        Section(
-            "kinds", "By kind of question", tuple(kind_tables(scores, run.metrics, run.questions))
-        ),
-        Section("cost", "Cost and time", _cost(recorded, drawings, prices)),
-        Section("published", "Published numbers", _published(recorded, scores, published)),
-        Section("measures", "What the measures tell", (measure_table(run.metrics),)),
-        Section("again", "To run it again", _again(recorded)),
-    )
-    return Document(
-        f"Experiment: {run.suite}",
+    sections = {
+        "What was run": _run(recorded),
+        "Scores": _scores(recorded, scores, drawings),
+        "Differences to the baseline": _differences(recorded, scores),
+        "Sweeps": drawings.sweeps,
+        "By kind of question": join(*kind_tables(scores, run.metrics, run.questions)),
+        "Cost and time": _cost(recorded, drawings, prices),
+        "Published numbers": _published(recorded, scores, published),
+        "What the measures tell": measure_table(run.metrics),
+        "To run it again": _again(recorded),
+    }
+    subtitle = (
         f"{counted(len(run.systems), 'system')}, {counted(len(run.questions), 'question')} about "
-        f"{counted(run.data.texts, 'text')} of {run.data.name}. {day(run.started)}.",
-        tuple(_notes(recorded, drawings)),
-        tuple(one for one in parts if one.blocks),
+        f"{counted(run.data.texts, 'text')} of {run.data.name}. {day(run.started)}."
     )
+    told = [join(f"## {title}", text) for title, text in sections.items() if text]
+    title = f"# Experiment: {escape(run.suite)}"
+    return join(title, escape(subtitle), *_notes(recorded, drawings), *told) + "\n"
 
 
-def _notes(recorded: Recorded, drawings: Drawings | str) -> list[Note]:
+def _notes(recorded: Recorded, drawings: Drawings) -> list[str]:
     run = recorded.run
     notes = []
     if run.finished is None or recorded.answered < recorded.expected:
@@ -96,24 +90,24 @@ def _notes(recorded: Recorded, drawings: Drawings | str) -> list[Note]:
             if len(recorded.results[name]) < len(run.questions)
         )
         notes.append(
-            Note(
+            note(
                 f"{state}: {recorded.answered:,} of {recorded.expected:,} results are there, and "
                 "all figures are of these alone."
                 + (f" Of {len(run.questions):,} questions: {missing}." if missing else ""),
-                "warning",
+                warning=True,
             )
         )
     if run.offline:
-        notes.append(Note(OFFLINE, "warning"))
-    notes += [Note(f"{one.name} was not run: {one.skipped}") for one in run.systems if one.skipped]
+        notes.append(note(OFFLINE, warning=True))
+    notes += [note(f"{one.name} was not run: {one.skipped}") for one in run.systems if one.skipped]
     if run.left_out:
-        notes.append(Note(f"Not measured: {' '.join(run.left_out.values())}"))
-    if isinstance(drawings, str):
-        notes.append(Note(drawings))
+        notes.append(note(f"Not measured: {' '.join(run.left_out.values())}"))
+    if drawings.missing:
+        notes.append(note(drawings.missing))
     return notes
 
 
-def _run(recorded: Recorded) -> tuple[Block, ...]:
+def _run(recorded: Recorded) -> str:
     run = recorded.run
     names = [system.name for system in run.systems]
     models = {model: None for system in run.systems for model in system.models.values()}
@@ -130,87 +124,53 @@ def _run(recorded: Recorded) -> tuple[Block, ...]:
         "started": day(run.started),
         "finished": day(run.finished) if run.finished else "not yet",
     }
-    table = Table(
-        "The run.",
-        ("", "this run"),
-        tuple((Cell(name), Cell(value)) for name, value in rows.items() if value),
-        figures=False,
-    )
-    return Paragraph(run.purpose), table
+    there = [row for row in rows.items() if row[1]]
+    return join(escape(run.purpose), table("The run.", ("", "this run"), there, figures=False))
 
 
-def _scores(
-    recorded: Recorded, scores: Sequence[Score], drawings: Drawings | str
-) -> tuple[Block, ...]:
+def _scores(recorded: Recorded, scores: Sequence[Score], drawings: Drawings) -> str:
     if not scores:
-        return (Paragraph("There are no scores yet."),)
-    run = recorded.run
-    blocks: list[Block] = [score_table(scores, run.metrics)]
-    blocks.append(
-        Paragraph(
-            "Intervals are of bootstrap samples of texts, each with all of its questions, as "
-            "questions about one text are alike. Few texts tell little, however many their "
-            "questions: of fewer than fifteen the intervals are too narrow."
-        )
-    )
-    if not isinstance(drawings, str) and drawings.scores.figures:
-        blocks.append(drawings.scores)
-    return tuple(blocks)
+        return "There are no scores yet."
+    return join(score_table(scores, recorded.run.metrics), BOOTSTRAPPED, drawings.scores)
 
 
-def _differences(recorded: Recorded, scores: Sequence[Score]) -> tuple[Block, ...]:
+def _differences(recorded: Recorded, scores: Sequence[Score]) -> str:
     if not any(score.to_base for score in scores):
-        return ()
-    return difference_table(scores, recorded.run.metrics), Paragraph(TESTED)
+        return ""
+    return join(difference_table(scores, recorded.run.metrics), TESTED)
 
 
-def _sweeps(drawings: Drawings | str) -> tuple[Block, ...]:
-    if isinstance(drawings, str) or not drawings.sweeps.figures:
-        return ()
-    return (drawings.sweeps,)
-
-
-def _cost(
-    recorded: Recorded, drawings: Drawings | str, prices: Mapping[str, Price]
-) -> tuple[Block, ...]:
-    blocks: list[Block] = []
+def _cost(recorded: Recorded, drawings: Drawings, prices: Mapping[str, Price]) -> str:
+    blocks = []
     if recorded.answered:
         blocks.append(question_table(recorded))
     if any(system.stages for system in recorded.run.systems):
         blocks.append(time_table(recorded.run))
     if models := model_tables(recorded.run, prices):
-        blocks += [*models, Paragraph(CACHED)]
-    if not isinstance(drawings, str) and drawings.costs.figures:
-        blocks.append(drawings.costs)
-    return tuple(blocks)
+        blocks += [*models, CACHED]
+    return join(*blocks, drawings.costs)
 
 
-def _published(
-    recorded: Recorded, scores: Sequence[Score], tables: Sequence[Published]
-) -> tuple[Block, ...]:
+def _published(recorded: Recorded, scores: Sequence[Score], tables: Sequence[Published]) -> str:
     if not tables:
-        return ()
-    measured = [
-        one for table in tables if (one := measured_table(scores, recorded.run.metrics, table))
-    ]
+        return ""
+    measured = [measured_table(scores, recorded.run.metrics, one) for one in tables]
     caution = (
         "Published figures were measured by others, with their models, prompts and judges. They "
         "say about where ours should lie; a difference between the tables is no finding."
     )
     if recorded.run.offline:
         caution += " No model answered here, so nothing here can be set against them."
-    return (Paragraph(caution), *measured, *map(published_table, tables))
+    return join(caution, *measured, *map(published_table, tables))
 
 
-def _again(recorded: Recorded) -> tuple[Block, ...]:
+def _again(recorded: Recorded) -> str:
     run = recorded.run
-    return (
-        Paragraph(
-            "The same command, data and settings give the same scores where no model is asked, "
-            "and nearly the same where one is. results.jsonl has each context and answer, "
-            "summary.csv each score, run.json all that follows."
-        ),
-        Code(run.command),
+    return join(
+        "The same command, data and settings give the same scores where no model is asked, and "
+        "nearly the same where one is. results.jsonl has each context and answer, summary.csv each "
+        "score, run.json all that follows.",
+        code(run.command),
         hash_table(run.data),
         version_table(run),
         *settings_tables(run),

@@ -10,14 +10,13 @@ from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean, median
 
 from fabula.experiments.report.about import Run, Stage
-from fabula.experiments.report.document import Cell, Table
+from fabula.experiments.report.markdown import Cell, table
 from fabula.experiments.report.read import Line, Recorded
-from fabula.experiments.report.wording import count, counted, duration, number
+from fabula.experiments.report.wording import NOTHING, count, counted, duration, number
 from fabula.model import Usage
 from fabula.prices import Price, price
 
 NO_PRICE = "not known"
-NOTHING = Cell("–")
 
 
 def per_question(recorded: Recorded) -> dict[str, dict[str, float]]:
@@ -37,7 +36,7 @@ def per_question(recorded: Recorded) -> dict[str, dict[str, float]]:
     return {**tokens, "seconds a question (median)": times}
 
 
-def question_table(recorded: Recorded) -> Table:
+def question_table(recorded: Recorded) -> str:
     """A row a system: what one question takes; of models only where one was asked."""
     lines = {name: list(found.values()) for name, found in recorded.results.items() if found}
     counts: dict[str, Callable[[Line], float]] = {"context tokens": lambda one: one.context_tokens}
@@ -49,41 +48,41 @@ def question_table(recorded: Recorded) -> Table:
         }
     rows = [
         (
-            Cell(system),
-            *(Cell(number(fmean(map(of, found)))) for of in counts.values()),
+            system,
+            *(number(fmean(map(of, found))) for of in counts.values()),
             _time(found),
         )
         for system, found in lines.items()
     ]
     head = ("system", *counts, "time (median)")
-    return Table("A question, on the average.", head, tuple(rows))
+    return table("A question, on the average.", head, rows)
 
 
-def time_table(run: Run) -> Table:
+def time_table(run: Run) -> str:
     """A row a system: how long each stage took."""
     stages = _stages(run)
     rows = [
         (
-            Cell(system.name),
+            system.name,
             *(_took(system.stages[one]) if one in system.stages else NOTHING for one in stages),
         )
         for system in run.systems
         if system.stages
     ]
     caption = "Time, the whole run. A graph that systems share is shown with each of them."
-    return Table(caption, ("system", *stages), tuple(rows))
+    return table(caption, ("system", *stages), rows)
 
 
-def model_tables(run: Run, prices: Mapping[str, Price]) -> list[Table]:
+def model_tables(run: Run, prices: Mapping[str, Price]) -> list[str]:
     """A table a stage in which models were asked, a row a system; none offline."""
     tables = []
     for name in _stages(run):
         found = [(one.name, one.stages[name].spent) for one in run.systems if name in one.stages]
         if any(usage != Usage() for _, spent in found for usage in spent.values()):
-            rows = tuple((Cell(system), *_spent(spent, prices)) for system, spent in found)
+            rows = [(system, *_spent(spent, prices)) for system, spent in found]
             head = ("calls", "from the cache", "tokens sent", "of them cached", "tokens written")
             tables.append(
-                Table(f"Models, the whole run: {name}.", ("system", *head, "US dollars"), rows)
+                table(f"Models, the whole run: {name}.", ("system", *head, "US dollars"), rows)
             )
     return tables
 
@@ -93,7 +92,7 @@ def _seconds(lines: Sequence[Line]) -> list[float]:
     return [one.seconds for one in lines if one.is_timed]
 
 
-def _time(lines: Sequence[Line]) -> Cell:
+def _time(lines: Sequence[Line]) -> Cell | str:
     timed = _seconds(lines)
     if not timed:
         return NOTHING
@@ -111,12 +110,12 @@ def _stages(run: Run) -> list[str]:
     return list(dict.fromkeys(name for system in run.systems for name in system.stages))
 
 
-def _spent(spent: Mapping[str, Usage], prices: Mapping[str, Price]) -> tuple[Cell, ...]:
+def _spent(spent: Mapping[str, Usage], prices: Mapping[str, Price]) -> tuple[str, ...]:
     total = sum(spent.values(), Usage())
     asked = total.uncached
     sent = (asked.prompt_tokens, total.cached_tokens)
     counts = (asked.calls, total.saved, *sent, asked.completion_tokens)
-    return (*(Cell(count(one)) for one in counts), Cell(_money(spent, prices)))
+    return (*map(count, counts), _money(spent, prices))
 
 
 def _money(spent: Mapping[str, Usage], prices: Mapping[str, Price]) -> str:

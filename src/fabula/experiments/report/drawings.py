@@ -10,8 +10,8 @@ from pathlib import Path
 from fabula.experiments.report import figures
 from fabula.experiments.report.about import Measure, System
 from fabula.experiments.report.costs import per_question
-from fabula.experiments.report.document import Figure, Gallery
 from fabula.experiments.report.figures import Drawn, Mark
+from fabula.experiments.report.markdown import gallery
 from fabula.experiments.report.read import Recorded
 from fabula.experiments.report.summary import ALL, Score
 from fabula.experiments.report.wording import heading, scale, title
@@ -23,18 +23,16 @@ _Marks = dict[Measure, dict[str, Mark]]
 
 @dataclass(frozen=True, slots=True)
 class Drawings:
-    """Galleries by what they show; those that have nothing to show are empty."""
+    """Galleries in Markdown by what they show; those that have nothing to show are empty.
 
-    scores: Gallery
-    costs: Gallery
-    sweeps: Gallery
+    `files` are what was written, from the report's folder; `missing` says why nothing was.
+    """
 
-    @property
-    def files(self) -> list[str]:
-        """What was written, from the report's folder."""
-        galleries = (self.scores, self.costs, self.sweeps)
-        names = [figure.file for gallery in galleries for figure in gallery.figures]
-        return [f"{name}.{ending}" for name in names for ending in ("svg", "png")]
+    scores: str = ""
+    costs: str = ""
+    sweeps: str = ""
+    files: tuple[str, ...] = ()
+    missing: str = ""
 
 
 def draw(recorded: Recorded, scores: Sequence[Score], folder: Path) -> Drawings:
@@ -48,23 +46,28 @@ def draw(recorded: Recorded, scores: Sequence[Score], folder: Path) -> Drawings:
             if score.group == ALL and score.metric == measure.name:
                 marks[measure][score.system] = _mark(score, measure, base)
     varied = [system for system in run.systems if _is_on_a_curve(system)]
+    bars = dict(_bars(marks, {system.name for system in varied}, folder))
+    costs = dict(_costs(recorded, marks, folder))
+    sweeps = dict(_curves(varied, marks, folder))
     return Drawings(
-        Gallery(
+        gallery(
             "Bars are means over all questions, lines their 95% intervals; grey is the baseline.",
-            tuple(_bars(marks, {system.name for system in varied}, folder)),
+            bars,
         ),
-        Gallery(
-            "Further left is cheaper to ask; what ingesting cost is not in it.",
-            tuple(_costs(recorded, marks, folder)),
-        ),
-        Gallery(
+        gallery("Further left is cheaper to ask; what ingesting cost is not in it.", costs),
+        gallery(
             "Points are means over all questions, bands their 95% intervals, where curves are few.",
-            tuple(_curves(varied, marks, folder)),
+            sweeps,
+        ),
+        tuple(
+            str(Path(file).with_suffix(suffix))
+            for file in (*bars, *costs, *sweeps)
+            for suffix in (".svg", ".png")
         ),
     )
 
 
-def _bars(marks: _Marks, on_curves: Container[str], folder: Path) -> Iterator[Figure]:
+def _bars(marks: _Marks, on_curves: Container[str], folder: Path) -> Iterator[tuple[str, str]]:
     """A figure a metric, of the systems that are on no curve."""
     for measure, by_system in marks.items():
         single = [mark for name, mark in by_system.items() if name not in on_curves]
@@ -73,7 +76,7 @@ def _bars(marks: _Marks, on_curves: Container[str], folder: Path) -> Iterator[Fi
             yield _kept(drawn, f"score {measure.name}", title(measure.name), folder)
 
 
-def _costs(recorded: Recorded, marks: _Marks, folder: Path) -> Iterator[Figure]:
+def _costs(recorded: Recorded, marks: _Marks, folder: Path) -> Iterator[tuple[str, str]]:
     """The first metric over tokens, and over time."""
     for measure, by_system in list(marks.items())[:1]:
         for across, costs in per_question(recorded).items():
@@ -87,7 +90,7 @@ def _costs(recorded: Recorded, marks: _Marks, folder: Path) -> Iterator[Figure]:
             yield _kept(drawn, f"cost {across}", said, folder)
 
 
-def _curves(varied: Sequence[System], marks: _Marks, folder: Path) -> Iterator[Figure]:
+def _curves(varied: Sequence[System], marks: _Marks, folder: Path) -> Iterator[tuple[str, str]]:
     """A figure a metric and swept setting."""
     for measure, by_system in marks.items():
         for setting, series in _series(varied, by_system).items():
@@ -121,8 +124,9 @@ def _mark(score: Score, measure: Measure, base: str) -> Mark:
     return Mark(score.system, *means, is_base=score.system == base)
 
 
-def _kept(drawn: Drawn, name: str, said: str, folder: Path) -> Figure:
-    file = f"{FOLDER}/{re.sub(r'[^a-z0-9]+', '-', name.lower()).strip('-')}"
-    (folder / f"{file}.svg").write_text(drawn.svg, encoding="utf-8")
-    (folder / f"{file}.png").write_bytes(drawn.png)
-    return Figure(said, file, drawn.svg)
+def _kept(drawn: Drawn, name: str, said: str, folder: Path) -> tuple[str, str]:
+    """The PNG file, from the report's folder, and its title."""
+    file = f"{FOLDER}/{re.sub(r'[^a-z0-9]+', '-', name.lower()).strip('-')}.png"
+    (folder / file).with_suffix(".svg").write_text(drawn.svg, encoding="utf-8")
+    (folder / file).write_bytes(drawn.png)
+    return file, said

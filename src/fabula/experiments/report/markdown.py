@@ -1,70 +1,86 @@
-"""A report as Markdown, with the tables of GitHub's dialect."""
+"""What a report is written with: Markdown with the tables of GitHub's dialect.
+
+Whatever is handed over here is text: no name, question or setting of a run becomes markup.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
-from fabula.experiments.report.document import (
-    Block,
-    Cell,
-    Code,
-    Document,
-    Gallery,
-    Note,
-    Paragraph,
-    Table,
-)
-
-SPECIAL = re.compile(r"[\\`*\[\]<>|~&]|(?<!\w)_|_(?!\w)")
-"""What would be read as markup; an underscore within a word is not."""
-LEADING = re.compile(r"^(\d*)(?=(?:[-+.)]|#+|=+|-+)(?:\s|$))")
-"""What would make a line a heading, a rule or an item of a list."""
+SPECIAL = re.compile(r"[\\`*\[\]<>|~&#]|(?<![^\W_])_|_(?![^\W_])")
+"""What would be read as markup; an underscore between two letters is not."""
+LEADING = re.compile(r"^(\d*)(?=(?:[-+.)]|=+|-+)(?:\s|$))")
+"""What would make a line a rule or an item of a list."""
+SPACES = re.compile(r"[^\S\u00a0]+")
 FENCE = re.compile("`{3,}")
 
 
-def to_markdown(document: Document) -> str:
-    """The report, its figures linked as PNG files beside it."""
-    parts = [f"# {_text(document.title)}", _text(document.subtitle)]
-    parts += [_block(note) for note in document.notes]
-    for section in document.sections:
-        parts += [f"## {_text(section.title)}", *map(_block, section.blocks)]
-    return "\n\n".join(part for part in parts if part) + "\n"
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What a table says in one place; `details` are smaller, below it; `strong` stands out."""
+
+    text: str
+    details: tuple[str, ...] = ()
+    strong: bool = False
 
 
-def _block(block: Block) -> str:
-    match block:
-        case Paragraph(text):
-            return _text(text)
-        case Note(text, tone):
-            return f"> **{_text(text)}**" if tone == "warning" else f"> {_text(text)}"
-        case Code(text):
-            longest = max((len(run) for run in FENCE.findall(text)), default=2)
-            fence = "`" * (longest + 1)
-            return f"{fence}text\n{text}\n{fence}"
-        case Table():
-            return _table(block)
-        case Gallery(caption, figures):
-            drawn = [
-                f"**{_text(one.title)}**\n\n![{_text(one.title)}]({one.file}.png)"
-                for one in figures
-            ]
-            return "\n\n".join([_text(caption), *drawn])
-
-
-def _table(table: Table) -> str:
-    rule = ["---", *(["---:" if table.figures else "---"] * (len(table.head) - 1))]
-    lines = [[_text(one) for one in table.head], rule]
-    lines += [[_cell(one) for one in row] for row in table.rows]
-    rows = "\n".join(f"| {' | '.join(line)} |" for line in lines)
-    return f"*{_text(table.caption)}*\n\n{rows}"
-
-
-def _cell(cell: Cell) -> str:
-    text = f"**{_text(cell.text)}**" if cell.strong and cell.text else _text(cell.text)
-    return " ".join((text, ", ".join(map(_text, cell.details)))).strip()
-
-
-def _text(text: str) -> str:
+def escape(text: str) -> str:
     """One line on which nothing is markup."""
-    line = SPECIAL.sub(lambda found: "\\" + found[0], " ".join(text.split()))
+    line = SPECIAL.sub(lambda found: "\\" + found[0], SPACES.sub(" ", text).strip())
     return LEADING.sub(lambda found: found[1] + "\\", line)
+
+
+def join(*blocks: str) -> str:
+    """Blocks below one another; those that are empty are left out."""
+    return "\n\n".join(block for block in blocks if block)
+
+
+def note(text: str, *, warning: bool = False) -> str:
+    """What nobody may miss."""
+    return f"> **{escape(text)}**" if warning else f"> {escape(text)}"
+
+
+def code(text: str) -> str:
+    """Text to be typed or read as it is."""
+    longest = max((len(run) for run in FENCE.findall(text)), default=2)
+    fence = "`" * (longest + 1)
+    return f"{fence}text\n{text}\n{fence}"
+
+
+def table(
+    caption: str,
+    head: Sequence[str],
+    rows: Iterable[Sequence[str | Cell]],
+    *,
+    figures: bool = True,
+    folded: bool = False,
+) -> str:
+    """Rows under a head; the first column names the rows. `figures`: the others are numbers.
+
+    The page folds a table whose caption is a heading.
+    """
+    rule = ["---", *(["---:" if figures else "---"] * (len(head) - 1))]
+    lines = [map(escape, head), rule, *(map(_cell, row) for row in rows)]
+    said = f"### {escape(caption)}" if folded else f"*{escape(caption)}*"
+    return join(said, "\n".join(f"| {' | '.join(line)} |" for line in lines))
+
+
+def gallery(caption: str, figures: Mapping[str, str]) -> str:
+    """Drawings, titles by file, under a caption that holds for all; nothing where there are none.
+
+    They are a list, which the page shows side by side where there is room.
+    """
+    if not figures:
+        return ""
+    drawn = ((file, escape(title)) for file, title in figures.items())
+    items = (f"- **{title}**\\\n  ![{title}]({file})" for file, title in drawn)
+    return join(escape(caption), "\n".join(items))
+
+
+def _cell(cell: str | Cell) -> str:
+    if isinstance(cell, str):
+        return escape(cell)
+    text = f"**{escape(cell.text)}**" if cell.strong else escape(cell.text)
+    return " ".join((text, *(f"*{escape(one)}*" for one in cell.details)))

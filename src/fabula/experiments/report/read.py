@@ -9,10 +9,9 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from fabula.errors import FabulaError, first_problem
+from fabula.experiments.log import RESULTS, RUN
 from fabula.experiments.report.about import Run
 from fabula.model import Usage
-
-RUN, RESULTS = "run.json", "results.jsonl"
 
 
 @dataclass(frozen=True, slots=True)

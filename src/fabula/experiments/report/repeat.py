@@ -5,26 +5,22 @@ from __future__ import annotations
 from typing import Any
 
 from fabula.experiments.report.about import Data, Run
-from fabula.experiments.report.document import Cell, Table
-from fabula.experiments.report.wording import flat
-
-UNSET = "–"
+from fabula.experiments.report.markdown import table
+from fabula.experiments.report.wording import NOTHING, flat
 
 
-def hash_table(data: Data) -> Table:
+def hash_table(data: Data) -> str:
     """The files that the data was read from."""
-    rows = tuple((Cell(name), Cell(sha256)) for name, sha256 in data.sha256.items())
-    return Table("The data's files.", ("file", "SHA-256"), rows, figures=False)
+    return table("The data's files.", ("file", "SHA-256"), data.sha256.items(), figures=False)
 
 
-def version_table(run: Run) -> Table:
+def version_table(run: Run) -> str:
     """Versions and seeds."""
     named = {**run.versions, **{f"seed of {name}": str(seed) for name, seed in run.seeds.items()}}
-    rows = tuple((Cell(name), Cell(value)) for name, value in named.items())
-    return Table("Versions and seeds.", ("", "value"), rows, figures=False)
+    return table("Versions and seeds.", ("", "value"), named.items(), figures=False)
 
 
-def settings_tables(run: Run) -> list[Table]:
+def settings_tables(run: Run) -> list[str]:
     """Settings that all systems share, and then those in which they differ."""
     systems = {
         one.name: flat({**one.settings, **_filters(run, one.name)})
@@ -32,18 +28,18 @@ def settings_tables(run: Run) -> list[Table]:
         if one.settings
     }
     names = sorted({name for settings in systems.values() for name in settings})
-    values = {name: [one.get(name, UNSET) for one in systems.values()] for name in names}
+    values = {name: [one.get(name, NOTHING) for one in systems.values()] for name in names}
     same = {name: found[0] for name, found in values.items() if len(set(found)) == 1}
     differing = [name for name in names if name not in same]
     tables = []
     if differing:
-        rows = tuple((Cell(name), *map(Cell, values[name])) for name in differing)
+        rows = [(name, *values[name]) for name in differing]
         head = ("setting", *systems)
-        tables.append(Table("Settings in which the systems differ.", head, rows, figures=False))
+        tables.append(table("Settings in which the systems differ.", head, rows, figures=False))
     if same:
-        rows = tuple((Cell(name), Cell(value)) for name, value in same.items())
         caption = "Settings of every system." if len(systems) > 1 else "Settings."
-        tables.append(Table(caption, ("setting", "value"), rows, figures=False, folded=True))
+        head = ("setting", "value")
+        tables.append(table(caption, head, same.items(), figures=False, folded=True))
     return tables
 
 

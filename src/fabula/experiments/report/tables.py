@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from fabula.experiments.report.about import Asked, Measure
-from fabula.experiments.report.document import Cell, Table
+from fabula.experiments.report.markdown import Cell, table
 from fabula.experiments.report.published import Column, Published
 from fabula.experiments.report.summary import ALL, KIND, Score, groups
 from fabula.experiments.report.wording import (
+    NOTHING,
     between,
     counted,
     heading,
@@ -19,11 +20,10 @@ from fabula.experiments.report.wording import (
     title,
 )
 
-NOTHING = Cell("–")
 SIGNIFICANT = 0.05
 
 
-def score_table(scores: Sequence[Score], measures: Sequence[Measure]) -> Table:
+def score_table(scores: Sequence[Score], measures: Sequence[Measure]) -> str:
     """Each system's mean by each metric over all questions."""
     found = {(one.system, one.metric): one for one in scores if one.group == ALL}
     usual = max((one.own.questions for one in found.values()), default=0)
@@ -31,14 +31,14 @@ def score_table(scores: Sequence[Score], measures: Sequence[Measure]) -> Table:
         (Cell(system), *(_mean(found.get((system, one.name)), one, usual) for one in measures))
         for system in _systems(scores)
     ]
-    return Table(
+    return table(
         f"Means over {counted(usual, 'question')}, with 95% intervals; n where there were fewer.",
         ("system", *map(heading, measures)),
-        tuple(rows),
+        rows,
     )
 
 
-def difference_table(scores: Sequence[Score], measures: Sequence[Measure]) -> Table:
+def difference_table(scores: Sequence[Score], measures: Sequence[Measure]) -> str:
     """What each system has more or less than its baseline, on the questions of both."""
     found = {(one.system, one.metric): one for one in scores if one.group == ALL}
     usual = max((one.to_base.questions for one in found.values() if one.to_base), default=0)
@@ -46,30 +46,30 @@ def difference_table(scores: Sequence[Score], measures: Sequence[Measure]) -> Ta
     same = len({*bases.values()}) == 1
     rows = [
         (
-            Cell(system if same else f"{system}, less {base}"),
+            system if same else f"{system}, less {base}",
             *(_to_base(found.get((system, one.name)), one, usual) for one in measures),
         )
         for system, base in bases.items()
     ]
     less = next(iter(bases.values())) if same else "the one named beside it"
-    return Table(
+    return table(
         f"Each system less {less}, over {counted(usual, 'question')} that both answered, with 95% "
         f"intervals. Bold: p below {SIGNIFICANT}, after Holm's correction among the systems of the "
         "column.",
         ("system", *map(heading, measures)),
-        tuple(rows),
+        rows,
     )
 
 
 def kind_tables(
     scores: Sequence[Score], measures: Sequence[Measure], questions: Sequence[Asked]
-) -> list[Table]:
+) -> list[str]:
     """A table a metric, the first open: each system's mean over each kind of questions.
 
     None where all questions are of one kind.
     """
     counts = {name: len(asked) for name, asked in groups(questions).items() if name != ALL}
-    tables: list[Table] = []
+    tables: list[str] = []
     for measure in measures:
         scored = {one.group for one in scores if one.metric == measure.name}
         columns = {name: count for name, count in counts.items() if name in scored}
@@ -78,40 +78,37 @@ def kind_tables(
     return tables
 
 
-def measure_table(measures: Sequence[Measure]) -> Table:
+def measure_table(measures: Sequence[Measure]) -> str:
     """What each metric ranges over, where it comes from and what it can't tell."""
-    return Table(
+    return table(
         "Ranges are in the units of the tables above.",
         ("measure", "range", "source", "what it can't tell"),
-        tuple(
-            (Cell(title(one.name)), Cell(limits(one)), Cell(one.source), Cell(one.blind))
-            for one in measures
-        ),
+        [(title(one.name), limits(one), one.source, one.blind) for one in measures],
         figures=False,
     )
 
 
 def _kinds(
     scores: Sequence[Score], measure: Measure, counts: Mapping[str, int], *, folded: bool
-) -> Table:
+) -> str:
     found = {(one.system, one.group): one for one in scores if one.metric == measure.name}
     heads = [f"{name.removeprefix(KIND)}, n\u00a0=\u00a0{count}" for name, count in counts.items()]
     rows = [
         (
-            Cell(system),
+            system,
             *(_mean(found.get((system, name)), measure, count) for name, count in counts.items()),
         )
         for system in _systems(scores)
     ]
     caption = f"{heading(measure)}, with 95% intervals."
-    return Table(caption, ("system", *heads), tuple(rows), folded=folded)
+    return table(caption, ("system", *heads), rows, folded=folded)
 
 
 def _systems(scores: Sequence[Score]) -> list[str]:
     return list(dict.fromkeys(one.system for one in scores))
 
 
-def _mean(score: Score | None, measure: Measure, usual: int | None) -> Cell:
+def _mean(score: Score | None, measure: Measure, usual: int | None) -> Cell | str:
     """`usual`: how many questions need not be said again; None to say it always."""
     if score is None:
         return NOTHING
@@ -120,7 +117,7 @@ def _mean(score: Score | None, measure: Measure, usual: int | None) -> Cell:
     return Cell(shown(own.mean, measure), (interval, *_fewer(own.questions, usual)))
 
 
-def _to_base(score: Score | None, measure: Measure, usual: int) -> Cell:
+def _to_base(score: Score | None, measure: Measure, usual: int) -> Cell | str:
     if score is None or score.to_base is None or score.p is None:
         return NOTHING
     more = score.to_base
@@ -138,17 +135,17 @@ def _fewer(count: int, usual: int | None) -> tuple[str, ...]:
 
 def measured_table(
     scores: Sequence[Score], measures: Sequence[Measure], published: Published
-) -> Table | None:
-    """Of a run's scores those that a published table has; None where there are none."""
+) -> str:
+    """Of a run's scores those that a published table has; nothing where there are none."""
     known = {one.name: one for one in measures}
     found = {(one.system, one.metric, one.group): one for one in scores}
     measured = {(metric, group) for _, metric, group in found}
     columns = [one for one in published.columns if (one.metric, _group(one)) in measured]
     if not columns:
-        return None
+        return ""
     rows = [
         (
-            Cell(system),
+            system,
             *(
                 _mean(found.get((system, one.metric, _group(one))), known[one.metric], None)
                 for one in columns
@@ -156,20 +153,20 @@ def measured_table(
         )
         for system in _systems(scores)
     ]
-    return Table("Measured here.", ("system", *map(_column, columns)), tuple(rows))
+    return table("Measured here.", ("system", *map(_column, columns)), rows)
 
 
-def published_table(published: Published) -> Table:
+def published_table(published: Published) -> str:
     """A table as others published it, and nothing else."""
     every = [value for values in published.values.values() for value in values]
     digits = 0 if all(value.is_integer() for value in every) else 2
-    return Table(
+    return table(
         f"Published, not measured here: {published.source}.",
         ("published system", *map(_column, published.columns)),
-        tuple(
-            (Cell(system), *(Cell(f"{value:.{digits}f}") for value in values))
+        [
+            (system, *(f"{value:.{digits}f}" for value in values))
             for system, values in published.values.items()
-        ),
+        ],
     )
 
 

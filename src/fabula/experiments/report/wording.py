@@ -10,6 +10,8 @@ from typing import Any
 from fabula.experiments.report.about import Measure
 
 MINUS = "\u2212"
+NOTHING = "–"
+"""Where a table has no value."""
 PER_CENT = 100
 WRITTEN = {
     "bleu_1": "BLEU-1",

@@ -8,13 +8,12 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from fabula.errors import FabulaError
-from fabula.experiments.report.contents import document
+from fabula.experiments.report.contents import report
 from fabula.experiments.report.drawings import Drawings, draw
-from fabula.experiments.report.markdown import to_markdown
 from fabula.experiments.report.page import to_html
 from fabula.experiments.report.published import published
-from fabula.experiments.report.read import Recorded, read
-from fabula.experiments.report.summary import Score, scores, write_summary
+from fabula.experiments.report.read import read
+from fabula.experiments.report.summary import scores, write_summary
 from fabula.prices import Price
 
 SUMMARY, MARKDOWN, PAGE = "summary.csv", "report.md", "report.html"
@@ -41,18 +40,13 @@ def write_report(folder: Path, prices: Mapping[str, Price]) -> Written:
     found = scores(recorded)
     try:
         write_summary(found, folder / SUMMARY)
-        drawings = _drawings(recorded, found, folder)
-        told = document(recorded, found, drawings, published(recorded.run.suite), prices)
-        (folder / MARKDOWN).write_text(to_markdown(told), encoding="utf-8")
-        (folder / PAGE).write_text(to_html(told), encoding="utf-8")
+        has_plots = find_spec("matplotlib") is not None
+        drawings = draw(recorded, found, folder) if has_plots else Drawings(missing=NO_PLOTS)
+        told = report(recorded, found, drawings, published(recorded.run.suite), prices)
+        (folder / MARKDOWN).write_text(told, encoding="utf-8")
+        (folder / PAGE).write_text(to_html(told, folder), encoding="utf-8")
     except OSError as error:
         why = error.strerror or str(error)
         raise FabulaError(f"The report can't be written into {folder}: {why}.") from error
-    plots = [] if isinstance(drawings, str) else drawings.files
-    files = tuple(folder / name for name in (SUMMARY, MARKDOWN, PAGE, *plots))
-    return Written(files, drawings if isinstance(drawings, str) else "")
-
-
-def _drawings(recorded: Recorded, scores: list[Score], folder: Path) -> Drawings | str:
-    """The figures, or why there are none."""
-    return draw(recorded, scores, folder) if find_spec("matplotlib") else NO_PLOTS
+    files = tuple(folder / name for name in (SUMMARY, MARKDOWN, PAGE, *drawings.files))
+    return Written(files, drawings.missing)

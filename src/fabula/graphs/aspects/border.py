@@ -77,7 +77,7 @@ def read(known: Known) -> Earlier:
         Summary(
             aspect=node.properties["aspect"],
             level=node.properties["level"],
-            members=tuple(members[node.id]),
+            members=tuple(members.get(node.id, ())),
             **_read_place(node),
         )
         for node in known.nodes
@@ -86,7 +86,7 @@ def read(known: Known) -> Earlier:
     details = [
         Detail(chunk=chunk[node.id], ordinal=node.properties["ordinal"], **_read_place(node))
         for node in known.nodes
-        if node.label == DETAIL
+        if node.label == DETAIL and node.id in chunk
     ]
     return Earlier(
         chunks=known.chunks,
