@@ -8,7 +8,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fabula import names
 from fabula.answer import AnswerStream, shown
 from fabula.catalogue import choose, nothing_there
 from fabula.context import fill
@@ -20,6 +19,7 @@ from fabula.graph.method import graph, graphs
 from fabula.ingest import Ingest, Listener, Muted, Outcome, Silence, Source
 from fabula.load import read_text
 from fabula.model import Answer, Entry, Hit, Layer, Passage
+from fabula.names import problem, quoted
 from fabula.progress import Progress
 from fabula.providers import NO_ANSWER, Reply
 from fabula.providers.counted import Meter
@@ -52,8 +52,8 @@ class Collection:
     """
 
     def __init__(self, app: App, name: str) -> None:
-        if wrong := names.problem(name):
-            raise SettingsError(f"The name of the collection, {names.shown(name)}, {wrong}.")
+        if wrong := problem(name):
+            raise SettingsError(f"The name of the collection, {quoted(name)}, {wrong}.")
         self.app = app
         self.name = name
         self._is_ready = False

@@ -35,6 +35,6 @@ def collection_problem(name: str) -> str:
     return problem(name) or ("" if name else "is empty")
 
 
-def shown(name: str) -> str:
+def quoted(name: str) -> str:
     """A name for a message: in quotation marks, and cut where it is long."""
     return repr(name if len(name) <= 60 else f"{name[:59]}…")

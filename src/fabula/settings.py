@@ -27,7 +27,7 @@ from pydantic import (
 from pydantic.fields import FieldInfo
 
 from fabula.errors import SettingsError, did_you_mean
-from fabula.names import problem, shown
+from fabula.names import problem, quoted
 
 FILE = "fabula.toml"
 PREFIX = "FABULA_"
@@ -320,7 +320,7 @@ def _in_words(error: ValidationError, origin: Mapping[str, str], within: str = "
     for one in error.errors(include_url=False):
         name = f"{within}{one['loc'][0]}" if one["loc"] else within.rstrip(".")
         value = one["input"]
-        given = shown(value) if isinstance(value, str) else repr(value)
+        given = quoted(value) if isinstance(value, str) else repr(value)
         given = "(not shown)" if name in SECRET else given
         what = one["msg"].removeprefix("Value error, ").lower()
         problems.append(f"{origin.get(name, name)} = {given}: {what}")

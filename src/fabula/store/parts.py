@@ -14,7 +14,7 @@ import numpy as np
 from fabula import queries
 from fabula.errors import Changed, NotFound, SpaceError, StoreError
 from fabula.graph import TEXT, Edge, Node, Owner, Part
-from fabula.names import LONGEST, LONGEST_LINE, problem, shown
+from fabula.names import LONGEST, LONGEST_LINE, problem, quoted
 from fabula.queries import query
 from fabula.store.rows import made_space, part_id, part_properties, unwired, wire
 from fabula.store.space import Space, other_space, refuse_reembedding
@@ -258,7 +258,7 @@ def refuse_broken(parts: Sequence[Part], space: Space) -> None:
 
 def _refuse_name(what: str, name: str, most: int) -> None:
     if wrong := problem(name, most):
-        raise StoreError(f"The {what} {shown(name)} {wrong}.")
+        raise StoreError(f"The {what} {quoted(name)} {wrong}.")
 
 
 def read_part(store: Store, owner: Owner, *, embeddings: bool = False) -> Part:

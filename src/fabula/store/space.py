@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from fabula import queries
 from fabula.errors import NotFound, SpaceError, StoreError
-from fabula.names import collection_problem, shown
+from fabula.names import collection_problem, quoted
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Space:
 def refuse_collection(name: str) -> None:
     """Raises StoreError for what no new collection may be called; an old one keeps its name."""
     if wrong := collection_problem(name):
-        raise StoreError(f"The name of a collection {wrong}: {shown(name)} can't be one.")
+        raise StoreError(f"The name of a collection {wrong}: {quoted(name)} can't be one.")
 
 
 def refuse_dimensions(model: str, dimensions: int) -> None:

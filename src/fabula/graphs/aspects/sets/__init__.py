@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from fabula.errors import SettingsError
 from fabula.graphs.aspects.values import Aspect
-from fabula.names import problem, shown
+from fabula.names import problem, quoted
 
 
 class _Entry(BaseModel):
@@ -49,7 +49,7 @@ def read_aspects(name_or_path: str) -> tuple[Aspect, ...]:
         raise SettingsError(f"{name_or_path} is no aspect set: {_in_words(error)}") from error
     for entry in read.aspects:
         if wrong := problem(entry.name):
-            raise SettingsError(f"{name_or_path}: the aspect {shown(entry.name)} {wrong}.")
+            raise SettingsError(f"{name_or_path}: the aspect {quoted(entry.name)} {wrong}.")
     counts = Counter(entry.name.casefold() for entry in read.aspects)
     if repeated := [name for name, count in counts.items() if count > 1]:
         raise SettingsError(f"{name_or_path} has more than one aspect named {repeated[0]!r}.")
