@@ -19,7 +19,7 @@ from fabula.providers.budget import Budget, BudgetedChat, BudgetedEmbedder
 from fabula.providers.cache import ResponseCache
 from fabula.providers.cached import CachedChat, CachedEmbedder
 from fabula.providers.counted import CountedChat, CountedEmbedder, Meter
-from fabula.providers.offline import StaticEmbedder
+from fabula.providers.offline import ExtractiveAnswerer, OfflineGuide, StaticEmbedder
 from fabula.replies import said
 from fabula.settings import STATIC, Settings
 
@@ -167,8 +167,6 @@ class Kit:
         """What answers from a context."""
         settings = self._settings
         if settings.offline:
-            from fabula.providers.quoted import ExtractiveAnswerer
-
             return ExtractiveAnswerer(self._static)
         from fabula.providers.prompted import PromptedAnswerer
 
@@ -181,11 +179,11 @@ class Kit:
 
     def guide(self, meter: Meter) -> Guide:
         """What retrieval may ask, its calls counted to `meter`."""
-        from fabula.providers.guide import OfflineGuide, PromptedGuide
-
         settings = self._settings
         if settings.offline:
             return OfflineGuide()
+        from fabula.providers.guide import PromptedGuide
+
         ranker = None
         if settings.rerank_model:
             from fabula.providers.rerank import EndpointRanker
