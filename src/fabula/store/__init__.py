@@ -8,7 +8,7 @@ import threading
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
@@ -215,7 +215,7 @@ class Store:
         """
         asked = {"limit": limit, "depth": max(2 * limit, LEAST_DEPTH)} | bounds(filters)
         name = "core/find_nearest_filtered"
-        if filters == replace(Filters(filters.collection), document=filters.document):
+        if filters == Filters(filters.collection, filters.document):
             name = "core/find_nearest_in_document" if filters.document else "core/find_nearest"
             asked["document"] = filters.document
         rows = self.found(query(name), vector, filters, model, **asked)
