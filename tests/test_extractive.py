@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import re
 import threading
+from collections.abc import Sequence
 
 import pytest
 
 from fabula.graphs.aspects.sets import read_aspects
 from fabula.graphs.aspects.values import Aspect
 from fabula.providers import NO_ANSWER
-from fabula.providers.extractive import ExtractiveWriter, Lengths
-from fabula.providers.offline import StaticEmbedder
-from fabula.providers.quoted import ExtractiveAnswerer
+from fabula.providers.offline import ExtractiveAnswerer, ExtractiveWriter, StaticEmbedder
 from fabula.providers.stems import Stemmer, words
 from fabula.sentences import sentences
 from fabula.tokens import count
@@ -54,9 +53,28 @@ def embedder() -> StaticEmbedder:
     return StaticEmbedder()
 
 
+def make(
+    embedder: StaticEmbedder,
+    texts: Sequence[str] = CHUNKS,
+    language: str = "en",
+    *,
+    summary_tokens: int = 60,
+    details: int = 2,
+    detail_tokens: int = 40,
+) -> ExtractiveWriter:
+    return ExtractiveWriter(
+        texts,
+        language,
+        embedder,
+        summary_tokens=summary_tokens,
+        details=details,
+        detail_tokens=detail_tokens,
+    )
+
+
 @pytest.fixture
 def writer(embedder: StaticEmbedder) -> ExtractiveWriter:
-    return ExtractiveWriter(CHUNKS, "en", embedder, Lengths(60, 2, 40))
+    return make(embedder)
 
 
 @pytest.fixture
@@ -85,15 +103,13 @@ def test_a_summary_is_whole_sentences_in_text_order_within_its_length(
 
 def test_a_summary_says_no_sentence_twice(embedder: StaticEmbedder) -> None:
     repeated = [CHUNKS[2], CHUNKS[2].upper(), *CHUNKS[2:4]]
-    summary = ExtractiveWriter(CHUNKS, "en", embedder, Lengths(400, 2, 40)).summarise(
-        repeated, GENERAL
-    )
+    summary = make(embedder, summary_tokens=400).summarise(repeated, GENERAL)
     said_once = [line.casefold() for line in lines(summary)]
     assert len(said_once) == len(set(said_once))
 
 
 def test_a_summary_leaves_out_what_says_nothing(embedder: StaticEmbedder) -> None:
-    everything = ExtractiveWriter(CHUNKS, "en", embedder, Lengths(2000, 2, 40))
+    everything = make(embedder, summary_tokens=2000)
     summary = everything.summarise(CHUNKS, GENERAL)
     assert "Yes." not in lines(summary)
     assert set(lines(summary)) == {line for chunk in CHUNKS for line in lines(chunk)} - {"Yes."}
@@ -105,13 +121,13 @@ def test_a_summary_of_summaries_keeps_the_texts_order(
     late, early = (writer.summarise(part, GENERAL) for part in (CHUNKS[3:], CHUNKS[:3]))
     source = [line for chunk in CHUNKS for line in lines(chunk)]
     # As in a later session: this writer never wrote those summaries.
-    for other in (writer, ExtractiveWriter(CHUNKS, "en", embedder, Lengths(60, 2, 40))):
+    for other in (writer, make(embedder)):
         places = [source.index(line) for line in lines(other.summarise([late, early], GENERAL))]
         assert places == sorted(set(places))
 
 
 def test_a_summary_leans_to_its_aspect(embedder: StaticEmbedder) -> None:
-    writer = ExtractiveWriter(CHUNKS, "en", embedder, Lengths(50, 2, 40))
+    writer = make(embedder, summary_tokens=50)
     place, idea = lines(CHUNKS[0]), lines(CHUNKS[5])
     of_place, of_ideas = (
         lines(writer.summarise([CHUNKS[0], CHUNKS[5]], aspect)) for aspect in (SETTING, THEME)
@@ -122,7 +138,7 @@ def test_a_summary_leans_to_its_aspect(embedder: StaticEmbedder) -> None:
 
 def test_a_sentence_longer_than_a_summary_is_cut(embedder: StaticEmbedder) -> None:
     endless = "and the snow fell on the hills " * 200
-    writer = ExtractiveWriter([endless], "en", embedder, Lengths(30, 2, 40))
+    writer = make(embedder, [endless], summary_tokens=30)
     summary = writer.summarise([endless], GENERAL)
     assert 20 <= count(summary) <= 30
     assert endless.startswith(summary)
@@ -132,7 +148,7 @@ def test_a_sentence_longer_than_a_summary_is_cut(embedder: StaticEmbedder) -> No
 def test_a_text_without_words_still_has_a_summary_and_no_details(
     embedder: StaticEmbedder, text: str
 ) -> None:
-    writer = ExtractiveWriter([text], "", embedder, Lengths(30, 2, 40))
+    writer = make(embedder, [text], "", summary_tokens=30)
     assert writer.summarise([text], GENERAL)
     assert writer.condense([text]) == [()]
     assert writer.detect(text, [GENERAL]) == {"general": ""}
@@ -140,9 +156,9 @@ def test_a_text_without_words_still_has_a_summary_and_no_details(
 
 def test_summaries_are_the_same_every_time_and_from_any_thread(embedder: StaticEmbedder) -> None:
     jobs = [(CHUNKS[start : start + 4], aspect) for start in range(3) for aspect in NARRATIVE]
-    writer = ExtractiveWriter(CHUNKS, "en", embedder, Lengths(60, 2, 40))
+    writer = make(embedder)
     alone = [writer.summarise(*job) for job in jobs]
-    shared = ExtractiveWriter(CHUNKS, "en", embedder, Lengths(60, 2, 40))
+    shared = make(embedder)
     together: dict[int, str] = {}
 
     def run(first: int) -> None:
@@ -199,7 +215,7 @@ def test_details_of_a_chunk_share_few_words(writer: ExtractiveWriter, chunk: str
 
 
 def test_short_details_are_cut_to_their_length(embedder: StaticEmbedder) -> None:
-    writer = ExtractiveWriter(CHUNKS, "en", embedder, Lengths(60, 2, 8))
+    writer = make(embedder, detail_tokens=8)
     details = [detail for one in writer.condense(CHUNKS) for detail in one]
     assert details
     assert all(0 < count(detail) <= 8 for detail in details)
@@ -223,7 +239,7 @@ def test_a_chunk_that_repeats_itself_gives_one_detail(writer: ExtractiveWriter) 
 
 
 def test_no_details_are_made_where_none_are_wanted(embedder: StaticEmbedder) -> None:
-    writer = ExtractiveWriter(CHUNKS, "en", embedder, Lengths(60, 0, 40))
+    writer = make(embedder, details=0)
     assert writer.condense(CHUNKS[:1]) == [()]
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fabula.providers.extracts import clauses, names, salience
+from fabula.providers.offline.answerer import names
+from fabula.providers.offline.details import clauses
+from fabula.providers.offline.extracts import salience
 from fabula.providers.stems import Stemmer, guess, words
 from fabula.ranking import inverse_document_frequencies, maximal_marginal_relevance, scaled
 

@@ -11,7 +11,8 @@ import threading
 import numpy as np
 import pytest
 
-from fabula.providers.offline import DIMENSIONS, LONGEST, StaticEmbedder
+from fabula.providers.offline import StaticEmbedder
+from fabula.providers.offline.embedder import DIMENSIONS, LONGEST
 
 
 @pytest.fixture(scope="module")

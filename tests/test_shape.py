@@ -41,7 +41,7 @@ HOMES: dict[str, str | tuple[str, ...]] = {
     "tenacity": "providers/endpoint.py",
     "tiktoken": "tokens.py",
     "webencodings": "load/encoding.py",
-    "wordllama": "providers/offline.py",
+    "wordllama": "providers/offline/embedder.py",
 }
 
 

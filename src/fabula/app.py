@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from fabula.collection import Collection
+from fabula.compact import Compact
 from fabula.connect import connect
 from fabula.errors import FabulaError, NotFound
+from fabula.export import Written, write
+from fabula.ingest import Muted
 from fabula.kit import Kit
+from fabula.progress import Progress
 from fabula.settings import Settings
 from fabula.store import Store
+from fabula.store.export import Exported
+from fabula.store.space import Space
 
 if TYPE_CHECKING:
-    from fabula.export import Written
-    from fabula.progress import Progress
     from fabula.server import Report
-    from fabula.store.space import Space
 
 
 class App:
@@ -50,12 +52,7 @@ class App:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *failure: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -79,18 +76,12 @@ class App:
         Worth it on other people's servers once they hold a library; the private one merges its
         segments by itself. Raises StoreError while a collection is re-embedded.
         """
-        from fabula.compact import Compact
-        from fabula.ingest import Muted
-
         return Compact(self.store, progress or Muted()).run()
 
     def export(
         self, file: str | Path, *, format: str = "jsonl", embeddings: bool = False
     ) -> Written:
         """Writes all collections to one file, as `Collection.export` writes one."""
-        from fabula.export import write
-        from fabula.store.export import Exported
-
         entries = [entry for name in self.collections() for entry in self.store.documents(name)]
         if not entries:
             raise NotFound("Nothing has been ingested yet: run `fabula ingest BOOK`.")
@@ -127,12 +118,7 @@ class Fabula(Collection):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *failure: object) -> None:
         self.close()
 
     def close(self) -> None:

@@ -251,7 +251,7 @@ class Ingest:
         there = self.store.same(self.collection, [document.id], [document.sha256])
         own = next((entry for entry in there if entry.id == document.id), None)
         for entry in [own] if own else there:
-            if entry and entry.sha256 == document.sha256 and not self._stale(entry):
+            if entry.sha256 == document.sha256 and not self._stale(entry):
                 return Outcome("", "unchanged", entry.id, entry.title)
         wanted = self._wanted(own)
         recipes = self.kit.recipes(document.sha256, wanted)
@@ -261,41 +261,36 @@ class Ingest:
         with Job(self.kit.workers, within=run) as job:
             making = _Making(self, own, recipes, meter, Work(job, progress))
             if TEXT in names:
-                parts = [text := making.text(document)]
-                chunks = making.chunks(text)
+                part, chunks = making.text(document)
+                parts = [part]
             else:
+                chunks = chunks_of(making.read(TEXT))
                 parts = []
-                chunks = making.stood_in(chunks_of(self._read(own, TEXT, embeddings=True)))
             built = [one for one in wanted if one.name in names]
             parts += [making.part(graph, Text(document, chunks)) for graph in built]
         return self._take(document, chunks, parts, "replaced" if own else "added", progress, meter)
 
     def _build(self, entry: Entry, run: Job, meter: Meter, progress: Progress) -> Outcome:
-        wanted = [
-            graph
-            for graph in self._wanted(entry)
-            if graph.name in with_dependents(graphs(), self._asked())
-        ]
+        installed = graphs()
+        asked = {graph.name for graph in with_bases(installed, self.names)}
+        touched = with_dependents(installed, asked)
+        wanted = [graph for graph in self._wanted(entry) if graph.name in touched]
         recipes = self.kit.recipes(entry.sha256, wanted, base=entry.graphs[TEXT].made_from)
         names = set(stale(wanted, entry, recipes)) - {TEXT}
         if self.rebuild:
-            names |= with_dependents(graphs(), self.names)
+            names |= with_dependents(installed, self.names)
         if not names:
             return Outcome("", "unchanged", entry.id, entry.title)
-        chunks = chunks_of(self._read(entry, TEXT, embeddings=True))
-        document = document_of(entry, chunks)
         with Job(self.kit.workers, within=run) as job:
             making = _Making(self, entry, recipes, meter, Work(job, progress))
-            text = Text(document, making.stood_in(chunks))
+            chunks = chunks_of(making.read(TEXT))
+            document = document_of(entry, chunks)
+            text = Text(document, chunks)
             parts = [making.part(graph, text) for graph in wanted if graph.name in names]
         is_new = not entry.graphs.keys() & names
         return self._take(
             document, chunks, parts, "added" if is_new else "replaced", progress, meter
         )
-
-    def _asked(self) -> set[str]:
-        """The graphs asked for, with what they rest on."""
-        return {graph.name for graph in with_bases(graphs(), self.names)}
 
     def _wanted(self, entry: Entry | None) -> list[Graph[Any]]:
         """The graphs of a document: those asked for, those it has, and what they rest on."""
@@ -308,11 +303,6 @@ class Ingest:
             return [TEXT]
         wanted = self._wanted(entry)
         return stale(wanted, entry, self.kit.recipes(entry.sha256, wanted))
-
-    def _read(self, entry: Entry | None, name: str, *, embeddings: bool = False) -> Part:
-        assert entry is not None
-        owner = Owner(self.collection, name, entry.id)
-        return read_part(self.store, owner, embeddings=embeddings)
 
     def _take(
         self,
@@ -382,10 +372,11 @@ class _Making:
     meter: Meter
     work: Work
 
-    def text(self, document: Document) -> Part:
-        """The document and its chunks; those that were there before keep their embeddings."""
+    def text(self, document: Document) -> tuple[Part, tuple[Chunk, ...]]:
+        """The document's part, and its chunks; those that were there keep their embeddings."""
         meter = Meter(self.meter)
-        known = {chunk.id: chunk for chunk in self.known_chunks(embeddings=True)}
+        before = self._before(TEXT)
+        known = {chunk.id: chunk for chunk in (chunks_of(before) if before else ())}
         tokens = self.recipes[TEXT]["settings"]["chunk_tokens"]
         bare = split(document, tokens, [chunk.text for chunk in known.values()])
         kept = [known.get(chunk.id) for chunk in bare]
@@ -394,11 +385,7 @@ class _Making:
             for chunk, was in zip(bare, kept, strict=True)
         ]
         chunks = self._embed(placed, meter)
-        return text_part(document, chunks, self.recipes[TEXT], meter.usage())
-
-    def chunks(self, text: Part) -> tuple[Chunk, ...]:
-        """The chunks of a part that was just made."""
-        return chunks_of(replace(text, nodes=tuple(one for one in text.nodes if one.sources)))
+        return text_part(document, chunks, self.recipes[TEXT], meter.usage()), tuple(chunks)
 
     def part(self, graph: Graph[Any], text: Text) -> Part:
         """A graph's part, what it knows of an earlier version used again."""
@@ -410,45 +397,41 @@ class _Making:
         made_from = self.recipes[graph.name]
         return part_of(graph, text.document, built, made_from, meter.usage())
 
-    def known_chunks(self, *, embeddings: bool = False) -> tuple[Chunk, ...]:
-        """The chunks that the graph has of the document, where they were made in the same way."""
-        was = self.entry.graphs.get(TEXT) if self.entry else None
-        if was is None or self.run.rebuild or not alike(was.made_from, self.recipes[TEXT]):
-            return ()
-        try:
-            chunks = chunks_of(self.run._read(self.entry, TEXT, embeddings=embeddings))
-        except (NotFound, Changed):  # removed, or replaced, just now
-            return ()
-        return self.stood_in(chunks) if embeddings else chunks
-
-    def stood_in(self, chunks: Sequence[Chunk]) -> tuple[Chunk, ...]:
-        """The chunks, in a dry run with the vectors that stand in for the model's."""
-        if not self.run.dry:
-            return tuple(chunks)
-        vectors = self.run.kit.stand_ins([chunk.text for chunk in chunks])
+    def read(self, name: str, *, embeddings: bool = True) -> Part:
+        """What the graph has of a part; in a dry run with vectors that stand in for the model's."""
+        assert self.entry is not None
+        owner = Owner(self.run.collection, name, self.entry.id)
+        part = read_part(self.run.store, owner, embeddings=embeddings)
+        if not (self.run.dry and embeddings):
+            return part
+        texts = [str(node.properties.get("text", "")) for node in part.nodes]
+        vectors = self.run.kit.stand_ins(texts)
         if vectors is None:
-            return tuple(chunks)
-        return tuple(replace(one, embedding=row) for one, row in zip(chunks, vectors, strict=True))
+            return part
+        nodes = tuple(
+            one if one.embedding is None else replace(one, embedding=row)
+            for one, row in zip(part.nodes, vectors, strict=True)
+        )
+        return replace(part, nodes=nodes)
+
+    def _before(self, name: str, *, embeddings: bool = True) -> Part | None:
+        """What the graph has of a part that was made in the same way as it would be now."""
+        was = self.entry.graphs.get(name) if self.entry else None
+        if was is None or self.run.rebuild or not alike(was.made_from, self.recipes[name]):
+            return None
+        try:
+            return self.read(name, embeddings=embeddings)
+        except (NotFound, Changed):  # removed, or replaced, just now
+            return None
 
     def _known(self, graph: Graph[Any]) -> Known:
         means = self.run.means(self.recipes[graph.name]) if self.run.dry else {}
-        was = self.entry.graphs.get(graph.name) if self.entry else None
-        if was is None or self.run.rebuild or not alike(was.made_from, self.recipes[graph.name]):
+        part = self._before(graph.name)
+        if part is None:
             return Known(means=means)
-        try:
-            part = self.run._read(self.entry, graph.name, embeddings=True)
-        except (NotFound, Changed):
-            return Known(means=means)
-        nodes = part.nodes
-        if self.run.dry:
-            texts = [str(node.properties.get("text", "")) for node in nodes]
-            vectors = self.run.kit.stand_ins(texts)
-            if vectors is not None:
-                nodes = tuple(
-                    one if one.embedding is None else replace(one, embedding=row)
-                    for one, row in zip(nodes, vectors, strict=True)
-                )
-        return Known(self.known_chunks(), nodes, part.edges, part.record.facts, means)
+        text = self._before(TEXT, embeddings=False)
+        chunks = chunks_of(text) if text else ()
+        return Known(chunks, part.nodes, part.edges, part.record.facts, means)
 
     def _embed(self, chunks: Sequence[Chunk], meter: Meter) -> list[Chunk]:
         """The chunks, all with embeddings, asked for in batches, side by side."""

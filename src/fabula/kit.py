@@ -19,7 +19,7 @@ from fabula.providers.budget import Budget, BudgetedChat, BudgetedEmbedder
 from fabula.providers.cache import ResponseCache
 from fabula.providers.cached import CachedChat, CachedEmbedder
 from fabula.providers.counted import CountedChat, CountedEmbedder, Meter
-from fabula.providers.offline import StaticEmbedder
+from fabula.providers.offline import ExtractiveAnswerer, OfflineGuide, StaticEmbedder
 from fabula.replies import said
 from fabula.settings import STATIC, Settings
 
@@ -109,7 +109,8 @@ class Kit:
             "model": settings.model,
         }
         if not settings.offline:
-            models |= {"aspect_model": self._aspect_model, "temperature": settings.temperature}
+            models["aspect_model"] = self._name("aspect_model")
+            models["temperature"] = settings.temperature
         return models
 
     def counted_embedder(self, meter: Meter, *, cached: bool = True, dry: bool = False) -> Embedder:
@@ -147,8 +148,7 @@ class Kit:
 
                 expected = ExpectedChat(self._name(role), self._cache, self._address)
                 return CountedChat(expected, meter, step)
-            asked = self._aspect_chat if role == "aspect_model" else self._chat
-            return self._counted(asked, self._name(role), meter, step)
+            return self.chat(meter, step, role)
 
         return BuildModels(
             meter=meter,
@@ -160,38 +160,39 @@ class Kit:
             model=self._name,
         )
 
-    def _name(self, role: Role) -> str:
-        return self._aspect_model if role == "aspect_model" else self._settings.model
-
     def answerer(self, meter: Meter) -> Answerer:
         """What answers from a context."""
         settings = self._settings
         if settings.offline:
-            from fabula.providers.quoted import ExtractiveAnswerer
-
             return ExtractiveAnswerer(self._static)
         from fabula.providers.prompted import PromptedAnswerer
 
-        chat = self._counted(self._chat, settings.model, meter, "answer")
+        chat = self.chat(meter, "answer")
         return PromptedAnswerer(chat, settings.answer_temperature, settings.answer_tokens)
 
-    def chat(self, meter: Meter, step: str) -> Chat:
-        """The chat model, for a `step` that is no part of the method."""
-        return self._counted(self._chat, self._settings.model, meter, step)
+    def chat(self, meter: Meter, step: str, role: Role = "model") -> Chat:
+        """A chat model that is asked, within the budget, only for what is not cached, and counted.
+
+        `step` is what its calls are counted to.
+        """
+        chat: Chat = BudgetedChat(self._remote_chat(role), self._budget)
+        if self._cache:
+            chat = CachedChat(chat, self._cache, self._address, self._name(role))
+        return CountedChat(chat, meter, step)
 
     def guide(self, meter: Meter) -> Guide:
         """What retrieval may ask, its calls counted to `meter`."""
-        from fabula.providers.guide import OfflineGuide, PromptedGuide
-
         settings = self._settings
         if settings.offline:
             return OfflineGuide()
+        from fabula.providers.guide import PromptedGuide
+
         ranker = None
         if settings.rerank_model:
             from fabula.providers.rerank import EndpointRanker
 
             ranker = EndpointRanker(self._endpoint, settings.rerank_model).rank
-        return PromptedGuide(self._counted(self._chat, settings.model, meter, "guide"), ranker)
+        return PromptedGuide(self.chat(meter, "guide"), ranker)
 
     def roles(self) -> list[tuple[str, str, Callable[[], object]]]:
         """Each role of a model, the model's name, and a call that asks it something small.
@@ -201,9 +202,13 @@ class Kit:
         settings = self._settings
         asked = self._static if settings.embedding_model == STATIC else self._remote
         word = Prompt("You reply with one word.", "Say: yes", max_tokens=16, temperature=0)
+
+        def ask(role: Role) -> Callable[[], object]:
+            return lambda: said(self._remote_chat(role), word)
+
         return [
-            ("model", settings.model, lambda: said(self._chat, word)),
-            ("aspect model", self._aspect_model, lambda: said(self._aspect_chat, word)),
+            ("model", settings.model, ask("model")),
+            ("aspect model", self._name("aspect_model"), ask("aspect_model")),
             ("embedding model", settings.embedding_model, lambda: asked.embed(["yes"])),
         ]
 
@@ -217,30 +222,19 @@ class Kit:
         if self._cache:
             self._cache.close()
 
-    def _counted(self, chat: Chat, model: str, meter: Meter, step: str) -> Chat:
-        """A chat that is asked, within the budget, only for what is not cached, and counted."""
-        paid = BudgetedChat(chat, self._budget)
-        kept = CachedChat(paid, self._cache, self._address, model) if self._cache else paid
-        return CountedChat(kept, meter, step)
-
-    @property
-    def _aspect_model(self) -> str:
-        """Extraction does both roles or none."""
+    def _name(self, role: Role) -> str:
+        """The model of a role; extraction has both roles or none."""
         settings = self._settings
-        return settings.model if settings.offline else settings.aspect_model or settings.model
+        if role == "aspect_model" and settings.aspect_model and not settings.offline:
+            return settings.aspect_model
+        return settings.model
 
-    @cached_property
-    def _chat(self) -> Chat:
+    def _remote_chat(self, role: Role) -> Chat:
         from fabula.providers.openai import OpenAIChat
 
-        return OpenAIChat(self._endpoint, self._settings.model)
-
-    @cached_property
-    def _aspect_chat(self) -> Chat:
-        from fabula.providers.openai import OpenAIChat
-
-        setting = "FABULA_ASPECT_MODEL" if self._settings.aspect_model else "FABULA_MODEL"
-        return OpenAIChat(self._endpoint, self._aspect_model, setting)
+        is_own = role == "aspect_model" and self._settings.aspect_model
+        setting = "FABULA_ASPECT_MODEL" if is_own else "FABULA_MODEL"
+        return OpenAIChat(self._endpoint, self._name(role), setting)
 
     @cached_property
     def _remote(self) -> Embedder:

@@ -13,7 +13,7 @@ from fabula.graph.method import graph
 from fabula.kit import Kit
 from fabula.model import Filters, Hit
 from fabula.providers.counted import Meter
-from fabula.retrieve import Expand, Options, Rewrite, retrieve
+from fabula.retrieve import Expand, Rewrite, retrieve
 from fabula.retrieve.modes import Mode, Tools, mode
 from fabula.retrieve.path import Path
 from fabula.settings import STATIC, Settings
@@ -103,9 +103,17 @@ def search(query: Query, filters: Filters, tools: Tools) -> list[Hit]:
 
     Raises SettingsError for a mode that isn't there, or that needs a model where there is none.
     """
-    options = Options(query.rewrite, query.rerank, query.diversity, query.expand)
     with tools.path.step("retrieve", query.mode):
-        return retrieve(query.question, filters, mode(query.mode), tools, options)
+        return retrieve(
+            query.question,
+            filters,
+            mode(query.mode),
+            tools,
+            rewrite=query.rewrite,
+            rerank=query.rerank,
+            diversity=query.diversity,
+            expand=query.expand,
+        )
 
 
 def _knobs(query: Query, chosen: Mode, settings: Settings) -> Any:

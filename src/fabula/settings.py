@@ -1,6 +1,8 @@
 """Every knob, with its default: read from flags, then the environment, then `fabula.toml`.
 
 The core's settings are fields here; each graph and each mode has a table of its own.
+pydantic-settings reads those places too, but passes over a misspelt variable, does not tell where a
+wrong value came from, and knows no name that stands for several: what it could do is little here.
 """
 
 from __future__ import annotations
@@ -268,11 +270,11 @@ def _of_file(environment: Mapping[str, str]) -> Given:
     if "FABULA_CONFIG" in environment and not file.is_file():
         raise SettingsError(f"FABULA_CONFIG names {file}, which is not a file.")
     for key, value in _read_toml(file).items():
-        inside = value.items() if isinstance(value, dict) else ()
-        for name, one in inside:
-            yield f"{key}.{name}", one, f"{file}: {key}.{name}"
         if not isinstance(value, dict):
             yield key, value, f"{file}: {key}"
+            continue
+        for name, one in value.items():
+            yield f"{key}.{name}", one, f"{file}: {key}.{name}"
 
 
 def _of_environment(environment: Mapping[str, str]) -> Given:
@@ -295,14 +297,10 @@ def _of_flags(flags: Mapping[str, Any]) -> Given:
 
 def _unknown(name: str, place: str) -> NoReturn:
     flat = [path.rpartition(".")[2] for path in names() if path.partition(".")[0] in FLAT]
-    known = (
-        [variable(one) for one in (*names(), *flat)]
-        if place.startswith(PREFIX)
-        else [*names(), *flat]
-    )
-    hint = did_you_mean(
-        place if place.startswith(PREFIX) else name, known, "See `fabula settings` for all names."
-    )
+    known = [*names(), *flat]
+    if place.startswith(PREFIX):
+        name, known = place, [variable(one) for one in known]
+    hint = did_you_mean(name, known, "See `fabula settings` for all names.")
     raise SettingsError(f"There is no setting {place}. {hint}")
 
 

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import fields
 from pathlib import PurePath
 from typing import Any
 
 from fabula.errors import FabulaError
-from fabula.graph import TEXT, Edge, Node, Owner, Part, Record, differences, fingerprint
+from fabula.graph import (
+    RESERVED,
+    TEXT,
+    Edge,
+    Node,
+    Owner,
+    Part,
+    Record,
+    differences,
+    fingerprint,
+)
 from fabula.graph.method import Built, Graph
 from fabula.model import Chunk, Document, Entry, Section, Usage, not_embedded
 
-RESERVED = {"id", "name", "collection", "graph", "document", "fingerprint", "made_from", "usage"}
-RESERVED |= {"updated_at", *(field.name for field in fields(Usage))}
-"""What the node that stands for a part has beside its facts."""
 CHUNKING = 1
 """The version of how a text is cut into chunks."""
 

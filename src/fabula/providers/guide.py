@@ -6,15 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from fabula import tokens
-from fabula.errors import SettingsError
 from fabula.prompts import prompt
 from fabula.providers import Chat, Prompt, Rewriting
-from fabula.replies import (
-    ask,
-    read_queries,
-    read_ranking,
-    read_summary,
-)
+from fabula.replies import ask, read_queries, read_ranking, read_summary
 from fabula.shapes import QueriesReply, RankingReply
 
 QUERIES = 3
@@ -69,22 +63,3 @@ class PromptedGuide:
         scores = {number: 1 - place / len(texts) for place, number in enumerate(best_first)}
         # What the model left out keeps its order, behind the rest.
         return [scores.get(n, -n / len(texts)) for n in range(1, len(texts) + 1)]
-
-
-@dataclass(frozen=True, slots=True)
-class OfflineGuide:
-    """A `Guide` without a model: it can neither write nor rank."""
-
-    def rewrite(self, question: str, form: Rewriting) -> list[str]:
-        """Raises SettingsError: it takes a model."""
-        raise _needs_model("--rewrite")
-
-    def rank(self, question: str, texts: Sequence[str]) -> list[float]:
-        """Raises SettingsError: it takes a model."""
-        raise _needs_model("--rerank")
-
-
-def _needs_model(flag: str) -> SettingsError:
-    return SettingsError(
-        f"{flag} asks a chat model, and none is set: set OPENAI_API_KEY or OPENAI_BASE_URL."
-    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from fabula.graph.method import graphs
@@ -19,39 +19,32 @@ WIDER = 4
 """Times `k` hits are asked of a mode where some of them will be passed over."""
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    """What is done to any mode's question and hits, in this order.
-
-    `rewrite`: other wordings are asked too, or a made-up answer instead; `rerank`: a model ranks;
-    `diversity`: 0 to 1, how much likeness with better hits counts against one; `expand`: the
-    summaries above a hit, or the chunks beside it, come after it.
-    """
-
-    rewrite: Rewrite = "none"
-    rerank: bool = False
-    diversity: float = 0.0
-    expand: Expand = "none"
-
-
 def retrieve(
-    question: str, filters: Filters, mode: Mode, tools: Tools, options: Options
+    question: str,
+    filters: Filters,
+    mode: Mode,
+    tools: Tools,
+    *,
+    rewrite: Rewrite,
+    rerank: bool,
+    diversity: float,
+    expand: Expand,
 ) -> list[Hit]:
-    """The hits of a mode, `tools.k` of them and what they are expanded by, best first."""
-    passes_over = options.rerank or options.diversity > 0
-    wide = replace(tools, k=WIDER * tools.k) if passes_over else tools
-    rankings = [
-        mode.retrieve(one, filters, wide) for one in _questions(question, tools, options.rewrite)
-    ]
+    """The hits of a mode, `tools.k` of them and what they are expanded by, best first.
+
+    What is done to any mode's, in this order: `rewrite`: other wordings are asked too, or a made-up
+    answer instead; `rerank`: a model ranks; `diversity`: 0 to 1, how much likeness with better hits
+    counts against one; `expand`: the summaries above a hit, or the chunks beside it, come after it.
+    """
+    wide = replace(tools, k=WIDER * tools.k) if rerank or diversity > 0 else tools
+    rankings = [mode.retrieve(one, filters, wide) for one in _questions(question, tools, rewrite)]
     hits = rankings[0] if len(rankings) == 1 else _fused(rankings, wide)
-    if options.rerank and hits:
+    if rerank and hits:
         hits = _reranked(question, hits, tools)
-    if options.diversity:
-        hits = _diverse(hits, tools, options.diversity, filters.collection)
+    if diversity:
+        hits = _diverse(hits, tools, diversity, filters.collection)
     hits = hits[: tools.k]
-    if options.expand == "none":
-        return hits
-    return _expanded(hits, tools, options.expand, filters.collection)
+    return hits if expand == "none" else _expanded(hits, tools, expand, filters.collection)
 
 
 def _questions(question: str, tools: Tools, rewrite: Rewrite) -> list[str]:

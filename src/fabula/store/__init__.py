@@ -8,9 +8,8 @@ import threading
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 import neo4j
@@ -109,12 +108,7 @@ class Store:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *failure: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -222,7 +216,7 @@ class Store:
         """
         asked = {"limit": limit, "depth": max(2 * limit, LEAST_DEPTH)} | bounds(filters)
         name = "core/find_nearest_filtered"
-        if filters == replace(Filters(filters.collection), document=filters.document):
+        if filters == Filters(filters.collection, filters.document):
             name = "core/find_nearest_in_document" if filters.document else "core/find_nearest"
             asked["document"] = filters.document
         rows = self.found(query(name), vector, filters, model, **asked)

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 from neo4j.vector import Vector as WireVector
 
-from fabula.graph import Owner, Record
+from fabula.graph import RESERVED, Owner, Record
 from fabula.model import Entry, Filters, Usage, Vector
 from fabula.store.space import Space
 
 LAST_CHARACTER = "\U0010ffff"
-_KEPT = ("id", "name", "collection", "graph", "document", "fingerprint", "made_from", "usage")
-_SPENT = tuple(field.name for field in fields(Usage))
 
 
 def entry(row: Mapping[str, Any]) -> Entry:
@@ -28,8 +26,7 @@ def entry(row: Mapping[str, Any]) -> Entry:
 def record(part: Mapping[str, Any]) -> Record:
     """What a part was made from and cost, from the properties of its node."""
     usage = {step: Usage(**one) for step, one in json.loads(part["usage"]).items()}
-    own = (*_KEPT, *_SPENT, "updated_at")
-    facts = {name: value for name, value in part.items() if name not in own}
+    facts = {name: value for name, value in part.items() if name not in RESERVED}
     return Record(json.loads(part["made_from"]), usage, facts, str(part.get("updated_at") or ""))
 
 
@@ -44,9 +41,7 @@ def part_properties(owner: Owner, made: Record) -> dict[str, Any]:
     steps = {step: asdict(usage) for step, usage in made.usage.items()}
     return dict(made.facts) | {
         "name": owner.graph,
-        "collection": owner.collection,
-        "graph": owner.graph,
-        "document": owner.document,
+        **owner._asdict(),
         "fingerprint": made.fingerprint,
         "made_from": json.dumps(made.made_from, sort_keys=True, ensure_ascii=False),
         "usage": json.dumps(steps),

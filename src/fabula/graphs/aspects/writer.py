@@ -34,13 +34,15 @@ class Writer(Protocol):
 def make_writer(text: Text, knobs: Knobs, models: Models, stand_ins: StandIns) -> Writer:
     """One that asks chat models, or where there is none, one that quotes the text itself."""
     if models.offline:
-        from fabula.providers.extractive import ExtractiveWriter, Lengths
+        from fabula.providers.offline import ExtractiveWriter
 
         return ExtractiveWriter(
             [chunk.text.strip() for chunk in text.chunks],
             text.document.language,
             models.static,
-            Lengths(knobs.summary_tokens, knobs.details, knobs.detail_tokens),
+            summary_tokens=knobs.summary_tokens,
+            details=knobs.details,
+            detail_tokens=knobs.detail_tokens,
         )
     from fabula.graphs.aspects.prompted import PromptedWriter
 

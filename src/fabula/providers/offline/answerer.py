@@ -11,10 +11,9 @@ import numpy as np
 
 from fabula.model import Vectors
 from fabula.providers import NO_ANSWER, Embedder, Reply
-from fabula.providers.extracts import FEWEST_WORDS, names, naming, overlap, salience
+from fabula.providers.offline.extracts import FEWEST_WORDS, SMOOTHING, embed, lines, salience
 from fabula.providers.stems import Stemmer, guess, words
 from fabula.ranking import Scores, inverse_document_frequencies, scaled
-from fabula.sentences import sentences
 from fabula.tokens import count_all, cut
 
 SHORT_TOKENS = 120
@@ -32,6 +31,7 @@ _OPEN = re.compile(
     r"significance|relationship|importance)\b)",
     re.IGNORECASE | re.DOTALL,
 )
+_LATER_WORD = re.compile(r"(?<=[\w,;:] )(?!I\b)[^\W_][\w'’]*|\d+")
 # Words that ask about a text and need not be in it.
 _ABOUT_TEXTS = """
 author book chapter character characters describe description discuss event events explain happen
@@ -44,11 +44,11 @@ summaries summary take tell text theme themes tone
 class ExtractiveAnswerer:
     """An `Answerer` that quotes: the sentences of the context nearest to the question.
 
-    Without a `language` English is recognised, and words of other languages are kept as they are.
+    English is recognised; words of other languages are kept as they are.
     """
 
-    def __init__(self, embedder: Embedder, language: str = "") -> None:
-        self._embedder, self._language = embedder, language
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
         self._stemmer = functools.lru_cache(4)(Stemmer)
 
     def answer(self, question: str, context: Sequence[str]) -> Iterator[Reply]:
@@ -57,32 +57,27 @@ class ExtractiveAnswerer:
         Or NO_ANSWER, where the context names none of the question's names, or shares few of its
         words and means something else.
         """
-        language = self._language or guess(" ".join([question, *context]))
+        language = guess(" ".join([question, *context]))
         stemmer = self._stemmer(language)
         quotes = _quotes(context, language)
         if not quotes or not words(question):
             yield Reply(NO_ANSWER)
             return
-        lines = list(quotes)
+        told = list(quotes)
         asked = stemmer.content(question) - stemmer.content(_ABOUT_TEXTS)
-        vectors = self._vectors([question, *lines])
+        vectors = np.stack(list(embed([question, *told], self._embedder)))
         named = {stem for name in names(question) for stem in stemmer.stems(name)} & asked
-        if not _holds(asked, named, set(stemmer.stems(" ".join(lines))), vectors):
+        if not _holds(asked, named, set(stemmer.stems(" ".join(told))), vectors):
             yield Reply(NO_ANSWER)
             return
-        scores = _scores(lines, asked, vectors, stemmer)
+        scores = _score(told, asked, vectors, stemmer)
         budget = LONG_TOKENS if _OPEN.search(question) else SHORT_TOKENS
-        picked = _picked(lines, scores, budget)
+        picked = _pick(told, scores, budget)
         between = ""
-        for number, quoted in itertools.groupby(picked, key=lambda one: quotes[lines[one[0]]]):
+        for number, quoted in itertools.groupby(picked, key=lambda one: quotes[told[one[0]]]):
             said = " ".join(text for _, text in quoted)
             yield Reply(f"{between}{said} [{number}]")
             between = "\n"
-
-    def _vectors(self, texts: Sequence[str]) -> Vectors:
-        batch = self._embedder.batch
-        slices = (texts[start : start + batch] for start in range(0, len(texts), batch))
-        return np.concatenate([self._embedder.embed(part).vectors for part in slices])
 
 
 def _quotes(context: Sequence[str], language: str) -> dict[str, int]:
@@ -92,9 +87,8 @@ def _quotes(context: Sequence[str], language: str) -> dict[str, int]:
     """
     quotes: dict[str, int] = {}
     for number, passage in enumerate(context, start=1):
-        for sentence in sentences(passage, language):
-            if line := " ".join(sentence.split()):
-                quotes.setdefault(line, number)
+        for line in lines(passage, language):
+            quotes.setdefault(line, number)
     telling = {line: at for line, at in quotes.items() if len(words(line)) >= FEWEST_WORDS}
     return telling or quotes
 
@@ -107,29 +101,37 @@ def _holds(asked: set[str], named: set[str], stems: set[str], vectors: Vectors) 
     return not (asked and few and float((vectors[1:] @ vectors[0]).max()) < NEAR)
 
 
-def _scores(lines: Sequence[str], asked: set[str], vectors: Vectors, stemmer: Stemmer) -> Scores:
+def _score(told: Sequence[str], asked: set[str], vectors: Vectors, stemmer: Stemmer) -> Scores:
     """A quarter each: centred cosine, the question's words, salience, names and numbers.
 
     Measured on 125 questions: 0.9 points of F1 at 120 tokens more than the cosine alone.
     """
-    stems = [stemmer.stems(line) for line in lines]
-    idf = inverse_document_frequencies(stemmer.content(line) for line in lines)
+    stems = [stemmer.stems(line) for line in told]
+    idf = inverse_document_frequencies(stemmer.content(line) for line in told)
     centred = vectors - vectors[1:].mean(axis=0)
     centred /= np.maximum(np.linalg.norm(centred, axis=1, keepdims=True), 1e-12)
     cosine = np.asarray(centred[1:] @ centred[0], np.float64)
-    parts = (cosine, overlap(stems, asked, idf), salience(stems, idf), naming(lines))
+    shared = np.array([sum(idf.get(stem, 0.0) for stem in asked & set(one)) for one in stems])
+    lengths = np.array([len(one) + SMOOTHING for one in stems])
+    named = np.array([len(names(line)) for line in told]) / lengths
+    parts = (cosine, shared, salience(stems, idf), named)
     return np.asarray(np.mean([scaled(part) for part in parts], axis=0))
 
 
-def _picked(lines: Sequence[str], scores: Scores, budget: int) -> list[tuple[int, str]]:
+def names(text: str) -> list[str]:
+    """The words that have a capital inside a sentence, and the numbers, in order."""
+    return [word for word in _LATER_WORD.findall(text) if not word[0].islower()]
+
+
+def _pick(told: Sequence[str], scores: Scores, budget: int) -> list[tuple[int, str]]:
     """The best sentences that fit the budget together, in their order, with their rows."""
     order = np.argsort(-scores, kind="stable").tolist()
-    tokens = count_all(lines)
+    tokens = count_all(told)
     rows: list[int] = []
     for row in order:
         if tokens[row] <= budget:
             rows.append(row)
             budget -= tokens[row]
     if not rows:
-        return [(order[0], cut(lines[order[0]], budget))]
-    return [(row, lines[row]) for row in sorted(rows)]
+        return [(order[0], cut(told[order[0]], budget))]
+    return [(row, told[row]) for row in sorted(rows)]

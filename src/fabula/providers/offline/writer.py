@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from fabula.model import Vector, Vectors
 from fabula.providers import Embedder
-from fabula.providers.extracts import FEWEST_WORDS, salience
-from fabula.providers.fragments import fragments
+from fabula.providers.offline.details import fragments
+from fabula.providers.offline.extracts import FEWEST_WORDS, embed, lines, salience
 from fabula.providers.stems import Stemmer
 from fabula.ranking import (
     Scores,
@@ -23,7 +23,6 @@ from fabula.ranking import (
     maximal_marginal_relevance,
     scaled,
 )
-from fabula.sentences import sentences
 from fabula.tokens import count, count_all, cut
 
 if TYPE_CHECKING:
@@ -38,15 +37,6 @@ FLATTEST = 1e-3
 """Least deviation of a cosine; a document of one chunk has none."""
 KEPT = 128
 """Clusters and aspects remembered, as a cluster is summarised once for each of its aspects."""
-
-
-@dataclass(frozen=True, slots=True)
-class Lengths:
-    """How much to write; the fields are the settings of the same names."""
-
-    summary_tokens: int
-    details: int
-    detail_tokens: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,13 +66,21 @@ class ExtractiveWriter:
     """A `Writer` for one document, whose chunks' texts it is given; it never invents a word.
 
     It compares sentences with `embedder`, thousands of them: meant for static vectors, whatever
-    the graph's are.
+    the graph's are. How much it writes the settings of the same names say.
     """
 
     def __init__(
-        self, texts: Sequence[str], language: str, embedder: Embedder, lengths: Lengths
+        self,
+        texts: Sequence[str],
+        language: str,
+        embedder: Embedder,
+        *,
+        summary_tokens: int,
+        details: int,
+        detail_tokens: int,
     ) -> None:
-        self._language, self._embedder, self._lengths = language, embedder, lengths
+        self._language, self._embedder = language, embedder
+        self._summary_tokens, self._details = summary_tokens, (details, detail_tokens)
         self._stemmer = Stemmer(language)
         self._reading = threading.Lock()
         self._known: dict[str, tuple[_Sentence, ...]] = {}
@@ -93,8 +91,8 @@ class ExtractiveWriter:
         self._directions = np.array(
             [_direction(chunk) for text in texts if (chunk := self._known[text])]
         )
-        self._cluster = functools.lru_cache(KEPT)(self._gathered)
-        self._aspect = functools.lru_cache(KEPT)(self._described)
+        self._cluster = functools.lru_cache(KEPT)(self._gather)
+        self._aspect = functools.lru_cache(KEPT)(self._describe)
         self._usual = functools.lru_cache(KEPT)(self._likeness)
 
     def detect(self, text: str, aspects: Sequence[Aspect], sample: int = 0) -> dict[str, str]:
@@ -105,7 +103,7 @@ class ExtractiveWriter:
         """
         if not aspects or not text.strip():
             return {}
-        [vector] = self._vectors([text])
+        [vector] = embed([text], self._embedder)
         wanted, mean, deviation = self._usual(tuple(aspects))
         clear = (wanted @ vector - mean) / deviation
         clear -= clear.mean()
@@ -118,7 +116,7 @@ class ExtractiveWriter:
         `texts` are chunks of the document, or summaries that were made of them. The summary is
         never empty, unless all of them are.
         """
-        limit = self._lengths.summary_tokens
+        limit = self._summary_tokens
         cluster = self._cluster(tuple(texts))
         if not cluster.sentences:
             return cut(" ".join(" ".join(texts).split()), limit)
@@ -129,21 +127,16 @@ class ExtractiveWriter:
         if not picked:
             return cut(cluster.sentences[int(relevance.argmax())].text, limit)
         # Sentences may take a token more together than they do one by one.
-        while count(_joined(cluster, picked)) > limit and len(picked) > 1:
+        while count(_join(cluster, picked)) > limit and len(picked) > 1:
             picked.pop()
-        return _joined(cluster, picked)
+        return _join(cluster, picked)
 
     def condense(self, texts: Sequence[str]) -> list[tuple[str, ...]]:
         """The densest clauses of each chunk, as fragments in text order, none like another."""
-        size = (self._lengths.details, self._lengths.detail_tokens)
-        return [
-            fragments(
-                [one.text for one in self._sentences([text])], self._stemmer, self._idf, *size
-            )
-            for text in texts
-        ]
+        told = ([one.text for one in self._sentences([text])] for text in texts)
+        return [fragments(one, self._stemmer, self._idf, *self._details) for one in told]
 
-    def _gathered(self, texts: tuple[str, ...]) -> _Cluster:
+    def _gather(self, texts: tuple[str, ...]) -> _Cluster:
         unique = {one.text.casefold(): one for one in reversed(self._sentences(texts))}
         found = sorted(unique.values(), key=lambda one: one.place)
         # "Yes." would fill what is left of a summary's length, and says nothing there.
@@ -160,8 +153,8 @@ class ExtractiveWriter:
         cosines = self._directions @ wanted.T
         return wanted, cosines.mean(axis=0), np.maximum(cosines.std(axis=0), FLATTEST)
 
-    def _described(self, aspect: Aspect) -> Vector:
-        [vector] = self._vectors([f"{aspect.name}. {aspect.description} {aspect.focus}"])
+    def _describe(self, aspect: Aspect) -> Vector:
+        [vector] = embed([f"{aspect.name}. {aspect.description} {aspect.focus}"], self._embedder)
         return vector
 
     def _sentences(self, texts: Sequence[str]) -> list[_Sentence]:
@@ -176,19 +169,19 @@ class ExtractiveWriter:
         """
         with self._reading:
             new = [text for text in dict.fromkeys(texts) if text not in self._known]
-            lines = {text: _lines(text, self._language) for text in new}
-            unread = [line for text in new for line in lines[text] if line not in self._by_text]
-            made = iter(self._made(unread))
+            split = {text: lines(text, self._language) for text in new}
+            unread = [line for text in new for line in split[text] if line not in self._by_text]
+            made = iter(self._make(unread))
             read = {
-                text: tuple(self._by_text.get(line) or next(made) for line in lines[text])
+                text: tuple(self._by_text.get(line) or next(made) for line in split[text])
                 for text in new
             }
             self._known.update(read)
             for one in itertools.chain.from_iterable(read.values()):
                 self._by_text.setdefault(one.text, one)
 
-    def _made(self, lines: Sequence[str]) -> list[_Sentence]:
-        told = zip(lines, count_all(lines), self._vectors(lines), strict=True)
+    def _make(self, unread: Sequence[str]) -> list[_Sentence]:
+        told = zip(unread, count_all(unread), embed(unread, self._embedder), strict=True)
         return [
             _Sentence(
                 text=line,
@@ -200,18 +193,8 @@ class ExtractiveWriter:
             for line, tokens, vector in told
         ]
 
-    def _vectors(self, texts: Sequence[str]) -> Iterator[Vector]:
-        for start in range(0, len(texts), self._embedder.batch):
-            yield from self._embedder.embed(texts[start : start + self._embedder.batch]).vectors
 
-
-def _lines(text: str, language: str) -> list[str]:
-    """The sentences of a text, each on one line."""
-    found = (" ".join(sentence.split()) for sentence in sentences(text, language))
-    return [line for line in found if line]
-
-
-def _joined(cluster: _Cluster, rows: Sequence[int]) -> str:
+def _join(cluster: _Cluster, rows: Sequence[int]) -> str:
     return " ".join(cluster.sentences[row].text for row in sorted(rows))
 
 

@@ -1,13 +1,14 @@
-"""The densest clauses of a chunk, as short fragments that are none of its sentences again."""
+"""Details: the densest clauses of a chunk, as fragments that are none of its sentences again."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from fabula.model import Vectors
-from fabula.providers.extracts import clauses, salience
+from fabula.providers.offline.extracts import FEWEST_WORDS, salience
 from fabula.providers.stems import Stemmer, words
 from fabula.ranking import maximal_marginal_relevance, scaled
 from fabula.tokens import count, cut
@@ -18,6 +19,11 @@ CLAUSES = 3
 """Clauses in a fragment: some 40 tokens."""
 ALIKE = 0.5
 """Fragments that share more of their stems than this say the same."""
+
+_BREAK = re.compile(r"(?<=[;:,—–])\s+|(?<=[—–，、；：])|\s+(?=[—–(])|(?<=\))\s+|(?<=--)|(?=--)")
+_EDGES = " \t\n,;:.!?—–-_*\"'“”‘’«»„()[]…，、；：。！？「」『』（）"
+_QUOTES = re.compile('["“”„«»「」『』]')
+_JOINING = re.compile(r"^(?:and|but|or|nor|so|yet|for|then)\s+", re.IGNORECASE)
 
 
 def fragments(
@@ -41,13 +47,29 @@ def fragments(
     made: list[str] = []
     for rows in np.array_split(sorted(ranked), most):
         best_first = [parts[row] for row in ranked if row in rows]
-        fragment = _joined(best_first, parts, whole, limit)
+        fragment = _join(best_first, parts, whole, limit)
         if fragment and not any(_alike(fragment, other, stemmer) for other in made):
             made.append(fragment)
     return tuple(made)
 
 
-def _joined(
+def clauses(sentence: str) -> list[str]:
+    """The parts of a sentence between commas, semicolons and dashes, without marks or quotes."""
+    parts: list[str] = []
+    carried, length = "", 0
+    for part in _BREAK.split(sentence):
+        carried = f"{carried} {part}".strip()
+        length += len(words(part))
+        if length >= FEWEST_WORDS:
+            parts.append(carried)
+            carried, length = "", 0
+    if carried and parts:
+        parts[-1] = f"{parts[-1]} {carried}"
+    bare = [_JOINING.sub("", _QUOTES.sub("", part).strip(_EDGES)) for part in parts]
+    return [part for part in bare if len(words(part)) >= FEWEST_WORDS]
+
+
+def _join(
     best_first: list[str], in_order: Sequence[str], whole: set[tuple[str, ...]], limit: int
 ) -> str:
     """As many of the clauses, the best before the others, as fit and are no whole sentence."""
