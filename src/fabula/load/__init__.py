@@ -4,66 +4,32 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from fabula.errors import LoadError
-from fabula.load.draft import Draft, document
+from fabula.load import box
+from fabula.load.draft import document
+from fabula.load.readers import PLAIN, READERS
 from fabula.load.text import plain
-from fabula.model import Document
+
+if TYPE_CHECKING:
+    from fabula.model import Document
 
 __all__ = ["SUFFIXES", "find_files", "load", "printable", "read_text"]
 
-Reader = Callable[[bytes, str, int], Draft]
-"""A reader takes a file's content, its name for messages, and the most bytes to unpack it to."""
-
-
-def _text(data: bytes, source: str, limit: int) -> Draft:
-    from fabula.load import text
-
-    return text.read(data, source)
-
-
-def _markdown(data: bytes, source: str, limit: int) -> Draft:
-    from fabula.load import markdown
-
-    return markdown.read(data, source)
-
-
-def _html(data: bytes, source: str, limit: int) -> Draft:
-    from fabula.load import html
-
-    return html.read(data, source)
-
-
-def _epub(data: bytes, source: str, limit: int) -> Draft:
-    from fabula.load import epub
-
-    return epub.read(data, source, limit)
-
-
-def _pdf(data: bytes, source: str, limit: int) -> Draft:
-    from fabula.load import pdf
-
-    return pdf.read(data, source)
-
-
-_READERS: dict[str, Reader] = {
-    **dict.fromkeys((".txt", ".text"), _text),
-    **dict.fromkeys((".md", ".markdown"), _markdown),
-    **dict.fromkeys((".html", ".htm", ".xhtml"), _html),
-    ".epub": _epub,
-    ".pdf": _pdf,
-}
-SUFFIXES = tuple(_READERS)
+SUFFIXES = tuple(READERS)
 """What can be read."""
 
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 """What a terminal obeys: line ends, escapes, and turns of the writing's direction."""
 _UNPACKED = 4
 """A compressed book may unpack to this many times the largest file."""
+_READ_HERE = 1_000_000
+"""Plain text of so many bytes needs no box: whatever is in it, it is read within seconds."""
 
 
 def find_files(paths: Iterable[Path]) -> list[Path]:
@@ -81,11 +47,16 @@ def find_files(paths: Iterable[Path]) -> list[Path]:
 def load(path: Path, collection: str, max_bytes: int) -> Document:
     """The document in a file; LoadError, naming the file, if it can't become one."""
     name = printable(path)
-    reader = _READERS.get(path.suffix.lower())
-    if reader is None:
+    suffix = path.suffix.lower()
+    if suffix not in READERS:
         known = ", ".join(SUFFIXES)
         raise LoadError(f"{name} has no suffix that can be read; {known} can.")
-    draft = reader(_content(path, name, max_bytes), name, _UNPACKED * max_bytes)
+    data = _content(path, name, max_bytes)
+    unpacked = _UNPACKED * max_bytes
+    if suffix in PLAIN and len(data) <= _READ_HERE:
+        draft = READERS[suffix](data, name, unpacked)
+    else:
+        draft = box.read(data, suffix, name, max_bytes, unpacked)
     return document(draft, printable(os.path.realpath(path)), collection)
 
 
@@ -134,7 +105,7 @@ def _within(folder: Path) -> Iterator[Path]:
     for place, folders, files in os.walk(folder, onerror=partial(_unreadable, folder)):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(files):
-            if not name.startswith(".") and Path(name).suffix.lower() in _READERS:
+            if not name.startswith(".") and Path(name).suffix.lower() in READERS:
                 yield Path(place, name)
 
 

@@ -7,12 +7,15 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import PurePath
+from typing import TYPE_CHECKING
 
 from fabula.errors import LoadError
 from fabula.ids import document_id
 from fabula.load import languages
 from fabula.load.clean import one_line
-from fabula.model import Document, Section
+
+if TYPE_CHECKING:
+    from fabula.model import Document, Section
 
 _SAMPLE = 60_000
 """Characters that are enough to know a language by."""
@@ -40,6 +43,9 @@ class Draft:
 
 def document(draft: Draft, source: str, collection: str) -> Document:
     """The draft as a document: blocks parted by blank lines. LoadError if it holds no words."""
+    # It brings numpy, which a reader in its box has no need of.
+    from fabula.model import Document
+
     text, sections = _assemble(draft.blocks)
     if not any(map(str.isalnum, text)):
         raise LoadError(f"{source} has no words in it: nothing to ingest.")
@@ -70,6 +76,8 @@ def readable(source: str) -> str:
 
 
 def _assemble(blocks: Iterable[Block]) -> tuple[str, tuple[Section, ...]]:
+    from fabula.model import Section
+
     texts: list[str] = []
     sections: list[Section] = []
     start = 0

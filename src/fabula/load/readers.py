@@ -1,0 +1,50 @@
+"""One reader a format, chosen by the file's suffix and imported when it is first needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from fabula.load.draft import Draft
+
+Reader = Callable[[bytes, str, int], Draft]
+"""A reader takes a file's content, its name for messages, and the most bytes to unpack it to."""
+
+
+def _text(data: bytes, source: str, limit: int) -> Draft:
+    from fabula.load import text
+
+    return text.read(data, source)
+
+
+def _markdown(data: bytes, source: str, limit: int) -> Draft:
+    from fabula.load import markdown
+
+    return markdown.read(data, source)
+
+
+def _html(data: bytes, source: str, limit: int) -> Draft:
+    from fabula.load import html
+
+    return html.read(data, source)
+
+
+def _epub(data: bytes, source: str, limit: int) -> Draft:
+    from fabula.load import epub
+
+    return epub.read(data, source, limit)
+
+
+def _pdf(data: bytes, source: str, limit: int) -> Draft:
+    from fabula.load import pdf
+
+    return pdf.read(data, source)
+
+
+PLAIN = (".txt", ".text")
+READERS: dict[str, Reader] = {
+    **dict.fromkeys(PLAIN, _text),
+    **dict.fromkeys((".md", ".markdown"), _markdown),
+    **dict.fromkeys((".html", ".htm", ".xhtml"), _html),
+    ".epub": _epub,
+    ".pdf": _pdf,
+}
