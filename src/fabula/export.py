@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import stat
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -37,7 +38,8 @@ def write(exported: Exported, file: Path, format: str, *, embeddings: bool = Fal
     """Writes a graph to `file`, which is there, or replaced, only once it is whole.
 
     `format` is one of FORMATS; embeddings can only be in JSON lines. Raises FabulaError for another
-    format or where the file can't be written, and StoreError where the graph changes meanwhile.
+    format, where the file can't be written, or where a device, a pipe or a link is in its place,
+    and StoreError where the graph changes meanwhile.
     """
     if format not in FORMATS:
         raise FabulaError(
@@ -46,6 +48,7 @@ def write(exported: Exported, file: Path, format: str, *, embeddings: bool = Fal
         )
     if embeddings and format != "jsonl":
         raise FabulaError("Embeddings can only be in JSONL: leave them out.")
+    _refuse_what_is_no_file(file)
     part = None
     try:
         with tempfile.NamedTemporaryFile(
@@ -70,6 +73,21 @@ def write(exported: Exported, file: Path, format: str, *, embeddings: bool = Fal
         if part:
             part.unlink(missing_ok=True)
     return written
+
+
+def _refuse_what_is_no_file(file: Path) -> None:
+    """To replace a device, a pipe or a link would take it from all who use it."""
+    try:
+        mode = file.lstat().st_mode
+    except OSError:
+        return  # It isn't there, or can't be reached: writing tells.
+    if stat.S_ISREG(mode):
+        return
+    kind = "a link" if stat.S_ISLNK(mode) else "a folder" if stat.S_ISDIR(mode) else ""
+    raise FabulaError(
+        f"{file} is {kind or 'a device or a pipe'}, and only an ordinary file is replaced: name "
+        "another file."
+    )
 
 
 def _json_lines(exported: Exported, stream: IO[str], embeddings: bool) -> Written:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
+import unicodedata
 
 import webencodings
 
@@ -49,6 +50,8 @@ _SAMPLE = 40_000
 _PIECES = 500
 _BEYOND = re.compile(rb"[\x80-\xff]+")
 _RIGHT_FOR_BROKEN = 20
+_LEAST_PLAIN = 0.01
+"""The share of ASCII in a text of any script: its spaces, line ends and figures."""
 _FOREIGN_SHARE = 0.6
 """If more of the letters are beyond ASCII, they are a script of their own, not accents."""
 
@@ -61,8 +64,36 @@ def decode(data: bytes, source: str) -> str:
     for mark, encoding in _MARKS:
         if data.startswith(mark):
             return data.decode(encoding, errors="replace")
+    if encoding := _wide(data):
+        return data.decode(encoding, errors="replace")
     _refuse_binary(data, source)
     return _declared(data) or _utf8(data) or _likely(data)
+
+
+def _wide(data: bytes) -> str:
+    """The order of UTF-16 that is without its mark; '' if `data` is something else.
+
+    Its spaces and line ends, at least, have a null byte, which no other text has. In the wrong
+    order some of its characters are none, and those are in no text.
+    """
+    sample = data[:_SAMPLE]
+    if b"\0" not in sample:
+        return ""
+    most, likeliest = _LEAST_PLAIN * len(sample) / 2, ""
+    for order in ("utf-16-le", "utf-16-be"):
+        try:
+            text = codecs.getincrementaldecoder(order)().decode(sample)
+        except UnicodeDecodeError:
+            continue
+        plain = sum(char < "\x80" for char in text)
+        if plain > most and not any(map(_is_no_letter, set(text))):
+            most, likeliest = plain, order
+    return likeliest
+
+
+def _is_no_letter(char: str) -> bool:
+    """Whether it is a control, a character that isn't there yet, or one for private use."""
+    return unicodedata.category(char) in ("Cc", "Cn", "Co") and char not in "\t\n\r\f\x1a"
 
 
 def _refuse_binary(data: bytes, source: str) -> None:

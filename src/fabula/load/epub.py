@@ -61,7 +61,8 @@ class _Archive:
     def tree(self, name: str) -> ElementTree.Element:
         """An entry parsed as XML; one that defines entities is refused."""
         data = self.read(name)
-        if b"<!ENTITY" in data:
+        # Without the zeros, as it may be in UTF-16.
+        if b"<!ENTITY" in data.replace(b"\0", b""):
             raise LoadError(f"{self.source} is a broken EPUB: {name} defines XML entities.")
         try:
             return ElementTree.fromstring(data)
@@ -121,7 +122,9 @@ def _book(archive: _Archive) -> Draft:
         for item in _all(package, "item")
     }
     spine = [items.get(ref.get("idref", "")) for ref in _all(package, "itemref")]
-    pages = [item for item in spine if item and item.media in _PAGES and not _is_nav(item)]
+    # A page comes once, however often the spine names it: the format has it so.
+    found = {item.name: item for item in spine if item}.values()
+    pages = [item for item in found if item.media in _PAGES and not _is_nav(item)]
     if not pages:
         raise LoadError(f"{archive.source} is a broken EPUB: its spine is empty.")
     labels = _labels(archive, list(items.values()))
