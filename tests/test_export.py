@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections import Counter
 from dataclasses import replace
@@ -187,6 +188,34 @@ def test_a_document_that_changes_meanwhile_leaves_no_file(full: Store, tmp_path:
 def test_a_file_that_cannot_be_written_is_one_line(full: Store, tmp_path: Path) -> None:
     with Fabula() as fabula, pytest.raises(FabulaError, match=r"can't be written: No such file"):
         fabula.export(tmp_path / "nowhere" / "graph.jsonl")
+
+
+def test_a_device_a_pipe_or_a_link_is_never_replaced(full: Store, tmp_path: Path) -> None:
+    target = tmp_path / "target"
+    target.write_text("good")
+    (tmp_path / "link.jsonl").symlink_to(target)
+    (tmp_path / "loose.jsonl").symlink_to(tmp_path / "nowhere")
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    (tmp_path / "folder.jsonl").mkdir()
+    before = sorted(tmp_path.iterdir())
+    with Fabula() as fabula:
+        for name, kind in (
+            ("link", "a link"),
+            ("loose", "a link"),
+            ("pipe", "a device or a pipe"),
+            ("folder", "a folder"),
+        ):
+            file = tmp_path / f"{name}.jsonl"
+            mode = file.lstat().st_mode
+            with pytest.raises(
+                FabulaError, match=rf"{name}\.jsonl is {kind}, .* name another file"
+            ):
+                fabula.export(file)
+            assert file.lstat().st_mode == mode
+        with pytest.raises(FabulaError, match=f"^{os.devnull} is a device"):
+            fabula.export(os.devnull, format="jsonl")
+    assert target.read_text() == "good"
+    assert sorted(tmp_path.iterdir()) == before
 
 
 @pytest.mark.parametrize(

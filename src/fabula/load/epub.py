@@ -24,6 +24,10 @@ _RIGHTS = ("META-INF/rights.xml", "META-INF/license.lcpl", "META-INF/sinf.xml")
 _ENCRYPTION = "META-INF/encryption.xml"
 _FONTS_ONLY = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC")
 _PAGES = ("application/xhtml+xml", "text/html", "application/xml", "text/xml", "")
+_UNPACKED = 50
+"""A book may unpack to this many times its size, and a small one to `_ANY_BOOK` bytes more: the
+pages of real ones do to some five times, and those of a bomb to a thousand."""
+_ANY_BOOK = 10_000_000
 _BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError, OSError)
 
 
@@ -53,8 +57,8 @@ class _Archive:
         self.budget -= len(data)
         if self.budget < 0:
             raise LoadError(
-                f"{self.source} unpacks to more than the limit allows: it is no ordinary book; "
-                "raise max_file_mb (FABULA_MAX_FILE_MB) if it is."
+                f"{self.source} unpacks to more than the limit allows: it is no ordinary book. "
+                "If it is one, save it as plain text."
             )
         return data
 
@@ -81,14 +85,14 @@ class _Item:
 
 def read(data: bytes, source: str, limit: int) -> Draft:
     """An EPUB's content. LoadError, naming `source`, if it is broken, protected, or would unpack
-    to more than `limit` bytes.
+    to more than `limit` bytes, or to more than any book of its size.
     """
     try:
         zipped = zipfile.ZipFile(io.BytesIO(data))
     except _BROKEN as error:
         raise LoadError(f"{source} is no EPUB, or a broken one: {error}.") from error
     with zipped:
-        archive = _Archive(zipped, source, limit)
+        archive = _Archive(zipped, source, min(limit, _ANY_BOOK + _UNPACKED * len(data)))
         _refuse_protected(archive)
         return _book(archive)
 

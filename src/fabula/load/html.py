@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -44,6 +45,12 @@ _FACTS = {
     "dc.language": "language",
     "dcterms.language": "language",
 }
+_TAG = re.compile(
+    r"<!--(?:.*?-->|.*)|<(?P<end>/?)(?P<name>[a-z][^\s<>/]*+)(?(end)[^<>]*+>)",
+    re.IGNORECASE | re.DOTALL,
+)
+_CLOSED_BY_THE_NEXT = frozenset("p li dt dd option thead tbody tfoot tr th td".split())
+_MOST_STRAYS = 1000
 _TITLE_END = re.compile(r"\s+[|]\s+.*$")
 
 
@@ -75,10 +82,34 @@ def page(text: str, source: str) -> Page:
     # Encoded again: lxml refuses text that declares an encoding, and its own guess isn't wanted.
     parser = etree.HTMLParser(target=walk, encoding="utf-8", huge_tree=True, no_network=True)
     try:
-        etree.fromstring(text.encode("utf-8", "replace"), parser)
+        etree.fromstring(_without_strays(text).encode("utf-8", "replace"), parser)
     except etree.LxmlError as error:
         raise LoadError(f"{source} can't be read as HTML: {error}.") from error
     return Page(tuple(walk.blocks), walk.facts)
+
+
+def _without_strays(text: str) -> str:
+    """A page of many end tags that end nothing, without them; any other page as it is.
+
+    The parser looks for what such a tag ends among all that is open: a megabyte took a minute.
+    """
+    opened: Counter[str] = Counter()
+    strays = 0
+
+    def keep(tag: re.Match[str]) -> str:
+        nonlocal strays
+        name = (tag["name"] or "").lower()
+        if name and not tag["end"]:
+            opened[name] = 1 if name in _CLOSED_BY_THE_NEXT else opened[name] + 1
+        elif opened[name]:
+            opened[name] -= 1
+        elif name:
+            strays += 1
+            return "<p></p>" if name == "p" else ""
+        return tag[0]
+
+    kept = _TAG.sub(keep, text)
+    return kept if strays > _MOST_STRAYS else text
 
 
 def _without_library(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
