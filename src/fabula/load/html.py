@@ -49,7 +49,8 @@ _TAG = re.compile(
     r"<!--(?:.*?-->|.*)|<(?P<end>/?)(?P<name>[a-z][^\s<>/]*+)(?(end)[^<>]*+>)",
     re.IGNORECASE | re.DOTALL,
 )
-_CLOSED_BY_THE_NEXT = frozenset("p li dt dd option thead tbody tfoot tr th td".split())
+_CLOSED_BY_THE_NEXT_NAMES = "p li dt dd option thead tbody tfoot tr th td"
+_CLOSED_BY_THE_NEXT = frozenset(_CLOSED_BY_THE_NEXT_NAMES.split())
 _MOST_STRAYS = 1000
 _TITLE_END = re.compile(r"\s+[|]\s+.*$")
 
