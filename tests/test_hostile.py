@@ -140,9 +140,11 @@ def test_markdown_is_read_in_time_that_grows_with_its_length(piece: str) -> None
         "<b>" * 50_000 + "word",
         "<p " + " ".join(f'a{i}="x"' for i in range(50_000)) + ">word</p>",
         "<style>" + "a{}" * 50_000 + "</style><script>var a='<p>no';</script><p>word</p>",
+        # A minute a megabyte, as each end was looked for among all that is open.
+        "<b>" * 100_000 + "word" + "</i>" * 100_000,
         '<!DOCTYPE html [<!ENTITY a "no"><!ENTITY b SYSTEM "file:///etc/hosts">]><p>word &a;&b;',
     ],
-    ids=["nested", "unclosed", "attributes", "scripts", "entities"],
+    ids=["nested", "unclosed", "attributes", "scripts", "stray ends", "entities"],
 )
 def test_html_of_any_shape_is_its_words(html: str, tmp_path: Path) -> None:
     path = tmp_path / "a.html"
@@ -156,7 +158,7 @@ def test_html_of_any_shape_is_its_words(html: str, tmp_path: Path) -> None:
 
 
 def test_a_book_that_unpacks_to_too_much_is_refused(tmp_path: Path) -> None:
-    # 1 GB of one letter in 1 MB: 2 s and 530 MB, as 256 MB are the limit by default.
+    # 1 GB of one letter in 1 MB: no more than 60 MB are unpacked.
     path = epub(tmp_path / "bomb.epub", page="<p>" + "a" * 10_000_000)
     with pytest.raises(LoadError, match="unpacks to more than the limit allows"):
         load(path, "default", LIMIT)
@@ -237,6 +239,19 @@ def test_what_is_no_file_is_refused_and_links_in_circles_end(tmp_path: Path) -> 
 
 
 # Through the whole service
+
+
+def test_the_run_goes_on_with_the_other_files(graph_url: str, tmp_path: Path) -> None:
+    epub(tmp_path / "a.epub", page="<p>" + SENTENCE * 250_000)
+    (tmp_path / "b.html").write_text(f"<p>{SENTENCE * 9}</p>")
+    epub(tmp_path / "c.epub", page="<p>".join(f"{i} {SENTENCE}" for i in range(19_000)))
+    (tmp_path / "d.pdf").write_bytes(b"%PDF-1.7\n1 0 obj\n<<")
+    with Fabula() as fabula:
+        outcomes = fabula.ingest(tmp_path)
+    assert [outcome.status for outcome in outcomes] == ["failed", "added", "failed", "failed"]
+    assert "unpacks to more than" in str(outcomes[0].error)
+    assert "characters in" in str(outcomes[2].error)
+    assert "no PDF" in str(outcomes[3].error)
 
 
 def test_a_text_that_gives_orders_is_a_text_like_any_other(

@@ -158,3 +158,13 @@ def test_markdowns_lists_breaks_and_code_keep_their_lines() -> None:
 def test_html_in_markdown_is_read_as_html() -> None:
     page = markdown("<div><b>Bold</b> one</div>\n\nA<br>b <span>c</span> ![alt](x.png)\n")
     assert texts(page) == ["Bold one", "A\nb c"]
+
+
+def test_a_page_of_stray_end_tags_has_the_same_words() -> None:
+    page = "<h1>One</h1><p>A <b>word</b>.<!-- <i> --></i></i></p>Two<ul><li>c</li><li>d</ul><p>e"
+    strays = "<p>f</i></b></p></p>g" * 1000
+    plain = "<p>f</p><p>g" * 1000
+    assert (
+        read((page + strays).encode(), "a.html").blocks
+        == read((page + plain).encode(), "a.html").blocks
+    )

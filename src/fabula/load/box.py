@@ -183,7 +183,7 @@ def _open(stream: IO[bytes] | None) -> IO[bytes]:
 
 
 def _why_it_ended(status: int, late: bool, budget: Budget) -> str:
-    if late or status == -getattr(signal, "SIGXCPU", 0):
+    if late or (hasattr(signal, "SIGXCPU") and status == -signal.SIGXCPU):
         return (
             f"takes more than {budget.seconds} seconds to read: it is too long, or tangled. "
             "Split it, or save it as plain text."
