@@ -200,6 +200,7 @@ class _Pool:
     """Processes that wait for the next file, and those that read one."""
 
     def __init__(self) -> None:
+        self._ending = False
         self._begin()
 
     def _begin(self) -> None:
@@ -224,6 +225,8 @@ class _Pool:
 
     def _take(self) -> _Process:
         with self._lock:
+            if self._ending:
+                raise LoadError("No file is read any more: the program is ending.")
             while self._idle:
                 process = self._idle.pop()
                 if process.alive:
@@ -235,8 +238,11 @@ class _Pool:
             return process
 
     def close(self) -> None:
-        """Ends them all."""
-        for process in list(self._all):
+        """Ends them all, and lets none begin."""
+        with self._lock:
+            self._ending = True
+            there = list(self._all)
+        for process in there:
             process.kill()
 
     def forget(self) -> None:
