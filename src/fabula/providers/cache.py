@@ -127,8 +127,10 @@ class ResponseCache:
 
     def reply(self, key: bytes) -> Reply | None:
         """The reply that is kept under a key, as cached; None where there is none."""
-        data = self._find([key]).get(key)
-        return Reply(*json.loads(data), cached=True) if data else None
+        for data in self._find([key]).values():
+            text, prompt_tokens, completion_tokens = json.loads(data)
+            return Reply(text, prompt_tokens, completion_tokens, cached=True)
+        return None
 
     def keep_reply(self, key: bytes, model: str, reply: Reply) -> None:
         """Keeps a reply, in place of another under the same key."""
@@ -152,7 +154,8 @@ class ResponseCache:
     def info(self) -> Info:
         """What is kept now."""
         kinds, models, size = Counter[str](), Counter[str](), 0
-        rows = self._read(lambda connection: connection.execute(COUNT).fetchall(), [])
+        none: list[tuple[str, str, int]] = []
+        rows = self._read(lambda connection: connection.execute(COUNT).fetchall(), none)
         for kind, model, count in rows:
             kinds[kind] += count
             models[model] += count
