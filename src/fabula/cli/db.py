@@ -152,9 +152,9 @@ def compact(settings: Settings) -> None:
     stopped, the same command goes on. Fabula's own server merges its segments by itself.
     """
     from fabula.app import App
-    from fabula.cli.watching import watching
+    from fabula.cli.watching import Watching
 
-    with shown() as report, App(settings, report=report) as app, watching() as listener:
+    with shown() as report, App(settings, report=report) as app, Watching() as listener:
         spaces = app.compact(listener.begin("compact"))
     for space in spaces:
         click.echo(f"compacted  {space.collection}: {space.index}")
