@@ -1,9 +1,11 @@
 """An endpoint in trouble that passes: it is tried again, and given up in one line."""
 
+import itertools
 import socket
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from email.utils import formatdate
 
 import pytest
@@ -14,7 +16,7 @@ from endpoint.faults import Fault
 from fabula.errors import ModelError
 from fabula.providers import Prompt
 from fabula.providers.openai import OpenAIChat, OpenAIEmbedder
-from fabula.providers.trouble import wait_asked
+from fabula.providers.trouble import allowances, wait_asked
 from reach import SUMMARY, chat, reach, text_of
 
 LONG = Prompt("You summarise.", f"<passages>\n{'word ' * 60}\n</passages>", 100, 0.5)
@@ -126,6 +128,61 @@ def test_the_asked_wait_is_read_as_seconds_milliseconds_or_a_date() -> None:
     assert wait_asked({"retry-after": formatdate(0, usegmt=True)}) == 0
     assert wait_asked({"retry-after": "soon"}) is None
     assert wait_asked({}) is None
+
+
+def test_what_is_left_is_read_by_whatever_prefix_and_in_whatever_unit() -> None:
+    def reset(said: str) -> list[tuple[float, float]]:
+        return allowances({"x-ratelimit-remaining": "7", "x-ratelimit-reset": said})
+
+    openai = {
+        "x-ratelimit-limit-requests": "60",
+        "x-ratelimit-remaining-requests": "0",
+        "x-ratelimit-reset-requests": "6m0s",
+        "x-ratelimit-remaining-tokens": "149984",
+        "x-ratelimit-reset-tokens": "120ms",
+    }
+    assert allowances(openai) == [(0, 360), (149984, 0.12)]
+    assert wait_asked(openai) == 360
+    assert wait_asked({**openai, "retry-after": "2"}) == 2
+    assert wait_asked({**openai, "x-ratelimit-remaining-requests": "3"}) is None
+    assert reset("1m12.5s") == [(7, 72.5)]
+    assert reset("2") == [(7, 2)]
+    assert 25 < reset(str(time.time() + 30))[0][1] < 31
+    assert reset("-3") == [(7, 0)]
+    for nonsense in ("", "soon", "nan", "inf", "1x", "1s?"):
+        assert reset(nonsense) == []
+    then = datetime.fromtimestamp(time.time() + 30, tz=UTC).isoformat().replace("+00:00", "Z")
+    name = "anthropic-ratelimit-input-tokens"
+    [(left, seconds)] = allowances({f"{name}-remaining": "9", f"{name}-reset": then})
+    assert left == 9
+    assert 25 < seconds < 31
+    assert allowances({"ratelimit-remaining": "many", "ratelimit-reset": "1"}) == []
+
+
+def test_no_call_is_made_where_an_answer_says_that_nothing_is_left() -> None:
+    nothing = {"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "300ms"}
+    with Server(headers=nothing) as server:
+        one = chat(server)
+        one.complete(SUMMARY)
+        assert text_of(one.stream(SUMMARY)) == "Marley was dead."
+        one.complete(SUMMARY)
+    gaps = [b - a for a, b in itertools.pairwise(server.times)]
+    assert len(gaps) == 2
+    assert all(0.29 <= gap < 1.5 for gap in gaps)
+
+
+def test_a_day_without_calls_is_not_waited_for_in_silence() -> None:
+    nothing = {"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "23h59m"}
+    with Server(headers=nothing) as server:
+        one = chat(server)
+        one.complete(SUMMARY)
+        one.complete(SUMMARY)
+        with (
+            Server(plan=every(1, "rate_limit"), retry_after=None, headers=nothing) as refusing,
+            pytest.raises(ModelError, match="asks to wait 1439 minutes"),
+        ):
+            chat(refusing).complete(SUMMARY)
+    assert server.times[1] - server.times[0] < 1.5
 
 
 def test_no_turn_is_held_while_waiting_for_the_next_try() -> None:
