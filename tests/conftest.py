@@ -66,6 +66,8 @@ def nothing_set(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
             monkeypatch.delenv(name)
     monkeypatch.setenv("FABULA_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("FABULA_CACHE_FOLDER", str(tmp_path / "cache"))
+    # Seconds at each stop; tests/test_dumps.py is about them.
+    monkeypatch.setenv("FABULA_DUMPS", "false")
     monkeypatch.chdir(tmp_path)
 
 
