@@ -34,6 +34,7 @@ LONGEST = (
     "test_migration",
     "test_graph_package",
     "test_profiles",
+    "test_spending",
     "test_compact",
     "test_check",
     "test_tenants",
