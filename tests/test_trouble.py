@@ -17,7 +17,7 @@ from fabula.errors import ModelError
 from fabula.providers import Prompt
 from fabula.providers.openai import OpenAIChat, OpenAIEmbedder
 from fabula.providers.trouble import allowances, wait_asked
-from reach import SUMMARY, chat, reach, text_of
+from reach import SUMMARY, chat, opened, reach, text_of
 
 LONG = Prompt("You summarise.", f"<passages>\n{'word ' * 60}\n</passages>", 100, 0.5)
 
@@ -68,9 +68,9 @@ def test_a_model_that_never_answered_is_given_up_after_three_tries() -> None:
 
 def test_calls_refused_for_their_number_use_up_no_attempts() -> None:
     with Server(
-        plan=lambda number: "rate_limit" if number < 10 else None, retry_after="0.01"
+        plan=lambda number: "rate_limit" if number < 6 else None, retry_after="0.01"
     ) as server:
-        assert chat(server, attempts=2).complete(SUMMARY).faults == 9
+        assert chat(server, attempts=2).complete(SUMMARY).faults == 5
 
 
 def test_an_endpoint_that_refuses_everything_for_long_is_given_up() -> None:
@@ -109,7 +109,7 @@ def test_an_endpoint_that_is_not_there_is_named() -> None:
 def test_the_time_an_endpoint_asks_for_is_waited() -> None:
     with Server(plan=listed("rate_limit"), retry_after="0.3") as server:
         chat(server).complete(SUMMARY)
-    assert 0.3 <= server.times[1] - server.times[0] < 1.5
+    assert 0.3 <= server.times[1] - server.times[0] < 10
 
 
 def test_a_wait_of_hours_is_a_refusal_that_holds_nobody() -> None:
@@ -186,16 +186,18 @@ def test_a_day_without_calls_is_not_waited_for_in_silence() -> None:
 
 
 def test_no_turn_is_held_while_waiting_for_the_next_try() -> None:
-    with Server(plan=listed("error")) as server:
-        one = chat(server, limit=1, first_wait=1.0)
-        failing = threading.Thread(target=one.complete, args=[SUMMARY])
-        failing.start()
+    with Server(plan=listed("error")) as server, ThreadPoolExecutor(2) as pool:
+        one = chat(server, limit=1, first_wait=60.0)
+        failing = pool.submit(one.complete, SUMMARY)
         while server.refused == 0:
             time.sleep(0.005)
-        begun = time.monotonic()
-        one.complete(SUMMARY)
-        assert time.monotonic() - begun < 0.5
-        failing.join()
+        try:
+            assert pool.submit(one.complete, SUMMARY).result(timeout=30).text
+            assert not failing.done()
+        finally:
+            opened.pop().close()
+        with pytest.raises(ModelError, match="stopped"):
+            failing.result()
 
 
 def test_an_endpoint_that_takes_few_calls_at_once_answers_all_in_the_end() -> None:
@@ -236,17 +238,17 @@ def test_a_reader_who_pauses_keeps_no_other_call_waiting() -> None:
             target=lambda: told.append(one.complete(SUMMARY).text), daemon=True
         )
         other.start()
-        other.join(5)
+        other.join(30)
         assert told == ["Marley was dead."]
         assert text_of([first, *pieces]) == "Marley was dead.", "and loses nothing"
 
 
 def test_a_reader_who_leaves_ends_the_call_before_all_is_sent() -> None:
-    with Server(between=0.05) as server:
+    with Server(between=0.5) as server:
         one = chat(server, limit=1)
         pieces = one.stream(LONG)
         next(pieces)
         del pieces
         began = time.monotonic()
         assert one.complete(SUMMARY).text
-        assert time.monotonic() - began < 1.5, "the rest takes 3 s"
+        assert time.monotonic() - began < 15, "the rest takes 30 s"
