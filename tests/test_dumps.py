@@ -9,10 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from conftest import connect
 from fabula import Fabula
 from fabula.errors import DatabaseDown, ServerError
 from fabula.server import PrivateServer
+from fabula.store.migration import is_old
 from graphs import DIMENSIONS, MODEL, put, small_graph
+from old_graph import load
 from servers import fabula_db
 
 pytestmark = pytest.mark.server
@@ -65,6 +68,18 @@ def test_what_is_kept_when_and_how_it_is_put_back(home: Path) -> None:
     restored = fabula_db(home, "restore", "--yes")
     assert restored.exit_code == 0, restored.output
     assert titles() == ["A", "B"]
+
+
+def test_an_old_graph_is_dumped_before_it_is_migrated(home: Path) -> None:
+    address = PrivateServer(home, "512m", "128m").start()
+    with connect(address) as store:
+        load(store)
+    assert titles(), "migrated"
+    [dump] = (home / "dumps").glob("*.dump")
+    PrivateServer(home, "512m", "128m").load(dump)
+    address = PrivateServer(home, "512m", "128m").start()
+    with connect(address) as store:
+        assert is_old(store), "as it was before"
 
 
 def test_a_dump_that_fails_is_in_nobodys_way(home: Path, caplog: pytest.LogCaptureFixture) -> None:
