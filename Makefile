@@ -3,6 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
+# Where Python may not keep what it compiled, each of the tests' many processes compiles it all anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo check test nightly lint bench clean
 
 demo: $(VENV)/installed

@@ -77,8 +77,12 @@ def empty(store: Store) -> None:
         cypher(store, "DROP INDEX $name", name=row["name"])
 
 
-def contents(store: Store) -> tuple[list[Any], list[Any], list[Any], list[Any]]:
-    """Every node, edge, index and constraint, in an order of their own, to compare graphs by."""
+Contents = tuple[list[Any], list[Any], list[Any], list[Any]]
+"""Every node, edge, index and constraint, in an order of their own, to compare graphs by."""
+
+
+def contents(store: Store) -> Contents:
+    """All that the graph holds."""
     nodes = cypher(
         store,
         "MATCH (n) WHERE NOT n:Lock RETURN labels(n) AS labels, properties(n) AS properties",

@@ -19,10 +19,10 @@ from conftest import cypher, wipe
 from endpoint import Endpoint
 from endpoint.faults import Fault
 from fabula.cli import main
-from fabula.cli.bench import Lines
 from fabula.errors import BudgetSpent, ModelError
 from fabula.experiments.run import Bench, run
 from fabula.experiments.suite import read_suite
+from fabula.ingest import Silence
 from fabula.store import Store
 
 PLACES = ("harbour", "mill", "church", "forest")
@@ -98,7 +98,7 @@ def bench(*words: str | Path, code: int = 0) -> Result:
 
 def go(path: Path, out: str = "runs/tiny", questions: int | None = None, **given: Any) -> None:
     """A run without a report, as drawing takes longer than all else."""
-    run(Bench(read_suite(str(path)), Path(out), given, questions=questions), Lines())
+    run(Bench(read_suite(str(path)), Path(out), given, questions=questions), Silence())
 
 
 def lines(folder: Path = Path("runs/tiny")) -> list[dict[str, Any]]:

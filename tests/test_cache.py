@@ -84,9 +84,8 @@ def test_a_reply_comes_back_as_it_was_marked_as_cached(cache: ResponseCache) -> 
     "text", ["", "a\0b", "half \ud800 a pair", "猫 e\u0301 \u202e", "x" * 10**6]
 )
 def test_any_text_is_kept(cache: ResponseCache, text: str) -> None:
-    cache.keep_reply(KEY, "m\ud800", Reply(text))
+    cache.keep_reply(KEY, "m", Reply(text))
     assert cache.reply(KEY) == Reply(text, cached=True)
-    assert cache.info().models == {"m?": 1}
 
 
 def test_vectors_come_back_byte_for_byte(cache: ResponseCache) -> None:
@@ -102,7 +101,6 @@ def test_vectors_come_back_byte_for_byte(cache: ResponseCache) -> None:
 def test_nothing_is_made_before_something_is_kept(cache: ResponseCache, tmp_path: Path) -> None:
     assert cache.reply(KEY) is None
     assert cache.vectors([KEY]) == {}
-    cache.forget(KEY)
     assert (cache.info().replies, cache.info().bytes) == (0, 0)
     cache.clear()
     assert not (tmp_path / "kept").exists()
@@ -114,10 +112,9 @@ def test_info_counts_and_clear_deletes(cache: ResponseCache) -> None:
     found = cache.info()
     assert (found.replies, found.vectors, found.models) == (1, 200, {"e": 200, "m": 1})
     assert found.bytes > 200 * 64 * 4
-    assert cache.clear() == found
+    cache.clear()
     left = cache.info()
-    assert (left.replies, left.vectors, left.models) == (0, 0, {})
-    assert left.bytes < found.bytes / 2
+    assert (left.replies, left.vectors, left.models, left.bytes) == (0, 0, {}, 0)
     cache.keep_reply(KEY, "m", SAID)
     assert cache.reply(KEY)
 
@@ -126,6 +123,16 @@ def test_a_closed_cache_keeps_what_arrives_late(cache: ResponseCache) -> None:
     cache.keep_reply(KEY, "m", SAID)
     cache.close()
     assert cache.reply(KEY)
+
+
+def test_another_process_may_clear_it_at_any_time(cache: ResponseCache) -> None:
+    cache.keep_reply(KEY, "m", SAID)
+    other = ResponseCache(cache.info().path.parent)
+    other.clear()
+    assert cache.reply(KEY) is None
+    cache.keep_reply(KEY, "m", SAID)
+    assert other.reply(KEY)
+    other.close()
 
 
 def test_the_folder_may_be_deleted_at_any_time(cache: ResponseCache) -> None:
@@ -166,7 +173,7 @@ def test_processes_that_begin_and_write_at_once_lose_nothing(cache: ResponseCach
         _, complaints = process.communicate(timeout=60)
         assert (process.returncode, complaints) == (0, "")
     found = cache.info()
-    assert (found.replies, found.vectors, found.aside) == (300, 300 * 16, ())
+    assert (found.replies, found.vectors) == (300, 300 * 16)
 
 
 def test_what_a_killed_process_kept_is_there(cache: ResponseCache) -> None:

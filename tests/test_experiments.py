@@ -14,6 +14,8 @@ import pytest
 
 from fabula import prompts
 from fabula.errors import BadReply, FabulaError, NotFound, SettingsError
+from fabula.experiments import plan
+from fabula.experiments.answering import by_model
 from fabula.experiments.data import NAMES, parts
 from fabula.experiments.log import RESULTS, Log, locked
 from fabula.experiments.metrics import names
@@ -22,9 +24,10 @@ from fabula.experiments.plan import limited, made_with, planned, told
 from fabula.experiments.suite import read_suite, shipped
 from fabula.graph.method import graphs
 from fabula.graphs.aspects.sets import read_aspects
+from fabula.model import Usage
 from fabula.replies import read_choice
 from fabula.retrieve.modes import modes
-from fabula.settings import OFFLINE, STATIC
+from fabula.settings import OFFLINE, STATIC, Settings
 
 TEXTS = tuple(Text(f"t{n}", f"Title {n}", "", "en", "Words.") for n in range(5))
 QUESTIONS = tuple(
@@ -348,3 +351,14 @@ def test_a_choice_is_read(reply: str) -> None:
 def test_what_is_no_choice_is_refused(reply: str) -> None:
     with pytest.raises(BadReply, match="1 to 4"):
         read_choice(reply, 4)
+
+
+def test_each_step_is_priced_as_the_model_that_it_asks() -> None:
+    chosen = Settings.read(
+        base_url="http://127.0.0.1:1/v1", model="m", embedding_model="e", rerank_model="r"
+    )
+    system = plan.Tested("tree", "answer", chosen, {}, "tree", None, "")
+    steps = {
+        name: Usage(1, number) for number, name in enumerate(("guide", "rerank", "embeddings"))
+    }
+    assert by_model(steps, system) == {"m": Usage(1, 0), "r": Usage(1, 1), "e": Usage(1, 2)}

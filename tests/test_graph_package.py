@@ -282,6 +282,34 @@ def test_a_graph_that_can_not_stand_beside_the_others_is_refused_in_words(
         graphs()
 
 
+@pytest.mark.parametrize("group", ["fabula.graphs", "fabula.modes"])
+@pytest.mark.parametrize(
+    ("code", "what"), [("import absent", "No module named 'absent'"), ("", "no attribute 'IT'")]
+)
+def test_a_package_that_can_not_be_loaded_is_named(
+    group: str, code: str, what: str, tmp_path: Path
+) -> None:
+    info = tmp_path / "torn-1.0.dist-info"
+    info.mkdir()
+    (tmp_path / "torn.py").write_text(code)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: torn-book\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(f"[{group}]\nscenes = torn:IT\n")
+
+    def said(*words: str) -> str:
+        command = [sys.executable, "-c", "from fabula.cli import run; run()", *words]
+        where = {**os.environ, "PYTHONPATH": str(tmp_path)}
+        done = subprocess.run(command, capture_output=True, text=True, env=where, check=False)
+        return done.stdout + done.stderr
+
+    error = said("list")
+    assert error.startswith("Error: The package torn-book can't be loaded")
+    assert f"scenes = torn:IT of {group}" in error
+    assert what in error
+    assert "pip uninstall torn-book" in error
+    assert "Traceback" not in error
+    assert ", version " in said("--version")
+
+
 def test_a_mode_with_settings_has_a_name_of_its_own(
     package: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:

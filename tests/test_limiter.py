@@ -54,14 +54,13 @@ def test_a_failed_call_gives_its_turn_to_one_that_waits() -> None:
         thread.start()
         assert not waited.wait(0.05)
         raise ValueError("failed")
-    assert waited.wait(2)
+    assert waited.wait(30)
     thread.join()
 
 
 def test_closing_ends_every_wait_at_once() -> None:
     limiter = Limiter(1)
-    for _ in range(5):
-        refuse(limiter, 3600)
+    refuse(limiter, 3600)
     waits = [lambda: succeed(limiter, 1), lambda: limiter.pause(3600)]
     with ThreadPoolExecutor(2) as pool:
         waiting = [pool.submit(wait) for wait in waits]
@@ -69,7 +68,7 @@ def test_closing_ends_every_wait_at_once() -> None:
         limiter.close()
         for one in waiting:
             with pytest.raises(ModelError, match="stopped"):
-                one.result(timeout=2)
+                one.result(timeout=30)
     with pytest.raises(ModelError, match="stopped"):
         succeed(limiter, 1)
 
@@ -80,4 +79,4 @@ def test_calls_that_are_late_halve_how_many_are_made_at_once_and_only_once_a_bur
         limiter.late(one)
         limiter.late(two)
         raise ValueError("late")
-    assert limiter.pacing.ceiling == 8
+    assert limiter.rate_limit.ceiling == 8

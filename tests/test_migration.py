@@ -20,10 +20,11 @@ from fabula.errors import StoreError
 from fabula.graph.method import graphs
 from fabula.migrations import MIGRATIONS
 from fabula.server import Address
+from fabula.settings import OFFLINE, STATIC, Settings
 from fabula.store import Store
 from fabula.store.checks import check
 from fabula.store.migration import VERSION, migrate
-from old_graph import ANSWERS, KNOBS, contents, empty, load
+from old_graph import ANSWERS, KNOBS, Contents, contents, empty, load
 from stories import LIGHTHOUSE, WINTER
 
 OPEN = "from fabula import App\nwith App() as app: print(app.store.spaces())"
@@ -42,6 +43,25 @@ def old(address: Address, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
         load(store)
         yield store
         empty(store)
+
+
+@pytest.fixture(scope="module")
+def whole(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Contents:
+    """All that the old graph holds once it is migrated, by a migration that nothing disturbed."""
+    settings = Settings(
+        neo4j_uri=address.uri,
+        neo4j_username=address.username,
+        neo4j_password=address.password,
+        home=tmp_path_factory.mktemp("home"),
+        model=OFFLINE,
+        embedding_model=STATIC,
+    )
+    with connect(address) as store:
+        load(store)
+        with App(settings) as app:
+            found = contents(app.store)
+        empty(store)
+    return found
 
 
 def version(store: Store) -> int | None:
@@ -168,11 +188,7 @@ def test_what_a_model_wrote_is_stale_by_its_prompts_alone(
 
 
 @pytest.mark.parametrize("after", range(len(STEPS)))
-def test_stopped_after_any_step_it_goes_on(old: Store, after: int) -> None:
-    with App() as app:
-        whole = contents(app.store)
-    load(old)
-
+def test_stopped_after_any_step_it_goes_on(whole: Contents, old: Store, after: int) -> None:
     def stop(store: Store) -> None:
         raise KeyboardInterrupt
 
@@ -185,9 +201,7 @@ def test_stopped_after_any_step_it_goes_on(old: Store, after: int) -> None:
         assert contents(app.store) == whole
 
 
-def test_killed_it_goes_on(old: Store) -> None:
-    with App() as app:
-        whole = contents(app.store)
+def test_killed_it_goes_on(whole: Contents, old: Store) -> None:
     kills = 0
     for patience in (0.0, 0.05, 0.1, 0.2, 0.4):
         load(old)
@@ -221,10 +235,7 @@ def test_two_that_open_at_once_migrate_it_once(
 
 
 @pytest.mark.parametrize("phase", ["writing", "clearing"])
-def test_what_was_not_all_reembedded_is_cleared(old: Store, phase: str) -> None:
-    with App() as app:
-        whole = contents(app.store)
-    load(old)
+def test_what_was_not_all_reembedded_is_cleared(whole: Contents, old: Store, phase: str) -> None:
     begin_reembedding(old, phase)
     with App() as app:
         assert contents(app.store) == whole

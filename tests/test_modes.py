@@ -12,9 +12,10 @@ from click.testing import CliRunner, Result
 
 from conftest import connect, wipe
 from endpoint import Endpoint
-from fabula import Fabula
+from fabula import Fabula, tokens
 from fabula.cli import main
-from fabula.errors import SettingsError
+from fabula.errors import BudgetSpent, SettingsError
+from fabula.model import Usage
 from fabula.retrieve.modes import GROUP, modes
 from fabula.retrieve.path import Path as Steps
 from fabula.server import Address
@@ -240,6 +241,17 @@ def test_an_endpoint_that_ranks_is_asked_with_its_own_interface(model: Endpoint)
     assert (body["model"], body["query"], len(body["documents"])) == ("ranker", QUESTION, 20)
     longest = sorted(map(len, body["documents"]), reverse=True)[:5]
     assert [len(hit.text) for hit in hits] == longest, "the tests' ranker likes long ones"
+
+
+def test_an_endpoint_that_ranks_is_counted_and_within_the_budget(model: Endpoint) -> None:
+    with Fabula(mode="naive", rerank=True, rerank_model="ranker", max_calls=2) as fabula:
+        usage = fabula.query(QUESTION).usage
+        [body] = [body for body in model.bodies if "documents" in body]
+        sent = sum(tokens.count(text) + tokens.count(QUESTION) for text in body["documents"])
+        assert usage["rerank"] == Usage(1, sent)
+        assert usage["answer"].calls == 1
+        with pytest.raises(BudgetSpent, match="max-calls 2"):
+            fabula.retrieve(QUESTION)
 
 
 def test_a_question_is_routed_by_the_model(model: Endpoint) -> None:

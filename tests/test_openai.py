@@ -183,7 +183,7 @@ def test_a_call_that_is_under_way_when_all_is_closed_is_still_answered() -> None
         while not server.calls:
             time.sleep(0.01)
         endpoint.close()
-        assert waiting.result(timeout=5).text == "Marley was dead."
+        assert waiting.result(timeout=30).text == "Marley was dead."
         with pytest.raises(ModelError, match="stopped"):
             OpenAIChat(endpoint, "m").complete(SUMMARY)
     assert server.calls == 1

@@ -14,6 +14,8 @@ from fabula.errors import ServerError
 from fabula.server import PrivateServer, config
 from servers import server_of
 
+pytestmark = pytest.mark.server
+
 BOOKS = 49
 """One fewer than what the server merges by default."""
 INDEX = """

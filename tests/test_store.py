@@ -16,6 +16,7 @@ from fabula import store as store_module
 from fabula.errors import SpaceError, StoreError, TooLarge
 from fabula.graph import Owner, Part
 from fabula.model import Filters, Usage
+from fabula.queries import query
 from fabula.store import Store
 from graphs import DIMENSIONS, document_id, nodes, put, small_graph, vector
 
@@ -267,6 +268,26 @@ def test_a_sweep_that_another_transaction_is_in_the_way_of_goes_on(ready: Store)
         strong.commit()
         swept.result()
     assert labels(ready) == {"Held": 300}
+
+
+@pytest.mark.parametrize("statement", ["core/clear_retired", "core/clear_staged"])
+def test_a_sweep_that_fails_is_told_and_done_by_the_next(
+    ready: Store,
+    statement: str,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    put(ready, small_graph())
+
+    def failing(name: str) -> str:
+        return "RETURN 1 / 0" if name == statement else query(name)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(store_module, "query", failing)
+        put(ready, small_graph(words="other words"))
+    assert "not deleted yet" in caplog.text
+    put(ready, small_graph(words="more words"))
+    assert labels(ready) == WHOLE
 
 
 def with_first_chunk(parts: list[Part], **changed: Any) -> list[Part]:

@@ -41,17 +41,15 @@ BEYOND = {
     "core/find_time": "tells of the server",
     "core/find_version": "tells of the server",
     "core/reembed_turn": "takes a lock",
-    "core/save_parts": "writes what find_parts has found",
     "core/save_schema": "tells of the whole graph",
     "core/stage_edges": "a run's name is its own",
     "core/stage_nodes": "a run's name is its own",
     "core/stage_passages": "a run's name is its own",
     "core/switch_in": "a run's name is its own",
     "core/switch_lock": "takes locks",
-    "core/switch_tie": "ties what a run has staged to what it rests on",
 }
 """Statements that name no collection, and why that is right; the schema's are all such."""
-TAKES_IDS = {"document", "passages", "summaries", "nodes", "ids", "id", "first_document"}
+TAKES_IDS = {"document", "passages", "summaries", "nodes", "ids", "id", "first_document", "rows"}
 ROOMS = ("core", "aspects")
 STATEMENTS = [
     f"{room}/{path.stem}"
@@ -185,8 +183,9 @@ def given(store: Store, mine: str, other: str, *, whole: bool) -> dict[str, Any]
     [row] = cypher(
         store,
         "MATCH (d:Document {collection: $other}) WITH d LIMIT 1 "
-        "MATCH (n:Passage {document: d.id}) RETURN d.id AS document, d.sha256 AS sha256, "
-        "collect(n.id) AS passages, collect(CASE WHEN n:Summary THEN n.id END) AS summaries",
+        "MATCH (n:Passage|Part {document: d.id}) RETURN d.id AS document, d.sha256 AS sha256, "
+        "collect(CASE WHEN n:Passage THEN n.id END) AS passages, collect(n.id) AS nodes, "
+        "collect(CASE WHEN n:Summary THEN n.id END) AS summaries",
         other=other,
     )
     document = "" if whole else row["document"]
@@ -194,10 +193,10 @@ def given(store: Store, mine: str, other: str, *, whole: bool) -> dict[str, Any]
     named |= {"last_document": document or LAST_CHARACTER, "ids": [row["document"]]}
     named |= {"sha256": [row["sha256"]], "sources": [], "key": mark(other), "part": mark(other)}
     named |= {"documents": [row["document"]], "words": f"{mark(other)} word detail plot"}
-    for parameter in ("passages", "nodes"):
-        named[parameter] = row["passages"]
-    named["summaries"] = row["summaries"]
-    named["rows"] = [{"id": id, "embedding": wire(vector(2))} for id in row["passages"]]
+    named |= {"passages": row["passages"], "nodes": row["passages"], "summaries": row["summaries"]}
+    new = {"embedding": wire(vector(2)), "made_from": "{}", "fingerprint": "another"}
+    edge = {"type": "SUMMARIZES", "end": row["document"], "properties": {}}
+    named["rows"] = [{"id": id, "start": id, **new, **edge} for id in row["nodes"]]
     space = {"model": MODEL, "dimensions": DIMENSIONS, "slot": 1, "embedding": "embedding"}
     space |= {
         "next": "embedding_2",

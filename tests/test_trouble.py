@@ -1,9 +1,11 @@
 """An endpoint in trouble that passes: it is tried again, and given up in one line."""
 
+import itertools
 import socket
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from email.utils import formatdate
 
 import pytest
@@ -14,8 +16,8 @@ from endpoint.faults import Fault
 from fabula.errors import ModelError
 from fabula.providers import Prompt
 from fabula.providers.openai import OpenAIChat, OpenAIEmbedder
-from fabula.providers.trouble import wait_asked
-from reach import SUMMARY, chat, reach, text_of
+from fabula.providers.trouble import allowances, wait_asked
+from reach import SUMMARY, chat, opened, reach, text_of
 
 LONG = Prompt("You summarise.", f"<passages>\n{'word ' * 60}\n</passages>", 100, 0.5)
 
@@ -66,9 +68,9 @@ def test_a_model_that_never_answered_is_given_up_after_three_tries() -> None:
 
 def test_calls_refused_for_their_number_use_up_no_attempts() -> None:
     with Server(
-        plan=lambda number: "rate_limit" if number < 10 else None, retry_after="0.01"
+        plan=lambda number: "rate_limit" if number < 6 else None, retry_after="0.01"
     ) as server:
-        assert chat(server, attempts=2).complete(SUMMARY).faults == 9
+        assert chat(server, attempts=2).complete(SUMMARY).faults == 5
 
 
 def test_an_endpoint_that_refuses_everything_for_long_is_given_up() -> None:
@@ -107,7 +109,7 @@ def test_an_endpoint_that_is_not_there_is_named() -> None:
 def test_the_time_an_endpoint_asks_for_is_waited() -> None:
     with Server(plan=listed("rate_limit"), retry_after="0.3") as server:
         chat(server).complete(SUMMARY)
-    assert 0.3 <= server.times[1] - server.times[0] < 1.5
+    assert 0.3 <= server.times[1] - server.times[0] < 10
 
 
 def test_a_wait_of_hours_is_a_refusal_that_holds_nobody() -> None:
@@ -128,17 +130,74 @@ def test_the_asked_wait_is_read_as_seconds_milliseconds_or_a_date() -> None:
     assert wait_asked({}) is None
 
 
+def test_what_is_left_is_read_by_whatever_prefix_and_in_whatever_unit() -> None:
+    def reset(said: str) -> list[tuple[float, float]]:
+        return allowances({"x-ratelimit-remaining": "7", "x-ratelimit-reset": said})
+
+    openai = {
+        "x-ratelimit-limit-requests": "60",
+        "x-ratelimit-remaining-requests": "0",
+        "x-ratelimit-reset-requests": "6m0s",
+        "x-ratelimit-remaining-tokens": "149984",
+        "x-ratelimit-reset-tokens": "120ms",
+    }
+    assert allowances(openai) == [(0, 360), (149984, 0.12)]
+    assert wait_asked(openai) == 360
+    assert wait_asked({**openai, "retry-after": "2"}) == 2
+    assert wait_asked({**openai, "x-ratelimit-remaining-requests": "3"}) is None
+    assert reset("1m12.5s") == [(7, 72.5)]
+    assert reset("2") == [(7, 2)]
+    assert 25 < reset(str(time.time() + 30))[0][1] < 31
+    assert reset("-3") == [(7, 0)]
+    for nonsense in ("", "soon", "nan", "inf", "1x", "1s?"):
+        assert reset(nonsense) == []
+    then = datetime.fromtimestamp(time.time() + 30, tz=UTC).isoformat().replace("+00:00", "Z")
+    name = "anthropic-ratelimit-input-tokens"
+    [(left, seconds)] = allowances({f"{name}-remaining": "9", f"{name}-reset": then})
+    assert left == 9
+    assert 25 < seconds < 31
+    assert allowances({"ratelimit-remaining": "many", "ratelimit-reset": "1"}) == []
+
+
+def test_no_call_is_made_where_an_answer_says_that_nothing_is_left() -> None:
+    nothing = {"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "300ms"}
+    with Server(headers=nothing) as server:
+        one = chat(server)
+        one.complete(SUMMARY)
+        assert text_of(one.stream(SUMMARY)) == "Marley was dead."
+        one.complete(SUMMARY)
+    gaps = [b - a for a, b in itertools.pairwise(server.times)]
+    assert len(gaps) == 2
+    assert all(0.29 <= gap < 1.5 for gap in gaps)
+
+
+def test_a_day_without_calls_is_not_waited_for_in_silence() -> None:
+    nothing = {"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "23h59m"}
+    with Server(headers=nothing) as server:
+        one = chat(server)
+        one.complete(SUMMARY)
+        one.complete(SUMMARY)
+        with (
+            Server(plan=every(1, "rate_limit"), retry_after=None, headers=nothing) as refusing,
+            pytest.raises(ModelError, match="asks to wait 1439 minutes"),
+        ):
+            chat(refusing).complete(SUMMARY)
+    assert server.times[1] - server.times[0] < 1.5
+
+
 def test_no_turn_is_held_while_waiting_for_the_next_try() -> None:
-    with Server(plan=listed("error")) as server:
-        one = chat(server, limit=1, first_wait=1.0)
-        failing = threading.Thread(target=one.complete, args=[SUMMARY])
-        failing.start()
+    with Server(plan=listed("error")) as server, ThreadPoolExecutor(2) as pool:
+        one = chat(server, limit=1, first_wait=60.0)
+        failing = pool.submit(one.complete, SUMMARY)
         while server.refused == 0:
             time.sleep(0.005)
-        begun = time.monotonic()
-        one.complete(SUMMARY)
-        assert time.monotonic() - begun < 0.5
-        failing.join()
+        try:
+            assert pool.submit(one.complete, SUMMARY).result(timeout=30).text
+            assert not failing.done()
+        finally:
+            opened.pop().close()
+        with pytest.raises(ModelError, match="stopped"):
+            failing.result()
 
 
 def test_an_endpoint_that_takes_few_calls_at_once_answers_all_in_the_end() -> None:
@@ -179,17 +238,17 @@ def test_a_reader_who_pauses_keeps_no_other_call_waiting() -> None:
             target=lambda: told.append(one.complete(SUMMARY).text), daemon=True
         )
         other.start()
-        other.join(5)
+        other.join(30)
         assert told == ["Marley was dead."]
         assert text_of([first, *pieces]) == "Marley was dead.", "and loses nothing"
 
 
 def test_a_reader_who_leaves_ends_the_call_before_all_is_sent() -> None:
-    with Server(between=0.05) as server:
+    with Server(between=0.5) as server:
         one = chat(server, limit=1)
         pieces = one.stream(LONG)
         next(pieces)
         del pieces
         began = time.monotonic()
         assert one.complete(SUMMARY).text
-        assert time.monotonic() - began < 1.5, "the rest takes 3 s"
+        assert time.monotonic() - began < 15, "the rest takes 30 s"

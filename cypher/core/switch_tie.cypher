@@ -1,5 +1,6 @@
 // Ties what was switched in to what was there before.
-// $rows  {type, start, end, properties} of each edge
+// $collection  the collection of both
+// $rows        {type, start, end, properties} of each edge
 CYPHER 25
 UNWIND $rows AS row
 CALL (row) {
@@ -16,6 +17,8 @@ CALL (row) {
   UNION ALL
   MATCH (n:Document {id: row.end}) RETURN n AS end
 }
+WITH row, start, end
+WHERE start.collection = $collection AND end.collection = $collection
 CREATE (start)-[edge:$(row.type)]->(end)
 SET edge += row.properties
 RETURN count(edge) AS edges

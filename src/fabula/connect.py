@@ -4,24 +4,33 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fabula.errors import DatabaseDown
 from fabula.settings import Settings
 from fabula.store import Store
 from fabula.store.migration import is_old, migrate
 
 if TYPE_CHECKING:
-    from fabula.server import Report
+    from fabula.server import Address, PrivateServer, Report
 
 
 def connect(settings: Settings, report: Report | None) -> Store:
     """The graph, whose private server is started where no other is named; `report` hears how.
 
-    A graph of an older Fabula is migrated. Raises StoreError for one of a newer.
+    A graph of an older Fabula is migrated; one of the private server's is dumped before. Raises
+    StoreError for one of a newer.
     """
-    store = _reach(settings, report)
+    from fabula.server import quiet
+
+    server = None if settings.neo4j_uri else _private(settings)
+    heard = report or quiet
+    store = _reach(settings, server, heard)
     try:
         if is_old(store):
             from fabula.migrations import MIGRATIONS
 
+            if server and server.keep_dump(heard):
+                store.close()
+                store = _reach(settings, server, heard)
             migrate(store, MIGRATIONS)
     except BaseException:
         store.close()
@@ -29,16 +38,30 @@ def connect(settings: Settings, report: Report | None) -> Store:
     return store
 
 
-def _reach(settings: Settings, report: Report | None) -> Store:
-    if settings.neo4j_uri:
+def _private(settings: Settings) -> PrivateServer:
+    from fabula.server import PrivateServer
+
+    return PrivateServer(
+        settings.home,
+        settings.neo4j_heap,
+        settings.neo4j_page_cache,
+        keep_dumps=settings.dumps,
+    )
+
+
+def _reach(settings: Settings, server: PrivateServer | None, report: Report) -> Store:
+    if server is None:
         return Store.connect(
-            settings.neo4j_uri,
+            settings.neo4j_uri or "",
             settings.neo4j_username,
             settings.neo4j_password.get_secret_value(),
             settings.neo4j_database,
         )
-    from fabula.server import PrivateServer
+    try:
+        return _of(server.start(report))
+    except DatabaseDown:
+        return _of(server.mend(report))
 
-    server = PrivateServer(settings.home, settings.neo4j_heap, settings.neo4j_page_cache)
-    address = server.start(report) if report else server.start()
+
+def _of(address: Address) -> Store:
     return Store.connect(address.uri, address.username, address.password, "neo4j")

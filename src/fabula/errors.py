@@ -9,6 +9,7 @@ FabulaError
 │   └── BudgetSpent  a run has spent the calls or tokens that it may
 ├── StoreError       Neo4j refused, failed or can't be reached
 │   ├── SpaceError   the graph holds embeddings of another model
+│   ├── DatabaseDown the server answers, its database does not
 │   ├── Changed      a document was changed by another while it was read or built on
 │   └── TooLarge     a document is too large for the server's heap
 ├── ServerError      the private Neo4j can't be fetched, started or stopped
@@ -58,6 +59,16 @@ class StoreError(FabulaError):
 
 class SpaceError(StoreError):
     """The graph holds embeddings of another model or dimension."""
+
+
+class DatabaseDown(StoreError):
+    """The server answers, and its database does not: it stopped at an error, or can't be opened."""
+
+    CODES = (
+        "Neo.DatabaseError.Transaction.TransactionStartFailed",
+        "Neo.TransientError.General.DatabaseUnavailable",
+    )
+    """What Neo4j says then."""
 
 
 class Changed(StoreError):

@@ -191,7 +191,8 @@ class Kit:
         if settings.rerank_model:
             from fabula.providers.rerank import EndpointRanker
 
-            ranker = EndpointRanker(self._endpoint, settings.rerank_model).rank
+            model = settings.rerank_model
+            ranker = EndpointRanker(self._endpoint, model, self._budget, meter).rank
         return PromptedGuide(self.chat(meter, "guide"), ranker)
 
     def roles(self) -> list[tuple[str, str, Callable[[], object]]]:

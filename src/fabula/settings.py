@@ -75,6 +75,9 @@ class Settings(BaseModel):
     neo4j_page_cache: str = Field(
         "128m", pattern=r"^\d+[mg]$", description="page cache of the private Neo4j"
     )
+    dumps: bool = Field(
+        True, description="keep the last three dumps of the private Neo4j, at most one a day"
+    )
     preset: Literal["fabula", "raptor", "naive"] = Field(
         "fabula", description="defaults of this method, or of a baseline in its own collection"
     )

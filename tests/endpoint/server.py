@@ -8,7 +8,7 @@ import hashlib
 import json
 import threading
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -38,6 +38,8 @@ class Endpoint:
     refuses: Collection[str] = ()
     most_at_once: int = 1_000_000
     retry_after: str | None = "0.05"
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """Of every answer, beside its own."""
     cached_from: int = 1024
     """Tokens of the shortest beginning of a prompt that is cached; beyond, in blocks of 128."""
     dimensions: int = 64
@@ -251,7 +253,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Transfer-Encoding", "chunked")
-        self.end_headers()
+        self._end_headers()
         words = (message["content"] or "").split(" ") if message["content"] else []
         deltas: list[dict[str, Any]] = [{"role": "assistant", "content": ""}]
         deltas += [{"content": f" {word}" if n else word} for n, word in enumerate(words)]
@@ -278,6 +280,11 @@ class _Handler(BaseHTTPRequestHandler):
     def _event(self, event: dict[str, Any]) -> None:
         self._chunk(b"data: " + json.dumps({"id": "x", **event}).encode() + b"\n\n")
 
+    def _end_headers(self) -> None:
+        for name, value in self.server.endpoint.headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+
     def _chunk(self, data: bytes) -> None:
         self.wfile.write(b"%x\r\n%s\r\n" % (len(data), data))
         self.wfile.flush()
@@ -302,7 +309,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(data)))
         if retry_after is not None:
             self.send_header("Retry-After", retry_after)
-        self.end_headers()
+        self._end_headers()
         self.wfile.write(data[: len(data) // 2] if cut else data)
         self.wfile.flush()
         if cut:

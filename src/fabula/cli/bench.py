@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import shlex
 import sys
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from fabula.cli.options import GRAPH, MODELS, given_flags
-from fabula.cli.screen import console
 from fabula.cli.starting import shown
+from fabula.cli.watching import Watching
 from fabula.settings import Settings
 
 if TYPE_CHECKING:
@@ -32,8 +28,6 @@ RUNNING = (
     "max_tokens",
     "prices",
 )
-EVERY = 10.0
-"""Seconds between two lines about one piece of work, where there is no terminal."""
 
 
 @click.group("bench")
@@ -88,8 +82,8 @@ def run_suite(
         command=shlex.join(["fabula", *sys.argv[1:]]),
     )
     try:
-        with shown() as report, watching() as screen:
-            done = run(bench, screen, report)
+        with shown() as report, Watching(stay=True) as watching:
+            done = run(bench, watching, report)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(
             f"What was done is kept in {folder}: run the same command again to go on."
@@ -124,69 +118,3 @@ def _report(folder: Path, given: dict[str, Any]) -> None:
     if written.missing:
         click.echo(written.missing, err=True)
     click.echo(f"The report is {folder / 'report.html'}.")
-
-
-@contextmanager
-def watching() -> Iterator[Bars | Lines]:
-    """A bar on a terminal, lines elsewhere."""
-    if not console().is_terminal:
-        yield Lines()
-        return
-    bars = Bars()
-    try:
-        yield bars
-    finally:
-        bars.end()
-
-
-class Bars:
-    """One bar a piece of work; it stays when the next one begins."""
-
-    def __init__(self) -> None:
-        self._progress = Progress(
-            TextColumn("{task.description}", style="bold", markup=False),
-            BarColumn(24),
-            MofNCompleteColumn(),
-            TimeRemainingColumn(compact=True),
-            console=console(),
-        )
-
-    def end(self) -> None:
-        """The bars stay as they are."""
-        self._progress.stop()
-
-    def begin(self, doing: str, total: int) -> None:
-        """A bar more."""
-        self._progress.start()
-        self._task = self._progress.add_task(doing, total=total)
-
-    def step(self, trouble: str = "") -> None:
-        """The bar moves."""
-        self._progress.update(self._task, advance=1)
-
-    def say(self, line: str) -> None:
-        """A line above the bars."""
-        self._progress.console.print(line)
-
-
-class Lines:
-    """A line when a piece of work is done, and now and then while it goes on."""
-
-    def __init__(self) -> None:
-        self._doing, self._total, self._done = "", 0, 0
-        self._spoke = time.monotonic()
-
-    def begin(self, doing: str, total: int) -> None:
-        """A piece of work begins."""
-        self._doing, self._total, self._done = doing, total, 0
-
-    def step(self, trouble: str = "") -> None:
-        """Says how far it is, after some seconds and at the end."""
-        self._done += 1
-        if self._done == self._total or time.monotonic() - self._spoke >= EVERY:
-            self._spoke = time.monotonic()
-            click.echo(f"{self._doing} {self._done}/{self._total}")
-
-    def say(self, line: str) -> None:
-        """A line."""
-        click.echo(line, err=True)

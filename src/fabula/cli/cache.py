@@ -39,10 +39,10 @@ def clear(settings: Settings, yes: bool) -> None:
         return
     if not yes:
         click.confirm(f"Delete {_held(found)} in {found.path}?", abort=True)
-    found, left = cache.clear(), cache.info()
-    cache.close()
-    if left.replies or left.vectors or left.aside:
-        raise FabulaError(f"{left.path} can't be emptied: delete its folder by hand.")
+    try:
+        cache.clear()
+    except OSError as error:
+        raise FabulaError(f"{found.path} can't be deleted ({error}): do so by hand.") from error
     click.echo(f"{_held(found)} deleted.")
 
 
@@ -57,5 +57,4 @@ def _lines(info: Info) -> list[str]:
         f"Disk        {info.bytes / 1e6:.1f} MB",
         f"File        {info.path}",
         *(f"Model       {model}: {rows:,}" for model, rows in info.models.items()),
-        *(f"Set aside   {path}" for path in info.aside),
     ]

@@ -6,6 +6,7 @@ import time
 import urllib.request
 import webbrowser
 from collections import deque
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,7 +25,7 @@ PAUSE = 0.5
 PAGE_SECONDS = 60.0
 """The first page that a fresh server is asked for takes long on a busy machine."""
 
-OWN = settings_flags("home", "neo4j_heap", "neo4j_page_cache")
+OWN = settings_flags("home", "neo4j_heap", "neo4j_page_cache", "dumps")
 
 
 @click.group("db")
@@ -37,7 +38,11 @@ def command() -> None:
 def start(settings: Settings) -> None:
     """Start the server; the first start fetches it (190 MB)."""
     _mention_other(settings)
-    address = started(settings)
+    with shown() as report:
+        server = private_server(settings)
+        address = server.start(report)
+        if server.status().state == "broken":
+            address = server.mend(report)
     click.echo(f"Neo4j runs at {address.uri}; look at it with `fabula db browse`.")
 
 
@@ -56,7 +61,8 @@ def stop(settings: Settings) -> None:
 def status(settings: Settings) -> None:
     """Say whether the server runs, where, and what it takes up."""
     _mention_other(settings)
-    click.echo("\n".join(_lines(private_server(settings).status(), settings.home)))
+    server = private_server(settings)
+    click.echo("\n".join(_lines(server.status(), settings.home, server.dumps())))
 
 
 @command.command()
@@ -144,6 +150,27 @@ def load(settings: Settings, file: Path, yes: bool) -> None:
 
 
 @command.command()
+@click.option("--yes", is_flag=True, help="do not ask")
+@OWN
+def restore(settings: Settings, yes: bool) -> None:
+    """Replace all graphs by those of the newest dump that was kept.
+
+    Fabula keeps the last three by itself, at most one a day; `fabula db status` says where, and
+    `fabula db load` takes any of them. What is there now is lost: dump it first if it opens.
+    """
+    _mention_other(settings)
+    server = private_server(settings)
+    kept = server.dumps()
+    if not kept:
+        raise ServerError(f"No dump was kept in {settings.home} yet.")
+    if not yes:
+        click.confirm(f"Replace all graphs in {settings.home} by those in {kept[0]}?", abort=True)
+    with shown() as report:
+        server.load(kept[0], report=report)
+    click.echo(f"The graphs of {kept[0]} have taken the place of all others.")
+
+
+@command.command()
 @settings_flags("home", "neo4j_uri", "neo4j_username", "neo4j_database", "neo4j_heap")
 def compact(settings: Settings) -> None:
     """Make the vector indexes anew, in few segments; on any server, once it holds a library.
@@ -152,9 +179,9 @@ def compact(settings: Settings) -> None:
     stopped, the same command goes on. Fabula's own server merges its segments by itself.
     """
     from fabula.app import App
-    from fabula.cli.watching import watching
+    from fabula.cli.watching import Watching
 
-    with shown() as report, App(settings, report=report) as app, watching() as listener:
+    with shown() as report, App(settings, report=report) as app, Watching() as listener:
         spaces = app.compact(listener.begin("compact"))
     for space in spaces:
         click.echo(f"compacted  {space.collection}: {space.index}")
@@ -171,8 +198,10 @@ def _mention_other(settings: Settings) -> None:
         )
 
 
-def _lines(status: Status, home: Path) -> list[str]:
+def _lines(status: Status, home: Path, dumps: Sequence[Path]) -> list[str]:
     found = [f"State     {status.state}" + (f" (process {status.pid})" if status.pid else "")]
+    if status.state == "broken":
+        found.append("Database  it stopped at an error, or can't be opened: `fabula db start` says")
     if status.address is not None:
         found += [f"Bolt      {status.address.uri}", f"Browser   {status.address.browser}"]
     found.append(f"Version   Neo4j Community {status.version}")
@@ -181,6 +210,7 @@ def _lines(status: Status, home: Path) -> list[str]:
     found.append(f"Disk      {status.data / 1e6:.0f} MB of data and logs")
     found.append(f"Programs  {status.programs / 1e6:.0f} MB")
     found.append(f"Folder    {home}")
+    found += [f"Dump      {dump} ({dump.stat().st_size / 1e6:.1f} MB)" for dump in dumps]
     return found
 
 

@@ -11,7 +11,7 @@ from fabula.cli.query import print_answer
 from fabula.cli.screen import console, notice_offline, outline
 from fabula.cli.show import facts
 from fabula.cli.starting import opened
-from fabula.cli.watching import watching
+from fabula.cli.watching import Watching
 from fabula.settings import Settings
 
 STORY = "a-christmas-carol.txt"
@@ -32,7 +32,7 @@ def command(settings: Settings) -> None:
     with opened(demo) as fabula:
         with (
             resources.as_file(resources.files("fabula.texts") / STORY) as story,
-            watching() as listener,
+            Watching() as listener,
         ):
             [outcome] = fabula.ingest(story, listener=listener)
         if outcome.error:

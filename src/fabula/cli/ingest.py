@@ -11,7 +11,7 @@ from fabula.cli.expected import show_expected
 from fabula.cli.options import BUILDING, GRAPH, settings_flags
 from fabula.cli.screen import notice_offline, spent
 from fabula.cli.starting import opened
-from fabula.cli.watching import watching
+from fabula.cli.watching import Watching
 from fabula.model import Usage
 from fabula.settings import Settings
 
@@ -47,12 +47,12 @@ def make_graphs(
     settings: Settings, make: Callable[[Collection, Listener], Sequence[Outcome]]
 ) -> None:
     """Shows how a run goes on and what became of it; exits with 1 where something failed."""
-    listener = watching()
+    listener = Watching()
     try:
         with opened(settings) as fabula, listener:
             outcomes = make(fabula, listener)
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(_how_to_go_on(listener.tally.so_far(), settings)) from None
+        raise KeyboardInterrupt(_how_to_go_on(listener.so_far(), settings)) from None
     click.echo(_in_all(outcomes))
     if any(outcome.error for outcome in outcomes):
         raise click.exceptions.Exit(1)

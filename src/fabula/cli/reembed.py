@@ -9,7 +9,7 @@ import click
 from fabula.cli.options import GRAPH, settings_flags
 from fabula.cli.screen import spent
 from fabula.cli.starting import opened
-from fabula.cli.watching import watching
+from fabula.cli.watching import Watching
 from fabula.settings import Settings
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def command(settings: Settings) -> None:
     built, and in the new one's from then on. Documents are taken in again when it has ended. If it
     is stopped, the same command goes on, and the old model's name gives it up.
     """
-    with opened(settings) as fabula, watching() as listener:
+    with opened(settings) as fabula, Watching() as listener:
         done = fabula.reembed(listener.begin("reembed"))
     click.echo(_in_all(fabula.name, done))
     click.echo(

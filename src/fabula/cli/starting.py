@@ -30,7 +30,12 @@ def opened(settings: Settings) -> Iterator[Fabula]:
 
 def private_server(settings: Settings) -> PrivateServer:
     """The private server of these settings, as it is."""
-    return PrivateServer(settings.home, settings.neo4j_heap, settings.neo4j_page_cache)
+    return PrivateServer(
+        settings.home,
+        settings.neo4j_heap,
+        settings.neo4j_page_cache,
+        keep_dumps=settings.dumps,
+    )
 
 
 def started(settings: Settings) -> Address:

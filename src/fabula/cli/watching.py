@@ -1,15 +1,14 @@
-"""How an ingest shows itself: bars on a terminal, lines elsewhere."""
+"""How work shows itself as it goes on: bars on a terminal, lines elsewhere."""
 
 from __future__ import annotations
 
 import threading
 import time
+from collections import Counter
 from pathlib import PurePath
-from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 import click
-from rich.console import Console
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from fabula.ingest import Outcome
 
 EVERY = 10.0
-"""Seconds between two lines of one document, where there is no terminal."""
+"""Seconds between two lines of one piece of work, where there is no terminal."""
 ENOUGH = 20
 """A part in so many must be done before the time left is told."""
 
@@ -43,198 +42,128 @@ def outcome_line(outcome: Outcome) -> str:
     return f"{outcome.status:<9}  {outcome.title}: {'; '.join(filter(None, said))}"
 
 
-class Tally:
-    """Counts how far an ingest is, for whoever stops it."""
+class Watching:
+    """Hears how documents are made, or whatever else has steps; to be used with `with`.
 
-    def __init__(self) -> None:
-        self._begun = self._ended = 0
-        self._calls: dict[DocumentBars | DocumentLines, int] = {}
-        self._counting = threading.Lock()
+    Steps that are done go from the screen, unless they are to `stay`.
+    """
 
-    def so_far(self) -> str:
-        """Documents that are done and under way, and the replies that came, in words."""
-        done, under_way = self._ended, self._begun - self._ended
-        replies = sum(self._calls.values())
-        return (
-            f"{done} document{' is' if done == 1 else 's are'} done, {under_way} "
-            f"{'was' if under_way == 1 else 'were'} under way; {replies:,} model "
-            f"{'reply was' if replies == 1 else 'replies were'} paid for"
-        )
-
-    def begun(self) -> None:
-        """A document is being made."""
-        with self._counting:
-            self._begun += 1
-
-    def asked(self, document: DocumentBars | DocumentLines, calls: int) -> None:
-        """What one document has asked of models until now."""
-        self._calls[document] = calls
-
-    def ended(self) -> None:
-        """A document is done with."""
-        with self._counting:
-            self._ended += 1
-
-
-class Bars:
-    """A bar for each step of each document that is being made, on a terminal."""
-
-    def __init__(self, screen: Console) -> None:
-        self.tally = Tally()
-        self._all: TaskID | None = None
-        self._progress = Progress(
+    def __init__(self, *, stay: bool = False) -> None:
+        screen = console()
+        self.stay, self.is_live = stay, screen.is_terminal
+        self.bars = Progress(
             TextColumn("{task.description}", style="bold", markup=False),
             BarColumn(24),
             MofNCompleteColumn(),
             TimeRemainingColumn(compact=True),
             TextColumn("{task.fields[spent]}", style="dim"),
             console=screen,
-            transient=True,
+            transient=not stay,
+            disable=not self.is_live,
         )
+        self._all: TaskID | None = None
+        self._begun: dict[str, Steps] = {}
+        self._ended = 0
+        self._counting = threading.Lock()
 
     def __enter__(self) -> Self:
-        self._progress.start()
+        self.bars.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._progress.stop()
-
-    def expect(self, sources: int) -> None:
-        """A bar over all documents, unless there is only one."""
-        if sources > 1:
-            self._all = self._progress.add_task("documents", total=sources, spent="", source="")
-
-    def begin(self, source: str) -> DocumentBars:
-        """The bars of one document."""
-        self.tally.begun()
-        return DocumentBars(self._progress, source, self.tally)
-
-    def end(self, outcome: Outcome) -> None:
-        """A line that stays, in the place of the document's bars."""
-        self.tally.ended()
-        for task in list(self._progress.tasks):
-            if task.fields["source"] == outcome.source:
-                self._progress.remove_task(task.id)
-        if self._all is not None:
-            self._progress.update(self._all, advance=1)
-        self._progress.console.print(outcome_line(outcome))
-
-
-class DocumentBars:
-    """One document's bars: one a step, gone when the step is done."""
-
-    def __init__(self, progress: Progress, source: str, tally: Tally) -> None:
-        self._tally = tally
-        self._progress = progress
-        self._source = source
-        self._name = PurePath(source).name
-        self._tasks: dict[str, TaskID] = {}
-        self._adding = threading.Lock()
-
-    def expect(self, step: str, count: int) -> None:
-        """More work of a step: its bar grows."""
-        with self._adding:
-            if step not in self._tasks:
-                self._tasks[step] = self._progress.add_task(
-                    f"{self._name}: {step}", total=0, spent="", source=self._source
-                )
-            task = self._tasks[step]
-            self._progress.update(task, total=self._total(task) + count, visible=True)
-
-    def done(self, step: str, usage: Usage) -> None:
-        """One piece done: its bar moves."""
-        self._tally.asked(self, usage.calls)
-        task = self._tasks[step]
-        self._progress.update(task, advance=1, spent=spent(usage) if usage.calls else "")
-        if self._progress.tasks and self._finished(task):
-            self._progress.update(task, visible=False)
-
-    def _total(self, task: TaskID) -> float:
-        return next(one.total or 0 for one in self._progress.tasks if one.id == task)
-
-    def _finished(self, task: TaskID) -> bool:
-        return any(one.finished for one in self._progress.tasks if one.id == task)
-
-
-class Lines:
-    """A line now and then for each document, where there is no terminal."""
-
-    def __init__(self) -> None:
-        self.tally = Tally()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        pass
+    def __exit__(self, *_: object) -> None:
+        if self.is_live:
+            self.bars.stop()
 
     def expect(self, sources: int) -> None:
         """How many documents there are, unless there is only one."""
         if sources > 1:
-            click.echo(f"{sources} documents")
+            self._all = self.bars.add_task("documents", total=sources, spent="")
+            if not self.is_live:
+                click.echo(f"{sources} documents")
 
-    def begin(self, source: str) -> DocumentLines:
-        """The lines of one document."""
-        self.tally.begun()
-        return DocumentLines(PurePath(source).name, self.tally)
+    def begin(self, source: str) -> Steps:
+        """A document is being made, or something else."""
+        steps = Steps(self, source)
+        with self._counting:
+            self._begun[source] = steps
+        return steps
 
     def end(self, outcome: Outcome) -> None:
-        """What became of a document."""
-        self.tally.ended()
+        """A line that stays, in the place of the document's bars."""
+        with self._counting:
+            self._ended += 1
+            steps = self._begun.get(outcome.source)
+        if steps is not None:
+            steps.remove()
+        if self._all is not None:
+            self.bars.update(self._all, advance=1)
         click.echo(outcome_line(outcome))
 
+    def so_far(self) -> str:
+        """Documents that are done and under way, and the replies that came, in words."""
+        done, under_way = self._ended, len(self._begun) - self._ended
+        replies = sum(steps.calls for steps in self._begun.values())
+        return (
+            f"{done} document{' is' if done == 1 else 's are'} done, {under_way} "
+            f"{'was' if under_way == 1 else 'were'} under way; {replies:,} model "
+            f"{'reply was' if replies == 1 else 'replies were'} paid for"
+        )
 
-class DocumentLines:
-    """One document's lines: what is done of each step, and the time that it needs still."""
 
-    def __init__(self, name: str, tally: Tally) -> None:
-        self._name = name
-        self._tally = tally
-        self._expected: dict[str, int] = {}
-        self._done: dict[str, int] = {}
+class Steps:
+    """One document's steps, by how much is known and done of each: `fabula.progress.Progress`."""
+
+    def __init__(self, watching: Watching, source: str) -> None:
+        self.calls = 0
+        self._watching, self._bars = watching, watching.bars
+        self._name = PurePath(source).name
+        self._tasks: dict[str, TaskID] = {}
+        self._expected, self._done = Counter[str](), Counter[str]()
         self._began = self._spoke = time.monotonic()
         self._counting = threading.Lock()
 
     def expect(self, step: str, count: int) -> None:
-        """More work of a step."""
+        """More work of a step: its bar grows."""
         with self._counting:
-            self._expected[step] = self._expected.get(step, 0) + count
+            self._expected[step] += count
+            if step not in self._tasks:
+                self._tasks[step] = self._bars.add_task(f"{self._name}: {step}", spent="")
+            self._bars.update(self._tasks[step], total=self._expected[step], visible=True)
 
     def done(self, step: str, usage: Usage) -> None:
-        """One piece done; says so when a step ends, or after some seconds."""
-        self._tally.asked(self, usage.calls)
+        """One piece done: its bar moves; without bars, a line says so after some seconds."""
         with self._counting:
-            self._done[step] = self._done.get(step, 0) + 1
+            self.calls = usage.calls
+            self._done[step] += 1
+            stays = self._watching.stay
+            is_over = self._done[step] == self._expected[step]
+            self._bars.update(
+                self._tasks[step],
+                completed=self._done[step],
+                visible=stays or not is_over,
+                spent=spent(usage) if usage.calls else "",
+            )
             now = time.monotonic()
-            if now - self._spoke < EVERY:
+            if self._watching.is_live or not ((stays and is_over) or now - self._spoke >= EVERY):
                 return
             self._spoke = now
-            steps = ", ".join(
-                f"{step} {self._done.get(step, 0)}/{count}"
-                for step, count in self._expected.items()
-            )
-            left = self._left(now)
-        click.echo(f"{self._name}: {steps}; {spent(usage)}{left}")
+            line = self._line(usage, now)
+        click.echo(line)
 
-    def _left(self, now: float) -> str:
-        """Time left, once enough is done to tell by."""
-        done, expected = sum(self._done.values()), sum(self._expected.values())
-        if done < expected / ENOUGH:
-            return ""
-        return f"; about {(now - self._began) * (expected - done) / done:.0f} s left of these"
+    def remove(self) -> None:
+        """Its bars go."""
+        with self._counting:
+            while self._tasks:
+                self._bars.remove_task(self._tasks.popitem()[1])
 
-
-def watching() -> Bars | Lines:
-    """Bars on a terminal, lines elsewhere; to be used with `with`."""
-    screen = console()
-    return Bars(screen) if screen.is_terminal else Lines()
+    def _line(self, usage: Usage, now: float) -> str:
+        """What is done of each step, was spent, and is left, once there is enough to tell by."""
+        steps = [f"{step} {self._done[step]}/{count}" for step, count in self._expected.items()]
+        said = [", ".join(steps)]
+        if usage.calls or usage.saved:
+            said.append(spent(usage))
+        done, expected = self._done.total(), self._expected.total()
+        if expected / ENOUGH <= done < expected:
+            left = (now - self._began) * (expected - done) / done
+            said.append(f"about {left:.0f} s left of these")
+        return f"{self._name}: {'; '.join(said)}"

@@ -22,8 +22,8 @@ from fabula.shapes import ChoiceReply
 
 CHOICE_TOKENS = 100
 """Room for a number in JSON, and for a model that says a word before it."""
-EMBEDDINGS = "embeddings"
-"""The step that asks the embedder; all others ask chat models."""
+EMBEDDINGS, RERANK = "embeddings", "rerank"
+"""The steps that ask the embedder and the reranking model; all others ask chat models."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,8 @@ def by_model(steps: Mapping[str, Usage], system: Tested) -> dict[str, Usage]:
     for step, usage in steps.items():
         routed = step in ("aspects", "route")
         chat = (settings.aspect_model if routed else None) or settings.model
-        model = settings.embedding_model if step == EMBEDDINGS else chat
+        own = {EMBEDDINGS: settings.embedding_model, RERANK: settings.rerank_model}
+        model = own.get(step) or chat
         if usage != Usage():
             found[model] = found.get(model, Usage()) + usage
     return found

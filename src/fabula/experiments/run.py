@@ -7,8 +7,9 @@ A run that was stopped goes on where it was: results that are there are not aske
 
 from __future__ import annotations
 
+import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -25,24 +26,20 @@ from fabula.experiments.plan import Tested, limited, planned, read_data
 from fabula.experiments.scoring import Scoring, measured
 from fabula.experiments.suite import Suite
 from fabula.kit import Kit
+from fabula.model import Usage
 from fabula.parallel import Job
+from fabula.progress import Progress
 from fabula.providers.budget import Budget
 from fabula.server import Report
+
+LOG = logging.getLogger("fabula")
 
 
 class Watching(Protocol):
     """Sees how a run goes; called from several threads."""
 
-    def begin(self, doing: str, total: int) -> None:
-        """So many pieces of work come next."""
-        ...
-
-    def step(self, trouble: str = "") -> None:
-        """One piece is done, or failed for this reason."""
-        ...
-
-    def say(self, line: str) -> None:
-        """Something that whoever reads the results must know."""
+    def begin(self, source: str) -> Progress:
+        """A system's next work begins; what is returned hears its steps."""
         ...
 
 
@@ -97,7 +94,7 @@ def _run(
     log = Log(bench.folder)
     kept = _record(bench, log, data, systems, metrics)
     for name, reason in metrics.left_out.items():
-        watching.say(f"{name} is not measured: {reason}")
+        LOG.warning("%s is not measured: %s", name, reason)
     names = [system.name for system in systems]
     questions = [question.id for question in data.questions]
     done = Done(expected=len(names) * len(questions))
@@ -198,10 +195,10 @@ class _System:
         texts = [text for text in self.data.texts if text.id in needed - made.keys()]
         if not texts:
             return made
-        self.watching.begin(f"{self.system.name}: texts", len(texts))
+        tell = self._begin("texts", len(texts))
         began = time.monotonic()
         try:
-            made |= ingested(texts, self.data.name, self.system, collection, self._step)
+            made |= ingested(texts, self.data.name, self.system, collection, tell)
         finally:
             self.kept.took("ingest", graph, time.monotonic() - began)
         self.kept.graphs[graph] = cost(collection, self.system, self.data.name, self.data.texts)
@@ -219,14 +216,14 @@ class _System:
             except BudgetSpent:
                 raise
             except BadReply as error:
-                self._step(f"{self.system.name}, question {question.id}: {error}")
+                tell(f"{self.system.name}, question {question.id}: {error}")
                 return
             seconds["ask"] += result.seconds
             seconds["score"] += time.monotonic() - answered
             self.log.append(scored)
-            self._step("")
+            tell("")
 
-        self.watching.begin(f"{self.system.name}: questions", len(questions))
+        tell = self._begin("questions", len(questions))
         began = time.monotonic()
         try:
             with Job(kit.workers) as job:
@@ -240,7 +237,14 @@ class _System:
             for stage, share in seconds.items():
                 self.kept.took(stage, self.system.name, wall * share / total)
 
-    def _step(self, trouble: str) -> None:
-        if trouble:
-            self.done.failed.append(trouble)
-        self.watching.step(trouble)
+    def _begin(self, step: str, count: int) -> Callable[[str], None]:
+        """What is told of each of so many pieces of work: '', or why it failed."""
+        progress = self.watching.begin(self.system.name)
+        progress.expect(step, count)
+
+        def tell(trouble: str) -> None:
+            if trouble:
+                self.done.failed.append(trouble)
+            progress.done(step, Usage())
+
+        return tell

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
@@ -164,9 +164,10 @@ class Graph(Generic[Knobs]):
 def graphs() -> Mapping[str, Graph[Any]]:
     """The graphs that are installed, by name, each after those it rests on.
 
-    Raises SettingsError for two that can't stand side by side, or one that can't stand alone.
+    Raises SettingsError for two that can't stand side by side, or one that can't stand alone or
+    be loaded.
     """
-    found: dict[str, Graph[Any]] = {one.name: one.load() for one in entry_points(group=GROUP)}
+    found: dict[str, Graph[Any]] = {one.name: load(one) for one in entry_points(group=GROUP)}
     _refuse_unfit(found)
     ordered: dict[str, Graph[Any]] = {}
 
@@ -178,6 +179,20 @@ def graphs() -> Mapping[str, Graph[Any]]:
     for name in sorted(found):
         add(name)
     return ordered
+
+
+def load(entry: EntryPoint) -> Any:
+    """What a package brings by an entry point. Raises SettingsError where it can't be loaded."""
+    try:
+        return entry.load()
+    # It was not installed whole, or is of another version of Python or Fabula.
+    except (ImportError, AttributeError, SyntaxError, TypeError) as error:
+        package = entry.dist.name if entry.dist else entry.module
+        raise SettingsError(
+            f"The package {package} can't be loaded (entry point {entry.name} = {entry.value} of "
+            f"{entry.group}: {error}). Install what it lacks, or another version of it, or remove "
+            f"it: pip uninstall {package}."
+        ) from error
 
 
 def graph(name: str) -> Graph[Any]:

@@ -6,47 +6,47 @@ import contextlib
 import functools
 import hashlib
 import json
+import logging
+import os
 import sqlite3
 import threading
-import time
 import zlib
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from fabula.providers import Prompt, Reply
-from fabula.providers.cachefile import CacheFile, Damaged, transaction
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
     from fabula.model import Vector
 
+LOG = logging.getLogger("fabula")
 FILE = "responses.sqlite"
-VERSION = 1
-"""Of the tables below."""
+BUSY_SECONDS = 5.0
+"""The longest wait for another process that writes, which takes milliseconds."""
+NO_DATABASE = (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+"""SQLite's codes for a file that is not what it should be; others are a lack of room or rights."""
+
 # Vectors in a table WITHOUT ROWID take longer to keep, and more room.
-TABLES = """
-CREATE TABLE chat (
-    key BLOB PRIMARY KEY, model TEXT NOT NULL, created INTEGER NOT NULL, crc INTEGER NOT NULL,
-    prompt_tokens INTEGER NOT NULL, completion_tokens INTEGER NOT NULL, reply BLOB NOT NULL
-);
-CREATE TABLE embedding (
-    key BLOB PRIMARY KEY, model TEXT NOT NULL, created INTEGER NOT NULL, crc INTEGER NOT NULL,
-    vector BLOB NOT NULL
+TABLE = """
+CREATE TABLE IF NOT EXISTS response (
+    key BLOB PRIMARY KEY, kind TEXT NOT NULL, model TEXT NOT NULL, data BLOB NOT NULL
 )
 """
-KEEP_REPLY = "INSERT OR REPLACE INTO chat VALUES (?, ?, ?, ?, ?, ?, ?)"
-KEEP_VECTOR = "INSERT OR REPLACE INTO embedding VALUES (?, ?, ?, ?, ?)"
-FIND_REPLY = "SELECT crc, reply, prompt_tokens, completion_tokens FROM chat WHERE key = ?"
-FIND_VECTOR = "SELECT crc, vector FROM embedding WHERE key = ?"
-COUNT_REPLIES = "SELECT model, count(*) FROM chat GROUP BY model"
-COUNT_VECTORS = "SELECT model, count(*) FROM embedding GROUP BY model"
+KEEP = "INSERT OR REPLACE INTO response VALUES (?, ?, ?, ?)"
+FIND = "SELECT data FROM response WHERE key = ?"
+FORGET = "DELETE FROM response WHERE key = ?"
+COUNT = "SELECT kind, model, count(*) FROM response GROUP BY kind, model ORDER BY model"
+
+Result = TypeVar("Result")
+Work = Callable[[sqlite3.Connection], Result]
 
 
 def chat_key(endpoint: str, model: str, prompt: Prompt) -> bytes:
@@ -55,17 +55,8 @@ def chat_key(endpoint: str, model: str, prompt: Prompt) -> bytes:
     `endpoint` is its checked URL: one name may stand for two models at two endpoints.
     """
     shape = _shape(prompt.schema) if prompt.schema else None
-    return _digest(
-        "chat",
-        endpoint,
-        model,
-        prompt.system,
-        prompt.user,
-        prompt.max_tokens,
-        float(prompt.temperature),
-        shape,
-        prompt.sample,
-    )
+    limits = (prompt.max_tokens, float(prompt.temperature), shape, prompt.sample)
+    return _digest("chat", endpoint, model, prompt.system, prompt.user, *limits)
 
 
 def embedding_key(endpoint: str, model: str, text: str) -> bytes:
@@ -73,11 +64,22 @@ def embedding_key(endpoint: str, model: str, text: str) -> bytes:
     return _digest("embedding", endpoint, model, text)
 
 
+def _digest(*parts: object) -> bytes:
+    # Escaped to ASCII, a lone surrogate is a character like any other.
+    return hashlib.sha256(json.dumps(parts).encode("ascii")).digest()
+
+
+@functools.cache
+def _shape(schema: type[BaseModel]) -> str:
+    """Cached: pydantic makes a schema anew in half a millisecond."""
+    return json.dumps(schema.model_json_schema(), sort_keys=True)
+
+
 @dataclass(frozen=True, slots=True)
 class Info:
     """What a cache holds: how many replies and vectors, of each model how many of both, and where.
 
-    `aside` are files that were set aside as damaged; `bytes` on the disk include them.
+    `bytes` on the disk include a damaged file that was set aside.
     """
 
     path: Path
@@ -85,7 +87,6 @@ class Info:
     vectors: int
     models: Mapping[str, int]
     bytes: int
-    aside: tuple[Path, ...]
 
 
 class ResponseCache:
@@ -93,11 +94,18 @@ class ResponseCache:
 
     What is kept is in the file when the call returns, and outlives the process however it ends.
     Where the machine loses power, the last few may be lost with it and are paid for again: to wait
-    for the disk at each reply is not worth those. Nothing is ever raised: see CacheFile.
+    for the disk at each reply is not worth those.
+
+    No run is lost to it: a damaged file is set aside with a warning, and a new one begins; where
+    there is no room or no right to write, one warning says so, and nothing is kept.
     """
 
     def __init__(self, folder: Path) -> None:
-        self._file = CacheFile(folder / FILE, TABLES, VERSION)
+        self._path = folder / FILE
+        self._connection: sqlite3.Connection | None = None
+        self._opened: os.stat_result | None = None
+        self._using = threading.RLock()
+        self._has_warned = False
         self._asked: set[bytes] = set()
         self._answered = threading.Condition()
 
@@ -119,114 +127,145 @@ class ResponseCache:
 
     def reply(self, key: bytes) -> Reply | None:
         """The reply that is kept under a key, as cached; None where there is none."""
-
-        def find(connection: sqlite3.Connection) -> Reply | None:
-            row = connection.execute(FIND_REPLY, (key,)).fetchone()
-            if row is None:
-                return None
-            text = _sound(row[0], row[1]).decode("utf-8", "surrogatepass")
-            return Reply(text, row[2], row[3], cached=True)
-
-        return self._file.read(find, None)
+        for data in self._find([key]).values():
+            text, prompt_tokens, completion_tokens = json.loads(data)
+            return Reply(text, prompt_tokens, completion_tokens, cached=True)
+        return None
 
     def keep_reply(self, key: bytes, model: str, reply: Reply) -> None:
         """Keeps a reply, in place of another under the same key."""
-        data = reply.text.encode("utf-8", "surrogatepass")
-        used = (reply.prompt_tokens, reply.completion_tokens)
-        row = (key, _storable(model), int(time.time()), zlib.crc32(data), *used, data)
-        self._file.write(lambda connection: connection.execute(KEEP_REPLY, row))
+        kept = (reply.text, reply.prompt_tokens, reply.completion_tokens)
+        self._write(KEEP, [(key, "chat", model, _pack(json.dumps(kept).encode()))])
 
     def forget(self, key: bytes) -> None:
         """Deletes the reply under a key, if there is one."""
-        self._file.read(
-            lambda connection: connection.execute("DELETE FROM chat WHERE key = ?", (key,)), None
-        )
+        self._write(FORGET, [(key,)])
 
     def vectors(self, keys: Sequence[bytes]) -> dict[bytes, Vector]:
         """The float32 vectors, shape (dimensions,), of those keys that have one."""
-
-        def find(connection: sqlite3.Connection) -> dict[bytes, Vector]:
-            rows = {key: connection.execute(FIND_VECTOR, (key,)).fetchone() for key in keys}
-            return {
-                key: np.frombuffer(_sound(*row), "<f4").astype(np.float32)
-                for key, row in rows.items()
-                if row is not None
-            }
-
-        return self._file.read(find, {})
+        found = self._find(keys)
+        return {key: np.frombuffer(data, "<f4").astype(np.float32) for key, data in found.items()}
 
     def keep_vectors(self, model: str, vectors: Mapping[bytes, Vector]) -> None:
         """Keeps vectors by key, all or none."""
-        name, now, rows = _storable(model), int(time.time()), []
-        for key, vector in vectors.items():
-            data = vector.astype("<f4").tobytes()
-            rows.append((key, name, now, zlib.crc32(data), data))
-
-        def keep(connection: sqlite3.Connection) -> None:
-            with transaction(connection):
-                connection.executemany(KEEP_VECTOR, rows)
-
-        self._file.write(keep)
+        data = {key: _pack(vector.astype("<f4").tobytes()) for key, vector in vectors.items()}
+        self._write(KEEP, [(key, "embedding", model, packed) for key, packed in data.items()])
 
     def info(self) -> Info:
         """What is kept now."""
+        kinds, models, size = Counter[str](), Counter[str](), 0
+        none: list[tuple[str, str, int]] = []
+        rows = self._read(lambda connection: connection.execute(COUNT).fetchall(), none)
+        for kind, model, count in rows:
+            kinds[kind] += count
+            models[model] += count
+        for file in self._files():
+            with contextlib.suppress(FileNotFoundError):  # another process has just dropped its log
+                size += file.stat().st_size
+        return Info(self._path, kinds["chat"], kinds["embedding"], models, size)
 
-        def count(connection: sqlite3.Connection) -> list[Counter[str]]:
-            both = (COUNT_REPLIES, COUNT_VECTORS)
-            return [Counter(dict(connection.execute(one).fetchall())) for one in both]
-
-        none: list[Counter[str]] = [Counter(), Counter()]
-        replies, vectors = self._file.read(count, none)
-        return Info(
-            path=self._file.path,
-            replies=replies.total(),
-            vectors=vectors.total(),
-            models=dict(sorted((replies + vectors).items())),
-            bytes=self._file.size(),
-            aside=self._file.aside(),
-        )
-
-    def clear(self) -> Info:
-        """Deletes all that is kept, and what was set aside; what was there is returned."""
-        found = self.info()
-        # The rows and not the file, as other processes may be writing to it.
-        self._file.read(_empty, None)
-        self._file.delete_aside()
-        return found
+    def clear(self) -> None:
+        """Deletes all that is kept, and what was set aside. Raises OSError."""
+        self.close()
+        for file in self._files():
+            file.unlink(missing_ok=True)
 
     def close(self) -> None:
         """Lets the file go; a reply that arrives later opens it again."""
-        self._file.close()
+        with self._using:
+            if self._connection is not None:
+                self._connection.close()
+            self._connection = self._opened = None
+
+    def _find(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
+        def find(connection: sqlite3.Connection) -> dict[bytes, bytes]:
+            rows = {key: connection.execute(FIND, (key,)).fetchone() for key in keys}
+            return {key: zlib.decompress(row[0]) for key, row in rows.items() if row}
+
+        return self._read(find, {})
+
+    def _read(self, work: Work[Result], otherwise: Result) -> Result:
+        """What `work` finds; no file is made for it where there is none."""
+        return self._do(work, otherwise) if self._path.exists() else otherwise
+
+    def _write(self, statement: str, rows: Iterable[Sequence[object]]) -> None:
+        def write(connection: sqlite3.Connection) -> None:
+            with connection:
+                connection.executemany(statement, rows)
+
+        self._do(write, None)
+
+    def _do(self, work: Work[Result], otherwise: Result) -> Result:
+        """What `work` finds, in a new file where this one is damaged; `otherwise` in trouble."""
+        with self._using:
+            try:
+                try:
+                    return work(self._connect())
+                except (sqlite3.Error, zlib.error, TypeError, UnicodeDecodeError) as error:
+                    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
+                    if code & 0xFF not in NO_DATABASE:
+                        raise
+                    self._set_aside(error)
+                return work(self._connect())
+            except (OSError, sqlite3.Error) as error:
+                self.close()
+                self._warn(error)
+                return otherwise
+
+    def _connect(self) -> sqlite3.Connection:
+        """The connection to the file that is there now; others may have deleted the one before."""
+        if not self._is_there():
+            self.close()
+        if self._connection is None:
+            # What models said of a text is as private as the text.
+            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._connection = sqlite3.connect(self._path, BUSY_SECONDS, check_same_thread=False)
+            self._opened = self._path.stat()
+            # Refused while another process turns it on, which it then is for both.
+            with contextlib.suppress(sqlite3.OperationalError):
+                self._connection.execute("PRAGMA journal_mode = WAL")
+            # A commit hands the rows to the system, and does not wait for the disk.
+            self._connection.execute("PRAGMA synchronous = NORMAL")
+            self._connection.execute(TABLE)
+        return self._connection
+
+    def _is_there(self) -> bool:
+        """Whether the file that was opened is still there."""
+        try:
+            return self._opened is not None and os.path.samestat(self._opened, self._path.stat())
+        except OSError:
+            return False
+
+    def _set_aside(self, error: Exception) -> None:
+        """Renames the damaged file, unless another process has done so."""
+        is_there = self._is_there()
+        self.close()
+        if is_there:
+            for file in self._files(f"{FILE}*"):
+                file.replace(file.with_name(f"damaged-{file.name}"))
+            LOG.warning(
+                "The response cache can't be read (%s). It is set aside as %s, and a new one "
+                "begins.",
+                error,
+                self._path.with_name(f"damaged-{FILE}"),
+            )
+
+    def _files(self, pattern: str = f"*{FILE}*") -> list[Path]:
+        """What SQLite keeps beside the file comes first: it would read it into a new file."""
+        return sorted(self._path.parent.glob(pattern), reverse=True)
+
+    def _warn(self, error: Exception) -> None:
+        """Once; what comes next is tried all the same, as there may be room by then."""
+        if not self._has_warned:
+            LOG.warning(
+                "The response cache %s can't be used (%s): replies may have to be paid for again. "
+                "FABULA_CACHE_FOLDER names another folder for it.",
+                self._path,
+                error,
+            )
+        self._has_warned = True
 
 
-def _empty(connection: sqlite3.Connection) -> None:
-    with transaction(connection):
-        connection.execute("DELETE FROM chat")
-        connection.execute("DELETE FROM embedding")
-    # Where another process is reading, the room is used again and not given back.
-    with contextlib.suppress(sqlite3.OperationalError):
-        connection.execute("VACUUM")
-    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-
-
-def _sound(crc: int, data: bytes) -> bytes:
-    """SQLite has no checksums of its own. Raises Damaged where this one does not agree."""
-    if not isinstance(data, bytes) or zlib.crc32(data) != crc:
-        raise Damaged("a row is not what was written")
-    return data
-
-
-def _storable(name: str) -> str:
-    """Half a surrogate pair can't be written; it is a '?'."""
-    return name.encode("utf-8", "replace").decode("utf-8")
-
-
-def _digest(*parts: object) -> bytes:
-    # Escaped to ASCII, a lone surrogate is a character like any other.
-    return hashlib.sha256(json.dumps(parts).encode("ascii")).digest()
-
-
-@functools.cache
-def _shape(schema: type[BaseModel]) -> str:
-    """Cached: pydantic makes a schema anew in half a millisecond."""
-    return json.dumps(schema.model_json_schema(), sort_keys=True)
+def _pack(data: bytes) -> bytes:
+    """With a checksum, as SQLite has none; `zlib.decompress` raises where it does not agree."""
+    return zlib.compress(data, 1)

@@ -8,7 +8,7 @@ import queue
 import random
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -21,8 +21,8 @@ from fabula.errors import BadReply, ModelError
 from fabula.providers.address import checked_key, checked_url
 from fabula.providers.dialect import Dialect, refused_parameter
 from fabula.providers.limiter import Limiter, Patience
-from fabula.providers.pacing import Call
-from fabula.providers.trouble import Role, Tries, Trouble, wait_asked
+from fabula.providers.rate_limit import Call
+from fabula.providers.trouble import Role, Tries, Trouble, allowances, wait_asked
 from fabula.providers.wire import Json, ends, says
 
 LOG = logging.getLogger("fabula")
@@ -120,7 +120,7 @@ class Endpoint:
 
         def once() -> Json:
             with self._turn() as call, self._translating(role, call):
-                answer = self._post(path, role, body, stream=False)
+                answer = self._post(path, role, body, call, stream=False)
                 if not isinstance(answer, dict):
                     # A proxy's page in the middle of a run goes as it came.
                     has_answered = role.model in self._answered
@@ -174,7 +174,7 @@ class Endpoint:
         with ExitStack() as turn:
             call = turn.enter_context(self._turn())
             with self._translating(role, call):
-                stream = self._post(path, role, body, stream=True)
+                stream = self._post(path, role, body, call, stream=True)
                 turn.callback(stream.close)
                 events, silent = iter(stream), []
                 for event in events:
@@ -208,7 +208,7 @@ class Endpoint:
         self._learn(role, used, replace(used, thinks=True), "it thinks before it replies")
         return True
 
-    def _post(self, path: str, role: Role, body: Body, *, stream: bool) -> Any:
+    def _post(self, path: str, role: Role, body: Body, call: Call, *, stream: bool) -> Any:
         """One request, put otherwise as long as the endpoint refuses a parameter of it."""
         while True:
             dialect = self._dialects.get(role.model, Dialect())
@@ -216,10 +216,15 @@ class Endpoint:
             try:
                 # `post` and plain dictionaries: the typed methods cost half as much CPU again.
                 if not stream:
-                    return self._client.post(path, body=said, cast_to=object)
-                return self._client.post(
+                    response = self._client.post(path, body=said, cast_to=httpx2.Response)
+                    self._heed(response.headers, call)
+                    kind = response.headers.get("content-type", "").split(";")[0]
+                    return response.json() if kind.endswith("json") else response.text
+                events = self._client.post(
                     path, body=said, cast_to=object, stream=True, stream_cls=_EVENTS
                 )
+                self._heed(events.response.headers, call)
+                return events
             except openai.APIStatusError as error:
                 trouble = _trouble(error)
                 if trouble.status not in (400, 422) or trouble.too_long or trouble.filtered:
@@ -228,6 +233,12 @@ class Endpoint:
                 if refused is None:
                     raise
                 self._learn(role, dialect, dialect.without(refused), f"it refuses {refused}")
+
+    def _heed(self, headers: Mapping[str, str], call: Call) -> None:
+        """Tells the limiter what is left; where nothing is for long, the next refusal says so."""
+        for left, reset in allowances(headers):
+            if reset <= LONGEST_WAIT:
+                self._limiter.told(call, left, reset)
 
     def _learn(self, role: Role, used: Dialect, better: Dialect, why: str) -> bool:
         """Remember for all threads; what another one has learned meanwhile stays."""

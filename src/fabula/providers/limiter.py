@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from fabula.errors import ModelError
-from fabula.providers.pacing import Call, Pacing
+from fabula.providers.rate_limit import Call, RateLimit
 
 LONGEST_SLEEP = 60.0
 """Seconds; infinity is more than a lock can wait."""
@@ -38,7 +38,7 @@ class Limiter:
     """
 
     def __init__(self, most: int) -> None:
-        self.pacing = Pacing(most)
+        self.rate_limit = RateLimit(most)
         self._answered_at = time.monotonic()
         self._changed = threading.Condition()
         self._closed = threading.Event()
@@ -59,23 +59,28 @@ class Limiter:
             yield call
         except BaseException:
             with self._changed:
-                self.pacing.failed(call)
+                self.rate_limit.failed(time.monotonic(), call)
                 self._changed.notify_all()
             raise
         with self._changed:
             self._answered_at = time.monotonic()
-            self.pacing.accepted(self._answered_at, call)
+            self.rate_limit.accepted(self._answered_at, call)
             self._changed.notify_all()
 
     def refused(self, call: Call, after: float | None) -> None:
         """The endpoint is called too often; `after`: seconds to wait, where it says so."""
         with self._changed:
-            self.pacing.refused(time.monotonic(), call, after)
+            self.rate_limit.refused(time.monotonic(), call, after)
+
+    def told(self, call: Call, left: float, reset: float) -> None:
+        """An answer says how much the endpoint takes until `reset` seconds on."""
+        with self._changed:
+            self.rate_limit.told(call, left, reset)
 
     def late(self, call: Call) -> None:
         """The endpoint did not answer in time."""
         with self._changed:
-            self.pacing.late(time.monotonic(), call)
+            self.rate_limit.late(time.monotonic(), call)
 
     def pause(self, seconds: float) -> None:
         """Sleeps, holding no turn; `close` ends it."""
@@ -94,7 +99,7 @@ class Limiter:
                 if self._closed.is_set():
                     raise ModelError("Model calls were stopped.")
                 now = time.monotonic()
-                wait = self.pacing.wait(now)
+                wait = self.rate_limit.wait(now)
                 if wait <= 0:
-                    return self.pacing.start(now)
+                    return self.rate_limit.start(now)
                 self._changed.wait(min(wait, LONGEST_SLEEP))

@@ -6,7 +6,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from fabula import tokens
 from fabula.errors import BadReply
+from fabula.model import Usage
+from fabula.providers.budget import Budget
+from fabula.providers.counted import Meter
 from fabula.providers.endpoint import Endpoint
 from fabula.providers.trouble import Role, Tries
 from fabula.providers.wire import part
@@ -14,16 +18,25 @@ from fabula.providers.wire import part
 
 @dataclass(frozen=True, slots=True)
 class EndpointRanker:
-    """A reranking model of an endpoint."""
+    """A reranking model of an endpoint; its calls are within the budget, and counted."""
 
     endpoint: Endpoint
     model: str
+    budget: Budget
+    meter: Meter
 
     def rank(self, question: str, texts: Sequence[str]) -> list[float]:
         """The relevance of each text, as the endpoint scores it. Raises ModelError, BadReply."""
         body = {"model": self.model, "query": question, "documents": list(texts)}
-        role = Role(self.model, "FABULA_RERANK_MODEL")
-        answer = self.endpoint.ask("/rerank", role, lambda _: body, Tries())
+        role, tries = Role(self.model, "FABULA_RERANK_MODEL"), Tries()
+        # The model reads the question with each text, and that is how it is charged for.
+        expected = len(texts) * tokens.count(question) + sum(tokens.count_all(texts))
+        with self.budget.call(expected) as bill:
+            answer = self.endpoint.ask("/rerank", role, lambda _: body, tries)
+            told = part(answer.get("usage"))
+            asked = told.get("prompt_tokens") or told.get("total_tokens") or expected
+            bill.add(asked)
+        self.meter.add("rerank", Usage(1, asked, faults=tries.faults))
         results = answer.get("results")
         scores = [math.nan] * len(texts)
         for result in map(part, results if isinstance(results, list) else []):

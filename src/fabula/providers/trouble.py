@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from email.utils import parsedate_to_datetime
 
 PASSING = frozenset({408, 409, 429})
@@ -20,6 +22,8 @@ CONTEXT = (
     "maximum context",
     "prompt is too long",
 )
+_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+_DURATION = r"(\d+(?:\.\d+)?)(ms|s|m|h|d)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +116,7 @@ class Trouble:
 
 
 def wait_asked(headers: Mapping[str, str]) -> float | None:
-    """Seconds that an answer's headers ask to wait; None where they do not say."""
+    """Seconds that a refusal's headers ask to wait; None where they do not say."""
     milliseconds = headers.get("retry-after-ms")
     if milliseconds is not None:
         try:
@@ -121,12 +125,47 @@ def wait_asked(headers: Mapping[str, str]) -> float | None:
             pass
     said = headers.get("retry-after")
     if said is None:
-        return None
+        return max((reset for left, reset in allowances(headers) if left < 1), default=None)
     try:
         return max(0.0, float(said))
     except ValueError:
         pass
     try:
         return max(0.0, parsedate_to_datetime(said).timestamp() - time.time())
+    except ValueError:
+        return None
+
+
+def allowances(headers: Mapping[str, str]) -> list[tuple[float, float]]:
+    """What is left of each limit that an answer's headers tell of, and the seconds to its reset.
+
+    By any prefix and for requests, tokens or both: `x-ratelimit-remaining-requests` and
+    `x-ratelimit-reset-requests`, `anthropic-ratelimit-tokens-remaining`, `ratelimit-remaining`.
+    """
+    found = []
+    for name, said in headers.items():
+        if "ratelimit" not in name or "remaining" not in name:
+            continue
+        reset = _seconds_until(headers.get(name.replace("remaining", "reset"), ""))
+        if reset is not None and re.fullmatch(r"-?\d+(\.\d+)?", said):
+            found.append((float(said), reset))
+    return found
+
+
+def _seconds_until(said: str) -> float | None:
+    """Of `6m0s`, `120ms`, seconds, a Unix time or a date; None for anything else."""
+    try:
+        seconds = float(said)
+    except ValueError:
+        pass
+    else:
+        if not math.isfinite(seconds):
+            return None
+        # No limit lasts for thirty years, so that a larger number is a time.
+        return max(0.0, seconds - time.time() if seconds > 1e9 else seconds)
+    if re.fullmatch(rf"(?:{_DURATION})+", said):
+        return sum(float(many) * _UNITS[unit] for many, unit in re.findall(_DURATION, said))
+    try:
+        return max(0.0, datetime.fromisoformat(said).timestamp() - time.time())
     except ValueError:
         return None

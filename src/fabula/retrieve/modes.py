@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, ConfigDict
 
 from fabula.errors import SettingsError, did_you_mean
-from fabula.graph.method import Models, graphs
+from fabula.graph.method import Models, graphs, load
 from fabula.model import Filters, Hit, Passage, Vector
 from fabula.providers import Embedder, Guide, Reply
 from fabula.retrieve import collapsed, hybrid, naive
@@ -136,5 +136,5 @@ def mode(name: str) -> Mode:
 
 
 def _loaded(entry: EntryPoint) -> Mode:
-    loaded = entry.load()
+    loaded = load(entry)
     return loaded if isinstance(loaded, Mode) else Mode(loaded, f"{entry.name}, of {entry.value}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,12 +11,16 @@ from pathlib import Path
 from typing import Literal
 
 from fabula.errors import ServerError
-from fabula.server import archive, process
+from fabula.server import archive, dumps, health, process
+from fabula.server.admin import AdminTool
 from fabula.server.artifacts import read_lock
+from fabula.server.fetch import SPARE
 from fabula.server.launch import Launcher
 from fabula.server.progress import IDLE, Progress, Report, quiet
-from fabula.server.room import refused
+from fabula.server.room import check_room, refused
 from fabula.server.state import Address, Home, Remembered
+
+LOG = logging.getLogger("fabula")
 
 LOCK_PATIENCE = 600
 """Seconds."""
@@ -23,9 +28,12 @@ LOCK_PATIENCE = 600
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """How the server is; `memory`, `data` and `programs` in bytes, `pid` 0 when it is stopped."""
+    """How the server is; `memory`, `data` and `programs` in bytes, `pid` 0 when it is stopped.
 
-    state: Literal["stopped", "starting", "running"]
+    A server that is broken runs, and its database does not.
+    """
+
+    state: Literal["stopped", "starting", "running", "broken"]
     pid: int
     address: Address | None
     version: str
@@ -35,11 +43,15 @@ class Status:
 
 
 class PrivateServer:
-    """Neo4j Community on loopback, in folder `home`; `heap` and `page_cache` as 512m or 2g."""
+    """Neo4j Community on loopback, in folder `home`; `heap` and `page_cache` as 512m or 2g.
 
-    def __init__(self, home: Path, heap: str, page_cache: str) -> None:
+    With `keep_dumps` it keeps the last dumps of its graphs, at most one a day.
+    """
+
+    def __init__(self, home: Path, heap: str, page_cache: str, *, keep_dumps: bool = False) -> None:
         self._home = Home(home.expanduser().resolve())
         self._launcher = Launcher(self._home, heap, page_cache)
+        self._keeps_dumps = keep_dumps
 
     @property
     def log_file(self) -> Path:
@@ -62,7 +74,27 @@ class PrivateServer:
         if not self._home.path.is_dir():
             return False
         with self._alone(report):
-            return self._stopped(report)
+            ran = self._stopped(report)
+            if ran:
+                self._dump_daily(self._launcher.admin(report), report)
+            return ran
+
+    def mend(self, report: Report = quiet) -> Address:
+        """The address of a server whose database was down; only a new start mends that.
+
+        Raises ServerError, which says what else may be done, where it is down again.
+        """
+        with self._alone(report):
+            address = self._running()
+            if address is None or health.trouble(address):
+                self._stopped(report)
+                address = self._started(report)
+        if wrong := health.trouble(address):
+            check_room(self._home.path, SPARE)
+            cure = "`fabula db restore` puts the newest dump in its place."
+            none = "There is no dump of it; `fabula db destroy` begins again with an empty one."
+            raise ServerError(f"{wrong} See {self.log_file}. {cure if self.dumps() else none}")
+        return address
 
     def status(self) -> Status:
         """How the server is now."""
@@ -70,8 +102,10 @@ class PrivateServer:
         pid = self._pid(remembered)
         address = self._running()
         lock_list = read_lock()
+        broken = address is not None and health.trouble(address) != ""
+        running: Literal["running", "broken"] = "broken" if broken else "running"
         return Status(
-            state="running" if address else "starting" if pid else "stopped",
+            state=running if address else "starting" if pid else "stopped",
             pid=pid,
             address=address,
             version=lock_list.version,
@@ -87,7 +121,8 @@ class PrivateServer:
         with self._alone(report):
             self._stopped(report)
             try:
-                for folder in [self._home.neo4j, *([self._home.programs] if programs else [])]:
+                programs_too = [self._home.programs] if programs else []
+                for folder in [self._home.neo4j, self._home.dumps, *programs_too]:
                     if folder.is_dir():
                         shutil.rmtree(folder)
                 self._home.credentials.unlink(missing_ok=True)
@@ -136,6 +171,36 @@ class PrivateServer:
             unpacked = archive.unpacked(tool, self._launcher, file, report)
             with unpacked as scratch, self._still(report):
                 archive.put_in_place(scratch, self._home)
+
+    def keep_dump(self, report: Report = quiet) -> Path | None:
+        """A dump that is kept beside the daily ones, the server being stopped meanwhile.
+
+        None where no dumps are kept, or nothing is there.
+        """
+        with self._alone(report):
+            if not self._keeps_dumps or not archive.has_data(self._home):
+                return None
+            tool = self._launcher.admin(report)
+            with self._still(report):
+                report(Progress("Keeping a dump of all graphs"))
+                return dumps.keep(tool, self._home)
+
+    def dumps(self) -> list[Path]:
+        """The dumps that were kept, the newest first; `load` puts one back."""
+        return dumps.kept(self._home)
+
+    def _dump_daily(self, tool: AdminTool, report: Report) -> None:
+        """Keeps a dump of the server, which stands still, where one is due; never in the way."""
+        if not self._keeps_dumps:
+            return
+        try:
+            if dumps.is_due(self._home):
+                report(Progress("Keeping a dump of all graphs, as once a day"))
+                dumps.keep(tool, self._home)
+        except archive.Unrecovered:
+            LOG.info("the server was killed: a dump is kept once it was started and stopped")
+        except (ServerError, OSError) as error:
+            LOG.warning("No dump of the graphs was kept: %s", error)
 
     @contextmanager
     def _still(self, report: Report) -> Iterator[None]:
@@ -197,6 +262,7 @@ class PrivateServer:
             if not pid:
                 tool = self._launcher.admin(report)
                 self._launcher.forget_old_jars()
+                self._dump_daily(tool, report)
                 server = self._launcher.launch(tool, remembered, report)
             elif remembered is not None:
                 # Started by a process that did not live to see it ready.

@@ -85,6 +85,11 @@ class Home:
         return self.path / "state.json"
 
     @property
+    def dumps(self) -> Path:
+        """The folder of the dumps that are kept without being asked for."""
+        return self.path / "dumps"
+
+    @property
     def lock(self) -> Path:
         """Held by whoever starts, stops or destroys the server."""
         return self.path / "lock"

@@ -34,6 +34,7 @@ from fabula.store.space import (
 )
 from fabula.store.wording import in_words, reaching, refuse_old, too_large
 
+LOG = logging.getLogger("fabula")
 STALE_MS = 3_600_000
 """What was staged longer ago than this belongs to no run that is still going on."""
 LEAST_DEPTH = 50
@@ -96,9 +97,9 @@ class Store:
             ) from error
         store = cls(driver, database)
         try:
-            with reaching(uri, username, database):
-                driver.verify_connectivity()
-                rows = driver.execute_query(query("core/find_version"), database_=database).records
+            # Asked once: `execute_query` asks a database that is down for half a minute.
+            with reaching(uri, username, database), driver.session(database=database) as session:
+                rows = session.run(query("core/find_version")).data()
             refuse_old([(row["name"], row["versions"][0]) for row in rows], uri)
         except BaseException:
             driver.close()
@@ -401,11 +402,17 @@ class Store:
         self._sweep()
 
     def _sweep(self) -> None:
-        """Deletes what was switched out, and what runs that crashed have staged."""
-        before = self.moment(STALE_MS)
-        with self.session() as session:
-            session.run(query("core/clear_retired")).consume()
-            session.run(query("core/clear_staged"), before=before).consume()
+        """Deletes what was switched out, and what runs that crashed have staged.
+
+        What was to be done is done without it: where it fails, the next one does it.
+        """
+        try:
+            before = self.moment(STALE_MS)
+            with self.session() as session:
+                session.run(query("core/clear_retired")).consume()
+                session.run(query("core/clear_staged"), before=before).consume()
+        except StoreError as error:
+            LOG.warning("What was replaced is not deleted yet; the next run will. %s", error)
 
     def refuse_too_large(self, passages: int, dimensions: int) -> None:
         """Raises TooLarge for more embeddings than the server can switch in at once.

@@ -100,7 +100,7 @@ def switch(
     transaction.run(query("core/switch_in"), run=run, created=created).consume()
     for batch in _batches(out):
         rows = [_edge_row(edge) for edge in batch]
-        [tied] = transaction.run(query("core/switch_tie"), rows=rows)
+        [tied] = transaction.run(query("core/switch_tie"), collection=space.collection, rows=rows)
         if tied["edges"] != len(rows):
             raise _changed()
     return replaced

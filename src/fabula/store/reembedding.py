@@ -169,7 +169,8 @@ def flip(store: Store, space: Space) -> None:
         if not row["flipped"]:
             raise StoreError("Another `fabula reembed` took over: run the command again.")
         for start in range(0, len(rows), PAGE):
-            transaction.run(query("core/save_parts"), rows=rows[start : start + PAGE]).consume()
+            some = {"collection": space.collection, "rows": rows[start : start + PAGE]}
+            transaction.run(query("core/save_parts"), some).consume()
 
     with store.session() as session:
         session.execute_write(change)

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from neo4j.exceptions import AuthError, DriverError, Neo4jError, ServiceUnavailable
 
-from fabula.errors import StoreError, TooLarge
+from fabula.errors import DatabaseDown, StoreError, TooLarge
 
 OLDEST = (2026, 6)
 """The first Neo4j whose vector index filters by lists."""
@@ -55,6 +55,11 @@ def reaching(uri: str, username: str, database: str) -> Iterator[None]:
             raise StoreError(
                 f"The Neo4j at {uri} has no database {database!r}: check NEO4J_DATABASE."
             ) from error
+        if error.code in DatabaseDown.CODES:
+            raise DatabaseDown(
+                f"The Neo4j at {uri} runs, but its database {database!r} stopped at an error, or "
+                "can't be opened: the server's log says why."
+            ) from error
         if (error.code or "").endswith("AuthenticationRateLimit"):
             raise StoreError(
                 f"The Neo4j at {uri} was given too many wrong passwords: wait a few seconds, and "
@@ -76,6 +81,11 @@ def in_words(name: str) -> Iterator[None]:
             "`fabula doctor` tells how the server is."
         ) from error
     except Neo4jError as error:
+        if error.code in DatabaseDown.CODES:
+            raise DatabaseDown(
+                "The database stopped at an error while this ran; nothing is half written. Run the "
+                "command again: Fabula's own server is then started anew."
+            ) from error
         raise StoreError(f"Neo4j refused {name}: {error.message}") from error
     except DriverError as error:
         raise StoreError(f"Neo4j failed at {name}: {error}") from error

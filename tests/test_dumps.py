@@ -1,0 +1,125 @@
+"""Dumps that are kept without being asked for, and what a database that is down looks like."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from conftest import connect
+from fabula import Fabula
+from fabula.errors import DatabaseDown, ServerError
+from fabula.server import PrivateServer
+from fabula.store.migration import is_old
+from graphs import DIMENSIONS, MODEL, put, small_graph
+from old_graph import load
+from servers import fabula_db
+
+pytestmark = pytest.mark.server
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The folder of a private server of the test's own, whose settings keep dumps."""
+    monkeypatch.setenv("FABULA_DUMPS", "true")
+    yield tmp_path / "home"
+    PrivateServer(tmp_path / "home", "512m", "128m").destroy(programs=True)
+
+
+def titles() -> list[str]:
+    with Fabula() as fabula:
+        return [entry.title for entry in fabula.documents()]
+
+
+def put_one(source: str) -> None:
+    with Fabula() as fabula:
+        fabula.store.prepare("default", MODEL, DIMENSIONS)
+        put(fabula.store, small_graph(source))
+
+
+def age(dumps: Path, days: float) -> None:
+    for dump in dumps.iterdir():
+        os.utime(dump, (time.time() - days * 86_400,) * 2)
+
+
+def test_what_is_kept_when_and_how_it_is_put_back(home: Path) -> None:
+    put_one("a.txt")
+    fabula_db(home, "stop")
+    dumps = home / "dumps"
+    [first] = dumps.glob("*.dump")
+    assert first.stat().st_mode & 0o777 == 0o600 and dumps.stat().st_mode & 0o777 == 0o700
+    # Once a day at most, however much has changed.
+    put_one("b.txt")
+    fabula_db(home, "stop")
+    assert [*dumps.glob("*.dump")] == [first]
+    # A day later what was written is kept by the next start, and only the last three stay.
+    for year in (2001, 2002, 2003):
+        (dumps / f"{year}-01-01-000000.dump").write_bytes(b"old")
+    age(dumps, 1.1)
+    assert titles() == ["A", "B"]
+    assert len([*dumps.glob("*.dump")]) == 3 and (dumps / "2003-01-01-000000.dump").is_file()
+    assert str(first) in fabula_db(home, "status").output
+    with Fabula() as fabula:
+        fabula.remove("A", "B")
+    assert titles() == []
+    restored = fabula_db(home, "restore", "--yes")
+    assert restored.exit_code == 0, restored.output
+    assert titles() == ["A", "B"]
+
+
+def test_an_old_graph_is_dumped_before_it_is_migrated(home: Path) -> None:
+    address = PrivateServer(home, "512m", "128m").start()
+    with connect(address) as store:
+        load(store)
+    assert titles(), "migrated"
+    [dump] = (home / "dumps").glob("*.dump")
+    PrivateServer(home, "512m", "128m").load(dump)
+    address = PrivateServer(home, "512m", "128m").start()
+    with connect(address) as store:
+        assert is_old(store), "as it was before"
+
+
+def test_a_dump_that_fails_is_in_nobodys_way(home: Path, caplog: pytest.LogCaptureFixture) -> None:
+    assert "No dump was kept" in fabula_db(home, "restore", "--yes").output
+    put_one("a.txt")
+    (home / "dumps").write_text("no folder")
+    assert "Neo4j is stopped." in fabula_db(home, "stop").output
+    assert "No dump of the graphs was kept" in caplog.text
+    assert titles() == ["A"]
+
+
+def test_a_database_that_panicked_is_told_and_started_anew(home: Path) -> None:
+    """A term that Lucene refuses, written past the store, which would not take it."""
+    put_one("a.txt")
+    with Fabula() as fabula:
+        label = f"Passage{DIMENSIONS}"
+        panics = (
+            f"CYPHER 25 CREATE (n:{label} {{collection: 'default', document: 'd', kind: 'chunk', "
+            "aspect: $long, level: 0}) WITH n "
+            "CALL db.create.setNodeVectorProperty(n, 'embedding', $vector)"
+        )
+        with pytest.raises(Exception, match="apply the transaction"):
+            fabula.store.run(panics, long="a" * 40_000, vector=[1.0] + [0.0] * (DIMENSIONS - 1))
+        with pytest.raises(DatabaseDown, match="Run the command again"):
+            list(fabula.documents())
+    assert "State     broken" in fabula_db(home, "status").output
+    began = time.monotonic()
+    assert titles() == ["A"]
+    assert time.monotonic() - began < 60
+    assert "State     running" in fabula_db(home, "status").output
+
+
+def test_a_database_that_is_damaged_is_told_with_the_cure(home: Path) -> None:
+    put_one("a.txt")
+    fabula_db(home, "stop")
+    store = home / "neo4j" / "data" / "databases" / "neo4j" / "neostore"
+    store.write_bytes(b"\xff" * store.stat().st_size)
+    with pytest.raises(ServerError, match="`fabula db restore` puts the newest dump in its place"):
+        titles()
+    assert "State     broken" in fabula_db(home, "status").output
+    assert fabula_db(home, "start").exit_code == 1
+    assert fabula_db(home, "restore", "--yes").exit_code == 0
+    assert titles() == ["A"]

@@ -1,0 +1,132 @@
+"""The rate limit keeps an endpoint busy, not hammered: simulated, in no time."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from fabula.providers.rate_limit import RateLimit
+from simulated import TRIP, Bucket, Fixed, RetryAfter, Sliding, World
+
+REFUSED = 0.05
+TIMES = 1.5
+CALLS = 1500
+
+
+@pytest.mark.parametrize("retry_after", ["right", "one", "none"])
+@pytest.mark.parametrize("latency", [0.05, 0.5, 5.0])
+@pytest.mark.parametrize("callers", [16, 64])
+def test_a_limit_on_calls_at_once_is_found_and_kept(
+    retry_after: RetryAfter, latency: float, callers: int
+) -> None:
+    world = World(RateLimit(callers), CALLS, callers, latency, None, 8, retry_after).run()
+    assert world.refused_share() <= REFUSED
+    assert world.now <= TIMES * CALLS * (latency + TRIP) / 8 + latency
+
+
+@pytest.mark.parametrize("retry_after", ["right", "one", "none"])
+@pytest.mark.parametrize("at_once", [8, 1000])
+@pytest.mark.parametrize("limit", [Sliding, Fixed])
+def test_a_limit_by_the_minute_is_found_and_kept(
+    limit: type[Sliding | Fixed], at_once: int, retry_after: RetryAfter
+) -> None:
+    allows = limit(120, 60.0)
+    world = World(RateLimit(16), CALLS, 16, 0.5, allows, at_once, retry_after).run()
+    assert world.refused_share() <= REFUSED
+    assert world.now <= TIMES * (CALLS // 120) * 60
+
+
+@pytest.mark.parametrize("retry_after", ["right", "one", "none"])
+@pytest.mark.parametrize("latency", [0.5, 5.0])
+def test_a_minute_that_others_have_spent_teaches_nothing(
+    latency: float, retry_after: RetryAfter
+) -> None:
+    limit = Fixed(120, 60.0, began=0.0, spent=120)
+    world = World(RateLimit(16), CALLS, 16, latency, limit, retry_after=retry_after).run()
+    assert world.refused_share() <= REFUSED
+    assert world.now <= TIMES * (1 + CALLS // 120) * 60
+
+
+@pytest.mark.parametrize("retry_after", ["right", "one", "none"])
+@pytest.mark.parametrize("limit", [Sliding, Fixed])
+def test_a_limit_on_tokens_is_found_and_kept_whatever_a_call_takes(
+    limit: type[Sliding | Fixed], retry_after: RetryAfter
+) -> None:
+    allows, costs = limit(200_000, 60.0), (500, 3500)
+    world = World(RateLimit(16), CALLS, 16, 0.5, allows, retry_after=retry_after, costs=costs).run()
+    assert world.refused_share() <= REFUSED
+    assert world.now <= TIMES * CALLS * 2000 / 200_000 * 60
+
+
+@pytest.mark.parametrize("retry_after", ["right", "none"])
+@pytest.mark.parametrize("limit", [Bucket(60, 60.0, 60), Bucket(600, 60.0, 600)])
+def test_a_bucket_of_tokens_is_emptied_as_fast_as_it_fills(
+    limit: Bucket, retry_after: RetryAfter
+) -> None:
+    world = World(RateLimit(16), CALLS, 16, 0.5, replace(limit), 8, retry_after).run()
+    assert world.refused_share() <= REFUSED
+    assert world.now <= TIMES * CALLS * max(0.504 / 8, 1 if limit.count == 60 else 0.1)
+
+
+@pytest.mark.parametrize("latency", [0.5, 5.0])
+@pytest.mark.parametrize(
+    "limit", [Fixed(120, 60.0), Fixed(120, 60.0, 0.0, 120), Bucket(60, 60, 60)]
+)
+def test_few_calls_are_refused_from_the_first_on_where_answers_say_what_is_left(
+    limit: Fixed | Bucket, latency: float
+) -> None:
+    world = World(RateLimit(16), CALLS, 16, latency, replace(limit), headers=True).run()
+    assert len(world.refusals) <= REFUSED * CALLS
+    assert world.now <= TIMES * (1 + CALLS // limit.count) * 60
+
+
+@pytest.mark.parametrize("share", [0.01, 0.02, 0.03])
+@pytest.mark.parametrize("retry_after", ["right", "none"])
+@pytest.mark.parametrize(("callers", "latency"), [(16, 0.5), (16, 0.05), (64, 0.5)])
+def test_a_refusal_now_and_then_is_no_limit(
+    share: float, retry_after: RetryAfter, callers: int, latency: float
+) -> None:
+    world = World(
+        RateLimit(callers), CALLS, callers, latency, by_chance=share, retry_after=retry_after
+    ).run()
+    assert world.now <= TIMES * CALLS * (latency + TRIP) / callers
+
+
+@pytest.mark.parametrize("retry_after", ["right", "none"])
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_many_refusals_by_chance_slow_calls_and_starve_none(
+    seed: int, retry_after: RetryAfter
+) -> None:
+    world = World(
+        RateLimit(16), 5000, 16, 0.5, by_chance=0.1, retry_after=retry_after, seed=seed
+    ).run()
+    assert world.now <= 2 * 5000 * (0.5 + TRIP) / 16
+
+
+def test_an_endpoint_without_limits_is_not_slowed() -> None:
+    rate_limit = RateLimit(16)
+    world = World(rate_limit, CALLS, 16, 0.05).run()
+    assert (rate_limit.ceiling, rate_limit.interval, world.refusals) == (16, 0.0, [])
+
+
+def test_what_the_endpoint_asks_for_is_waited_by_all_once_three_in_a_row_were_refused() -> None:
+    rate_limit = RateLimit(16)
+    calls = [rate_limit.start(0.0) for _ in range(16)]
+    for call in calls:
+        rate_limit.accepted(0.5, call)
+    for now in (1.0, 2.0, 3.0):
+        assert rate_limit.wait(now) == 0
+        rate_limit.refused(now + 0.1, rate_limit.start(now), 30.0)
+    assert rate_limit.wait(3.1) == pytest.approx(30)
+    assert rate_limit.wait(33.2) == 0
+
+
+def test_time_in_which_nobody_asks_is_no_slow_rate() -> None:
+    rate_limit = RateLimit(16)
+    for n in range(50):
+        rate_limit.accepted(60.0 * n + 1, rate_limit.start(60.0 * n))
+    while rate_limit.wait(3000.0) == 0:
+        rate_limit.refused(3000.0, rate_limit.start(3000.0), None)
+    rate_limit.accepted(3002.0, rate_limit.start(3001.0))
+    assert 0 < rate_limit.interval < 2

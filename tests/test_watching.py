@@ -1,0 +1,115 @@
+"""What is shown of work while it goes on: bars on a terminal, lines in a pipe."""
+
+from __future__ import annotations
+
+import io
+import re
+from contextlib import redirect_stdout
+
+import pytest
+
+from fabula.cli import watching
+from fabula.cli.watching import Watching
+from fabula.errors import FabulaError
+from fabula.ingest import Outcome
+from fabula.model import Usage
+
+
+class Terminal(io.StringIO):
+    """What a terminal is sent."""
+
+    def isatty(self) -> bool:
+        return True
+
+    def said(self) -> str:
+        return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", self.getvalue())
+
+
+@pytest.fixture(autouse=True)
+def wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Terminals are of 120 columns."""
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "120")
+
+
+def failed(source: str) -> Outcome:
+    return Outcome(source, "failed", error=FabulaError("no such file"))
+
+
+def test_a_step_on_a_terminal_is_a_bar_that_goes_when_it_is_done() -> None:
+    with redirect_stdout(Terminal()) as terminal, Watching() as one:
+        one.expect(2)
+        steps = one.begin("books/winter.txt")
+        steps.expect("chunks", 1)
+        steps.expect("chunks", 2)
+        steps.done("chunks", Usage(7))
+        one.bars.refresh()
+        assert re.search(r"documents .* 0/2", terminal.said())
+        assert re.search(r"winter.txt: chunks .* 1/3 .* 7 calls", terminal.said())
+        steps.done("chunks", Usage(8))
+        steps.done("chunks", Usage(9))
+        terminal.truncate(0)
+        one.bars.refresh()
+        assert "chunks" not in terminal.said()
+        one.end(failed("books/winter.txt"))
+        one.bars.refresh()
+        assert re.search(r"documents .* 1/2", terminal.said())
+    assert "failed     no such file" in terminal.said()
+
+
+def test_the_bars_of_a_document_that_failed_go_too() -> None:
+    with redirect_stdout(Terminal()) as terminal, Watching() as one:
+        one.begin("winter.txt").expect("chunks", 3)
+        one.end(failed("winter.txt"))
+        terminal.truncate(0)
+        one.bars.refresh()
+        assert "chunks" not in terminal.said()
+
+
+def test_a_bar_that_is_to_stay_stays() -> None:
+    with redirect_stdout(Terminal()) as terminal, Watching(stay=True) as one:
+        steps = one.begin("tree")
+        steps.expect("texts", 1)
+        steps.done("texts", Usage())
+    assert re.search(r"tree: texts .* 1/1", terminal.said().splitlines()[-1])
+
+
+def test_where_there_is_no_terminal_a_line_now_and_then_says_all_steps(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Watching() as one:
+        one.expect(2)
+        steps = one.begin("books/winter.txt")
+        steps.expect("chunks", 4)
+        steps.expect("summaries", 2)
+        steps.done("chunks", Usage())
+        assert capsys.readouterr().out == "2 documents\n"
+        monkeypatch.setattr(watching, "EVERY", 0.0)
+        steps.done("chunks", Usage(1, 5, 2))
+        assert re.fullmatch(
+            r"winter.txt: chunks 2/4, summaries 0/2; 1 calls, .* tokens; about \d+ s left of these",
+            capsys.readouterr().out.strip(),
+        )
+        one.end(failed("books/winter.txt"))
+    assert capsys.readouterr().out == "failed     no such file\n"
+
+
+def test_in_a_pipe_what_is_to_stay_has_a_line_when_it_is_done(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with Watching(stay=True) as one:
+        steps = one.begin("tree")
+        steps.expect("texts", 2)
+        steps.done("texts", Usage())
+        steps.done("texts", Usage())
+    assert capsys.readouterr().out == "tree: texts 2/2\n"
+
+
+def test_whoever_stops_is_told_how_far_it_was() -> None:
+    with Watching() as one:
+        for number, source in enumerate(("a", "b", "c")):
+            steps = one.begin(source)
+            steps.expect("chunks", 1)
+            steps.done("chunks", Usage(number))
+        one.end(failed("a"))
+    assert one.so_far() == ("1 document is done, 2 were under way; 3 model replies were paid for")
