@@ -24,7 +24,7 @@ HOMES: dict[str, str | tuple[str, ...]] = {
     "lxml": "load/",
     "markdown_it": ("load/", "experiments/report/page.py"),
     "matplotlib": "experiments/report/figures.py",
-    "neo4j": "store/",
+    "neo4j": ("store/", "server/health.py"),
     "nltk": "experiments/metrics/overlap.py",
     "openai": "providers/endpoint.py",
     "platformdirs": "settings.py",
