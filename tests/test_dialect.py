@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from endpoint import Endpoint as Server
-
 from fabula.providers import Prompt
 from fabula.providers.dialect import Dialect, refused_parameter
 from fabula.providers.wire import without_thoughts

@@ -20,7 +20,6 @@ from . import messages
 from .faults import Fault, Plan, none
 from .model import vector
 
-
 Complaint = tuple[int, Any]
 
 
@@ -223,14 +222,7 @@ class _Handler(BaseHTTPRequestHandler):
         if endpoint.models is not None and body["model"] not in endpoint.models:
             name = body["model"]
             raise _Refusal(404, f"The model '{name}' does not exist", code="model_not_found")
-        for name, complaint in endpoint.complaints.items():
-            if _has(body, name):
-                raise _Spoken(*complaint)
-        for name in endpoint.refuses:
-            param = name.partition("=")[0]
-            if _has(body, name):
-                message = f"Unsupported parameter: '{param}' is not supported with this model."
-                raise _Refusal(400, message, code="unsupported_parameter", param=param)
+        self._check_parameters(body)
         if crowded or fault == "rate_limit":
             wait = endpoint.retry_after
             raise _Refusal(429, "Rate limit reached", code="rate_limit", retry_after=wait)
@@ -243,6 +235,17 @@ class _Handler(BaseHTTPRequestHandler):
         if fault == "context":
             message = "This model's maximum context length is 9 tokens, see max_tokens."
             raise _Refusal(400, message, code="context_length_exceeded", param="messages")
+
+    def _check_parameters(self, body: dict[str, Any]) -> None:
+        endpoint = self.server.endpoint
+        for name, complaint in endpoint.complaints.items():
+            if _has(body, name):
+                raise _Spoken(*complaint)
+        for name in endpoint.refuses:
+            param = name.partition("=")[0]
+            if _has(body, name):
+                message = f"Unsupported parameter: '{param}' is not supported with this model."
+                raise _Refusal(400, message, code="unsupported_parameter", param=param)
 
     def _answer(self, body: dict[str, Any], fault: Fault | None) -> None:
         if fault == "web_page":

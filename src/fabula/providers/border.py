@@ -88,7 +88,8 @@ class Border:
         basic = base64.b64encode(unquote(user).encode()).decode() if user else ""
         known = {key, user, password, unquote(password), basic} - {"none"}
         secrets = sorted((one for one in known if len(one) >= SHORTEST_SECRET), key=len)
-        self._secret = re.compile("|".join(map(re.escape, reversed(secrets))) or r"(?!)")
+        known_by = "|".join(map(re.escape, reversed(secrets)))
+        self._secret = re.compile(known_by or r"(?!)", re.IGNORECASE)
 
     def client(self, timeout: openai.Timeout) -> httpx2.Client:
         """A client whose connections and answers are held to the bounds of each call."""

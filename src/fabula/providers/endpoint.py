@@ -384,26 +384,13 @@ class Endpoint:
         try:
             yield
         except _Complaint as error:
-            trouble, after = error.trouble, wait_asked(error.headers)
-            message = trouble.explained(self.url, role)
-            if not trouble.passing:
-                # Where the model has answered, what is refused now is this one text.
-                own = trouble.filtered or (
-                    role.model in self._answered and trouble.about_request(role.model)
-                )
-                raise (BadReply if own else ModelError)(message) from error
-            if after is not None and after > LONGEST_WAIT:
-                wait = f"It asks to wait {after / 60:.0f} minutes: try again then."
-                raise ModelError(f"{message} {wait}") from error
-            if trouble.status == 429:
-                self._limiter.refused(call, after)
-                raise _Refused(message, after) from error
-            raise _Passing(message, after) from error
+            raise self._outcome(error, role, call) from error
         except Elsewhere as error:
             kind = _Unusable if role.model in self._answered else ModelError
-            raise kind(f"{self.url} can't be used: {error}.") from error
+            raise kind(f"{self.url} can't be used: {self._border.line(error)}.") from error
         except Unfit as error:
-            raise _Unusable(f"{self.url} sent what can't be used: {error}.") from error
+            why = self._border.line(error)
+            raise _Unusable(f"{self.url} sent what can't be used: {why}.") from error
         except openai.APITimeoutError as error:
             # A small server that is asked too much at once answers late, not with 429.
             self._limiter.late(call)
@@ -419,6 +406,23 @@ class Endpoint:
             raise _Passing(message) from error
         except _BROKEN as error:
             raise _Passing(f"{self.url} failed: {self._border.line(error)}") from error
+
+    def _outcome(self, complaint: _Complaint, role: Role, call: Call) -> ModelError:
+        """What an error that the endpoint answered with is for the call."""
+        trouble, after = complaint.trouble, wait_asked(complaint.headers)
+        message = trouble.explained(self.url, role)
+        if not trouble.passing:
+            # Where the model has answered, what is refused now is this one text.
+            has_answered = role.model in self._answered
+            own = trouble.filtered or (has_answered and trouble.about_request(role.model))
+            return (BadReply if own else ModelError)(message)
+        if after is not None and after > LONGEST_WAIT:
+            wait = f"It asks to wait {after / 60:.0f} minutes: try again then."
+            return ModelError(f"{message} {wait}")
+        if trouble.status == 429:
+            self._limiter.refused(call, after)
+            return _Refused(message, after)
+        return _Passing(message, after)
 
     def _patiently(self, work: Callable[[], Result], role: Role, tries: Tries) -> Result:
         """`work`, tried again while its trouble may pass."""
