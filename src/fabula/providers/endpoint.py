@@ -72,11 +72,13 @@ class _Unusable(_Passing):
 
 
 class _Complaint(Exception):
-    """An error that the endpoint answered with."""
+    """An error that the endpoint answered with; `within` an answer, or instead of one."""
 
-    def __init__(self, trouble: Trouble, headers: Mapping[str, str]) -> None:
+    def __init__(
+        self, trouble: Trouble, headers: Mapping[str, str], *, within: bool = False
+    ) -> None:
         super().__init__(trouble.message)
-        self.trouble, self.headers = trouble, headers
+        self.trouble, self.headers, self.within = trouble, headers, within
 
 
 class Endpoint:
@@ -219,10 +221,10 @@ class Endpoint:
                 finished = finished or ends(event)
                 arrived.put(event)
         except (*_BROKEN, Unfit) as error:
-            why = self._border.line(error)
-            raise ModelError(f"{self.url} cut the answer short: {why}") from error
+            why = self._border.line(error).rstrip(".")
+            raise BadReply(f"{self.url} cut the answer short: {why}.") from error
         if not finished:
-            raise ModelError(f"{self.url} cut the answer short: ask again.")
+            raise BadReply(f"{self.url} cut the answer short: ask again.")
 
     def leave_room(self, role: Role, used: Dialect) -> bool:
         """Whether a model that spent its reply on thinking is to be asked again, with more.
@@ -329,7 +331,7 @@ class Endpoint:
             trouble = Trouble.of(500, answer)
             if re.fullmatch(r"[45]\d\d", trouble.code):
                 trouble = replace(trouble, status=int(trouble.code))
-            raise _Complaint(trouble, response.headers)
+            raise _Complaint(trouble, response.headers, within=True)
         return answer
 
     def _complaint(self, response: httpx2.Response) -> _Complaint:
@@ -405,15 +407,16 @@ class Endpoint:
                 raise _Unusable(message) from error
             raise _Passing(message) from error
         except _BROKEN as error:
-            raise _Passing(f"{self.url} failed: {self._border.line(error)}") from error
+            why = self._border.line(error).rstrip(".")
+            raise _Unusable(f"{self.url} failed: {why}.") from error
 
     def _outcome(self, complaint: _Complaint, role: Role, call: Call) -> ModelError:
         """What an error that the endpoint answered with is for the call."""
         trouble, after = complaint.trouble, wait_asked(complaint.headers)
-        message = trouble.explained(self.url, role)
+        message = self._border.text(trouble.explained(self.url, role))
+        has_answered = role.model in self._answered
         if not trouble.passing:
             # Where the model has answered, what is refused now is this one text.
-            has_answered = role.model in self._answered
             own = trouble.filtered or (has_answered and trouble.about_request(role.model))
             return (BadReply if own else ModelError)(message)
         if after is not None and after > LONGEST_WAIT:
@@ -422,6 +425,8 @@ class Endpoint:
         if trouble.status == 429:
             self._limiter.refused(call, after)
             return _Refused(message, after)
+        if complaint.within and has_answered:
+            return _Unusable(message, after)
         return _Passing(message, after)
 
     def _patiently(self, work: Callable[[], Result], role: Role, tries: Tries) -> Result:
