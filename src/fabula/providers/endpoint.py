@@ -269,7 +269,8 @@ class Endpoint:
                 if found is None:
                     raise
                 answer, better = found
-                refused += [one for one in sent(said) if one not in sent(body(better))]
+                after = body(better)
+                refused += [one for one in sent(said) if said[one] != after.get(one)]
                 dialect = better
                 break
         taken.update(sent(body(dialect)))

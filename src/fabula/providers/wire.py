@@ -87,7 +87,8 @@ def without_thoughts(text: str) -> str:
 def no_text(model: str, reason: object, refusal: str) -> str:
     """Why a reply has no text: a refusal, the filter, thinking, or no reason at all."""
     if refusal:
-        return f"{model} declined: {' '.join(refusal.split())[:300]}"
+        why = " ".join(refusal.split())[:300].rstrip(".")
+        return f"{model} declined: {why}."
     if reason == "content_filter":
         return f"{model}'s reply was withheld by the endpoint's content filter."
     if reason == "length":
