@@ -404,7 +404,8 @@ class Endpoint:
             cause = error.__cause__ or error
             why = self._border.line(cause)
             message = f"{self.url} can't be reached, or hung up: {why} (OPENAI_BASE_URL)."
-            if isinstance(cause, httpx2.RemoteProtocolError):
+            # What always hangs up is not there; one that has answered sent something odd.
+            if isinstance(cause, httpx2.RemoteProtocolError) and role.model in self._answered:
                 raise _Unusable(message) from error
             raise _Passing(message) from error
         except _BROKEN as error:
