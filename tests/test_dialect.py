@@ -1,15 +1,21 @@
 """What real endpoints say when they refuse a parameter, and what is tried next."""
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from endpoint import Endpoint as Server
 from fabula.providers import Prompt
 from fabula.providers.dialect import Dialect, refused_parameter
 from fabula.providers.wire import without_thoughts
 from fabula.shapes import DetailsReply
+from reach import DETAILS, chat, text_of
 
 PROMPT = Prompt("Be brief.", "Who?", 100, 0.5, DetailsReply)
+COMPLAINTS = json.loads((Path(__file__).parent / "data" / "complaints.json").read_text())
+"""What servers answered, and where that was found."""
 BODY: dict[str, Any] = Dialect().chat("m", PROMPT, stream=True)
 
 
@@ -43,7 +49,6 @@ BODY: dict[str, Any] = Dialect().chat("m", PROMPT, stream=True)
         (None, "`temperature` is deprecated for this model.", "temperature"),
         ("messages", "Invalid 'messages': array too long.", None),
         ("max_tokens", "max_tokens is too large: 4300. It supports at most 4096.", None),
-        (None, "The room's temperature was mild.", None),
         (None, "Unknown parameter: 'logit_bias'.", None),
     ],
 )
@@ -70,3 +75,28 @@ def test_thoughts_before_a_reply_are_taken_off() -> None:
     assert without_thoughts("<think>\nHm.\n</think>\n\nMarley.").strip() == "Marley."
     assert without_thoughts("Marley </think> stays.") == "Marley </think> stays."
     assert without_thoughts("<think>Hm, and on and on") == ""
+
+
+@pytest.mark.parametrize("said", COMPLAINTS, ids=lambda said: said["server"])
+@pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
+def test_what_a_real_server_refused_is_left_out_and_remembered(
+    said: dict[str, Any], streamed: bool
+) -> None:
+    complaint = (said["status"], said["body"])
+    # What a server without json_object says is asked for only where json_schema is refused, too.
+    others = {"response_format=json_schema"} if said["refuses"].endswith("object") else set()
+    with Server(complaints={said["refuses"]: complaint}, refuses=others) as server:
+        one = chat(server)
+        for _ in range(2):
+            calls = server.calls
+            if streamed:
+                assert "Marley" in text_of(one.stream(DETAILS))
+            else:
+                assert "Marley" in one.complete(DETAILS).text
+    name, _, value = said["refuses"].partition("=")
+    last = server.bodies[-1]
+    assert server.calls == calls + 1, "it is remembered"
+    assert (last.get(name) or {}).get("type") != value if value else name not in last
+    if streamed or name != "stream_options":
+        lost = {"temperature", "max_tokens", "response_format"} - last.keys() - {name}
+        assert not lost - {"response_format" if others else ""}, "nothing else is left out"

@@ -9,6 +9,7 @@ from functools import partial
 
 from fabula.collection import Collection
 from fabula.errors import FabulaError
+from fabula.providers.address import shown_url
 from fabula.settings import OFFLINE, STATIC, Settings
 from fabula.store import Store, schema
 from fabula.store.space import refuse_other_model
@@ -51,7 +52,7 @@ def _python() -> Check:
 def _keys(settings: Settings) -> Check:
     if settings.base_url:
         key = "with a key" if settings.api_key else "without a key"
-        return Check("endpoint", True, f"{settings.base_url}, {key}")
+        return Check("endpoint", True, f"{shown_url(settings.base_url)}, {key}")
     if settings.api_key:
         return Check("endpoint", True, "OpenAI's, with the key of OPENAI_API_KEY")
     if not (settings.offline and settings.embedding_model == STATIC):

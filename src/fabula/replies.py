@@ -14,6 +14,7 @@ from fabula import tokens
 from fabula.errors import BadReply, first_problem
 from fabula.prompts import prompt
 from fabula.providers import Chat, Prompt
+from fabula.providers.clean import clean_json
 from fabula.shapes import (
     AspectsReply,
     DetailsReply,
@@ -25,6 +26,8 @@ from fabula.shapes import (
 
 QUOTED = 1000
 """Characters of a bad reply that the model is shown again."""
+REPAIRED, NESTED = 50_000, 1_000
+"""Characters and brackets of broken JSON; repairing takes a second then, and their squares."""
 ALIKE = 0.7
 """Share of the shorter detail's words from which another with them says the same."""
 
@@ -51,7 +54,7 @@ def ask(chat: Chat, asked: Prompt, read: Callable[[str], Result], attempts: int 
             reply = said(chat, again)
             return read(reply)
         except BadReply as error:
-            refused = str(error)
+            refused = " ".join(str(error).split())[:QUOTED]
             chat.reject(asked, forget=True)
             trouble = prompt("again", error=refused, reply=reply[:QUOTED] or "(nothing)")
             again = replace(asked, correction=f"\n\n{trouble}")
@@ -222,14 +225,18 @@ def _distinct(texts: Sequence[str]) -> tuple[str, ...]:
 
 def _json(text: str) -> Any:
     # Besides what is no JSON, Python refuses too deep a nesting and too long a number.
+    # What it has escaped, as ESC or half a surrogate pair, is in its texts only now.
     try:
-        return json.loads(text)
+        return clean_json(json.loads(text))
     except (ValueError, RecursionError):
         import json_repair
 
         begin = min(place for place in (text.find("{"), text.find("[")) if place >= 0)
+        broken = text[begin:]
+        if len(broken) > REPAIRED or broken.count("{") + broken.count("[") > NESTED:
+            raise BadReply("That is no JSON, and too long to be repaired.") from None
         try:
-            return json_repair.loads(text[begin:])
+            return clean_json(json_repair.loads(broken))
         except (ValueError, RecursionError) as error:
             raise BadReply(f"That is no JSON: {error}.") from error
 

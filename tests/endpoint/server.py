@@ -8,7 +8,7 @@ import hashlib
 import json
 import threading
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -19,6 +19,8 @@ import numpy as np
 from . import messages
 from .faults import Fault, Plan, none
 from .model import vector
+
+Complaint = tuple[int, Any]
 
 
 @dataclass
@@ -36,6 +38,11 @@ class Endpoint:
     key: str | None = None
     models: Collection[str] | None = None
     refuses: Collection[str] = ()
+    complaints: Mapping[str, Complaint] = field(default_factory=dict)
+    """What it answers where it is sent such a parameter: a status, and a body as it is."""
+    raw: Callable[[int, dict[str, Any]], Iterable[bytes | float] | None] = lambda *_: None
+    """What the call of this number and body is answered with instead: all that goes over the
+    connection, and seconds to pause in between."""
     most_at_once: int = 1_000_000
     retry_after: str | None = "0.05"
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -115,6 +122,12 @@ class Endpoint:
             self.refused += refused
 
 
+def _has(body: dict[str, Any], name: str) -> bool:
+    """Whether a body has the parameter `name`, or `name=type`."""
+    param, _, value = name.partition("=")
+    return param in body and (not value or body[param].get("type") == value)
+
+
 def _shared(one: str, other: str) -> int:
     """The length of the beginning that two texts share."""
     pairs = enumerate(zip(one, other, strict=False))
@@ -146,6 +159,13 @@ class _Refusal(Exception):
         self.status, self.body, self.retry_after = status, {"error": error}, retry_after
 
 
+class _Spoken(Exception):
+    """An answer to give as it is."""
+
+    def __init__(self, status: int, body: Any) -> None:
+        self.status, self.body = status, body
+
+
 class _Cut(Exception):
     """The connection is to end now."""
 
@@ -169,6 +189,7 @@ class _Handler(BaseHTTPRequestHandler):
         fault, crowded = endpoint.enter(body)
         refused = True
         try:
+            self._attack(endpoint.raw(endpoint.calls, body))
             self._check(body, fault, crowded=crowded)
             time.sleep(endpoint.delay + (1.0 if fault == "slow" else 0.0))
             self._answer(body, fault)
@@ -176,10 +197,23 @@ class _Handler(BaseHTTPRequestHandler):
             endpoint.answered(body)
         except _Refusal as refusal:
             self._send(refusal.status, refusal.body, retry_after=refusal.retry_after)
+        except _Spoken as spoken:
+            self._send(spoken.status, spoken.body)
         except _Cut:
             self.close_connection = True
         finally:
             endpoint.leave(refused=refused)
+
+    def _attack(self, raw: Iterable[bytes | float] | None) -> None:
+        if raw is None:
+            return
+        for part in raw:
+            if isinstance(part, bytes):
+                self.wfile.write(part)
+                self.wfile.flush()
+            else:
+                time.sleep(part)
+        raise _Cut
 
     def _check(self, body: dict[str, Any], fault: Fault | None, *, crowded: bool) -> None:
         endpoint = self.server.endpoint
@@ -188,11 +222,7 @@ class _Handler(BaseHTTPRequestHandler):
         if endpoint.models is not None and body["model"] not in endpoint.models:
             name = body["model"]
             raise _Refusal(404, f"The model '{name}' does not exist", code="model_not_found")
-        for name in endpoint.refuses:
-            param, _, value = name.partition("=")
-            if param in body and (not value or body[param].get("type") == value):
-                message = f"Unsupported parameter: '{param}' is not supported with this model."
-                raise _Refusal(400, message, code="unsupported_parameter", param=param)
+        self._check_parameters(body)
         if crowded or fault == "rate_limit":
             wait = endpoint.retry_after
             raise _Refusal(429, "Rate limit reached", code="rate_limit", retry_after=wait)
@@ -205,6 +235,17 @@ class _Handler(BaseHTTPRequestHandler):
         if fault == "context":
             message = "This model's maximum context length is 9 tokens, see max_tokens."
             raise _Refusal(400, message, code="context_length_exceeded", param="messages")
+
+    def _check_parameters(self, body: dict[str, Any]) -> None:
+        endpoint = self.server.endpoint
+        for name, complaint in endpoint.complaints.items():
+            if _has(body, name):
+                raise _Spoken(*complaint)
+        for name in endpoint.refuses:
+            param = name.partition("=")[0]
+            if _has(body, name):
+                message = f"Unsupported parameter: '{param}' is not supported with this model."
+                raise _Refusal(400, message, code="unsupported_parameter", param=param)
 
     def _answer(self, body: dict[str, Any], fault: Fault | None) -> None:
         if fault == "web_page":

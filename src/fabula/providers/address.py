@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from urllib.parse import urlsplit, urlunsplit
 
 from fabula.errors import SettingsError
@@ -21,10 +22,17 @@ def checked_url(url: str | None) -> str:
     except ValueError:
         good = False
     if not good:
-        raise SettingsError(f"OPENAI_BASE_URL = {url!r}: expected http://... or https://...")
+        raise SettingsError(
+            f"OPENAI_BASE_URL = {shown_url(url)!r}: expected http://... or https://..."
+        )
     user, at, place = parts.netloc.rpartition("@")
     place = place.lower().removesuffix(USUAL_PORTS[parts.scheme])
     return urlunsplit(parts._replace(netloc=f"{user}{at}{place}")).rstrip("/")
+
+
+def shown_url(url: str) -> str:
+    """`url` without the name and the password that it may have, for a message."""
+    return re.sub(r"(?<=//).*@", "", url)
 
 
 def checked_key(key: str | None) -> str:

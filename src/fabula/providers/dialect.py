@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -16,11 +16,6 @@ if TYPE_CHECKING:
 THINKING = 4096
 """Tokens on top for a model that thinks: endpoints count thoughts to the reply's limit."""
 TOO_MUCH = re.compile(r"too (?:large|big|high|many)|at most|maximum|exceed", re.IGNORECASE)
-COMPLAINT = re.compile(
-    r"unsupported|not support|n.t support|unrecogni[sz]ed|unknown|unexpected|extra|not permitted"
-    r"|not allowed|not available|unavailable|must be|invalid|deprecated|forbidden",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +59,18 @@ class Dialect:
             body["encoding_format"] = "base64"
         return body
 
+    def alternatives(self, body: Mapping[str, Any], taken: Collection[str]) -> list[Self]:
+        """What to try where `body` is refused and nobody says why, those that lose least first.
+
+        Each parameter in turn is left out, but those `taken` before; at last, all of them.
+        """
+        suspects = [name for name in sent(body) if name not in taken]
+        found, bare = [], self
+        for name in suspects:
+            found += [self.without(name), self.without(name).without(name)]
+            bare = bare.without(name).without(name)
+        return [one for one in dict.fromkeys([*found, bare]) if one != self]
+
     def without(self, parameter: str) -> Self:
         """The next thing to try once `parameter` was refused."""
         match parameter:
@@ -105,28 +112,32 @@ OPTIONAL = (
     "encoding_format",
 )
 """In the order looked for: a complaint may name, after the one refused, the one to use."""
+LIMITS = ("max_tokens", "max_completion_tokens")
 
 
-def refused_parameter(named: str | None, message: str, body: dict[str, Any]) -> str | None:
-    """Which parameter of `body` an endpoint's complaint refuses; None where it is of another kind.
+def sent(body: Mapping[str, Any]) -> list[str]:
+    """The optional parameters of a body."""
+    return [name for name in OPTIONAL if name in body]
 
-    `named` is the error's `param`, where it has one; else the message must name it. A parameter
-    whose value is too large is not refused itself.
+
+def refused_parameter(named: str | None, message: str, body: Mapping[str, Any]) -> str | None:
+    """Which parameter of `body` an endpoint's complaint names; None where it names none.
+
+    `named` is the error's `param`, where it has one; else it is the first that the message names.
+    A limit that is too large is not refused itself.
     """
+    names = sent(body)
     if TOO_MUCH.search(message):
-        return None
-    sent = [name for name in OPTIONAL if name in body]
+        names = [name for name in names if name not in LIMITS]
     if named:
-        for name in sent:
+        for name in names:
             if named == name or named.startswith(f"{name}."):
                 return name
-    if COMPLAINT.search(message):
-        places = {name: match.start() for name in sent if (match := _named(name, message))}
-        if places:
-            return min(places, key=places.__getitem__)
-    return None
+    places = {name: match.start() for name in names if (match := _named(name, message))}
+    return min(places, key=places.__getitem__) if places else None
 
 
 def _named(name: str, message: str) -> re.Match[str] | None:
-    extra = "|json_schema|json_object" if name == "response_format" else ""
-    return re.search(rf"(?<!\w)(?:{name}{extra})(?!\w)", message)
+    words = name.replace("_", "[_ -]?")
+    extra = "s?|json[_ ]schema|json_object" if name == "response_format" else ""
+    return re.search(rf"(?<!\w)(?:{words}{extra})(?!\w)", message, re.IGNORECASE)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import queue
 import random
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -18,12 +18,21 @@ import openai
 import tenacity
 
 from fabula.errors import BadReply, ModelError
-from fabula.providers.address import checked_key, checked_url
-from fabula.providers.dialect import Dialect, refused_parameter
+from fabula.providers.address import checked_key, checked_url, shown_url
+from fabula.providers.border import (
+    BYTES_A_TEXT,
+    MOST_BYTES,
+    WHOLE,
+    Border,
+    Bounds,
+    Elsewhere,
+    Unfit,
+)
+from fabula.providers.dialect import Dialect, refused_parameter, sent
 from fabula.providers.limiter import Limiter, Patience
 from fabula.providers.rate_limit import Call
-from fabula.providers.trouble import Role, Tries, Trouble, allowances, wait_asked
-from fabula.providers.wire import Json, ends, says
+from fabula.providers.trouble import PASSING, Role, Tries, Trouble, allowances, wait_asked
+from fabula.providers.wire import Json, ends, part, says
 
 LOG = logging.getLogger("fabula")
 CONNECT_SECONDS = 10.0
@@ -39,7 +48,7 @@ WARN_EVERY = 30.0
 Body = Callable[[Dialect], Json]
 """Makes a request's body in the words that the model accepts."""
 _EVENTS = openai.Stream[Any]
-_BROKEN = (openai.APIError, httpx2.TransportError, json.JSONDecodeError)
+_BROKEN = (openai.APIError, httpx2.TransportError)
 """A connection or an answer that ends too early; some clients let their transport's errors out."""
 _Arrived = queue.SimpleQueue[Json | BaseException | None]
 """Events of a stream; then why it ended too early, or None."""
@@ -58,6 +67,20 @@ class _Refused(_Passing):
     """A call too many; its next try waits for its turn."""
 
 
+class _Unusable(_Passing):
+    """An answer that can't be used: it fails its own call, as the next one may be well."""
+
+
+class _Complaint(Exception):
+    """An error that the endpoint answered with; `within` an answer, or instead of one."""
+
+    def __init__(
+        self, trouble: Trouble, headers: Mapping[str, str], *, within: bool = False
+    ) -> None:
+        super().__init__(trouble.message)
+        self.trouble, self.headers, self.within = trouble, headers, within
+
+
 class Endpoint:
     """One endpoint: one client for all threads, whose calls share one limiter."""
 
@@ -68,14 +91,16 @@ class Endpoint:
         limiter: Limiter,
         patience: Patience,
     ) -> None:
-        self.url = checked_url(base_url)
+        url, key = checked_url(base_url), checked_key(api_key)
+        self.url = shown_url(url)
         self._patience, self._limiter = patience, limiter
+        self._border = Border(url, key)
+        timeout = openai.Timeout(patience.timeout, connect=min(patience.timeout, CONNECT_SECONDS))
         self._client = openai.OpenAI(
-            base_url=self.url,
-            api_key=checked_key(api_key),
-            timeout=openai.Timeout(
-                patience.timeout, connect=min(patience.timeout, CONNECT_SECONDS)
-            ),
+            base_url=url,
+            api_key=key,
+            timeout=timeout,
+            http_client=self._border.client(timeout),
             # The client retries twice by itself; retries have one home, `_retrying`.
             max_retries=0,
         )
@@ -84,6 +109,8 @@ class Endpoint:
         self._leaving = threading.Lock()
         self._under_way, self._is_closed = 0, False
         self._answered: set[str] = set()
+        self._taken: dict[str, set[str]] = {}
+        """The optional parameters that each model has been asked with and answered."""
         self._warned_at = -WARN_EVERY
 
     def close(self) -> None:
@@ -120,16 +147,14 @@ class Endpoint:
 
         def once() -> Json:
             with self._turn() as call, self._translating(role, call):
-                answer = self._post(path, role, body, call, stream=False)
+                answer = self._post(path, role, body, call, tries, stream=False)
                 if not isinstance(answer, dict):
                     # A proxy's page in the middle of a run goes as it came.
                     has_answered = role.model in self._answered
-                    raise (_Passing if has_answered else ModelError)(
+                    raise (_Unusable if has_answered else ModelError)(
                         f"{self.url} does not answer as an OpenAI-compatible endpoint: "
                         "check OPENAI_BASE_URL, which often ends with /v1."
                     )
-                if answer.get("error"):
-                    raise _Passing(f"{self.url} failed: {str(answer['error'])[:300]}")
                 return answer
 
         return self._patiently(once, role, tries)
@@ -140,7 +165,9 @@ class Endpoint:
         A thread of its own takes them in as they come, so that a reader who pauses holds no turn.
         One who stops ends the call at the next event.
         """
-        first, rest, turn = self._patiently(lambda: self._open(path, role, body), role, tries)
+        first, rest, turn = self._patiently(
+            lambda: self._open(path, role, body, tries), role, tries
+        )
         # No bound: a reply has its own, and a reader that it waited for would hold the turn.
         arrived: _Arrived = queue.SimpleQueue()
         left = threading.Event()
@@ -165,7 +192,7 @@ class Endpoint:
             left.set()
 
     def _open(
-        self, path: str, role: Role, body: Body
+        self, path: str, role: Role, body: Body, tries: Tries
     ) -> tuple[list[Json], Iterator[Json], ExitStack]:
         """A stream's events until one says something, those that follow, and the turn they take.
 
@@ -174,14 +201,14 @@ class Endpoint:
         with ExitStack() as turn:
             call = turn.enter_context(self._turn())
             with self._translating(role, call):
-                stream = self._post(path, role, body, call, stream=True)
+                stream, bounds = self._post(path, role, body, call, tries, stream=True)
                 turn.callback(stream.close)
-                events, silent = iter(stream), []
+                events, silent = self._read(stream, bounds), []
                 for event in events:
                     silent.append(event)
                     if says(event):
                         return silent, events, turn.pop_all()
-                raise _Passing(f"{self.url} sent nothing.")
+                raise _Unusable(f"{self.url} sent nothing.")
 
     def _take_in(
         self, events: Iterator[Json], arrived: _Arrived, left: threading.Event, *, finished: bool
@@ -193,10 +220,11 @@ class Endpoint:
                     return
                 finished = finished or ends(event)
                 arrived.put(event)
-        except _BROKEN as error:
-            raise ModelError(f"{self.url} cut the answer short: {error}") from error
+        except (*_BROKEN, Unfit) as error:
+            why = self._border.line(error).rstrip(".")
+            raise BadReply(f"{self.url} cut the answer short: {why}.") from error
         if not finished:
-            raise ModelError(f"{self.url} cut the answer short: ask again.")
+            raise BadReply(f"{self.url} cut the answer short: ask again.")
 
     def leave_room(self, role: Role, used: Dialect) -> bool:
         """Whether a model that spent its reply on thinking is to be asked again, with more.
@@ -208,31 +236,134 @@ class Endpoint:
         self._learn(role, used, replace(used, thinks=True), "it thinks before it replies")
         return True
 
-    def _post(self, path: str, role: Role, body: Body, call: Call, *, stream: bool) -> Any:
-        """One request, put otherwise as long as the endpoint refuses a parameter of it."""
+    def _post(
+        self, path: str, role: Role, body: Body, call: Call, tries: Tries, *, stream: bool
+    ) -> Any:
+        """One request, put otherwise as long as the endpoint refuses a parameter of it.
+
+        What it names is left out. Where it names nothing, each parameter that it never took is,
+        until the trouble is gone; after an error of its own, only at the last try.
+        """
+        used = dialect = self._dialects.get(role.model, Dialect())
+        taken = self._taken.setdefault(role.model, set())
+        refused = []
         while True:
-            dialect = self._dialects.get(role.model, Dialect())
             said = body(dialect)
             try:
+                answer = self._send(path, said, call, stream=stream)
+                break
+            except _Complaint as complaint:
+                trouble = complaint.trouble
+                if not trouble.about_request(role.model):
+                    raise
+                own = trouble.status >= 500
+                name = self._blamed(trouble, said)
+                if name and not (own and name in taken):
+                    refused.append(name)
+                    dialect = dialect.without(name)
+                    continue
+                is_last = tries.failed + 1 >= self._most_tries(role)
+                if trouble.parameter or (own and not is_last):
+                    raise
+                found = self._try_without(path, body, call, dialect, taken, stream=stream)
+                if found is None:
+                    raise
+                answer, better = found
+                after = body(better)
+                refused += [one for one in sent(said) if said[one] != after.get(one)]
+                dialect = better
+                break
+        taken.update(sent(body(dialect)))
+        self._learn(role, used, dialect, *(f"it refuses {name}" for name in refused))
+        return answer
+
+    def _blamed(self, trouble: Trouble, said: Json) -> str | None:
+        """The parameter that an endpoint complains of."""
+        return refused_parameter(trouble.parameter, trouble.message, said) or (
+            refused_parameter(None, trouble.details, said) if not trouble.parameter else None
+        )
+
+    def _try_without(
+        self,
+        path: str,
+        body: Body,
+        call: Call,
+        dialect: Dialect,
+        taken: set[str],
+        *,
+        stream: bool,
+    ) -> tuple[Any, Dialect] | None:
+        """The first answer that comes without some of the parameters, and without which."""
+        for better in dialect.alternatives(body(dialect), taken):
+            try:
+                return self._send(path, body(better), call, stream=stream), better
+            except _Complaint as complaint:
+                if complaint.trouble.status in PASSING:
+                    raise
+        body(dialect)
+        return None
+
+    def _send(self, path: str, said: Json, call: Call, *, stream: bool) -> Any:
+        """The value of an answer, or its stream and what it is bound to. Raises _Complaint."""
+        texts = len(said.get("input") or ())
+        end = time.monotonic() + WHOLE * self._patience.timeout
+        bounds = Bounds(end, MOST_BYTES + BYTES_A_TEXT * texts)
+        try:
+            with bounds.hold():
                 # `post` and plain dictionaries: the typed methods cost half as much CPU again.
-                if not stream:
-                    response = self._client.post(path, body=said, cast_to=httpx2.Response)
-                    self._heed(response.headers, call)
-                    kind = response.headers.get("content-type", "").split(";")[0]
-                    return response.json() if kind.endswith("json") else response.text
-                events = self._client.post(
-                    path, body=said, cast_to=object, stream=True, stream_cls=_EVENTS
-                )
-                self._heed(events.response.headers, call)
-                return events
-            except openai.APIStatusError as error:
-                trouble = _trouble(error)
-                if trouble.status not in (400, 422) or trouble.too_long or trouble.filtered:
-                    raise
-                refused = refused_parameter(trouble.parameter, trouble.message, said)
-                if refused is None:
-                    raise
-                self._learn(role, dialect, dialect.without(refused), f"it refuses {refused}")
+                if stream:
+                    events = self._client.post(
+                        path, body=said, cast_to=object, stream=True, stream_cls=_EVENTS
+                    )
+                    self._heed(events.response.headers, call)
+                    return events, bounds
+                response = self._client.post(path, body=said, cast_to=httpx2.Response)
+        except openai.APIStatusError as error:
+            raise self._complaint(error.response) from error
+        except openai.APITimeoutError as error:
+            self._end_at_deadline(bounds, error)
+            raise
+        self._heed(response.headers, call)
+        kind = response.headers.get("content-type", "").split(";")[0].strip()
+        if not kind.endswith("json"):
+            return None
+        answer = self._border.json(response.content)
+        if isinstance(answer, dict) and answer.get("error"):
+            trouble = Trouble.of(500, answer)
+            if re.fullmatch(r"[45]\d\d", trouble.code):
+                trouble = replace(trouble, status=int(trouble.code))
+            raise _Complaint(trouble, response.headers, within=True)
+        return answer
+
+    def _complaint(self, response: httpx2.Response) -> _Complaint:
+        said: Any
+        try:
+            said = self._border.json(response.content)
+        except Unfit:
+            said = self._border.line(response.text) or response.reason_phrase
+        return _Complaint(Trouble.of(response.status_code, said), response.headers)
+
+    def _end_at_deadline(self, bounds: Bounds, error: Exception) -> None:
+        """Raises BadReply for a call that did not end in time, though something came."""
+        if bounds.over:
+            whole = WHOLE * self._patience.timeout
+            raise BadReply(
+                f"{self.url} did not finish its answer within {whole:g} s, {WHOLE} times "
+                "FABULA_TIMEOUT."
+            ) from error
+
+    def _read(self, stream: Any, bounds: Bounds) -> Iterator[Json]:
+        """A stream's events. Raises Unfit for what is none."""
+        try:
+            for event in stream:
+                yield part(self._border.value(event))
+        except openai.APITimeoutError as error:
+            self._end_at_deadline(bounds, error)
+            raise
+        except (*_BROKEN, Unfit):
+            raise
+        except Exception as error:
+            raise Unfit(f"its stream can't be read: {self._border.line(error)}") from error
 
     def _heed(self, headers: Mapping[str, str], call: Call) -> None:
         """Tells the limiter what is left; where nothing is for long, the next refusal says so."""
@@ -240,13 +371,14 @@ class Endpoint:
             if reset <= LONGEST_WAIT:
                 self._limiter.told(call, left, reset)
 
-    def _learn(self, role: Role, used: Dialect, better: Dialect, why: str) -> bool:
+    def _learn(self, role: Role, used: Dialect, better: Dialect, *reasons: str) -> bool:
         """Remember for all threads; what another one has learned meanwhile stays."""
         with self._learning:
             if better == used or self._dialects.get(role.model, Dialect()) != used:
                 return False
             self._dialects[role.model] = better
-        LOG.info("%s at %s is asked otherwise from now on: %s.", role.model, self.url, why)
+        for why in reasons:
+            LOG.info("%s at %s is asked otherwise from now on: %s.", role.model, self.url, why)
         return True
 
     @contextmanager
@@ -254,18 +386,14 @@ class Endpoint:
         """Makes the client's errors ours: those that pass and those that do not."""
         try:
             yield
-        except openai.APIStatusError as error:
-            trouble, after = _trouble(error), wait_asked(error.response.headers)
-            message = trouble.explained(self.url, role)
-            if not trouble.passing:
-                raise (BadReply if trouble.filtered else ModelError)(message) from error
-            if after is not None and after > LONGEST_WAIT:
-                wait = f"It asks to wait {after / 60:.0f} minutes: try again then."
-                raise ModelError(f"{message} {wait}") from error
-            if trouble.status == 429:
-                self._limiter.refused(call, after)
-                raise _Refused(message, after) from error
-            raise _Passing(message, after) from error
+        except _Complaint as error:
+            raise self._outcome(error, role, call) from error
+        except Elsewhere as error:
+            kind = _Unusable if role.model in self._answered else ModelError
+            raise kind(f"{self.url} can't be used: {self._border.line(error)}.") from error
+        except Unfit as error:
+            why = self._border.line(error)
+            raise _Unusable(f"{self.url} sent what can't be used: {why}.") from error
         except openai.APITimeoutError as error:
             # A small server that is asked too much at once answers late, not with 429.
             self._limiter.late(call)
@@ -274,11 +402,34 @@ class Endpoint:
             ) from error
         except openai.APIConnectionError as error:
             cause = error.__cause__ or error
-            raise _Passing(
-                f"{self.url} can't be reached, or hung up: {cause} (OPENAI_BASE_URL)."
-            ) from error
+            why = self._border.line(cause)
+            message = f"{self.url} can't be reached, or hung up: {why} (OPENAI_BASE_URL)."
+            # What always hangs up is not there; one that has answered sent something odd.
+            if isinstance(cause, httpx2.RemoteProtocolError) and role.model in self._answered:
+                raise _Unusable(message) from error
+            raise _Passing(message) from error
         except _BROKEN as error:
-            raise _Passing(f"{self.url} failed: {error}") from error
+            why = self._border.line(error).rstrip(".")
+            raise _Unusable(f"{self.url} failed: {why}.") from error
+
+    def _outcome(self, complaint: _Complaint, role: Role, call: Call) -> ModelError:
+        """What an error that the endpoint answered with is for the call."""
+        trouble, after = complaint.trouble, wait_asked(complaint.headers)
+        message = self._border.text(trouble.explained(self.url, role))
+        has_answered = role.model in self._answered
+        if not trouble.passing:
+            # Where the model has answered, what is refused now is this one text.
+            own = trouble.filtered or (has_answered and trouble.about_request(role.model))
+            return (BadReply if own else ModelError)(message)
+        if after is not None and after > LONGEST_WAIT:
+            wait = f"It asks to wait {after / 60:.0f} minutes: try again then."
+            return ModelError(f"{message} {wait}")
+        if trouble.status == 429:
+            self._limiter.refused(call, after)
+            return _Refused(message, after)
+        if complaint.within and has_answered:
+            return _Unusable(message, after)
+        return _Passing(message, after)
 
     def _patiently(self, work: Callable[[], Result], role: Role, tries: Tries) -> Result:
         """`work`, tried again while its trouble may pass."""
@@ -299,7 +450,8 @@ class Endpoint:
         try:
             result = retrying(work)
         except _Passing as error:
-            raise ModelError(f"{error} Given up after {tries.faults} tries.") from error
+            kind = BadReply if isinstance(error, _Unusable) else ModelError
+            raise kind(f"{error} Given up after {tries.faults} tries.") from error
         self._answered.add(role.model)
         return result
 
@@ -309,8 +461,11 @@ class Endpoint:
             waited = min(self._limiter.silent_for, time.monotonic() - state.start_time)
             most = self._patience.refusals
             return waited >= (most if role.model in self._answered else min(most, FIRST_REFUSALS))
-        first = self._patience.attempts if role.model in self._answered else FIRST_TRIES
-        return tries.failed >= min(first, self._patience.attempts)
+        return tries.failed >= self._most_tries(role)
+
+    def _most_tries(self, role: Role) -> int:
+        most = self._patience.attempts
+        return most if role.model in self._answered else min(FIRST_TRIES, most)
 
     def _wait(self, state: tenacity.RetryCallState, tries: Tries) -> float:
         """Seconds before the next try; spread, so that threads do not come back as one."""
@@ -331,9 +486,3 @@ class Endpoint:
         if tries.faults >= FIRST_TRIES and time.monotonic() >= self._warned_at + WARN_EVERY:
             level, self._warned_at = logging.WARNING, time.monotonic()
         LOG.log(level, "%s Trying again in %.1f s.", trouble, seconds)
-
-
-def _trouble(error: openai.APIStatusError) -> Trouble:
-    told = error.body.get("message") if isinstance(error.body, dict) else None
-    message = told if isinstance(told, str) else error.message
-    return Trouble(error.status_code, message, error.code or "", error.param)

@@ -16,11 +16,14 @@ from fabula.providers.wire import (
     no_text,
     part,
     said,
+    spoken,
     unit_rows,
     usage,
     without_thoughts,
 )
 
+LONGEST = 500_000
+"""Characters of a reply; no prompt asks for a tenth of that."""
 BAD_ROWS = 4
 """Answers without usable vectors until an embedding model is given up."""
 
@@ -47,7 +50,9 @@ class OpenAIChat:
         if not text.strip():
             if reason == "length" and self._endpoint.leave_room(self._role, asked.dialect):
                 return self._complete(prompt, tries)
-            trouble = no_text(model, reason, message.get("refusal"))
+            trouble = no_text(model, reason, spoken(message.get("refusal")))
+        elif len(text) > LONGEST:
+            text, trouble = "", f"{model} gave a reply of {len(text):,} characters."
         elif reason == "length" and prompt.schema is not None:
             trouble = f"{model} did not finish its JSON within {prompt.max_tokens} tokens."
         return Reply(
@@ -63,16 +68,19 @@ class OpenAIChat:
 
     def _stream(self, prompt: Prompt, tries: Tries) -> Iterator[Reply]:
         model, asked = self._role.model, _Asked(prompt, self._role.model, stream=True)
-        has_text, refusal, reason = False, "", None
+        has_text, length, refusal, reason = False, 0, "", None
         told: Json = {}
         for event in self._endpoint.events("/chat/completions", self._role, asked.body, tries):
             picked = choice(event)
             delta = part(picked.get("delta"))
             told = event if event.get("usage") else told
             reason = picked.get("finish_reason") or reason
-            refusal += delta.get("refusal") or ""
+            refusal += spoken(delta.get("refusal"))
             if text := said(delta):
                 has_text = True
+                length += len(text)
+                if length > LONGEST:
+                    raise BadReply(f"{model} goes on and on: {length:,} characters.")
                 yield Reply(text)
         if not has_text:
             if reason == "length" and self._endpoint.leave_room(self._role, asked.dialect):
@@ -119,7 +127,7 @@ class OpenAIEmbedder:
                 "/embeddings", self._role, lambda d: d.embeddings(self.model, texts), tries
             )
             try:
-                vectors = unit_rows(answer.get("data") or [], len(texts))
+                vectors = unit_rows(answer.get("data"), len(texts))
             except BadReply:
                 tries.failed += 1
                 if bad == BAD_ROWS:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -13,7 +12,7 @@ from fabula.providers.budget import Budget
 from fabula.providers.counted import Meter
 from fabula.providers.endpoint import Endpoint
 from fabula.providers.trouble import Role, Tries
-from fabula.providers.wire import part
+from fabula.providers.wire import count, number_of, part
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,19 +33,16 @@ class EndpointRanker:
         with self.budget.call(expected) as bill:
             answer = self.endpoint.ask("/rerank", role, lambda _: body, tries)
             told = part(answer.get("usage"))
-            asked = told.get("prompt_tokens") or told.get("total_tokens") or expected
+            asked = count(told.get("prompt_tokens")) or count(told.get("total_tokens")) or expected
             bill.add(asked)
         self.meter.add("rerank", Usage(1, asked, faults=tries.faults))
         results = answer.get("results")
-        scores = [math.nan] * len(texts)
+        scores: dict[int, float] = {}
         for result in map(part, results if isinstance(results, list) else []):
-            index, score = result.get("index"), result.get("relevance_score")
-            if (
-                isinstance(index, int)
-                and 0 <= index < len(texts)
-                and isinstance(score, int | float)
-            ):
-                scores[index] = float(score)
-        if any(map(math.isnan, scores)):
+            index, score = result.get("index"), number_of(result.get("relevance_score"))
+            if type(index) is not int or score is None or index in scores:
+                raise BadReply(f"{self.model}'s ranking holds what is none.")
+            scores[index] = score
+        if scores.keys() != {*range(len(texts))}:
             raise BadReply(f"{self.model} did not rank all of the {len(texts)} passages.")
-        return scores
+        return [scores[place] for place in range(len(texts))]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 import time
@@ -12,6 +13,7 @@ from email.utils import parsedate_to_datetime
 
 PASSING = frozenset({408, 409, 429})
 """Statuses that may be gone at the next try, beside all from 500 up."""
+NOT_ABOUT_REQUEST = frozenset({401, 402, 403, 405, 408, 409, 413, 429, 503, 504})
 QUOTA = ("insufficient_quota", "billing_hard_limit_reached", "exceeded your current quota")
 FILTERED = ("content_filter", "content_policy", "content management policy", "invalid_prompt")
 CONTEXT = (
@@ -49,12 +51,41 @@ class Tries:
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """What an endpoint answered instead of a reply; `parameter` is the one it names."""
+    """What an endpoint answered instead of a reply; `parameter` is the one it names.
+
+    `details` is all that it said, where the message is a part of that.
+    """
 
     status: int
     message: str
     code: str = ""
     parameter: str | None = None
+    details: str = ""
+
+    @classmethod
+    def of(cls, status: int, said: object) -> Trouble:
+        """Of an error's body: a JSON value, in one of the forms that are about, or a text."""
+        details = said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
+        if isinstance(said, list) and said:
+            said = said[0]
+        if isinstance(said, dict) and said.get("error"):
+            said = said["error"]
+        error = said if isinstance(said, dict) else {}
+        message = error.get("message") or error.get("detail") or said
+        if not isinstance(message, str):
+            message = json.dumps(message, ensure_ascii=False)
+        metadata = error.get("metadata")
+        if isinstance(metadata, dict) and isinstance(metadata.get("raw"), str):
+            # OpenRouter hands on what a provider said.
+            message = f"{message}: {metadata['raw']}"
+        code, parameter = error.get("code"), error.get("param")
+        return cls(
+            status,
+            message,
+            str(code or "")[:100],
+            parameter if isinstance(parameter, str) else None,
+            details,
+        )
 
     @property
     def quota(self) -> bool:
@@ -73,6 +104,14 @@ class Trouble:
         """Whether this one text is refused for what it says."""
         said = f"{self.code} {self.message}".lower()
         return self.status in (400, 422) and any(sign in said for sign in FILTERED)
+
+    def about_request(self, model: str) -> bool:
+        """Whether it may be about what was sent: not the key, the model, or how busy it is."""
+        if self.quota or self.too_long or self.filtered or self.status in NOT_ABOUT_REQUEST:
+            return False
+        named = re.search(rf"(?<!\w){re.escape(model)}(?!\w)", self.message)
+        unknown_model = self.status == 404 and (bool(named) or "model" in self.code)
+        return 400 <= self.status < 600 and not unknown_model
 
     @property
     def passing(self) -> bool:
@@ -120,19 +159,22 @@ def wait_asked(headers: Mapping[str, str]) -> float | None:
     milliseconds = headers.get("retry-after-ms")
     if milliseconds is not None:
         try:
-            return max(0.0, float(milliseconds) / 1000)
+            if math.isfinite(wait := float(milliseconds)):
+                return max(0.0, wait / 1000)
         except ValueError:
             pass
     said = headers.get("retry-after")
     if said is None:
         return max((reset for left, reset in allowances(headers) if left < 1), default=None)
     try:
-        return max(0.0, float(said))
+        wait = float(said)
     except ValueError:
         pass
+    else:
+        return max(0.0, wait) if math.isfinite(wait) else None
     try:
         return max(0.0, parsedate_to_datetime(said).timestamp() - time.time())
-    except ValueError:
+    except (ValueError, TypeError, IndexError, OverflowError, OSError):
         return None
 
 
@@ -164,8 +206,9 @@ def _seconds_until(said: str) -> float | None:
         # No limit lasts for thirty years, so that a larger number is a time.
         return max(0.0, seconds - time.time() if seconds > 1e9 else seconds)
     if re.fullmatch(rf"(?:{_DURATION})+", said):
-        return sum(float(many) * _UNITS[unit] for many, unit in re.findall(_DURATION, said))
+        seconds = sum(float(many) * _UNITS[unit] for many, unit in re.findall(_DURATION, said))
+        return seconds if math.isfinite(seconds) else None
     try:
         return max(0.0, datetime.fromisoformat(said).timestamp() - time.time())
-    except ValueError:
+    except (ValueError, OverflowError, OSError):
         return None
