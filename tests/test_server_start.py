@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import re
 import shutil
 import socket
 import stat
@@ -16,14 +17,17 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import neo4j
 import psutil
 import pytest
+from neo4j.exceptions import Neo4jError
 
 from fabula.errors import ServerError
 from fabula.server import IDLE, Address, PrivateServer, Progress, process, trial
 from fabula.server.state import Home, Remembered
 from servers import fabula_db, server_of
 
+KEYS = ("OPENAI_API_KEY", "AWS_SECRET_ACCESS_KEY", "FABULA_API_KEY", "NEO4J_PASSWORD")
 START = """
 import json, sys
 from pathlib import Path
@@ -38,7 +42,8 @@ def addresses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, 
     """A home and what two processes, which started its server at once and ended, were told."""
     home = tmp_path_factory.mktemp("server") / "home"
     command = [sys.executable, "-c", START, str(home)]
-    both = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    env = os.environ | dict.fromkeys(KEYS, "sk-not-for-neo4j")
+    both = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=env) for _ in "12"]
     told = [one.communicate()[0] for one in both]
     yield home, [Address(*json.loads(line)) for line in told]
     server_of(home).destroy(programs=True)
@@ -67,6 +72,18 @@ def pids(home: Path) -> list[int]:
     mark = f"--home-dir={home.resolve() / 'neo4j'}"
     found = psutil.process_iter(["cmdline"])
     return [one.pid for one in found if mark in (one.info["cmdline"] or ())]
+
+
+def refused_query(address: Address, query: str) -> str:
+    """What the server says of a query that it refuses."""
+    login = (address.username, address.password)
+    with (
+        neo4j.GraphDatabase.driver(address.uri, auth=login) as driver,
+        driver.session() as session,
+        pytest.raises(Neo4jError) as refused,
+    ):
+        session.run(query).consume()
+    return f"{refused.value.code} {refused.value.message}"
 
 
 def ask(address: Address, password: str, query: str = "RETURN 1") -> int:
@@ -126,6 +143,54 @@ def test_the_password_is_for_the_user_alone(home: Path, address: Address) -> Non
     assert address.password not in repr(address)
     [pid] = pids(home)
     assert address.password not in " ".join(psutil.Process(pid).cmdline())
+
+
+def test_it_inherits_no_keys(home: Path, address: Address) -> None:
+    [pid] = pids(home)
+    inherited = psutil.Process(pid).environ()
+    assert "PATH" in inherited
+    assert not set(KEYS) & set(inherited)
+    assert "sk-not-for-neo4j" not in inherited.values()
+
+
+@pytest.mark.parametrize(
+    ("url", "refusal"),
+    [
+        ("file:///proc/self/environ", "allow_csv_import_from_file_urls' is false"),
+        ("file:///import/x.csv", "allow_csv_import_from_file_urls' is false"),
+        ("http://127.0.0.1:{port}/", "blocked"),
+        ("http://localhost:{port}/", "blocked"),
+        ("http://[::1]:{port}/", "blocked"),
+        ("http://[::ffff:127.0.0.1]:{port}/", "blocked"),
+        ("http://0x7f000001:{port}/", "blocked|Couldn't load|Invalid URL"),
+        ("ftp://127.0.0.1/", "blocked"),
+    ],
+)
+def test_no_query_reads_a_file_or_asks_an_address(url: str, refusal: str, address: Address) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        other.settimeout(0.2)
+        whole = url.format(port=other.getsockname()[1])
+        said = refused_query(address, f"LOAD CSV FROM '{whole}' AS line RETURN line")
+        assert re.search(refusal, said), said
+        with pytest.raises(TimeoutError):
+            other.accept()
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "RETURN size(reduce(text = 'abcdefgh', i IN range(1, 40) | text + text))",
+        "UNWIND range(1, 1000000000) AS x RETURN size(collect(x))",
+    ],
+    ids=["untracked", "tracked"],
+)
+def test_a_query_that_wants_all_memory_fails_alone(
+    query: str, home: Path, address: Address
+) -> None:
+    before = pids(home)
+    assert "OutOfMemoryError" in refused_query(address, query)
+    assert ask(address, address.password, "CREATE (n:Kept) DELETE n") == 202
+    assert pids(home) == before
 
 
 def test_browse_prints_where_the_browser_page_answers_and_how_to_log_in(

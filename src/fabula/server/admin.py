@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from fabula.errors import ServerError
+from fabula.server.environment import java_environment
 
 TOOL = "org.neo4j.cli.AdminTool"
 JAVA_FLAGS = ("-Xmx256m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
@@ -31,7 +31,11 @@ class AdminTool:
         """One command on the Neo4j home `neo4j`. Raises ServerError with what the tool says."""
         done = subprocess.run(
             [self.java, *JAVA_FLAGS, "-cp", f"{self.lib}/*", TOOL, *arguments],
-            env={**os.environ, "NEO4J_HOME": str(neo4j), "NEO4J_CONF": str(neo4j / "conf")},
+            env={
+                **java_environment(),
+                "NEO4J_HOME": str(neo4j),
+                "NEO4J_CONF": str(neo4j / "conf"),
+            },
             stdin=stdin or subprocess.DEVNULL,
             capture_output=True,
             text=True,

@@ -12,11 +12,12 @@ from pathlib import Path
 import psutil
 
 from fabula.errors import ServerError
+from fabula.server.environment import java_environment
 from fabula.server.state import HOST, Home
 
 MAIN = "org.neo4j.server.Neo4jCommunity"
 JAVA_FLAGS = (
-    "-XX:+ExitOnOutOfMemoryError",  # a server out of memory hangs; one that ended is started again
+    # No ExitOnOutOfMemoryError: a query that asks for a string larger than the heap fails alone.
     "--add-opens=java.base/java.nio=ALL-UNNAMED",
     "--add-opens=java.base/java.lang=ALL-UNNAMED",
     "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
@@ -60,6 +61,7 @@ def spawn(java: Path, lib: Path, heap: str, home: Home) -> int:
                 stdout=console,
                 stderr=subprocess.STDOUT,
                 cwd=home.neo4j,
+                env=java_environment(),
                 start_new_session=True,  # no Ctrl-C and no closed terminal reaches it
             )
     except OSError as error:
