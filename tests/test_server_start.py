@@ -321,8 +321,33 @@ def test_it_goes_on_after_a_kill_and_a_stop_with_all_that_it_held(
     assert fabula_db(home, "stop").stdout == "Neo4j is stopped.\n"
 
 
-def test_a_lost_password_is_told_with_the_cure(home: Path, tmp_path: Path) -> None:
-    other = begun(tmp_path / "other", home)
-    (other / "credentials.json").unlink()
-    with pytest.raises(ServerError, match=r"credentials\.json is gone"):
-        server_of(other).start()
+def test_a_damaged_state_of_a_running_server_is_told_and_made_again(
+    home: Path, address: Address, caplog: pytest.LogCaptureFixture
+) -> None:
+    before, running = Home(home).remembered(), pids(home)
+    for damage in ('{"bolt": 1e400, "http": 99999999, "pid": -1}', "[" * 100_000, "", "\0"):
+        caplog.clear()
+        Home(home).state.write_text(damage)
+        assert server_of(home).start() == address
+        assert "state.json is damaged" in caplog.text
+        assert (Home(home).remembered(), pids(home)) == (before, running)
+    Home(home).state.unlink()
+    assert server_of(home).start() == address
+
+
+@pytest.mark.parametrize("damage", ['{"password": [[1e400]]}', None], ids=["damaged", "gone"])
+def test_a_lost_password_is_told_and_another_made_and_the_graph_stays(
+    damage: str | None, home: Path, address: Address, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert ask(address, address.password, "MERGE (:Graph {id: 7})") == 202
+    if damage is None:
+        Home(home).credentials.unlink()
+    else:
+        Home(home).credentials.write_text(damage)
+    renewed = server_of(home).start()
+    assert "credentials.json does not hold the password" in caplog.text
+    assert renewed.password != address.password
+    query = "MATCH (n:Graph {id: 7}) RETURN 1 / count(n)"
+    assert ask(renewed, renewed.password, query) == 202
+    assert ask(renewed, address.password) == 401
+    assert len(pids(home)) == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import shutil
 import time
 from dataclasses import dataclass, replace
@@ -17,7 +18,11 @@ from fabula.server.progress import Progress, Report
 from fabula.server.room import check_room
 from fabula.server.state import Home, Remembered
 
+log = logging.getLogger(__name__)
+
 STARTING = "Starting Neo4j"
+USERS = (Path("data", "transactions", "system"), Path("data", "databases", "system"))
+"""Where Neo4j keeps who may ask it, from its home; the last of them tells that it was started."""
 PATIENCE = 300
 """Seconds: a server that was killed with much in its logs recovers before it answers."""
 
@@ -59,9 +64,9 @@ class Launcher:
         begun = time.monotonic()
         while time.monotonic() - begun < PATIENCE:
             if not process.runs(server.pid, self.home):
-                self.home.remember(replace(server, pid=0))
+                self.home.remember(server.stopped())
                 raise diagnosed(self.home)
-            own = process.listens(server.pid, {server.bolt, server.http})
+            own = process.listens(server.pid, server.ports)
             if own and process.answers(server.bolt):
                 return
             time.sleep(0.1)
@@ -77,7 +82,7 @@ class Launcher:
         # Before there is a process: whoever finds it after a kill then knows where it listens.
         self.home.remember(ports)
         pid = process.spawn(tool.java, tool.lib, self.heap, self.home)
-        server = replace(ports, pid=pid)
+        server = replace(ports, pid=pid, begun=process.begun(pid))
         self.home.remember(server)
         self.wait(server, report)
         return server
@@ -85,7 +90,7 @@ class Launcher:
     def _free_ports(self, last: Remembered | None) -> Remembered:
         """The ports of the last start, unless another program has one of them now."""
         if last is not None and process.is_free(last.bolt) and process.is_free(last.http):
-            return replace(last, pid=0)
+            return last.stopped()
         bolt, http = process.free_ports(2)
         return Remembered(bolt, http)
 
@@ -101,9 +106,13 @@ class Launcher:
         begun = (self.home.neo4j / "data" / "databases" / "system").is_dir()
         password = self.home.password()
         if begun and password is None:
-            raise ServerError(
-                f"{self.home.credentials} is gone, and with it the password of the private "
-                "Neo4j. Put the file back, or begin again with `fabula db destroy`."
+            log.warning(
+                "%s does not hold the password of the private Neo4j any more: it gets a new one, "
+                "and users that were added to it are forgotten. Its graph stays.",
+                self.home.credentials,
             )
+            for store in USERS:
+                shutil.rmtree(self.home.neo4j / store, ignore_errors=True)
+            begun = False
         if not begun:
             config.set_password(password or self.home.new_password(), tool, self.home.neo4j)

@@ -169,6 +169,7 @@ class PrivateServer:
             raise refused(error, self._home.path) from error
         try:
             archive.recover(self._home)
+            self._home.mend()
             yield
         finally:
             lock.release()
@@ -177,16 +178,22 @@ class PrivateServer:
     def _running(self) -> Address | None:
         """The address, when the server runs and answers."""
         remembered = self._home.remembered()
-        if remembered is None or not process.runs(remembered.pid, self._home):
+        if remembered is None or not self._runs(remembered):
+            return None
+        # The password is for a process that was proven to be the server, and listens itself.
+        if not process.listens(remembered.pid, remembered.ports):
             return None
         password = self._home.password()
         if password is None or not process.answers(remembered.bolt):
             return None
         return remembered.address(password)
 
+    def _runs(self, remembered: Remembered) -> bool:
+        return process.runs(remembered.pid, self._home, remembered.begun)
+
     def _pid(self, remembered: Remembered | None) -> int:
         """The server's process id; 0 when it does not run."""
-        if remembered is not None and process.runs(remembered.pid, self._home):
+        if remembered is not None and self._runs(remembered):
             return remembered.pid
         return process.search(self._home)
 
@@ -194,13 +201,16 @@ class PrivateServer:
         try:
             remembered = self._home.remembered()
             pid = self._pid(remembered)
+            if pid and self._home.password() is None:
+                self._stopped(report)  # only a start can give it a new one
+                pid = 0
             if not pid:
                 tool = self._launcher.admin(report)
                 self._launcher.forget_old_jars()
                 server = self._launcher.launch(tool, remembered, report)
             elif remembered is not None:
                 # Started by a process that did not live to see it ready.
-                server = replace(remembered, pid=pid)
+                server = replace(remembered, pid=pid, begun=process.begun(pid))
                 self._home.remember(server)
                 self._launcher.wait(server, report)
             else:
@@ -221,7 +231,7 @@ class PrivateServer:
         if not process.end(pid, process.STOP_PATIENCE):
             report(Progress(f"It did not stop within {process.STOP_PATIENCE} s and was killed"))
         if remembered is not None:
-            self._home.remember(replace(remembered, pid=0))
+            self._home.remember(remembered.stopped())
         return True
 
 

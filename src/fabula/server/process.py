@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 import subprocess
@@ -24,6 +25,8 @@ JAVA_FLAGS = (
     "--enable-native-access=ALL-UNNAMED",
     "--sun-misc-unsafe-memory-access=allow",
 )
+CLOCK = 2.0
+"""Seconds by which a process may seem to begin at another time once the clock was set right."""
 STOP_PATIENCE = 90
 """Seconds: a server that stops writes down first what only its logs hold."""
 BOLT_HELLO = bytes.fromhex("6060b01700080805000000060000000000000000")
@@ -74,12 +77,17 @@ def spawn(java: Path, lib: Path, heap: str, home: Home) -> int:
     return server.pid
 
 
-def runs(pid: int, home: Home) -> bool:
-    """Whether process `pid` is the server of `home`, and not another with a number used again."""
+def runs(pid: int, home: Home, begun: float = 0.0) -> bool:
+    """Whether process `pid` is the server of `home`, and not another with a number used again.
+
+    `begun` is when the server's process began, where that is known.
+    """
     if pid <= 0:
         return False
     try:
-        return _mark(home) in psutil.Process(pid).cmdline()
+        process = psutil.Process(pid)
+        began_then = not begun or abs(process.create_time() - begun) < CLOCK
+        return began_then and _is_server(process, home)
     except psutil.Error:
         return False
 
@@ -87,9 +95,30 @@ def runs(pid: int, home: Home) -> bool:
 def search(home: Home) -> int:
     """The process id of the server of `home`, looked for among all processes; 0 for none."""
     for process in psutil.process_iter(["cmdline"]):
-        if _mark(home) in (process.info["cmdline"] or ()):
-            return int(process.pid)
+        with contextlib.suppress(psutil.Error):
+            if _mark(home) in (process.info["cmdline"] or ()) and _is_server(process, home):
+                return int(process.pid)
     return 0
+
+
+def _is_server(process: psutil.Process, home: Home) -> bool:
+    """Whether it is a Java of this user's; anybody can give a program the server's arguments.
+
+    Raises psutil.Error where the system does not tell, which counts as no.
+    """
+    return (
+        _mark(home) in process.cmdline()
+        and process.username() == psutil.Process().username()
+        and Path(process.exe()).stem == "java"
+    )
+
+
+def begun(pid: int) -> float:
+    """When process `pid` began, in seconds since the epoch; 0 when it is gone."""
+    try:
+        return psutil.Process(pid).create_time()
+    except psutil.Error:
+        return 0.0
 
 
 def _mark(home: Home) -> str:
@@ -118,10 +147,8 @@ def listens(pid: int, ports: set[int]) -> bool:
     """Whether process `pid` itself, and no other, listens on all of `ports`."""
     try:
         connections = psutil.Process(pid).net_connections("tcp")
-    except psutil.NoSuchProcess:
+    except psutil.Error:
         return False
-    except psutil.AccessDenied:
-        return True  # a hardened system does not tell; the ports were free when it was started
     return ports <= {one.laddr.port for one in connections if one.status == psutil.CONN_LISTEN}
 
 
