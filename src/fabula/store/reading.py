@@ -102,7 +102,7 @@ def run(
         except KeyboardInterrupt:
             _terminate(store, tag)
             # Else closing the session waits for the server, which ends no expression half-way.
-            session._handle_cancellation(message="interrupted")
+            session._handle_cancellation()  # type: ignore[no-untyped-call]
             raise
         except Neo4jError as error:
             raise _refused(error, seconds) from error
