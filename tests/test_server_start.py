@@ -27,6 +27,8 @@ from fabula.server import IDLE, Address, PrivateServer, Progress, process, trial
 from fabula.server.state import Home, Remembered
 from servers import fabula_db, server_of
 
+ODD = "a:b"
+"""A folder's name that would be two in a class path."""
 KEYS = ("OPENAI_API_KEY", "AWS_SECRET_ACCESS_KEY", "FABULA_API_KEY", "NEO4J_PASSWORD")
 START = """
 import json, sys
@@ -40,10 +42,12 @@ print(json.dumps([address.uri, address.browser, address.username, address.passwo
 @pytest.fixture(scope="module")
 def addresses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, list[Address]]]:
     """A home and what two processes, which started its server at once and ended, were told."""
-    home = tmp_path_factory.mktemp("server") / "home"
+    home = tmp_path_factory.mktemp("server") / ODD
     command = [sys.executable, "-c", START, str(home)]
     env = os.environ | dict.fromkeys(KEYS, "sk-not-for-neo4j")
-    both = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=env) for _ in "12"]
+    both = [
+        subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=env, umask=0) for _ in "12"
+    ]
     told = [one.communicate()[0] for one in both]
     yield home, [Address(*json.loads(line)) for line in told]
     server_of(home).destroy(programs=True)
@@ -136,10 +140,14 @@ def test_only_the_generated_password_opens_it(address: Address) -> None:
     assert ask(address, "neo4j") == 401
 
 
+def test_nothing_in_the_home_is_open_to_others(home: Path, address: Address) -> None:
+    for path in [home, *home.rglob("*")]:
+        if path.suffix != ".jar":  # which is the same file in Maven's cache
+            mode = stat.S_IMODE(path.stat().st_mode)
+            assert mode == (0o700 if path.is_dir() else 0o600), path
+
+
 def test_the_password_is_for_the_user_alone(home: Path, address: Address) -> None:
-    modes = {path: stat.S_IMODE(path.stat().st_mode) for path in home.iterdir()}
-    assert modes[home / "credentials.json"] == 0o600
-    assert modes[home / "neo4j"] == 0o700
     assert address.password not in repr(address)
     [pid] = pids(home)
     assert address.password not in " ".join(psutil.Process(pid).cmdline())

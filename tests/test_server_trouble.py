@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import socket
+import stat
 import subprocess
 import sys
 import tempfile
@@ -214,6 +215,41 @@ def test_a_folder_where_nothing_ever_ran_is_left_untouched(tmp_path: Path) -> No
     server_of(home).destroy()
     assert not home.exists()
     assert "There is no log yet" in fabula_db(home, "logs").output
+
+
+def test_a_home_that_was_open_to_others_is_closed(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    (home / "neo4j").mkdir(parents=True)
+    home.chmod(0o777)
+    server_of(home).stop()
+    assert stat.S_IMODE(home.stat().st_mode) == 0o700
+
+
+def test_a_home_that_others_may_change_beside_other_things_is_refused(tmp_path: Path) -> None:
+    home = tmp_path / "shared"
+    (home / "pictures").mkdir(parents=True)
+    home.chmod(0o755)
+    server_of(home).stop()
+    assert stat.S_IMODE(home.stat().st_mode) == 0o755, "what else is there is not ours to close"
+    home.chmod(0o1777)
+    with pytest.raises(ServerError, match=r"holds other things.*FABULA_HOME"):
+        server_of(home).start()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
+def test_another_users_home_is_refused(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    os.chown(home, 65534, 65534)
+    with pytest.raises(ServerError, match=r"another user's.*FABULA_HOME"):
+        server_of(home).start()
+
+
+@pytest.mark.parametrize("name", ["a\nb", "a\x1bb", "a%25b", "a\\b", "a;b", "a!b", "a#b"])
+def test_a_home_whose_path_neo4j_cannot_take_is_refused(name: str, tmp_path: Path) -> None:
+    with pytest.raises(ServerError, match=r"does not start in a folder with .*FABULA_HOME"):
+        server_of(tmp_path / name).start()
+    assert not (tmp_path / name).exists()
 
 
 def test_destroy_asks_and_then_deletes_data_and_password(tmp_path: Path) -> None:

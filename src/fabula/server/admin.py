@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from fabula.errors import ServerError
-from fabula.server.environment import java_environment
+from fabula.server.artifacts import read_lock
+from fabula.server.environment import PRIVATE, java_environment
 
 TOOL = "org.neo4j.cli.AdminTool"
 JAVA_FLAGS = ("-Xmx256m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
@@ -30,7 +31,9 @@ class AdminTool:
     def run(self, neo4j: Path, *arguments: str, stdin: BinaryIO | None = None) -> None:
         """One command on the Neo4j home `neo4j`. Raises ServerError with what the tool says."""
         done = subprocess.run(
-            [self.java, *JAVA_FLAGS, "-cp", f"{self.lib}/*", TOOL, *arguments],
+            [self.java, *JAVA_FLAGS, "-cp", read_lock().class_path, TOOL, *arguments],
+            cwd=self.lib,
+            umask=PRIVATE,
             env={
                 **java_environment(),
                 "NEO4J_HOME": str(neo4j),

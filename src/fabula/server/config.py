@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 
 from fabula.errors import ServerError
 from fabula.server.admin import AdminTool
+from fabula.server.private_files import make_private, open_private
 from fabula.server.state import HOST, Remembered
 
 SETTINGS = {
@@ -71,23 +71,22 @@ def addresses(ports: Remembered) -> dict[str, str]:
 
 def write_conf(folder: Path, settings: Mapping[str, str]) -> None:
     """Writes `settings` as neo4j.conf."""
-    folder.mkdir(parents=True, exist_ok=True)
+    make_private(folder)
     lines = ["# Written by Fabula at every start: changes made here are lost."]
     lines += [f"{name}={value}" for name, value in settings.items()]
-    (folder / "neo4j.conf").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    with open_private(folder / "neo4j.conf") as stream:
+        stream.write(("\n".join(lines) + "\n").encode())
 
 
 def set_password(password: str, tool: AdminTool, neo4j: Path) -> None:
     """Makes `password` that of the user neo4j; works only before the server's first start."""
     arguments = neo4j / "conf" / "arguments"
-    arguments.unlink(missing_ok=True)
-    descriptor = os.open(arguments, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
         # Through a file, because every user of the machine can read a process's arguments.
-        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-            stream.write(f"dbms set-initial-password {password}\n")
+        with open_private(arguments) as stream:
+            stream.write(f"dbms set-initial-password {password}\n".encode())
         tool.run(neo4j, f"@{arguments}")
     except ServerError as error:
         raise ServerError(f"The private Neo4j's first password can't be set: {error}") from error
     finally:
-        arguments.unlink()
+        arguments.unlink(missing_ok=True)

@@ -19,6 +19,8 @@ ALLOWED = (
     "TEMP",
     "TMP",
 )
+PRIVATE = 0o077 if os.name == "posix" else -1
+"""The umask of the programs: what they write is for this user alone."""
 LOCALE = ("LC_ALL", "LC_CTYPE", "LANG")
 """The variables that name an encoding, the strongest first."""
 

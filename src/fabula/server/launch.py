@@ -14,6 +14,7 @@ from fabula.server.admin import AdminTool
 from fabula.server.artifacts import LockList, read_lock
 from fabula.server.diagnosis import PortTaken, diagnosed
 from fabula.server.fetch import SPARE, install, installed
+from fabula.server.private_files import make_private
 from fabula.server.progress import Progress, Report
 from fabula.server.room import check_room
 from fabula.server.state import Home, Remembered
@@ -43,8 +44,8 @@ class Launcher:
         """A server of the tool's jars that answers; on the ports of the `last` start if free."""
         check_room(self.home.path, SPARE)
         report(Progress(STARTING))
-        self.home.neo4j.mkdir(mode=0o700, exist_ok=True)
-        self.home.conf.mkdir(exist_ok=True)
+        make_private(self.home.neo4j)
+        make_private(self.home.conf)
         self._ensure_password(tool)
         try:
             return self._tried(tool, self._free_ports(last), report)
@@ -95,6 +96,7 @@ class Launcher:
         return Remembered(bolt, http)
 
     def _jars(self, lock_list: LockList, report: Report) -> Path:
+        make_private(self.home.programs)
         folder = self.home.programs / lock_list.digest
         lib = folder / "lib"
         if not installed(lock_list.artifacts, lib):

@@ -13,6 +13,7 @@ from fabula.errors import ServerError
 from fabula.server import archive, process
 from fabula.server.artifacts import read_lock
 from fabula.server.launch import Launcher
+from fabula.server.private_files import make_home
 from fabula.server.progress import IDLE, Progress, Report, quiet
 from fabula.server.room import refused
 from fabula.server.state import Address, Home, Remembered
@@ -49,7 +50,7 @@ class PrivateServer:
     def start(self, report: Report = quiet) -> Address:
         """The address of the running server, which is fetched and started first where needed.
 
-        Costs a few milliseconds when it runs already. Raises ServerError.
+        Costs some hundredths of a second when it runs already. Raises ServerError.
         """
         if (address := self._running()) is not None:
             return address
@@ -153,8 +154,8 @@ class PrivateServer:
         from filelock import FileLock, Timeout
 
         try:
-            self._home.path.mkdir(parents=True, exist_ok=True)
-            lock = FileLock(self._home.lock)
+            make_home(self._home.path, self._home)
+            lock = FileLock(self._home.lock, mode=0o600)
             try:
                 lock.acquire(timeout=0)
             except Timeout:

@@ -13,7 +13,9 @@ from pathlib import Path
 import psutil
 
 from fabula.errors import ServerError
-from fabula.server.environment import java_environment
+from fabula.server.artifacts import read_lock
+from fabula.server.environment import PRIVATE, java_environment
+from fabula.server.private_files import make_private, open_private
 from fabula.server.state import HOST, Home
 
 MAIN = "org.neo4j.server.Neo4jCommunity"
@@ -53,18 +55,19 @@ def java() -> Path:
 
 def spawn(java: Path, lib: Path, heap: str, home: Home) -> int:
     """The id of a server process that outlives this one; it prints to `home.console`."""
-    command = [str(java), f"-Xmx{heap}", *JAVA_FLAGS, "-cp", f"{lib}/*", MAIN]
+    command = [str(java), f"-Xmx{heap}", *JAVA_FLAGS, "-cp", read_lock().class_path, MAIN]
     command += [_mark(home), f"--config-dir={home.conf}", "--console-mode"]
-    home.console.parent.mkdir(exist_ok=True)
+    make_private(home.console.parent)
     try:
-        with home.console.open("wb") as console:
+        with open_private(home.console) as console:
             server = subprocess.Popen(
                 command,
                 stdin=subprocess.DEVNULL,
                 stdout=console,
                 stderr=subprocess.STDOUT,
-                cwd=home.neo4j,
+                cwd=lib,
                 env=java_environment(),
+                umask=PRIVATE,
                 start_new_session=True,  # no Ctrl-C and no closed terminal reaches it
             )
     except OSError as error:

@@ -11,11 +11,16 @@ from pathlib import Path
 
 from pydantic import BaseModel, Field
 
+from fabula.server.private_files import open_private
 from fabula.server.room import refused
 
 log = logging.getLogger(__name__)
 HOST = "127.0.0.1"
 USERNAME = "neo4j"
+SCRATCH = "scratch."
+"""Begins the name of a folder that holds nothing anybody needs: it may be deleted at any time."""
+MOVING = "moving."
+"""Begins the name of such a folder while stores move into it and out of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +108,13 @@ class Home:
         """Held by whoever starts, stops or destroys the server."""
         return self.path / "lock"
 
+    def __contains__(self, name: object) -> bool:
+        """Whether a file or folder of this name is one that Fabula makes here."""
+        own = (self.neo4j, self.programs, self.credentials, self.state, self.lock)
+        parts = (SCRATCH, MOVING, f".{self.credentials.name}.", f".{self.state.name}.")
+        known = {path.name for path in own}
+        return isinstance(name, str) and (name in known or name.startswith(parts))
+
     def remembered(self) -> Remembered | None:
         """The ports and process of the last start; None before it, or where they are lost."""
         try:
@@ -178,10 +190,8 @@ class _Credentials(BaseModel):
 def _write(file: Path, text: str) -> None:
     """Replaces `file` at once; only the user may read it."""
     part = file.with_name(f".{file.name}.{os.getpid()}")
-    part.unlink(missing_ok=True)
-    descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-        stream.write(text + "\n")
+    with open_private(part) as stream:
+        stream.write((text + "\n").encode())
         stream.flush()
         os.fsync(stream.fileno())  # else a power cut may leave the new name with nothing in it
     part.replace(file)
