@@ -46,6 +46,7 @@ def environment(address: Address | None = None) -> dict[str, str]:
         for name, value in os.environ.items()
         if name not in known and not name.startswith(PREFIX)
     }
+    bare["XDG_CONFIG_HOME"] = os.devnull  # where the user's own fabula.toml is
     if address is None:
         return bare
     return bare | {

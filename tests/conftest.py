@@ -66,6 +66,7 @@ def nothing_set(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in list(os.environ):
         if name.startswith(PREFIX) or name in CONVENTIONAL.values():
             monkeypatch.delenv(name)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setenv("FABULA_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("FABULA_CACHE_FOLDER", str(tmp_path / "cache"))
     # Seconds at each stop; tests/test_dumps.py is about them.

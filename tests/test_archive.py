@@ -17,7 +17,7 @@ from fabula.cli import main
 from fabula.errors import ServerError
 from fabula.model import Filters
 from fabula.server import PrivateServer, archive
-from fabula.server.state import Home
+from fabula.server.state import SCRATCH, Home
 from graphs import DIMENSIONS, put, small_graph, vector
 
 NODES = "MATCH (n) RETURN labels(n) AS labels, properties(n) AS properties ORDER BY elementId(n)"
@@ -124,7 +124,7 @@ def loaded_in_part(
     folder: Path, former: Sequence[Path], renames: int, monkeypatch: pytest.MonkeyPatch
 ) -> Home:
     """A home with `former` stores where a load was killed after so many renames."""
-    home, scratch = Home(folder), Home(folder / f"{archive.SCRATCH}x")
+    home, scratch = Home(folder), Home(folder / f"{SCRATCH}x")
     write(home.neo4j, "old", former)
     write(scratch.neo4j, "new")
     with killed_after(renames, monkeypatch):
@@ -162,7 +162,7 @@ def test_every_command_recovers_first(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_old_data_is_put_back_where_the_new_cannot_take_its_place(tmp_path: Path) -> None:
-    home, scratch = Home(tmp_path / "home"), Home(tmp_path / "home" / f"{archive.SCRATCH}x")
+    home, scratch = Home(tmp_path / "home"), Home(tmp_path / "home" / f"{SCRATCH}x")
     databases, transactions = archive.STORES
     write(home.neo4j, "old", [databases])
     write(scratch.neo4j, "new")

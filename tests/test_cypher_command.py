@@ -5,6 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import json
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -99,6 +103,53 @@ def test_nodes_relationships_and_paths_are_plain(graph: Store) -> None:
 def test_the_server_refuses_to_write(statement: str, graph: Store) -> None:
     with pytest.raises(StoreError, match="--write"):
         run(graph, statement, {})
+
+
+@pytest.mark.parametrize(
+    ("statement", "used"),
+    [
+        ("LOAD CSV FROM 'file:///x' AS line RETURN line", "LoadCSV"),
+        ("CALL () { LOAD CSV FROM 'http://x/' AS line RETURN line } RETURN line", "LoadCSV"),
+        ("RETURN COLLECT { LOAD CSV FROM 'http://x/' AS line RETURN line }", "LOAD CSV"),
+        ("RETURN [x IN [1, 2] | COLLECT { LOAD CSV FROM 'http://x/' AS l RETURN l }]", "LOAD CSV"),
+        ("RETURN [x IN [1] | COLLECT { CALL db.prepareForReplanning() RETURN 1 }]", "CALL"),
+        ("RETURN any(x IN [1] WHERE EXISTS { CALL db.ping() YIELD success })", "CALL"),
+        ("L\\u004fAD CSV FROM 'http://x/' AS line RETURN line", "LoadCSV"),
+        ("CALL db.prepareForReplanning()", "db.prepareForReplanning"),
+        ("CALL db.resampleOutdatedIndexes()", "db.resampleOutdatedIndexes"),
+        ("SHOW TRANSACTIONS", "ShowTransactions"),
+        ("SHOW SETTINGS", "ShowSettings"),
+        ("TERMINATE TRANSACTIONS 'neo4j-transaction-1'", "TerminateTransactions"),
+        ("CALL dbms.listConfig()", "would write"),
+        ("SHOW USERS", "would write"),
+        ("ALTER CURRENT USER SET PASSWORD FROM 'one' TO 'another'", "would write"),
+    ],
+)
+def test_what_does_more_than_read_the_graph_is_refused(
+    statement: str, used: str, graph: Store
+) -> None:
+    with pytest.raises(StoreError, match=f"{used}.*--write"):
+        run(graph, statement, {})
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "RETURN 'LOAD CSV FROM x', 'CALL dbms.listConfig()', 'SHOW TRANSACTIONS'",
+        "MATCH (n:Chunk) WHERE EXISTS { MATCH (n)-->(m) } RETURN COUNT { MATCH (n)-->() }",
+        "CALL db.labels() YIELD label RETURN label",
+        "CALL db.index.fulltext.queryNodes('passage_texts', 'word') YIELD node RETURN node",
+        "CALL () { MATCH (n:Chunk) RETURN n } RETURN n",
+        "SHOW INDEXES",
+        "EXPLAIN RETURN 1",
+    ],
+)
+def test_what_only_reads_the_graph_is_judged_by_its_plan(statement: str, graph: Store) -> None:
+    run(graph, statement, {})
+
+
+def test_with_write_a_query_may_do_all_that_the_server_lets_it(graph: Store) -> None:
+    assert run(graph, "SHOW SETTINGS YIELD name RETURN name LIMIT 1", {}, write=True).rows
 
 
 # As a user types it
@@ -205,6 +256,37 @@ def test_writing_is_done_when_it_is_asked_for(typed: None, graph: Store) -> None
         assert cypher(graph, "MATCH (n:Mine) RETURN n.name AS name") == [{"name": "x"}]
     finally:
         cypher(graph, "MATCH (n:Mine) DELETE n")
+
+
+ENDLESS = "UNWIND range(1, 1000000000000) AS x RETURN count(x) AS endless"
+RUNNING = (
+    "SHOW TRANSACTIONS YIELD currentQuery AS query WHERE query CONTAINS 'endless' "
+    "AND NOT query CONTAINS 'SHOW' RETURN query"
+)
+
+
+def test_a_query_ends_after_its_time(typed: None, graph: Store) -> None:
+    begun = time.monotonic()
+    message = ask("-e", ENDLESS, "--time-limit", "1", code=1).stderr
+    assert "took longer than 1 s and was ended: --time-limit gives it more" in message
+    assert time.monotonic() - begun < 20
+    assert cypher(graph, RUNNING) == []
+
+
+def test_ctrl_c_ends_a_query_on_the_server_too(typed: None, graph: Store) -> None:
+    words = ["-c", "from fabula.cli import run; run()", "cypher", "-e", ENDLESS]
+    with subprocess.Popen([sys.executable, *words], stderr=subprocess.PIPE, text=True) as program:
+        while not cypher(graph, RUNNING):
+            assert program.poll() is None
+            time.sleep(0.1)
+        begun = time.monotonic()
+        program.send_signal(signal.SIGINT)
+        said = program.communicate(timeout=30)[1]
+        assert time.monotonic() - begun < 2
+    while cypher(graph, RUNNING):
+        assert time.monotonic() - begun < 2
+    assert program.returncode != 0
+    assert "Traceback" not in said
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -12,6 +13,7 @@ import pytest
 
 from fabula.errors import ServerError
 from fabula.server import Progress, quiet
+from fabula.server import fetch as fetching
 from fabula.server.artifacts import Artifact, read_lock, write_lock
 from fabula.server.fetch import install, installed
 from maven import Repository
@@ -118,6 +120,60 @@ def test_a_half_file_among_the_jars_is_fetched_again(
     assert not installed([artifact], tmp_path / "lib")
     fetch([artifact], tmp_path)
     assert jar.read_bytes() == repository.jars[artifact.filename]
+
+
+def test_a_damaged_jar_of_the_right_size_is_fetched_again(
+    repository: Repository, tmp_path: Path
+) -> None:
+    artifact = repository.add("a")
+    fetch([artifact], tmp_path)
+    jar = tmp_path / "lib" / artifact.filename
+    content = jar.read_bytes()
+    jar.write_bytes(content[:-1] + b"?")  # in Maven's cache too, where it is the same file
+    assert not installed([artifact], tmp_path / "lib")
+    fetch([artifact], tmp_path)
+    assert jar.read_bytes() == content
+    assert installed([artifact], tmp_path / "lib")
+
+
+def test_a_jar_is_hashed_again_only_once_it_was_changed(
+    repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    artifacts = [repository.add("a"), repository.add("b")]
+    fetch(artifacts, tmp_path)
+    hashed: list[Path] = []
+    sha256 = fetching._sha256
+
+    def counted(file: Path) -> str:
+        hashed.append(file)
+        return sha256(file)
+
+    monkeypatch.setattr(fetching, "_sha256", counted)
+    assert installed(artifacts, tmp_path / "lib")
+    assert hashed == []
+    touched = tmp_path / "lib" / artifacts[0].filename
+    os.utime(touched, (1, 1))
+    assert installed(artifacts, tmp_path / "lib")
+    assert installed(artifacts, tmp_path / "lib")
+    assert hashed == [touched]
+
+
+@pytest.mark.parametrize("damage", ["", "[" * 100_000, '{"a-1.0.jar": 1e400}', "\0"])
+def test_a_damaged_record_of_the_jars_only_costs_another_look(
+    damage: str, repository: Repository, tmp_path: Path
+) -> None:
+    artifact = repository.add("a")
+    fetch([artifact], tmp_path)
+    (tmp_path / fetching.CHECKED).write_text(damage)
+    assert installed([artifact], tmp_path / "lib")
+    assert fetch([artifact], tmp_path) == []
+
+
+def test_java_is_given_the_jars_of_the_list_and_no_others() -> None:
+    lock_list = read_lock()
+    names = [one.filename for one in lock_list.artifacts]
+    assert lock_list.class_path.split(os.pathsep) == names
+    assert not re.search(r"[*/\\]", lock_list.class_path)
 
 
 def test_a_half_file_in_mavens_cache_is_not_used_but_mended(

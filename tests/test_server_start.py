@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import re
 import shutil
 import socket
 import stat
@@ -16,14 +17,19 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import neo4j
 import psutil
 import pytest
+from neo4j.exceptions import Neo4jError
 
 from fabula.errors import ServerError
 from fabula.server import IDLE, Address, PrivateServer, Progress, process, trial
 from fabula.server.state import Home, Remembered
 from servers import fabula_db, server_of
 
+ODD = "a:b"
+"""A folder's name that would be two in a class path."""
+KEYS = ("OPENAI_API_KEY", "AWS_SECRET_ACCESS_KEY", "FABULA_API_KEY", "NEO4J_PASSWORD")
 START = """
 import json, sys
 from pathlib import Path
@@ -36,9 +42,12 @@ print(json.dumps([address.uri, address.browser, address.username, address.passwo
 @pytest.fixture(scope="module")
 def addresses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, list[Address]]]:
     """A home and what two processes, which started its server at once and ended, were told."""
-    home = tmp_path_factory.mktemp("server") / "home"
+    home = tmp_path_factory.mktemp("server") / ODD
     command = [sys.executable, "-c", START, str(home)]
-    both = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    env = os.environ | dict.fromkeys(KEYS, "sk-not-for-neo4j")
+    both = [
+        subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=env, umask=0) for _ in "12"
+    ]
     told = [one.communicate()[0] for one in both]
     yield home, [Address(*json.loads(line)) for line in told]
     server_of(home).destroy(programs=True)
@@ -67,6 +76,18 @@ def pids(home: Path) -> list[int]:
     mark = f"--home-dir={home.resolve() / 'neo4j'}"
     found = psutil.process_iter(["cmdline"])
     return [one.pid for one in found if mark in (one.info["cmdline"] or ())]
+
+
+def refused_query(address: Address, query: str) -> str:
+    """What the server says of a query that it refuses."""
+    login = (address.username, address.password)
+    with (
+        neo4j.GraphDatabase.driver(address.uri, auth=login) as driver,
+        driver.session() as session,
+        pytest.raises(Neo4jError) as refused,
+    ):
+        session.run(query).consume()
+    return f"{refused.value.code} {refused.value.message}"
 
 
 def ask(address: Address, password: str, query: str = "RETURN 1") -> int:
@@ -119,13 +140,65 @@ def test_only_the_generated_password_opens_it(address: Address) -> None:
     assert ask(address, "neo4j") == 401
 
 
+def test_nothing_in_the_home_is_open_to_others(home: Path, address: Address) -> None:
+    for path in [home, *home.rglob("*")]:
+        if path.suffix != ".jar":  # which is the same file in Maven's cache
+            mode = stat.S_IMODE(path.stat().st_mode)
+            assert mode == (0o700 if path.is_dir() else 0o600), path
+
+
 def test_the_password_is_for_the_user_alone(home: Path, address: Address) -> None:
-    modes = {path: stat.S_IMODE(path.stat().st_mode) for path in home.iterdir()}
-    assert modes[home / "credentials.json"] == 0o600
-    assert modes[home / "neo4j"] == 0o700
     assert address.password not in repr(address)
     [pid] = pids(home)
     assert address.password not in " ".join(psutil.Process(pid).cmdline())
+
+
+def test_it_inherits_no_keys(home: Path, address: Address) -> None:
+    [pid] = pids(home)
+    inherited = psutil.Process(pid).environ()
+    assert "PATH" in inherited
+    assert not set(KEYS) & set(inherited)
+    assert "sk-not-for-neo4j" not in inherited.values()
+
+
+@pytest.mark.parametrize(
+    ("url", "refusal"),
+    [
+        ("file:///proc/self/environ", "allow_csv_import_from_file_urls' is false"),
+        ("file:///import/x.csv", "allow_csv_import_from_file_urls' is false"),
+        ("http://127.0.0.1:{port}/", "blocked"),
+        ("http://localhost:{port}/", "blocked"),
+        ("http://[::1]:{port}/", "blocked"),
+        ("http://[::ffff:127.0.0.1]:{port}/", "blocked"),
+        ("http://0x7f000001:{port}/", "blocked|Couldn't load|Invalid URL"),
+        ("ftp://127.0.0.1/", "blocked"),
+    ],
+)
+def test_no_query_reads_a_file_or_asks_an_address(url: str, refusal: str, address: Address) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        other.settimeout(0.2)
+        whole = url.format(port=other.getsockname()[1])
+        said = refused_query(address, f"LOAD CSV FROM '{whole}' AS line RETURN line")
+        assert re.search(refusal, said), said
+        with pytest.raises(TimeoutError):
+            other.accept()
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "RETURN size(reduce(text = 'abcdefgh', i IN range(1, 40) | text + text))",
+        "UNWIND range(1, 1000000000) AS x RETURN size(collect(x))",
+    ],
+    ids=["untracked", "tracked"],
+)
+def test_a_query_that_wants_all_memory_fails_alone(
+    query: str, home: Path, address: Address
+) -> None:
+    before = pids(home)
+    assert "OutOfMemoryError" in refused_query(address, query)
+    assert ask(address, address.password, "CREATE (n:Kept) DELETE n") == 202
+    assert pids(home) == before
 
 
 def test_browse_prints_where_the_browser_page_answers_and_how_to_log_in(
@@ -256,8 +329,33 @@ def test_it_goes_on_after_a_kill_and_a_stop_with_all_that_it_held(
     assert fabula_db(home, "stop").stdout == "Neo4j is stopped.\n"
 
 
-def test_a_lost_password_is_told_with_the_cure(home: Path, tmp_path: Path) -> None:
-    other = begun(tmp_path / "other", home)
-    (other / "credentials.json").unlink()
-    with pytest.raises(ServerError, match=r"credentials\.json is gone"):
-        server_of(other).start()
+def test_a_damaged_state_of_a_running_server_is_told_and_made_again(
+    home: Path, address: Address, caplog: pytest.LogCaptureFixture
+) -> None:
+    before, running = Home(home).remembered(), pids(home)
+    for damage in ('{"bolt": 1e400, "http": 99999999, "pid": -1}', "[" * 100_000, "", "\0"):
+        caplog.clear()
+        Home(home).state.write_text(damage)
+        assert server_of(home).start() == address
+        assert "state.json is damaged" in caplog.text
+        assert (Home(home).remembered(), pids(home)) == (before, running)
+    Home(home).state.unlink()
+    assert server_of(home).start() == address
+
+
+@pytest.mark.parametrize("damage", ['{"password": [[1e400]]}', None], ids=["damaged", "gone"])
+def test_a_lost_password_is_told_and_another_made_and_the_graph_stays(
+    damage: str | None, home: Path, address: Address, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert ask(address, address.password, "MERGE (:Graph {id: 7})") == 202
+    if damage is None:
+        Home(home).credentials.unlink()
+    else:
+        Home(home).credentials.write_text(damage)
+    renewed = server_of(home).start()
+    assert "credentials.json does not hold the password" in caplog.text
+    assert renewed.password != address.password
+    query = "MATCH (n:Graph {id: 7}) RETURN 1 / count(n)"
+    assert ask(renewed, renewed.password, query) == 202
+    assert ask(renewed, address.password) == 401
+    assert len(pids(home)) == 1

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import socket
+import stat
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import psutil
@@ -17,6 +21,12 @@ from fabula.errors import ServerError
 from fabula.server import process
 from fabula.server.state import Home
 from servers import fabula_db, server_of
+
+Posing = Callable[..., int]
+
+
+def remember(home: Path, pid: int, bolt: int, http: int) -> None:
+    (home / "state.json").write_text(json.dumps({"bolt": bolt, "http": http, "pid": pid}))
 
 
 @pytest.fixture
@@ -35,6 +45,115 @@ def test_a_pid_that_another_program_got_is_not_taken_for_the_server(
     assert server.status().state == "stopped"
     assert server.stop() is False
     assert psutil.pid_exists(sleeper)
+
+
+@pytest.fixture
+def posing(tmp_path: Path) -> Iterator[Posing]:
+    """Starts programs that pose as the server of a home."""
+    # Everybody may enter it, unlike a test's own folder.
+    folder = Path(tempfile.mkdtemp())
+    folder.chmod(0o755)
+    # A program's name is that of its file, and a shell takes any arguments.
+    shell = shutil.which("bash")
+    assert shell is not None
+    shutil.copy(shell, folder / "java")
+    started: list[subprocess.Popen[bytes]] = []
+
+    def start(home: Path, program: str = "java", user: str | None = None) -> int:
+        runs = folder / program if program == "java" else program
+        words = [str(runs), "-c", "read", f"--home-dir={home.resolve() / 'neo4j'}"]
+        if program == sys.executable:
+            words[2] = "input()"
+        posed = subprocess.Popen(words, stdin=subprocess.PIPE, user=user, cwd="/")
+        started.append(posed)
+        while words[-1] not in psutil.Process(posed.pid).cmdline():
+            time.sleep(0.01)
+        return posed.pid
+
+    yield start
+    for one in started:
+        one.communicate(b"\n")
+    shutil.rmtree(folder)
+
+
+def test_this_users_java_with_the_homes_argument_is_its_server(
+    tmp_path: Path, posing: Posing
+) -> None:
+    pid = posing(tmp_path)
+    assert process.runs(pid, Home(tmp_path))
+    assert process.runs(pid, Home(tmp_path), process.begun(pid))
+    assert process.search(Home(tmp_path)) == pid
+    assert not process.runs(pid, Home(tmp_path), process.begun(pid) - 60), "another's number"
+    assert not process.runs(pid, Home(tmp_path / "other"))
+
+
+def test_another_program_with_the_servers_arguments_is_not_taken_for_it(
+    tmp_path: Path, posing: Posing
+) -> None:
+    pid = posing(tmp_path, sys.executable)
+    assert not process.runs(pid, Home(tmp_path))
+    assert process.search(Home(tmp_path)) == 0
+    remember(tmp_path, pid, 1, 2)
+    assert server_of(tmp_path).stop() is False
+    assert psutil.pid_exists(pid)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can start a program as another user")
+def test_another_users_program_is_not_taken_for_the_server(tmp_path: Path, posing: Posing) -> None:
+    pid = posing(tmp_path, user="nobody")
+    assert not process.runs(pid, Home(tmp_path))
+    assert process.search(Home(tmp_path)) == 0
+
+
+def test_a_port_on_which_another_program_listens_is_given_no_password(
+    tmp_path: Path, posing: Posing
+) -> None:
+    pid = posing(tmp_path)
+    Home(tmp_path).new_password()
+    with socket.create_server(("127.0.0.1", 0)) as bolt, socket.create_server(("127.0.0.1", 0)):
+        port = bolt.getsockname()[1]
+        remember(tmp_path, pid, port, port)
+        assert server_of(tmp_path).status().state == "starting"
+        bolt.settimeout(0.2)
+        with pytest.raises(TimeoutError):
+            bolt.accept()
+
+
+def test_a_process_of_which_the_system_tells_nothing_is_not_the_server(
+    tmp_path: Path, posing: Posing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pid = posing(tmp_path)
+
+    def denied(*_: object) -> None:
+        raise psutil.AccessDenied(pid)
+
+    monkeypatch.setattr(psutil.Process, "exe", denied)
+    monkeypatch.setattr(psutil.Process, "net_connections", denied)
+    assert not process.runs(pid, Home(tmp_path))
+    assert process.search(Home(tmp_path)) == 0
+    assert not process.listens(pid, {1})
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "",
+        "{}",
+        "[1]",
+        '{"bolt": 99999999, "http": 1, "pid": 1}',
+        '{"bolt": 1, "http": 2, "pid": 1e400}',
+        '{"bolt": 1, "http": 2, "pid": 99999999999999999999}',
+        '{"bolt": 1, "http": 2, "pid": 1, "begun": NaN}',
+        "[" * 100_000,
+        "\ud800",
+    ],
+)
+def test_a_damaged_state_is_no_server(damage: str, tmp_path: Path) -> None:
+    for name in ("state.json", "credentials.json"):
+        (tmp_path / name).write_text(damage, errors="surrogatepass")
+    assert Home(tmp_path).password() is None
+    assert server_of(tmp_path).status().state == "stopped"
+    assert fabula_db(tmp_path, "stop").stdout == "Neo4j was not running.\n"
 
 
 @pytest.mark.parametrize(
@@ -96,6 +215,41 @@ def test_a_folder_where_nothing_ever_ran_is_left_untouched(tmp_path: Path) -> No
     server_of(home).destroy()
     assert not home.exists()
     assert "There is no log yet" in fabula_db(home, "logs").output
+
+
+def test_a_home_that_was_open_to_others_is_closed(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    (home / "neo4j").mkdir(parents=True)
+    home.chmod(0o777)
+    server_of(home).stop()
+    assert stat.S_IMODE(home.stat().st_mode) == 0o700
+
+
+def test_a_home_that_others_may_change_beside_other_things_is_refused(tmp_path: Path) -> None:
+    home = tmp_path / "shared"
+    (home / "pictures").mkdir(parents=True)
+    home.chmod(0o755)
+    server_of(home).stop()
+    assert stat.S_IMODE(home.stat().st_mode) == 0o755, "what else is there is not ours to close"
+    home.chmod(0o1777)
+    with pytest.raises(ServerError, match=r"holds other things.*FABULA_HOME"):
+        server_of(home).start()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
+def test_another_users_home_is_refused(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    os.chown(home, 65534, 65534)
+    with pytest.raises(ServerError, match=r"another user's.*FABULA_HOME"):
+        server_of(home).start()
+
+
+@pytest.mark.parametrize("name", ["a\nb", "a\x1bb", "a%25b", "a\\b", "a;b", "a!b", "a#b"])
+def test_a_home_whose_path_neo4j_cannot_take_is_refused(name: str, tmp_path: Path) -> None:
+    with pytest.raises(ServerError, match=r"does not start in a folder with .*FABULA_HOME"):
+        server_of(tmp_path / name).start()
+    assert not (tmp_path / name).exists()
 
 
 def test_destroy_asks_and_then_deletes_data_and_password(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from pydantic import SecretStr
 
 from fabula.errors import SettingsError
 from fabula.settings import CONVENTIONAL, Settings, names, variable
@@ -182,7 +183,98 @@ def test_a_variable_set_to_nothing_is_not_set(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_secret_is_not_repeated_by_an_error(tmp_path: Path) -> None:
-    (tmp_path / "fabula.toml").write_text("neo4j_password = 12345\n")
-    with pytest.raises(SettingsError, match="neo4j_password") as caught:
+    own = tmp_path / "config" / "fabula" / "fabula.toml"
+    own.parent.mkdir(parents=True)
+    own.write_text("neo4j_password = 12345\n")
+    with pytest.raises(SettingsError, match="neo4j_password = \\(not shown\\)") as caught:
         Settings.read()
     assert "12345" not in str(caught.value)
+
+
+# Whose file it is
+
+A_STRANGERS = {
+    "home": '"/tmp/theirs"',
+    "cache_folder": '"/tmp/theirs"',
+    "prices": '"/tmp/theirs.toml"',
+    "api_key": '"sk-theirs"',
+    "base_url": '"http://theirs.example/v1"',
+    "neo4j_uri": '"bolt://theirs.example"',
+    "neo4j_username": '"theirs"',
+    "neo4j_password": '"theirs"',
+    "neo4j_database": '"theirs"',
+    "neo4j_heap": '"64g"',
+    "neo4j_page_cache": '"64g"',
+}
+
+
+def write_own(tmp_path: Path, text: str) -> Path:
+    """The user's own file of settings."""
+    file = tmp_path / "config" / "fabula" / "fabula.toml"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+    return file
+
+
+@pytest.mark.parametrize("name", sorted(A_STRANGERS))
+def test_a_working_folder_names_no_program_no_path_and_no_address(
+    name: str, tmp_path: Path
+) -> None:
+    (tmp_path / "fabula.toml").write_text(f"top_k = 3\n{name} = {A_STRANGERS[name]}\n")
+    with pytest.raises(SettingsError, match=f"{name} is not taken from the working folder") as told:
+        Settings.read()
+    assert variable(name) in str(told.value)
+    assert str(tmp_path / "config" / "fabula" / "fabula.toml") in str(told.value)
+    assert "theirs" not in str(told.value)
+
+
+@pytest.mark.parametrize("name", sorted(A_STRANGERS))
+def test_the_users_own_file_and_a_named_one_may_set_all(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def plain() -> str:
+        value = getattr(Settings.read(), name)
+        return str(value.get_secret_value() if isinstance(value, SecretStr) else value)
+
+    for given in ("HOME", "CACHE_FOLDER"):
+        monkeypatch.delenv(f"FABULA_{given}")
+    line = f"{name} = {A_STRANGERS[name]}\n"
+    wanted = A_STRANGERS[name].strip('"')
+    own = write_own(tmp_path, line)
+    assert plain() == wanted
+    own.unlink()
+    (tmp_path / "fabula.toml").write_text(line)
+    monkeypatch.setenv("FABULA_CONFIG", "fabula.toml")
+    assert plain() == wanted
+
+
+def test_every_path_among_the_settings_is_kept_from_the_working_folder(tmp_path: Path) -> None:
+    paths = [name for name, field in names().items() if "Path" in str(field.annotation)]
+    assert {"home", "cache_folder", "prices"} <= set(paths)
+    for name in paths:
+        table, _, own = name.rpartition(".")
+        head = f"[{table}]\n" if table else ""
+        (tmp_path / "fabula.toml").write_text(f'{head}{own} = "there"\n')
+        with pytest.raises(SettingsError, match="not taken from the working folder"):
+            Settings.read()
+
+
+def test_a_working_folders_file_is_stronger_than_the_users_own(tmp_path: Path) -> None:
+    write_own(tmp_path, "top_k = 3\nchunk_tokens = 64\n")
+    (tmp_path / "fabula.toml").write_text("top_k = 4\n")
+    settings = Settings.read()
+    assert (settings.top_k, settings.chunk_tokens) == (4, 64)
+
+
+def test_in_the_configuration_folder_itself_the_file_is_the_users_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = write_own(tmp_path, 'base_url = "http://mine.example/v1"\n')
+    monkeypatch.chdir(own.parent)
+    assert Settings.read().base_url == "http://mine.example/v1"
+
+
+def test_a_deeply_nested_file_is_named(tmp_path: Path) -> None:
+    (tmp_path / "fabula.toml").write_text(f"top_k = {'[' * 100_000}\n")
+    with pytest.raises(SettingsError, match=r"fabula\.toml can't be read as TOML"):
+        Settings.read()

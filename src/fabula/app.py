@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 class App:
     """What all collections share; use it with `with`, once a process.
 
-    Settings come from `settings`, or from `flags` (settings by name), the environment and
-    `fabula.toml`; models from a `kit` of such settings, if one is given. Neo4j is reached, and the
-    private one started, when it is first needed; models when they are. Safe to share between
-    threads. All errors are FabulaErrors: SettingsError for a bad setting, ServerError and
+    Settings come from `settings`, or from `flags` (settings by name), the environment and files
+    named `fabula.toml`; models from a `kit` of such settings, if one is given. Neo4j is reached,
+    and the private one started, when it is first needed; models when they are. Safe to share
+    between threads. All errors are FabulaErrors: SettingsError for a bad setting, ServerError and
     StoreError for Neo4j, ModelError for a model, LoadError for a file, NotFound for what isn't
     there.
     """

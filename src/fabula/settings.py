@@ -1,4 +1,4 @@
-"""Every knob, with its default: read from flags, then the environment, then `fabula.toml`.
+"""Every knob, with its default: read from flags, the environment, and files named `fabula.toml`.
 
 The core's settings are fields here; each graph and each mode has a table of its own.
 pydantic-settings reads those places too, but passes over a misspelt variable, does not tell where a
@@ -7,13 +7,15 @@ wrong value came from, and knows no name that stands for several: what it could 
 
 from __future__ import annotations
 
+import fnmatch
 import itertools
 import os
 import re
 import tomllib
+import typing
 from collections.abc import Iterator, Mapping
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, Literal, NoReturn, Self
 
 import platformdirs
@@ -49,6 +51,9 @@ CONVENTIONAL = {
 
 SECRET = ("api_key", "neo4j_password")
 """Settings that are never shown, and are no flags: others on a machine could read them there."""
+OWN = (*SECRET, "base_url", "neo4j_*", "home", "cache_folder", "prices")
+"""Settings that a working folder's file may not hold, and no path is one either: the folder may be
+a stranger's, and would name what programs are run, and who is sent texts and passwords."""
 FLAT = ("aspects", "hybrid", "top-down", "bottom-up", "adaptive")
 """Tables whose settings go by their names alone, too, as they did before there were tables."""
 SET = "aspects.set"
@@ -173,7 +178,10 @@ class Settings(BaseModel):
 
     @classmethod
     def read(cls, **flags: Any) -> Self:
-        """Settings from `flags` (None is not given), the environment, `fabula.toml` and a preset.
+        """Settings from `flags` (None is not given), the environment, files and a preset.
+
+        The files are the user's own, and over it that of the working folder, or the one that
+        FABULA_CONFIG names; the working folder's may not hold what is OWN.
 
         Without a key and a base URL the models are OFFLINE and STATIC. Raises SettingsError, which
         names the flag, variable or key that is wrong, and the nearest right one.
@@ -257,7 +265,7 @@ def _gather(
     """All values that were given, and where each came from; the strongest source wins."""
     given: dict[str, Any] = {}
     origin: dict[str, str] = {}
-    sources = (_of_file(environment), _of_environment(environment), _of_flags(flags))
+    sources = (_of_files(environment), _of_environment(environment), _of_flags(flags))
     for name, value, place in itertools.chain(*sources):
         for path in paths(name) or [_unknown(name, place)]:
             given[path], origin[path] = value, place
@@ -268,10 +276,48 @@ Given = Iterator[tuple[str, Any, str]]
 """Names, values, and where they come from."""
 
 
-def _of_file(environment: Mapping[str, str]) -> Given:
-    file = Path(environment.get("FABULA_CONFIG", FILE))
-    if "FABULA_CONFIG" in environment and not file.is_file():
-        raise SettingsError(f"FABULA_CONFIG names {file}, which is not a file.")
+def own_file() -> Path:
+    """The user's own file of settings, which may set everything."""
+    return Path(platformdirs.user_config_dir("fabula", appauthor=False)) / FILE
+
+
+def _of_files(environment: Mapping[str, str]) -> Given:
+    yield from _of_file(own_file())
+    if "FABULA_CONFIG" in environment:
+        named = Path(environment["FABULA_CONFIG"])
+        if not named.is_file():
+            raise SettingsError(f"FABULA_CONFIG names {named}, which is not a file.")
+        yield from _of_file(named)
+    else:
+        yield from _of_working_folder(Path(FILE))
+
+
+def _of_working_folder(file: Path) -> Given:
+    if file.is_file() and own_file().is_file() and file.samefile(own_file()):
+        return
+    for name, value, place in _of_file(file):
+        if any(map(_is_own, paths(name))):
+            flag = "" if name in SECRET or "." in name else f" or --{name.replace('_', '-')}"
+            raise SettingsError(
+                f"{place} is not taken from the working folder, whose files may be a stranger's. "
+                f"Set {variable(name)}{flag}, or write the line to {own_file()}. If you trust "
+                f"all of this file, name it: FABULA_CONFIG={file}."
+            )
+        yield name, value, place
+
+
+def _is_own(name: str) -> bool:
+    """Whether a setting, by its whole name, is kept from the working folder's file."""
+    named = any(fnmatch.fnmatchcase(name, pattern) for pattern in OWN)
+    return named or _holds_path(names()[name].annotation)
+
+
+def _holds_path(annotation: Any) -> bool:
+    is_path = isinstance(annotation, type) and issubclass(annotation, PurePath)
+    return is_path or any(map(_holds_path, typing.get_args(annotation)))
+
+
+def _of_file(file: Path) -> Given:
     for key, value in _read_toml(file).items():
         if not isinstance(value, dict):
             yield key, value, f"{file}: {key}"
@@ -312,7 +358,7 @@ def _read_toml(file: Path) -> dict[str, Any]:
         return {}
     try:
         return tomllib.loads(file.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+    except (ValueError, RecursionError, OSError) as error:
         raise SettingsError(f"{file} can't be read as TOML: {error}.") from error
 
 

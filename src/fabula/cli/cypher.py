@@ -62,7 +62,15 @@ class Given(click.ParamType[tuple[str, str]]):
 @click.option("--show", is_flag=True, help="show the query, to paste into Neo4j Browser")
 @click.option("--json", "as_json", is_flag=True, help="print JSON: a list of objects")
 @click.option("--csv", "as_csv", is_flag=True, help="print CSV, with a header line")
-@click.option("--write", is_flag=True, help="let the query change the graph")
+@click.option("--write", is_flag=True, help="let the query do more than read the graph")
+@click.option(
+    "--time-limit",
+    "seconds",
+    type=click.FloatRange(min=0),
+    default=60.0,
+    metavar="N",
+    help="seconds that the query may take, or 0 for as long as the server lets it [60]",
+)
 @settings_flags(*SERVER)
 def command(
     name: str,
@@ -73,12 +81,14 @@ def command(
     as_json: bool,
     as_csv: bool,
     write: bool,
+    seconds: float,
     settings: Settings,
 ) -> None:
     """Put the query NAME to the graph, or a file of Cypher, or a statement with -e.
 
     --list names the queries that come with Fabula, and --show tells one's parameters. A query
-    only reads, unless --write lets it change the graph. Those that come with Fabula stay in one
+    only reads the graph, by its plan: --write lets it change the graph, load files, and call any
+    procedure. Ctrl-C ends it. Those that come with Fabula stay in one
     collection, that of --collection; a statement of your own does so by its $collection.
     """
     if as_json and as_csv:
@@ -99,7 +109,7 @@ def command(
     from fabula.store.reading import run
 
     with opened(settings) as fabula:
-        table = run(fabula.store, query.statement, values, write=write)
+        table = run(fabula.store, query.statement, values, write=write, seconds=seconds or None)
     if as_json:
         print_json([dict(zip(table.columns, row, strict=True)) for row in table.rows])
     elif as_csv:

@@ -18,9 +18,11 @@ from fabula.settings import Settings, names, variable
 def command(as_json: bool, settings: Settings) -> None:
     """Show every setting: its value now, its environment variable, and what it is.
 
-    A flag is stronger than the environment, and that than fabula.toml in this folder (or the
-    file that FABULA_CONFIG names), which has a line `name = value` for each: those with a table's
-    name before them in that table, as `levels = 3` under `[aspects]`.
+    A flag is stronger than the environment, that than fabula.toml in this folder (or the file
+    that FABULA_CONFIG names), and that than fabula.toml in your own configuration folder, as
+    ~/.config/fabula. A file has a line `name = value` for each: those with a table's name before
+    them in that table, as `levels = 3` under `[aspects]`. Keys, addresses and paths are not taken
+    from this folder's file, which may be a stranger's.
     """
     values = settings.model_dump(mode="json")
     tables = values.pop("tables")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 from dataclasses import dataclass
@@ -10,6 +9,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from fabula.errors import ServerError
+from fabula.server.artifacts import read_lock
+from fabula.server.environment import PRIVATE, java_environment
 
 TOOL = "org.neo4j.cli.AdminTool"
 JAVA_FLAGS = ("-Xmx256m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
@@ -30,8 +31,14 @@ class AdminTool:
     def run(self, neo4j: Path, *arguments: str, stdin: BinaryIO | None = None) -> None:
         """One command on the Neo4j home `neo4j`. Raises ServerError with what the tool says."""
         done = subprocess.run(
-            [self.java, *JAVA_FLAGS, "-cp", f"{self.lib}/*", TOOL, *arguments],
-            env={**os.environ, "NEO4J_HOME": str(neo4j), "NEO4J_CONF": str(neo4j / "conf")},
+            [self.java, *JAVA_FLAGS, "-cp", read_lock().class_path, TOOL, *arguments],
+            cwd=self.lib,
+            umask=PRIVATE,
+            env={
+                **java_environment(),
+                "NEO4J_HOME": str(neo4j),
+                "NEO4J_CONF": str(neo4j / "conf"),
+            },
             stdin=stdin or subprocess.DEVNULL,
             capture_output=True,
             text=True,

@@ -12,9 +12,10 @@ from pathlib import Path
 from fabula.errors import ServerError
 from fabula.server.admin import AdminTool
 from fabula.server.launch import Launcher
+from fabula.server.private_files import make_private
 from fabula.server.progress import Report
 from fabula.server.room import FULL, check_room, refused
-from fabula.server.state import Home
+from fabula.server.state import MOVING, SCRATCH, Home
 from fabula.server.trial import end_trial, refuse_unopenable
 
 DATABASE = "neo4j"
@@ -23,10 +24,6 @@ STORES = (Path("data", "databases", DATABASE), Path("data", "transactions", DATA
 UNRECOVERED = "Active logical log"
 """What Neo4j's admin tool says of a database whose server was killed."""
 
-SCRATCH = "scratch."
-"""Begins the name of a folder that holds nothing anybody needs: it may be deleted at any time."""
-MOVING = "moving."
-"""Begins the name of such a folder while stores move into it and out of it."""
 OLD = "old"
 """The server's former data, in such a folder."""
 
@@ -64,10 +61,9 @@ def unpacked(tool: AdminTool, launcher: Launcher, file: Path, report: Report) ->
     """
     home = launcher.home
     try:
-        home.path.mkdir(parents=True, exist_ok=True)
         check_room(home.path, file.stat().st_size)
         scratch = Home(Path(tempfile.mkdtemp(dir=home.path, prefix=SCRATCH)))
-        scratch.neo4j.mkdir()
+        make_private(scratch.neo4j)
     except OSError as error:
         raise refused(error, home.path) from error
     try:
@@ -95,7 +91,7 @@ def put_in_place(scratch: Home, home: Home) -> None:
     """
     moving = scratch.path.with_name(scratch.path.name.replace(SCRATCH, MOVING, 1))
     try:
-        home.neo4j.mkdir(mode=0o700, exist_ok=True)
+        make_private(home.neo4j)
         for store in STORES:
             # `recover` takes a store that is not in the folder any more for one that was moved.
             (scratch.neo4j / store).mkdir(parents=True, exist_ok=True)

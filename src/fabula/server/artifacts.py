@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,6 +42,11 @@ class LockList:
         """The version of Neo4j itself."""
         [version] = [one.version for one in self.artifacts if one.name == "neo4j"]
         return version
+
+    @property
+    def class_path(self) -> str:
+        """What Java is given in the jars' own folder, whose path may hold any character."""
+        return os.pathsep.join(one.filename for one in self.artifacts)
 
 
 def read_lock(file: Path = LOCK_FILE) -> LockList:

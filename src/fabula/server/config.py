@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 
 from fabula.errors import ServerError
 from fabula.server.admin import AdminTool
+from fabula.server.private_files import make_private, open_private
 from fabula.server.state import HOST, Remembered
 
 SETTINGS = {
@@ -18,6 +18,12 @@ SETTINGS = {
     "server.http.x_forward.enabled": "false",
     "server.https.enabled": "false",
     "db.logs.query.enabled": "OFF",
+    # LOAD CSV reads no file and asks no address: not for this user, nor for one who got a query in.
+    "dbms.security.allow_csv_import_from_file_urls": "false",
+    "server.directories.import": "import",
+    "internal.dbms.cypher_ip_blocklist": "0.0.0.0/0,::/0",
+    # Nothing that Fabula asks takes so long; what was forgotten ends.
+    "db.transaction.timeout": "1h",
     # A private server has no replica to bring up to date: logs go once they are checkpointed.
     "db.tx_log.preallocate": "false",
     "db.tx_log.rotation.size": "32m",
@@ -35,11 +41,19 @@ QUICK_STOP = {"internal.server.bolt.thread_pool_shutdown_wait_time": "0s"}
 
 
 def memory(heap: str, page_cache: str) -> dict[str, str]:
-    """The settings for the sizes of heap and page cache, given as 512m or 2g."""
+    """The settings for the sizes of heap and page cache, given as 512m or 2g.
+
+    One query may have half of the heap, and by Neo4j's default all together seven tenths.
+    """
     return {
         "server.memory.heap.max_size": heap,
+        "db.memory.transaction.max": f"{_megabytes(heap) // 2}m",
         "server.memory.pagecache.size": page_cache,
     }
+
+
+def _megabytes(size: str) -> int:
+    return int(size[:-1]) * (1024 if size.endswith("g") else 1)
 
 
 def addresses(ports: Remembered) -> dict[str, str]:
@@ -57,23 +71,22 @@ def addresses(ports: Remembered) -> dict[str, str]:
 
 def write_conf(folder: Path, settings: Mapping[str, str]) -> None:
     """Writes `settings` as neo4j.conf."""
-    folder.mkdir(parents=True, exist_ok=True)
+    make_private(folder)
     lines = ["# Written by Fabula at every start: changes made here are lost."]
     lines += [f"{name}={value}" for name, value in settings.items()]
-    (folder / "neo4j.conf").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    with open_private(folder / "neo4j.conf") as stream:
+        stream.write(("\n".join(lines) + "\n").encode())
 
 
 def set_password(password: str, tool: AdminTool, neo4j: Path) -> None:
     """Makes `password` that of the user neo4j; works only before the server's first start."""
     arguments = neo4j / "conf" / "arguments"
-    arguments.unlink(missing_ok=True)
-    descriptor = os.open(arguments, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
         # Through a file, because every user of the machine can read a process's arguments.
-        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-            stream.write(f"dbms set-initial-password {password}\n")
+        with open_private(arguments) as stream:
+            stream.write(f"dbms set-initial-password {password}\n".encode())
         tool.run(neo4j, f"@{arguments}")
     except ServerError as error:
         raise ServerError(f"The private Neo4j's first password can't be set: {error}") from error
     finally:
-        arguments.unlink()
+        arguments.unlink(missing_ok=True)

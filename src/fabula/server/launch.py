@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import shutil
 import time
 from dataclasses import dataclass, replace
@@ -13,11 +14,16 @@ from fabula.server.admin import AdminTool
 from fabula.server.artifacts import LockList, read_lock
 from fabula.server.diagnosis import PortTaken, diagnosed
 from fabula.server.fetch import SPARE, install, installed
+from fabula.server.private_files import make_private
 from fabula.server.progress import Progress, Report
 from fabula.server.room import check_room
 from fabula.server.state import Home, Remembered
 
+log = logging.getLogger(__name__)
+
 STARTING = "Starting Neo4j"
+USERS = (Path("data", "transactions", "system"), Path("data", "databases", "system"))
+"""Where Neo4j keeps who may ask it, from its home; the last of them tells that it was started."""
 PATIENCE = 300
 """Seconds: a server that was killed with much in its logs recovers before it answers."""
 
@@ -38,8 +44,8 @@ class Launcher:
         """A server of the tool's jars that answers; on the ports of the `last` start if free."""
         check_room(self.home.path, SPARE)
         report(Progress(STARTING))
-        self.home.neo4j.mkdir(mode=0o700, exist_ok=True)
-        self.home.conf.mkdir(exist_ok=True)
+        make_private(self.home.neo4j)
+        make_private(self.home.conf)
         self._ensure_password(tool)
         try:
             return self._tried(tool, self._free_ports(last), report)
@@ -59,9 +65,9 @@ class Launcher:
         begun = time.monotonic()
         while time.monotonic() - begun < PATIENCE:
             if not process.runs(server.pid, self.home):
-                self.home.remember(replace(server, pid=0))
+                self.home.remember(server.stopped())
                 raise diagnosed(self.home)
-            own = process.listens(server.pid, {server.bolt, server.http})
+            own = process.listens(server.pid, server.ports)
             if own and process.answers(server.bolt):
                 return
             time.sleep(0.1)
@@ -77,7 +83,7 @@ class Launcher:
         # Before there is a process: whoever finds it after a kill then knows where it listens.
         self.home.remember(ports)
         pid = process.spawn(tool.java, tool.lib, self.heap, self.home)
-        server = replace(ports, pid=pid)
+        server = replace(ports, pid=pid, begun=process.begun(pid))
         self.home.remember(server)
         self.wait(server, report)
         return server
@@ -85,11 +91,12 @@ class Launcher:
     def _free_ports(self, last: Remembered | None) -> Remembered:
         """The ports of the last start, unless another program has one of them now."""
         if last is not None and process.is_free(last.bolt) and process.is_free(last.http):
-            return replace(last, pid=0)
+            return last.stopped()
         bolt, http = process.free_ports(2)
         return Remembered(bolt, http)
 
     def _jars(self, lock_list: LockList, report: Report) -> Path:
+        make_private(self.home.programs)
         folder = self.home.programs / lock_list.digest
         lib = folder / "lib"
         if not installed(lock_list.artifacts, lib):
@@ -101,9 +108,13 @@ class Launcher:
         begun = (self.home.neo4j / "data" / "databases" / "system").is_dir()
         password = self.home.password()
         if begun and password is None:
-            raise ServerError(
-                f"{self.home.credentials} is gone, and with it the password of the private "
-                "Neo4j. Put the file back, or begin again with `fabula db destroy`."
+            log.warning(
+                "%s does not hold the password of the private Neo4j any more: it gets a new one, "
+                "and users that were added to it are forgotten. Its graph stays.",
+                self.home.credentials,
             )
+            for store in USERS:
+                shutil.rmtree(self.home.neo4j / store, ignore_errors=True)
+            begun = False
         if not begun:
             config.set_password(password or self.home.new_password(), tool, self.home.neo4j)

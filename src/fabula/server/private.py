@@ -16,6 +16,7 @@ from fabula.server.admin import AdminTool
 from fabula.server.artifacts import read_lock
 from fabula.server.fetch import SPARE
 from fabula.server.launch import Launcher
+from fabula.server.private_files import make_home
 from fabula.server.progress import IDLE, Progress, Report, quiet
 from fabula.server.room import check_room, refused
 from fabula.server.state import Address, Home, Remembered
@@ -61,7 +62,7 @@ class PrivateServer:
     def start(self, report: Report = quiet) -> Address:
         """The address of the running server, which is fetched and started first where needed.
 
-        Costs a few milliseconds when it runs already. Raises ServerError.
+        Costs some hundredths of a second when it runs already. Raises ServerError.
         """
         if (address := self._running()) is not None:
             return address
@@ -218,8 +219,8 @@ class PrivateServer:
         from filelock import FileLock, Timeout
 
         try:
-            self._home.path.mkdir(parents=True, exist_ok=True)
-            lock = FileLock(self._home.lock)
+            make_home(self._home.path, self._home)
+            lock = FileLock(self._home.lock, mode=0o600)
             try:
                 lock.acquire(timeout=0)
             except Timeout:
@@ -234,6 +235,7 @@ class PrivateServer:
             raise refused(error, self._home.path) from error
         try:
             archive.recover(self._home)
+            self._home.mend()
             yield
         finally:
             lock.release()
@@ -242,16 +244,22 @@ class PrivateServer:
     def _running(self) -> Address | None:
         """The address, when the server runs and answers."""
         remembered = self._home.remembered()
-        if remembered is None or not process.runs(remembered.pid, self._home):
+        if remembered is None or not self._runs(remembered):
+            return None
+        # The password is for a process that was proven to be the server, and listens itself.
+        if not process.listens(remembered.pid, remembered.ports):
             return None
         password = self._home.password()
         if password is None or not process.answers(remembered.bolt):
             return None
         return remembered.address(password)
 
+    def _runs(self, remembered: Remembered) -> bool:
+        return process.runs(remembered.pid, self._home, remembered.begun)
+
     def _pid(self, remembered: Remembered | None) -> int:
         """The server's process id; 0 when it does not run."""
-        if remembered is not None and process.runs(remembered.pid, self._home):
+        if remembered is not None and self._runs(remembered):
             return remembered.pid
         return process.search(self._home)
 
@@ -259,6 +267,9 @@ class PrivateServer:
         try:
             remembered = self._home.remembered()
             pid = self._pid(remembered)
+            if pid and self._home.password() is None:
+                self._stopped(report)  # only a start can give it a new one
+                pid = 0
             if not pid:
                 tool = self._launcher.admin(report)
                 self._launcher.forget_old_jars()
@@ -266,7 +277,7 @@ class PrivateServer:
                 server = self._launcher.launch(tool, remembered, report)
             elif remembered is not None:
                 # Started by a process that did not live to see it ready.
-                server = replace(remembered, pid=pid)
+                server = replace(remembered, pid=pid, begun=process.begun(pid))
                 self._home.remember(server)
                 self._launcher.wait(server, report)
             else:
@@ -287,7 +298,7 @@ class PrivateServer:
         if not process.end(pid, process.STOP_PATIENCE):
             report(Progress(f"It did not stop within {process.STOP_PATIENCE} s and was killed"))
         if remembered is not None:
-            self._home.remember(replace(remembered, pid=0))
+            self._home.remember(remembered.stopped())
         return True
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 import subprocess
@@ -12,17 +13,22 @@ from pathlib import Path
 import psutil
 
 from fabula.errors import ServerError
+from fabula.server.artifacts import read_lock
+from fabula.server.environment import PRIVATE, java_environment
+from fabula.server.private_files import make_private, open_private
 from fabula.server.state import HOST, Home
 
 MAIN = "org.neo4j.server.Neo4jCommunity"
 JAVA_FLAGS = (
-    "-XX:+ExitOnOutOfMemoryError",  # a server out of memory hangs; one that ended is started again
+    # No ExitOnOutOfMemoryError: a query that asks for a string larger than the heap fails alone.
     "--add-opens=java.base/java.nio=ALL-UNNAMED",
     "--add-opens=java.base/java.lang=ALL-UNNAMED",
     "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
     "--enable-native-access=ALL-UNNAMED",
     "--sun-misc-unsafe-memory-access=allow",
 )
+CLOCK = 2.0
+"""Seconds by which a process may seem to begin at another time once the clock was set right."""
 STOP_PATIENCE = 90
 """Seconds: a server that stops writes down first what only its logs hold."""
 BOLT_HELLO = bytes.fromhex("6060b01700080805000000060000000000000000")
@@ -49,17 +55,19 @@ def java() -> Path:
 
 def spawn(java: Path, lib: Path, heap: str, home: Home) -> int:
     """The id of a server process that outlives this one; it prints to `home.console`."""
-    command = [str(java), f"-Xmx{heap}", *JAVA_FLAGS, "-cp", f"{lib}/*", MAIN]
+    command = [str(java), f"-Xmx{heap}", *JAVA_FLAGS, "-cp", read_lock().class_path, MAIN]
     command += [_mark(home), f"--config-dir={home.conf}", "--console-mode"]
-    home.console.parent.mkdir(exist_ok=True)
+    make_private(home.console.parent)
     try:
-        with home.console.open("wb") as console:
+        with open_private(home.console) as console:
             server = subprocess.Popen(
                 command,
                 stdin=subprocess.DEVNULL,
                 stdout=console,
                 stderr=subprocess.STDOUT,
-                cwd=home.neo4j,
+                cwd=lib,
+                env=java_environment(),
+                umask=PRIVATE,
                 start_new_session=True,  # no Ctrl-C and no closed terminal reaches it
             )
     except OSError as error:
@@ -72,12 +80,17 @@ def spawn(java: Path, lib: Path, heap: str, home: Home) -> int:
     return server.pid
 
 
-def runs(pid: int, home: Home) -> bool:
-    """Whether process `pid` is the server of `home`, and not another with a number used again."""
+def runs(pid: int, home: Home, begun: float = 0.0) -> bool:
+    """Whether process `pid` is the server of `home`, and not another with a number used again.
+
+    `begun` is when the server's process began, where that is known.
+    """
     if pid <= 0:
         return False
     try:
-        return _mark(home) in psutil.Process(pid).cmdline()
+        process = psutil.Process(pid)
+        began_then = not begun or abs(process.create_time() - begun) < CLOCK
+        return began_then and _is_server(process, home)
     except psutil.Error:
         return False
 
@@ -85,9 +98,30 @@ def runs(pid: int, home: Home) -> bool:
 def search(home: Home) -> int:
     """The process id of the server of `home`, looked for among all processes; 0 for none."""
     for process in psutil.process_iter(["cmdline"]):
-        if _mark(home) in (process.info["cmdline"] or ()):
-            return int(process.pid)
+        with contextlib.suppress(psutil.Error):
+            if _mark(home) in (process.info["cmdline"] or ()) and _is_server(process, home):
+                return int(process.pid)
     return 0
+
+
+def _is_server(process: psutil.Process, home: Home) -> bool:
+    """Whether it is a Java of this user's; anybody can give a program the server's arguments.
+
+    Raises psutil.Error where the system does not tell, which counts as no.
+    """
+    return (
+        _mark(home) in process.cmdline()
+        and process.username() == psutil.Process().username()
+        and Path(process.exe()).stem == "java"
+    )
+
+
+def begun(pid: int) -> float:
+    """When process `pid` began, in seconds since the epoch; 0 when it is gone."""
+    try:
+        return psutil.Process(pid).create_time()
+    except psutil.Error:
+        return 0.0
 
 
 def _mark(home: Home) -> str:
@@ -116,10 +150,8 @@ def listens(pid: int, ports: set[int]) -> bool:
     """Whether process `pid` itself, and no other, listens on all of `ports`."""
     try:
         connections = psutil.Process(pid).net_connections("tcp")
-    except psutil.NoSuchProcess:
+    except psutil.Error:
         return False
-    except psutil.AccessDenied:
-        return True  # a hardened system does not tell; the ports were free when it was started
     return ports <= {one.laddr.port for one in connections if one.status == psutil.CONN_LISTEN}
 
 

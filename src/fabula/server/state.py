@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import secrets
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
-from fabula.errors import ServerError
+from pydantic import BaseModel, Field
+
+from fabula.server.private_files import open_private
 from fabula.server.room import refused
 
+log = logging.getLogger(__name__)
 HOST = "127.0.0.1"
 USERNAME = "neo4j"
+SCRATCH = "scratch."
+"""Begins the name of a folder that holds nothing anybody needs: it may be deleted at any time."""
+MOVING = "moving."
+"""Begins the name of such a folder while stores move into it and out of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +40,17 @@ class Remembered:
     bolt: int
     http: int
     pid: int = 0
+    begun: float = 0.0
+    """When the process began, in seconds since the epoch; 0 where that is not known."""
+
+    @property
+    def ports(self) -> set[int]:
+        """Where the server's process itself listens."""
+        return {self.bolt, self.http}
+
+    def stopped(self) -> Remembered:
+        """The same ports, for the next start."""
+        return replace(self, pid=0, begun=0.0)
 
     def address(self, password: str) -> Address:
         """Where a server on these ports answers."""
@@ -94,17 +113,42 @@ class Home:
         """Held by whoever starts, stops or destroys the server."""
         return self.path / "lock"
 
+    def __contains__(self, name: object) -> bool:
+        """Whether a file or folder of this name is one that Fabula makes here."""
+        own = (self.neo4j, self.programs, self.dumps, self.credentials, self.state, self.lock)
+        parts = (SCRATCH, MOVING, f".{self.credentials.name}.", f".{self.state.name}.")
+        known = {path.name for path in own}
+        return isinstance(name, str) and (name in known or name.startswith(parts))
+
     def remembered(self) -> Remembered | None:
-        """The ports and process of the last start; None before the first."""
+        """The ports and process of the last start; None before it, or where they are lost."""
         try:
-            found = json.loads(self.state.read_text(encoding="utf-8"))
-            return Remembered(int(found["bolt"]), int(found["http"]), int(found["pid"]))
+            return _State.model_validate_json(self.state.read_bytes()).remembered()
         except FileNotFoundError:
             return None
         except OSError as error:
             raise refused(error, self.path) from error
-        except (ValueError, KeyError, TypeError):
-            # Nothing in it is worth more than a new start: ports are chosen again.
+        except ValueError:
+            return None
+
+    def mend(self) -> None:
+        """Writes ports that were lost again; the process is found by its arguments."""
+        configured = self._configured()
+        if configured is not None and self.remembered() is None:
+            log.warning("%s is damaged: its ports are read from neo4j.conf.", self.state)
+            self.remember(configured)
+
+    def _configured(self) -> Remembered | None:
+        """The ports of the last start, as neo4j.conf has them."""
+        try:
+            lines = (self.conf / "neo4j.conf").read_text(encoding="utf-8").splitlines()
+            given = dict(line.split("=", 1) for line in lines if "=" in line)
+            bolt, http = (
+                given[f"server.{name}.listen_address"].rpartition(":")[2]
+                for name in ("bolt", "http")
+            )
+            return _State.model_validate({"bolt": bolt, "http": http, "pid": 0}).remembered()
+        except (OSError, ValueError, KeyError):
             return None
 
     def remember(self, server: Remembered) -> None:
@@ -112,18 +156,15 @@ class Home:
         _write(self.state, json.dumps(asdict(server)))
 
     def password(self) -> str | None:
-        """The server's password; None before there is one."""
+        """The server's password; None where there is none, before its first start or any more."""
         try:
-            return str(json.loads(self.credentials.read_text(encoding="utf-8"))["password"])
+            return _Credentials.model_validate_json(self.credentials.read_bytes()).password
         except FileNotFoundError:
             return None
         except OSError as error:
             raise refused(error, self.path) from error
-        except (ValueError, KeyError, TypeError) as error:
-            raise ServerError(
-                f"{self.credentials} does not hold the password of the private Neo4j any more. Put "
-                "the file back, or begin again with `fabula db destroy`."
-            ) from error
+        except ValueError:
+            return None
 
     def new_password(self) -> str:
         """A random password, kept in a file of mode 0600."""
@@ -133,13 +174,29 @@ class Home:
         return password
 
 
+class _State(BaseModel):
+    """What state.json may hold."""
+
+    bolt: int = Field(ge=1, le=65535)
+    http: int = Field(ge=1, le=65535)
+    pid: int = Field(ge=0, lt=2**31)
+    begun: float = Field(0.0, ge=0, allow_inf_nan=False)
+
+    def remembered(self) -> Remembered:
+        return Remembered(self.bolt, self.http, self.pid, self.begun)
+
+
+class _Credentials(BaseModel):
+    """What credentials.json may hold."""
+
+    password: str = Field(pattern=r"^[0-9A-Za-z_-]{8,200}$")
+
+
 def _write(file: Path, text: str) -> None:
     """Replaces `file` at once; only the user may read it."""
     part = file.with_name(f".{file.name}.{os.getpid()}")
-    part.unlink(missing_ok=True)
-    descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-        stream.write(text + "\n")
+    with open_private(part) as stream:
+        stream.write((text + "\n").encode())
         stream.flush()
         os.fsync(stream.fileno())  # else a power cut may leave the new name with nothing in it
     part.replace(file)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+import re
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +21,39 @@ from fabula.store import Store
 from fabula.store.wording import in_words
 
 READ_ONLY = "Neo.ClientError.Statement.AccessMode"
+TIMED_OUT = "Neo.ClientError.Transaction.TransactionTimedOutClientConfiguration"
+WRITES = "This query would write, and queries may only read: --write allows it."
+TAG = "fabula_query"
+"""A transaction's name among the server's, in its metadata."""
+TERMINATE = f"""
+SHOW TRANSACTIONS YIELD transactionId AS id, metaData
+WHERE metaData.{TAG} = $tag
+TERMINATE TRANSACTIONS id YIELD message
+RETURN message
+"""
+COMMAND = re.compile(r"LoadCSV|ProcedureCall|Show|Terminate|\w*Command")
+"""Operators of a plan that reach beyond the graph."""
+WITHIN = re.compile(r"\b(EXISTS|COUNT|COLLECT)\s*\{.*\b(CALL|LOAD\s+CSV)\b", re.DOTALL)
+"""A subquery that stays within an expression: the plan has it as text, and no operators of it."""
+READING = {
+    "ShowIndexes",
+    "ShowConstraints",
+    "ShowFunctions",
+    "ShowProcedures",
+    "db.info",
+    "db.labels",
+    "db.relationshipTypes",
+    "db.propertyKeys",
+    "db.schema.nodeTypeProperties",
+    "db.schema.relTypeProperties",
+    "db.schema.visualization",
+    "db.index.fulltext.listAvailableAnalyzers",
+    "db.index.fulltext.queryNodes",
+    "db.index.fulltext.queryRelationships",
+    "db.index.vector.queryNodes",
+    "db.index.vector.queryRelationships",
+}
+"""Those that only read it, and procedures that do."""
 EMBEDDING = 32
 """Numbers in a list that is told by its length alone, as no person reads it."""
 
@@ -38,24 +73,39 @@ class Table:
 
 
 def run(
-    store: Store, statement: str, parameters: Mapping[str, Any], *, write: bool = False
+    store: Store,
+    statement: str,
+    parameters: Mapping[str, Any],
+    *,
+    write: bool = False,
+    seconds: float | None = None,
 ) -> Table:
-    """Runs one statement, which may only read unless `write`.
+    """Runs one statement, which may only read the graph unless `write`.
 
-    Raises StoreError, in one line, for what the server refuses.
+    It ends after `seconds`, on the server too, as it does at Ctrl-C. Raises StoreError, in one
+    line, for what the server refuses, and for what its plan does beside reading the graph.
     """
+    tag = uuid.uuid4().hex
     access = neo4j.WRITE_ACCESS if write else neo4j.READ_ACCESS
     with (
         in_words("the query"),
         store._driver.session(database=store._database, default_access_mode=access) as session,
     ):
         try:
-            result = session.run(statement, dict(parameters))
+            if not write:
+                _refuse_by_plan(session.run(f"EXPLAIN {statement}", dict(parameters)).consume())
+            query = neo4j.Query(statement, metadata={TAG: tag}, timeout=seconds)
+            result = session.run(query, dict(parameters))
             columns = tuple(result.keys())
             rows = tuple(tuple(plain(cell) for cell in record.values()) for record in result)
             counters = result.consume().counters
+        except KeyboardInterrupt:
+            _terminate(store, tag)
+            # Else closing the session waits for the server, which ends no expression half-way.
+            session._handle_cancellation()  # type: ignore[no-untyped-call]
+            raise
         except Neo4jError as error:
-            raise _refused(error) from error
+            raise _refused(error, seconds) from error
     changes = {
         name: count for name, count in sorted(vars(counters).items()) if count and name[0] != "_"
     }
@@ -107,8 +157,42 @@ def _list(values: Sequence[Any]) -> Any:
     return [plain(value) for value in values]
 
 
-def _refused(error: Neo4jError) -> FabulaError:
+def _refuse_by_plan(explained: neo4j.ResultSummary) -> None:
+    """Raises StoreError where a statement's plan does more than read the graph."""
+    if explained.query_type != "r" or explained.plan is None or explained.profile is not None:
+        raise StoreError(WRITES)
+    for name, details in _operators(explained.plan):
+        used = details.partition("(")[0].strip() if name == "ProcedureCall" else name
+        if WITHIN.search(details):
+            used = "a CALL or LOAD CSV within an expression"
+        elif not COMMAND.match(name):
+            continue
+        if used not in READING:
+            raise StoreError(
+                f"This query uses {used}, which does more than read the graph: --write allows it."
+            )
+
+
+def _operators(plan: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The names of a plan's operators, and what each says of itself."""
+    name = plan["operatorType"].partition("@")[0]
+    yield name, str(plan.get("args", {}).get("Details", ""))
+    for child in plan.get("children", ()):
+        yield from _operators(child)
+
+
+def _terminate(store: Store, tag: str) -> None:
+    """Ends the query with this tag on the server, which else finds out late that nobody waits."""
+    with store._driver.session(database=store._database) as session:
+        session.run(TERMINATE, {"tag": tag}).consume()
+
+
+def _refused(error: Neo4jError, seconds: float | None) -> FabulaError:
     if error.code == READ_ONLY:
-        return StoreError("This query would write, and queries may only read: --write allows it.")
+        return StoreError(WRITES)
+    if error.code == TIMED_OUT:
+        return StoreError(
+            f"The query took longer than {seconds:g} s and was ended: --time-limit gives it more."
+        )
     message = (error.message or str(error)).strip().splitlines()[0]
     return StoreError(f"Neo4j refused the query: {message}")
