@@ -225,7 +225,7 @@ def test_a_statement_runs_with_its_parameters(typed: None) -> None:
 
 
 def test_a_query_is_given_the_collection_of_the_settings(typed: None, graph: Store) -> None:
-    name = 'it\'s "mine"'
+    name = "Война и мир. 2"
     graph.prepare(name, MODEL, DIMENSIONS)
     put(graph, small_graph(words="other", collection=name))
 
