@@ -60,6 +60,15 @@ def small_graph(
     return parts_of(document, made, summaries, details, ["theme"])
 
 
+def begin_collection(
+    store: Store, name: str, model: str = MODEL, dimensions: int = DIMENSIONS
+) -> None:
+    """A collection as an older Fabula began it, which took any name."""
+    store.make_schema()
+    store.rows("core/save_space", collection=name, model=model, dimensions=dimensions)
+    store.prepare(name, model, dimensions)
+
+
 def small_document(
     source: str = "a.txt", words: str = "word", collection: str = "default"
 ) -> Document:

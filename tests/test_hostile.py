@@ -24,8 +24,10 @@ from fabula.errors import LoadError
 from fabula.load import find_files, load, markdown, read_text
 from fabula.load.epub import read as read_epub
 from fabula.model import Document
+from fabula.settings import STATIC
 from fabula.store import Store
 from fabula.text.chunk import split
+from graphs import begin_collection
 
 LIMIT = 2_000_000
 SENTENCE = "The keeper lit the lamp at six. He told nobody why. "
@@ -287,6 +289,7 @@ def test_code_in_texts_titles_and_names_is_stored_and_found_as_text(
     name = "a' OR 1=1 [red]x[bold] $x.txt"
     (tmp_path / name).write_text(f"Title: <b>O'Hara</b> [/] `}})\n\n{INJECTION}{SENTENCE * 9}")
     collection = "x' OR '' = '"
+    begin_collection(store, collection, STATIC, 256)
     with Fabula(collection=collection) as fabula:
         [outcome] = fabula.ingest(tmp_path / name)
         assert outcome.title == "<b>O'Hara</b> [/] `})"

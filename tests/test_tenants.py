@@ -20,7 +20,7 @@ from fabula.server import Address
 from fabula.store import Store
 from fabula.store.reading import run
 from fabula.store.rows import LAST_CHARACTER, wire
-from graphs import DIMENSIONS, MODEL, put, small_graph, vector
+from graphs import DIMENSIONS, MODEL, begin_collection, put, small_graph, vector
 
 HOSTILE = (
     "default",
@@ -85,7 +85,7 @@ def tenants(address: Address) -> Iterator[Store]:
     with connect(address) as store:
         wipe(store)
         for name in HOSTILE:
-            store.prepare(name, MODEL, DIMENSIONS)
+            begin_collection(store, name)
             for source in ("a.txt", "b.txt"):
                 put(store, marked(small_graph(source, collection=name), name))
         for one, other in zip(HOSTILE, (*HOSTILE[1:], HOSTILE[0]), strict=True):
