@@ -182,7 +182,9 @@ def test_a_reader_knows_no_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 SCRIPT = """
-import os, sys
+import os, signal, sys
+# Whoever runs the tests in the background has it ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from pathlib import Path
 from fabula.load import load
 from fabula.errors import LoadError
@@ -228,8 +230,8 @@ def test_ctrl_c_leaves_no_process_behind(tmp_path: Path) -> None:
     until(lambda: sum(reader.cpu_times()[:2]) > 0.5)
     began = time.monotonic()
     program.send_signal(signal.SIGINT)
-    _, errors = program.communicate(timeout=20)
-    assert time.monotonic() - began < 5
+    _, errors = program.communicate(timeout=40)
+    assert time.monotonic() - began < 30, "long before the reader's own end"
     assert errors.strip().endswith("KeyboardInterrupt")
     assert not reader.is_running()
 
