@@ -56,7 +56,7 @@ def test_what_takes_too_long_is_given_up() -> None:
     began = time.monotonic()
     with pytest.raises(LoadError, match=r"^story\.md takes more than 1 seconds to read.*Split it"):
         read_in_box(WITHOUT_END, ".md", box.Budget(seconds=1))
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 30
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems don't hold to the limit")

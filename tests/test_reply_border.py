@@ -97,7 +97,7 @@ def test_a_call_ends_in_time_whatever_trickles_in(
         began = time.monotonic()
         one = chat(server, **PATIENCE)
         text_of(one.stream(SUMMARY)) if streamed else one.complete(SUMMARY)
-    assert time.monotonic() - began < 4
+    assert time.monotonic() - began < 20
 
 
 def test_a_stream_that_says_something_and_then_goes_on_for_ever_ends_in_time() -> None:
@@ -108,7 +108,7 @@ def test_a_stream_that_says_something_and_then_goes_on_for_ever_ends_in_time() -
         began = time.monotonic()
         with pytest.raises(ModelError, match="within 1 s"):
             text_of(chat(server, **PATIENCE).stream(SUMMARY))
-    assert time.monotonic() - began < 4
+    assert time.monotonic() - began < 20
 
 
 def test_after_a_call_that_took_too_long_the_next_is_answered() -> None:
@@ -162,7 +162,7 @@ def test_broken_json_that_would_take_an_hour_to_repair_is_refused() -> None:
         began = time.monotonic()
         with pytest.raises(BadReply, match="too long to be repaired"):
             ask(chat(server), DETAILS, lambda reply: read_details(reply, 2), attempts=2)
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 20
 
 
 # Encoding
@@ -468,7 +468,7 @@ def send_generated(seed: int, count: int) -> None:
             assert KEY not in said, which
             assert said.encode() and said == clean_text(said), f"{which}: {said!r}"
             slowest = max(slowest, time.monotonic() - began)
-            assert slowest < 10, which
+            assert slowest < 30, which
     print(f"{dict(ended)}, slowest {slowest:.1f} s")  # noqa: T201
     assert ended["well"] > count / 5
     assert ended["BadReply"] > count / 5
