@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from fabula import App, Fabula
 from fabula.cli import main
-from fabula.errors import FabulaError, SettingsError, SpaceError, StoreError
+from fabula.errors import FabulaError, LoadError, SettingsError, SpaceError, StoreError
 from fabula.graph import Node, Part
 from fabula.graphs.aspects.sets import read_aspects
 from fabula.load import read_text
@@ -70,8 +70,14 @@ def test_titles_and_headings_are_cut_as_they_are_read() -> None:
     document = read_text(f"# {LONG}\n\nWords.", source="a.md", collection="default", title=LONG)
     assert len(document.title) <= 302
     assert all(len(section.title) <= 302 for section in document.sections)
-    named = read_text("Words.", source=f"{LONG}.txt", collection="default")
+    named = read_text("Words.", source=f"{'a' * 1900}.txt", collection="default")
     assert len(named.title) <= 302
+
+
+@pytest.mark.parametrize("source", [f"{'a' * 2001}.txt", "a\nb.txt", "\x1b[31m.txt"])
+def test_a_source_that_can_not_be_kept_is_refused_as_it_is_read(source: str) -> None:
+    with pytest.raises(LoadError, match="give it another name"):
+        read_text("Words.", source=source, collection="default")
 
 
 Spoil = Callable[[Part], Part]

@@ -47,6 +47,7 @@ BEYOND = {
     "core/stage_passages": "a run's name is its own",
     "core/switch_in": "a run's name is its own",
     "core/switch_lock": "takes locks",
+    "core/terminate_query": "a query's tag is its own",
 }
 """Statements that name no collection, and why that is right; the schema's are all such."""
 TAKES_IDS = {"document", "passages", "summaries", "nodes", "ids", "id", "first_document", "rows"}

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fabula.errors import DatabaseDown
+from fabula.server import Address, PrivateServer, Report, quiet
 from fabula.settings import Settings
-from fabula.store import Store
-from fabula.store.migration import is_old, migrate
 
 if TYPE_CHECKING:
-    from fabula.server import Address, PrivateServer, Report
+    from fabula.store import Store
 
 
 def connect(settings: Settings, report: Report | None) -> Store:
@@ -19,9 +18,9 @@ def connect(settings: Settings, report: Report | None) -> Store:
     A graph of an older Fabula is migrated; one of the private server's is dumped before. Raises
     StoreError for one of a newer.
     """
-    from fabula.server import quiet
+    from fabula.store.migration import is_old, migrate
 
-    server = None if settings.neo4j_uri else _private(settings)
+    server = None if settings.neo4j_uri else private_server(settings)
     heard = report or quiet
     store = _reach(settings, server, heard)
     try:
@@ -38,9 +37,8 @@ def connect(settings: Settings, report: Report | None) -> Store:
     return store
 
 
-def _private(settings: Settings) -> PrivateServer:
-    from fabula.server import PrivateServer
-
+def private_server(settings: Settings) -> PrivateServer:
+    """The private server of these settings, as it is."""
     return PrivateServer(
         settings.home,
         settings.neo4j_heap,
@@ -50,6 +48,8 @@ def _private(settings: Settings) -> PrivateServer:
 
 
 def _reach(settings: Settings, server: PrivateServer | None, report: Report) -> Store:
+    from fabula.store import Store
+
     if server is None:
         return Store.connect(
             settings.neo4j_uri or "",
@@ -64,4 +64,6 @@ def _reach(settings: Settings, server: PrivateServer | None, report: Report) -> 
 
 
 def _of(address: Address) -> Store:
+    from fabula.store import Store
+
     return Store.connect(address.uri, address.username, address.password, "neo4j")

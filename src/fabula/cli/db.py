@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 import click
 
 from fabula.cli.options import settings_flags
-from fabula.cli.starting import private_server, shown, started
+from fabula.cli.starting import shown, started
+from fabula.connect import private_server
 from fabula.errors import ServerError
 from fabula.settings import Settings
 
@@ -39,10 +40,7 @@ def start(settings: Settings) -> None:
     """Start the server; the first start fetches it (190 MB)."""
     _mention_other(settings)
     with shown() as report:
-        server = private_server(settings)
-        address = server.start(report)
-        if server.status().state == "broken":
-            address = server.mend(report)
+        address = private_server(settings).mend(report)
     click.echo(f"Neo4j runs at {address.uri}; look at it with `fabula db browse`.")
 
 

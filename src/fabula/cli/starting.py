@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from fabula.server import IDLE, Address, PrivateServer, Progress, Report
+from fabula.connect import private_server
+from fabula.server import IDLE, Address, Progress, Report
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -26,16 +27,6 @@ def opened(settings: Settings) -> Iterator[Fabula]:
 
     with shown() as report, Fabula(settings, report=report) as fabula:
         yield fabula
-
-
-def private_server(settings: Settings) -> PrivateServer:
-    """The private server of these settings, as it is."""
-    return PrivateServer(
-        settings.home,
-        settings.neo4j_heap,
-        settings.neo4j_page_cache,
-        keep_dumps=settings.dumps,
-    )
 
 
 def started(settings: Settings) -> Address:

@@ -13,6 +13,7 @@ from fabula.errors import LoadError
 from fabula.ids import document_id
 from fabula.load import languages
 from fabula.load.clean import one_line
+from fabula.names import LONGEST_LINE, problem, quoted
 
 if TYPE_CHECKING:
     from fabula.model import Document, Section
@@ -47,6 +48,8 @@ def document(draft: Draft, source: str, collection: str) -> Document:
     from fabula.model import Document
 
     text, sections = _assemble(draft.blocks)
+    if wrong := problem(source, LONGEST_LINE):
+        raise LoadError(f"The source {quoted(source)} {wrong}: give it another name.")
     if not any(map(str.isalnum, text)):
         raise LoadError(f"{source} has no words in it: nothing to ingest.")
     told = _name(draft.title)

@@ -43,17 +43,13 @@ QUICK_STOP = {"internal.server.bolt.thread_pool_shutdown_wait_time": "0s"}
 def memory(heap: str, page_cache: str) -> dict[str, str]:
     """The settings for the sizes of heap and page cache, given as 512m or 2g.
 
-    One query may have half of the heap, and by Neo4j's default all together seven tenths.
+    By Neo4j's default all queries together may have seven tenths of the heap. One alone may not
+    have less: to switch in a document of a quarter of it takes more than half.
     """
     return {
         "server.memory.heap.max_size": heap,
-        "db.memory.transaction.max": f"{_megabytes(heap) // 2}m",
         "server.memory.pagecache.size": page_cache,
     }
-
-
-def _megabytes(size: str) -> int:
-    return int(size[:-1]) * (1024 if size.endswith("g") else 1)
 
 
 def addresses(ports: Remembered) -> dict[str, str]:

@@ -12,7 +12,6 @@ from typing import Literal
 
 from fabula.errors import ServerError
 from fabula.server import archive, dumps, health, process
-from fabula.server.admin import AdminTool
 from fabula.server.artifacts import read_lock
 from fabula.server.fetch import SPARE
 from fabula.server.launch import Launcher
@@ -68,7 +67,11 @@ class PrivateServer:
             return address
         with self._alone(report):
             # Another process may have started it while this one waited.
-            return self._running() or self._started(report)
+            if (address := self._running()) is not None:
+                return address
+            if not self._pid(self._home.remembered()):
+                self._dump_daily(report)
+            return self._started(report)
 
     def stop(self, report: Report = quiet) -> bool:
         """Ends the server cleanly; False when it did not run."""
@@ -77,11 +80,11 @@ class PrivateServer:
         with self._alone(report):
             ran = self._stopped(report)
             if ran:
-                self._dump_daily(self._launcher.admin(report), report)
+                self._dump_daily(report)
             return ran
 
     def mend(self, report: Report = quiet) -> Address:
-        """The address of a server whose database was down; only a new start mends that.
+        """The address of the server, started anew where its database is down: nothing else helps.
 
         Raises ServerError, which says what else may be done, where it is down again.
         """
@@ -190,14 +193,14 @@ class PrivateServer:
         """The dumps that were kept, the newest first; `load` puts one back."""
         return dumps.kept(self._home)
 
-    def _dump_daily(self, tool: AdminTool, report: Report) -> None:
+    def _dump_daily(self, report: Report) -> None:
         """Keeps a dump of the server, which stands still, where one is due; never in the way."""
         if not self._keeps_dumps:
             return
         try:
             if dumps.is_due(self._home):
                 report(Progress("Keeping a dump of all graphs, as once a day"))
-                dumps.keep(tool, self._home)
+                dumps.keep(self._launcher.admin(report), self._home)
         except archive.Unrecovered:
             LOG.info("the server was killed: a dump is kept once it was started and stopped")
         except (ServerError, OSError) as error:
@@ -235,7 +238,7 @@ class PrivateServer:
             raise refused(error, self._home.path) from error
         try:
             archive.recover(self._home)
-            self._home.mend()
+            self._home.recover_ports()
             yield
         finally:
             lock.release()
@@ -273,7 +276,6 @@ class PrivateServer:
             if not pid:
                 tool = self._launcher.admin(report)
                 self._launcher.forget_old_jars()
-                self._dump_daily(tool, report)
                 server = self._launcher.launch(tool, remembered, report)
             elif remembered is not None:
                 # Started by a process that did not live to see it ready.

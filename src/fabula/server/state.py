@@ -131,7 +131,7 @@ class Home:
         except ValueError:
             return None
 
-    def mend(self) -> None:
+    def recover_ports(self) -> None:
         """Writes ports that were lost again; the process is found by its arguments."""
         configured = self._configured()
         if configured is not None and self.remembered() is None:

@@ -17,6 +17,7 @@ from neo4j.time import Date, DateTime, Duration, Time
 from neo4j.vector import Vector
 
 from fabula.errors import FabulaError, StoreError
+from fabula.queries import query
 from fabula.store import Store
 from fabula.store.wording import in_words
 
@@ -24,13 +25,7 @@ READ_ONLY = "Neo.ClientError.Statement.AccessMode"
 TIMED_OUT = "Neo.ClientError.Transaction.TransactionTimedOutClientConfiguration"
 WRITES = "This query would write, and queries may only read: --write allows it."
 TAG = "fabula_query"
-"""A transaction's name among the server's, in its metadata."""
-TERMINATE = f"""
-SHOW TRANSACTIONS YIELD transactionId AS id, metaData
-WHERE metaData.{TAG} = $tag
-TERMINATE TRANSACTIONS id YIELD message
-RETURN message
-"""
+"""What a transaction's metadata calls the query's tag, by which it is found on the server."""
 COMMAND = re.compile(r"LoadCSV|ProcedureCall|Show|Terminate|\w*Command")
 """Operators of a plan that reach beyond the graph."""
 WITHIN = re.compile(r"\b(EXISTS|COUNT|COLLECT)\s*\{.*\b(CALL|LOAD\s+CSV)\b", re.DOTALL)
@@ -94,8 +89,8 @@ def run(
         try:
             if not write:
                 _refuse_by_plan(session.run(f"EXPLAIN {statement}", dict(parameters)).consume())
-            query = neo4j.Query(statement, metadata={TAG: tag}, timeout=seconds)
-            result = session.run(query, dict(parameters))
+            tagged = neo4j.Query(statement, metadata={TAG: tag}, timeout=seconds)
+            result = session.run(tagged, dict(parameters))
             columns = tuple(result.keys())
             rows = tuple(tuple(plain(cell) for cell in record.values()) for record in result)
             counters = result.consume().counters
@@ -184,7 +179,7 @@ def _operators(plan: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 def _terminate(store: Store, tag: str) -> None:
     """Ends the query with this tag on the server, which else finds out late that nobody waits."""
     with store._driver.session(database=store._database) as session:
-        session.run(TERMINATE, {"tag": tag}).consume()
+        session.run(query("core/terminate_query"), {"tag": tag}).consume()
 
 
 def _refused(error: Neo4jError, seconds: float | None) -> FabulaError:
