@@ -32,6 +32,7 @@ VERBS = (
     "check_",
     "reembed_",
     "migrate_",
+    "terminate_",
 )
 
 LABELS = {"Document", "Chunk", "Part", "Collection", "Schema", "Lock", "Staged", "Retired"}

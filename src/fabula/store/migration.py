@@ -82,7 +82,8 @@ def _version(store: Store) -> int:
 def _turn(store: Store) -> Iterator[None]:
     """Keeps all others from migrating; they wait. It ends with this process, however that ends."""
     schema.ensure(store, "schema_lock_id")
-    with store.session() as session, session.begin_transaction() as transaction:
+    # 0: a migration may take longer than a server gives a transaction.
+    with store.session() as session, session.begin_transaction(timeout=0) as transaction:
         transaction.run(query("migrate/save_turn")).consume()
         try:
             yield

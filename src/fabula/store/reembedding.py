@@ -49,7 +49,8 @@ def turn(store: Store, *collections: str) -> Iterator[Callable[[], Space | None]
     names = [f"reembed {collection}" for collection in sorted(collections)]
     with store.session() as session:
         _refuse_second(session, names)
-        transaction = session.begin_transaction()
+        # 0: a collection may take longer than a server gives a transaction.
+        transaction = session.begin_transaction(timeout=0)
         try:
             _take(transaction, names)
             asked = {"collection": collections[0]}
