@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import archive_classes
 from endpoint import Endpoint
 from fabula.providers.cache import ResponseCache
 from fabula.server import Address, PrivateServer, config
@@ -20,9 +21,7 @@ from stories import WINTER
 
 pytest.register_assert_rewrite("reembedding")
 
-# A server that lives for minutes is not worth compiling well: a start costs half of the CPU. It
-# takes a quarter less where one thread collects its garbage.
-os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+os.environ.setdefault("JDK_JAVA_OPTIONS", archive_classes.flags())
 
 
 LONGEST = (
