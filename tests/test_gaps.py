@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +18,18 @@ from endpoint import Endpoint
 from endpoint.faults import Fault
 from fabula import Fabula, Outcome
 from fabula.cli import main
+from fabula.errors import BadReply, BudgetSpent, FabulaError, ModelError, TooLarge
+from fabula.graph import Gap, Node
+from fabula.graph.building import chunks_of, known_of, part_of
+from fabula.graph.gaps import LONGEST, GapLimit
+from fabula.graph.method import LABELS, Built, Text, graphs
+from fabula.graphs.aspects import GRAPH
 from fabula.store import Store
+from fabula.store.checks import check
+from fabula.store.parts import read_part
+from graphs import put, small_document, small_graph, vector
 from kills import story
 
-Words = tuple[str, ...]
 MURDER = "Then Anna murdered the miller with an axe, and his blood ran over the floor."
 """What no filter likes."""
 SEVERAL, ALONE = "Below are", "<passage>\n"
@@ -26,6 +37,7 @@ SEVERAL, ALONE = "Below are", "<passage>\n"
 DETECTION = "Which of the aspects are clearest"
 TIMES = 6
 """How often a reply that can't be read is asked for."""
+PLACE = {"aspect": "plot", "level": 1, "section": "I", "start": 0, "end": 20, "tokens": 1}
 
 
 @pytest.fixture
@@ -86,9 +98,8 @@ def passages(store: Store, most: int = 99) -> dict[str, str]:
     return {row["id"]: row["text"] for row in rows}
 
 
-def without_trouble(book: Path, store: Store) -> dict[str, str]:
-    """The graph as it is where every reply comes; it is taken out again, and nothing is kept."""
-    assert ingest(book, cache=False).gaps == ()
+def take_out(store: Store) -> dict[str, str]:
+    """The passages that are there, which are there no more."""
     whole = passages(store)
     with Fabula() as fabula:
         fabula.remove("Winter")
@@ -181,7 +192,8 @@ def test_people_and_programs_are_told_of_a_gap(endpoint: Endpoint, book: Path) -
 def test_the_next_ingest_asks_for_the_details_alone(
     endpoint: Endpoint, book: Path, store: Store
 ) -> None:
-    whole = without_trouble(book, store)
+    ingest(book, cache=False)
+    whole = take_out(store)
     withhold_details(endpoint, "refusal")
     ingest(book)
     outcome, asked = asked_anew(endpoint, book, cache=False)
@@ -200,7 +212,7 @@ def test_the_next_ingest_asks_for_a_summary_and_what_stands_above_it(
 ) -> None:
     ingest(book, cache=False)
     lost = withhold_summary(endpoint, store, 1)
-    whole = without_trouble_again(book, store)
+    whole = take_out(store)
     [gap] = ingest(book).gaps
     assert (gap.step, gap.properties["aspect"], gap.properties["level"]) == (
         "summaries",
@@ -219,20 +231,12 @@ def test_the_next_ingest_asks_for_a_summary_and_what_stands_above_it(
     assert violations() == ()
 
 
-def without_trouble_again(book: Path, store: Store) -> dict[str, str]:
-    """What is there, which is taken out again."""
-    whole = passages(store)
-    with Fabula() as fabula:
-        fabula.remove("Winter")
-    return whole
-
-
 def test_a_summary_that_is_missing_above_is_asked_for_alone(
     endpoint: Endpoint, book: Path, store: Store
 ) -> None:
     ingest(book, cache=False)
     lost = withhold_summary(endpoint, store, 2)
-    whole = without_trouble_again(book, store)
+    whole = take_out(store)
     [gap] = ingest(book).gaps
     assert (gap.step, gap.properties["level"]) == ("summaries", 2)
     assert gap.rests_on.keys() == set(lost["members"])
@@ -251,7 +255,8 @@ def test_a_summary_that_is_missing_above_is_asked_for_alone(
 def test_a_cluster_whose_aspects_are_withheld_waits_for_them(
     endpoint: Endpoint, book: Path, store: Store
 ) -> None:
-    whole = without_trouble(book, store)
+    ingest(book, cache=False)
+    whole = take_out(store)
     endpoint.withheld = {(DETECTION, MURDER): "blocked"}
     gaps = ingest(book).gaps
     assert {gap.step for gap in gaps} == {"aspects"}
@@ -277,6 +282,45 @@ def test_a_cluster_whose_aspects_are_withheld_waits_for_them(
     assert violations() == ()
 
 
+def test_where_no_cluster_could_be_asked_all_trees_wait(
+    endpoint: Endpoint, book: Path, store: Store
+) -> None:
+    one_cluster: dict[str, Any] = {"cluster_size": 99}
+    endpoint.withheld = {(DETECTION,): "filtered"}
+    [gap] = ingest(book, **one_cluster).gaps
+    assert gap.step == "aspects"
+    assert cypher(store, "MATCH (s:Summary) RETURN s") == []
+    assert violations() == ()
+    outcome, _ = asked_anew(endpoint, book, **one_cluster)
+    assert outcome.gaps == ()
+    assert outcome.counts["summary"] > 0
+    assert violations() == ()
+
+
+def test_an_aspect_whose_summaries_are_all_missing_is_not_promised(
+    endpoint: Endpoint, book: Path, store: Store
+) -> None:
+    promised = "MATCH (p:Part {graph: 'aspects'}) RETURN p.aspects AS names"
+    ingest(book, cache=False)
+    [every] = cypher(store, promised)
+    [rare] = cypher(
+        store,
+        "MATCH (s:Summary {level: 1}) WITH s.aspect AS name, count(*) AS n "
+        "RETURN name ORDER BY n, name LIMIT 1",
+    )
+    whole = take_out(store)
+    endpoint.withheld = {(f"<aspect>\n{rare['name']}:",): "refusal"}
+    gaps = ingest(book).gaps
+    assert {gap.properties["aspect"] for gap in gaps} == {rare["name"]}
+    [told] = cypher(store, promised)
+    assert set(every["names"]) - set(told["names"]) == {rare["name"]}
+    assert violations() == ()
+    assert asked_anew(endpoint, book)[0].gaps == ()
+    assert cypher(store, promised) == [every]
+    assert passages(store) == whole, "nothing stands above"
+    assert violations() == ()
+
+
 def test_a_gap_that_stays_costs_nothing_but_itself(endpoint: Endpoint, book: Path) -> None:
     withhold_details(endpoint, "nonsense")
     [before] = ingest(book).gaps
@@ -285,3 +329,262 @@ def test_a_gap_that_stays_costs_nothing_but_itself(endpoint: Endpoint, book: Pat
     assert (outcome.status, outcome.error, outcome.gaps) == ("replaced", None, (before,))
     assert len(endpoint.bodies) == TIMES
     assert all(MURDER in prompt for prompt in chats(endpoint))
+
+
+def test_an_edit_elsewhere_leaves_a_gap_where_it_is(
+    endpoint: Endpoint, book: Path, store: Store
+) -> None:
+    withhold_details(endpoint, "refusal")
+    ingest(book)
+    book.write_text(book.read_text().replace("Title: Winter\n\n", "Title: Winter\n\nIt began. ", 1))
+    [gap] = ingest(book).gaps
+    [row] = cypher(store, "MATCH (g:Gap)-[:LACKS]->(c:Chunk) RETURN c.start AS start, c.text AS t")
+    assert row["start"] == gap.properties["start"]
+    assert MURDER in row["t"]
+    outcome, asked = asked_anew(endpoint, book, cache=False)
+    assert (outcome.gaps, len(asked)) == ((), 1)
+
+
+def test_retry_asks_for_the_gaps_of_all_documents_without_their_files(
+    endpoint: Endpoint, book: Path, store: Store, tmp_path: Path
+) -> None:
+    other = tmp_path / "other.txt"
+    other.write_text(book.read_text().replace("Winter", "Other").replace("Boris", "Zeno"))
+    sound = tmp_path / "sound.txt"
+    sound.write_text("Title: Sound\n\nAnna went to the harbour. Nobody knew why she did.")
+    withhold_details(endpoint, "refusal")
+    assert "3 added, with 2 gaps; " in run("ingest", book, other, sound).output
+    for file in (book, other, sound):
+        file.unlink()
+    endpoint.withheld = {}
+    endpoint.bodies.clear()
+    dry = run("ingest", "--retry", "--dry-run").output
+    assert "winter.txt: to be replaced" in dry
+    assert "details" in dry
+    assert endpoint.bodies == []
+    told = run("ingest", "--retry", "--no-cache").output
+    assert "2 replaced; " in told
+    assert "gap" not in told
+    assert len(chats(endpoint)) == 2
+    assert cypher(store, "MATCH (g:Gap) RETURN g") == []
+    assert violations() == ()
+    assert "No gaps; no model calls." in run("ingest", "--retry").output
+
+
+def test_retry_beside_paths_is_an_ingest_which_retries_anyway(
+    endpoint: Endpoint, book: Path
+) -> None:
+    withhold_details(endpoint, "refusal")
+    run("ingest", book)
+    endpoint.withheld = {}
+    assert "1 replaced; " in run("ingest", "--retry", book).output
+    assert "Name files or folders, or give --retry." in run("ingest", code=2).output
+    assert "Name what to --rebuild" in run("ingest", "--retry", "--rebuild", code=2).output
+
+
+def test_build_asks_for_gaps_too(endpoint: Endpoint, book: Path) -> None:
+    withhold_details(endpoint, "refusal")
+    ingest(book)
+    endpoint.withheld = {}
+    endpoint.bodies.clear()
+    with Fabula(cache=False) as fabula:
+        [outcome] = fabula.build("aspects")
+    assert (outcome.status, outcome.gaps, len(chats(endpoint))) == ("replaced", (), 1)
+
+
+def test_a_copy_of_a_text_with_gaps_does_not_come_in_beside_it(
+    endpoint: Endpoint, book: Path, tmp_path: Path
+) -> None:
+    withhold_details(endpoint, "refusal")
+    ingest(book)
+    calls = endpoint.calls
+    copy = tmp_path / "copy.txt"
+    copy.write_text(book.read_text())
+    assert (ingest(copy).status, endpoint.calls) == ("unchanged", calls)
+
+
+# What fails
+
+
+def test_a_hopeless_model_fails_long_before_the_book_is_paid_for(
+    endpoint: Endpoint, book: Path, store: Store
+) -> None:
+    endpoint.withheld = {("",): "refusal"}
+    outcome = ingest(book, details_per_call=1, concurrency=1)
+    assert cypher(store, "MATCH (d:Document) RETURN d") == []
+    assert isinstance(outcome.error, BadReply)
+    assert "pieces of the graph could not be had from the model, more than a tenth" in str(
+        outcome.error
+    )
+    assert "I can't help with that" in str(outcome.error)
+    expected = int(str(outcome.error).partition(" of ")[2].split()[0])
+    assert len(chats(endpoint)) <= TIMES * (expected // 10 + 1)
+
+
+def test_a_strict_run_fails_at_the_first_gap_and_keeps_what_was_there(
+    endpoint: Endpoint, book: Path, store: Store
+) -> None:
+    withhold_details(endpoint, "filtered")
+    failed = run("ingest", "--strict", book, code=1).output
+    assert "winter.txt: No usable reply in 6 tries: gpt-4.1-mini's reply was withheld" in failed
+    assert cypher(store, "MATCH (d:Document) RETURN d") == []
+    run("ingest", book)
+    before = passages(store)
+    assert "1 failed; 6 calls, " in run("ingest", "--retry", "--strict", code=1).output
+    run("build", "aspects", "--strict", code=1)
+    assert passages(store) == before
+    assert "aspects (1 gap)" in run("list").output
+
+
+@pytest.mark.parametrize("fault", ["quota", "error"])
+def test_an_endpoint_in_trouble_is_no_gap(fault: Fault, endpoint: Endpoint, book: Path) -> None:
+    endpoint.withheld = {(ALONE, MURDER): fault, (SEVERAL, MURDER): fault}
+    with pytest.raises(ModelError), Fabula(attempts=2) as fabula:
+        fabula.ingest(book)
+    with Fabula() as fabula:
+        assert list(fabula.documents()) == []
+
+
+def test_a_spent_budget_is_no_gap(endpoint: Endpoint, book: Path) -> None:
+    withhold_details(endpoint, "refusal")
+    with pytest.raises(BudgetSpent), Fabula(max_calls=10) as fabula:
+        fabula.ingest(book)
+
+
+@pytest.mark.parametrize("stop", [{"max_calls": 20}, {"strict": True}])
+def test_what_a_stopped_run_was_given_is_not_paid_for_again(
+    stop: dict[str, Any], endpoint: Endpoint, book: Path
+) -> None:
+    withhold_details(endpoint, "refusal")
+    with suppress(BudgetSpent), Fabula(max_calls=stop.get("max_calls")) as fabula:
+        [outcome] = fabula.ingest(book, strict="strict" in stop)
+        assert isinstance(outcome.error, BadReply)
+    paid = set(chats(endpoint))
+    endpoint.bodies.clear()
+    assert len(ingest(book).gaps) == 1
+    assert paid
+    assert all(MURDER in prompt for prompt in paid.intersection(chats(endpoint)))
+
+
+# Too large
+
+
+def test_a_text_too_large_for_the_heap_is_refused_before_it_is_paid_for(
+    endpoint: Endpoint, tmp_path: Path, store: Store
+) -> None:
+    endpoint.dimensions = 4096
+    large = tmp_path / "large.txt"
+    large.write_text(
+        " ".join(f"On day {day} the keeper wrote {day} into his long book." for day in range(800))
+    )
+    [heap] = store.rows("core/find_heap")
+    assert heap["bytes"] <= 512 << 20, "the tests' server has a small one"
+    with Fabula(chunk_tokens=16, details=20) as fabula:
+        [first] = fabula.ingest(large)
+        assert isinstance(first.error, TooLarge)
+        assert endpoint.calls == 1, "the first embeddings tell how many dimensions they have"
+        small = tmp_path / "small.txt"
+        small.write_text("Anna went to the harbour. Nobody knew why she did.")
+        assert fabula.ingest(small)[0].error is None
+        endpoint.bodies.clear()
+        [dry], [again] = fabula.expect(large), fabula.ingest(large)
+        assert isinstance(dry.error, TooLarge)
+        assert isinstance(again.error, TooLarge)
+        assert endpoint.bodies == []
+        [text] = fabula.ingest(large, graphs=[])
+        assert text.error is None, "its chunks alone are not too large"
+        endpoint.bodies.clear()
+        [built] = fabula.build("aspects", text.document)
+        assert isinstance(built.error, TooLarge)
+        assert endpoint.bodies == []
+
+
+# Any graph
+
+
+def test_any_graph_has_gaps_and_knows_them_at_its_next_build(ready: Store) -> None:
+    base, _ = small_graph()
+    put(ready, [base])
+    document, chunks = small_document(), chunks_of(read_part(ready, base.owner))
+    ids = tuple(chunk.id for chunk in chunks)
+    section = Node("a section", "Summary", {"text": "x", **PLACE}, ids[:2], vector(1))
+    gaps = (
+        Gap("sections", "It declined.", ids[2:], {"a section": 1.0, ids[2]: 0.25}, {"number": 3}),
+        Gap("sections", "It declined.", ids[:1], {ids[0]: 1.0}),
+    )
+    built = Built((section,), (), {"aspects": []}, gaps)
+    made_from = {"graph": "aspects", "rests_on": {"text": base.record.fingerprint}}
+    part = part_of(GRAPH, Text(document, chunks), built, made_from, {})
+    put(ready, [part])
+    found = read_part(ready, part.owner, embeddings=True)
+    known = known_of(found, chunks, {})
+    assert [node.id for node in known.nodes] == ["a section"]
+    assert known.edges == ()
+    assert found.record.gaps == 2
+    placed = {"section": "I", "start": 20, "end": 40}
+    assert known.gaps == (
+        replace(gaps[1], properties={"section": "I", "start": 0, "end": 10}),
+        replace(gaps[0], properties={"number": 3, **placed}),
+    )
+    assert ready.gaps("default", document.id) == {"aspects": list(known.gaps)}
+    assert ready.gaps("other", document.id) == {}
+    assert not [one for one in broken(ready) if "gaps" in one]
+    cypher(ready, "MATCH (:Gap)-[lacks:LACKS]->() DELETE lacks")
+    assert "gaps rest on nothing" in broken(ready)
+
+
+def broken(store: Store) -> list[str]:
+    return [one.what for one in check(store, graphs().values()).violations]
+
+
+def test_a_graph_makes_no_nodes_of_that_label_itself() -> None:
+    text = Text(small_document(), ())
+    built = Built((Node("x", "Gap", {}, ("y",)),), ())
+    with pytest.raises(FabulaError, match="a node labelled 'Gap', which is not on its list"):
+        part_of(GRAPH, text, built, {}, {})
+    assert "Gap" in LABELS, "and none may list it"
+
+
+# How many
+
+
+def test_a_tenth_of_the_pieces_may_be_missing() -> None:
+    limit = GapLimit()
+    limit.expect(15)
+    limit.expect(5)
+    assert [limit.accept(BadReply("No.")) for _ in range(2)] == ["No.", "No."]
+    with pytest.raises(BadReply, match=r"^3 of 20 pieces .* The last: Never\.$"):
+        limit.accept(BadReply("Never."))
+
+
+def test_what_is_expected_later_counts_from_then_on() -> None:
+    limit = GapLimit()
+    with pytest.raises(BadReply, match=r"^1 of 0 pieces"):
+        limit.accept(BadReply("No."))
+    limit.expect(20)
+    limit.accept(BadReply("No."))
+
+
+def test_where_a_run_is_strict_the_first_is_the_error() -> None:
+    limit = GapLimit(strict=True)
+    limit.expect(1000)
+    with pytest.raises(BadReply, match=r"^No\.$"):
+        limit.accept(BadReply("No."))
+
+
+def test_threads_share_a_limit() -> None:
+    limit = GapLimit()
+    with ThreadPoolExecutor(8) as threads:
+        for _ in range(1000):
+            threads.submit(limit.expect, 1)
+    with ThreadPoolExecutor(8) as threads:
+        done = [threads.submit(limit.accept, BadReply("No.")) for _ in range(101)]
+    assert sum(one.exception() is not None for one in done) == 1
+
+
+def test_a_reason_is_one_line_of_bounded_length() -> None:
+    limit = GapLimit()
+    limit.expect(10)
+    why = limit.accept(BadReply("It said:\n\t" + "blood " * 1000))
+    assert why.startswith("It said: blood blood")
+    assert len(why) <= LONGEST

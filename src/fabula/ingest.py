@@ -432,7 +432,7 @@ class _Making:
         return chunks
 
     def _count(self, chunks: Sequence[Chunk]) -> int:
-        """How many passages the graphs that are built will at least have."""
+        """How many passages the graphs that are built are to have, as far as they know."""
         knobs = self.run.kit.knobs
         return sum(graph.count(len(chunks), knobs(graph)) for graph in self.graphs)
 

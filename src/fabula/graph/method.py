@@ -149,7 +149,7 @@ class Graph(Generic[Knobs]):
     `check_*.cypher` is an invariant, and `find_parents.cypher` finds what stands above a passage.
     `settings` says on which settings the result depends; with
     `offline` true there is no chat model. `tell` puts into words what is worth saying of a part's
-    facts. `count` is how many passages so many chunks will at least have, where that is known
+    facts. `count` is how many passages so many chunks are to have, as far as that is known
     beforehand: what is too large for the server is refused before it is paid for.
     """
 
