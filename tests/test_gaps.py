@@ -175,7 +175,7 @@ def test_people_and_programs_are_told_of_a_gap(endpoint: Endpoint, book: Path) -
     assert "    details · CHAPTER II · characters " in shown
     checked = run("check").output
     assert checked.startswith("All well")
-    assert "Note: aspects has gaps, 1 in 1 documents, as in Winter: " in checked
+    assert "Note: Gaps in aspects: 1, of Winter; `fabula ingest --retry` asks" in checked
     [told_of] = json.loads(run("show", "Winter", "--json").output)["gaps"]
     assert (told_of["graph"], told_of["step"]) == ("aspects", "details")
     assert told_of["properties"]["section"] == "CHAPTER II"

@@ -137,9 +137,10 @@ def _gaps(entries: Sequence[Entry]) -> Iterator[str]:
         lacking = [one for one in entries if name in one.graphs and one.graphs[name].gaps]
         if lacking:
             gaps = sum(one.graphs[name].gaps for one in lacking)
+            others = f" and {len(lacking) - 1:,} more" if len(lacking) > 1 else ""
             yield (
-                f"{name} has gaps, {gaps:,} in {len(lacking):,} documents, as in "
-                f"{lacking[0].title}: `fabula ingest --retry` asks for them again."
+                f"Gaps in {name}: {gaps:,}, of {lacking[0].title}{others}; `fabula ingest --retry` "
+                "asks for them again."
             )
 
 
