@@ -475,11 +475,11 @@ def test_a_text_too_large_for_the_heap_is_refused_before_it_is_paid_for(
     endpoint.dimensions = 4096
     large = tmp_path / "large.txt"
     large.write_text(
-        " ".join(f"On day {day} the keeper wrote {day} into his long book." for day in range(800))
+        " ".join(f"On day {day} the keeper wrote {day} into his long book." for day in range(250))
     )
     [heap] = store.rows("core/find_heap")
     assert heap["bytes"] <= 512 << 20, "the tests' server has a small one"
-    with Fabula(chunk_tokens=16, details=20) as fabula:
+    with Fabula(chunk_tokens=16, details=64) as fabula:
         [first] = fabula.ingest(large)
         assert isinstance(first.error, TooLarge)
         assert endpoint.calls == 1, "the first embeddings tell how many dimensions they have"
