@@ -25,6 +25,7 @@ from bench.books import book
 from bench.making import cut, make
 from bench.report import Figure
 from bench.server import environment, running
+from fabula.errors import BadReply
 from fabula.graph import Part
 from fabula.graphs.aspects.values import Aspect
 from fabula.graphs.aspects.writer import Writer, make_writer
@@ -136,8 +137,8 @@ class _TimedWriter:
     def summarise(self, texts: Sequence[str], aspect: Aspect) -> str:
         return self.clock.timed(self.writer.summarise, texts, aspect)
 
-    def condense(self, texts: Sequence[str]) -> list[tuple[str, ...]]:
-        return self.clock.timed(self.writer.condense, texts)
+    def condense(self, texts: Sequence[str]) -> list[tuple[str, ...] | BadReply]:
+        return self.clock.timed(lambda: list(self.writer.condense(texts)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,12 +52,10 @@ def make(
     method = graph(GRAPH)
     recipes = kit.recipes(document.sha256, [method])
     with Job(kit.workers) as job:
-        embedded = _embed(chunks, models, job)
-        built = method.build(
-            Text(document, embedded), kit.knobs(method), models, known, Work(job, Muted())
-        )
-    text = text_part(document, embedded, recipes[TEXT], {})
-    return text, part_of(method, document, built, recipes[GRAPH], {})
+        text = Text(document, _embed(chunks, models, job))
+        built = method.build(text, kit.knobs(method), models, known, Work(job, Muted()))
+    base = text_part(document, text.chunks, recipes[TEXT], {})
+    return base, part_of(method, text, built, recipes[GRAPH], {})
 
 
 def _embed(chunks: Sequence[Chunk], models: Models, job: Job) -> tuple[Chunk, ...]:

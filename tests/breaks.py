@@ -97,6 +97,10 @@ BREAKS = {
         "MATCH (n:Detail) SET n.aspect = 'plot'",
         "MATCH (n:Summary) SET n.aspect = ''",
     ],
+    "check_gaps": [
+        "MATCH (p:Part {graph: 'aspects'}) SET p.gaps = 1",
+        "MATCH (d:Detail {ordinal: 0}) REMOVE d:Passage SET d:Element:Gap",
+    ],
     "check_texts": [
         "MATCH (n:Detail) SET n.tokens = 0",
         "MATCH (n:Summary) SET n.text = ' '",

@@ -32,6 +32,7 @@ LONGEST = (
     "test_archive",
     "test_migration",
     "test_graph_package",
+    "test_gaps",
     "test_profiles",
     "test_spending",
     "test_compact",

@@ -36,8 +36,8 @@ VERBS = (
 )
 
 LABELS = {"Document", "Chunk", "Part", "Collection", "Schema", "Lock", "Staged", "Retired"}
-LABELS |= {"Passage", "Passage256", "Element"}
-TYPES = {"FROM_DOCUMENT", "FIRST_CHUNK", "NEXT_CHUNK", "PART_OF"}
+LABELS |= {"Passage", "Passage256", "Element", "Gap"}
+TYPES = {"FROM_DOCUMENT", "FIRST_CHUNK", "NEXT_CHUNK", "PART_OF", "LACKS"}
 """All that the core calls nodes and edges; a graph's own are on its closed lists."""
 OF_VERSION_1 = {"EmbeddingSpace"}
 """What only a migration may name, and what looks whether there is anything to migrate."""

@@ -74,8 +74,8 @@ def test_the_nearest_name_is_suggested() -> None:
 
 def test_the_style_sheet_knows_every_label_and_relationship() -> None:
     rules = dict(re.findall(r"([\w.]+) \{\n(.*?)\n\}", GRASS.read_text(), re.DOTALL))
-    shown: tuple[str, ...] = ("Document", "Chunk", "Part", "Collection")
-    ties: tuple[str, ...] = ("NEXT_CHUNK", "FIRST_CHUNK", "FROM_DOCUMENT", "PART_OF")
+    shown: tuple[str, ...] = ("Document", "Chunk", "Gap", "Part", "Collection")
+    ties: tuple[str, ...] = ("NEXT_CHUNK", "FIRST_CHUNK", "FROM_DOCUMENT", "LACKS", "PART_OF")
     for graph in graphs().values():
         shown += graph.passages + graph.elements
         ties += graph.edges

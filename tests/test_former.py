@@ -12,7 +12,8 @@ from fabula import tokens
 from fabula.graphs.aspects.cluster import cluster
 from fabula.graphs.aspects.former import Former
 from fabula.graphs.aspects.repair import repair
-from fabula.graphs.aspects.tree import Group, TreeNode, embeddings, grouped
+from fabula.graphs.aspects.tree import Group, TreeNode, embeddings, grouped, members_of
+from fabula.graphs.aspects.values import Missing
 from fabula.model import Chunk, Document, Vector
 from fabula.text.chunk import split
 from knobs import KNOBS as USUAL
@@ -178,3 +179,49 @@ def test_a_cluster_with_the_same_members_holds_the_same_aspects() -> None:
     former = Former(graph, graph.chunks)
     assert former.aspects(Group(graph.chunks[:3], (1.0,) * 3)) == {"plot", "theme"}
     assert former.aspects(Group(graph.chunks[:2], (1.0,) * 2)) is None
+
+
+# What was missing
+
+
+def test_details_that_were_missing_are_asked_for_again() -> None:
+    graph = small_earlier()
+    [*kept, bare] = graph.chunks
+    lost = Missing("details", "why", members_of(Group((bare,), (1.0,))), level=0)
+    details = tuple(one for one in graph.details if one.chunk != bare.id)
+    former = Former(replace(graph, details=details, missing=(lost,)), graph.chunks)
+    assert all(former.has(chunk) for chunk in kept)
+    assert not former.has(bare)
+
+
+@pytest.mark.parametrize("level", [1, 2])
+def test_a_cluster_without_its_summary_stays_one(level: int) -> None:
+    graph = small_earlier()
+    [lost, *_] = [one for one in graph.summaries if (one.aspect, one.level) == ("plot", level)]
+    # Of the cluster's two aspects the other goes, too: nothing else tells of it.
+    rest = tuple(one for one in graph.summaries if one.members != lost.members)
+    gap = Missing("summaries", "why", lost.members, "plot", level)
+    former = Former(replace(graph, summaries=rest, missing=(gap,)), graph.chunks)
+    below: Sequence[TreeNode] = graph.chunks
+    if level > 1:
+        below = [one for one in graph.summaries if (one.aspect, one.level) == ("plot", 1)]
+    groups = former.groups("plot" if level > 1 else "", level, below, KNOBS, refuse)
+    assert {member.id for member in lost.members} in members(groups)
+    if level == 1:
+        again = next(group for group in groups if members_of(group) == lost.members)
+        assert former.aspects(again) == {"plot"}
+
+
+def test_a_cluster_without_its_aspects_stays_one_and_is_asked_for_them() -> None:
+    graph = small_earlier()
+    [lost, *_] = [one for one in graph.summaries if one.level == 1]
+    rest = tuple(one for one in graph.summaries if one.members != lost.members)
+    gap = Missing("aspects", "why", lost.members)
+    former = Former(replace(graph, summaries=rest, missing=(gap,)), graph.chunks)
+    groups = former.groups("", 1, graph.chunks, KNOBS, refuse)
+    [again] = [group for group in groups if members_of(group) == lost.members]
+    assert former.aspects(again) is None
+
+
+def refuse(nodes: Sequence[TreeNode]) -> list[Group]:
+    raise AssertionError("clusters are made again")

@@ -13,7 +13,7 @@ from fabula.catalogue import choose, nothing_there
 from fabula.context import fill
 from fabula.errors import NotFound, SettingsError
 from fabula.export import Written, write
-from fabula.graph import TEXT, Owner
+from fabula.graph import TEXT, Gap, Owner
 from fabula.graph.building import differences_of, with_dependents
 from fabula.graph.method import graph, graphs
 from fabula.ingest import Ingest, Listener, Muted, Outcome, Silence, Source
@@ -75,6 +75,7 @@ class Collection:
         *paths: str | Path,
         graphs: Sequence[str] | None = None,
         rebuild: bool = False,
+        strict: bool = False,
         listener: Listener | None = None,
     ) -> list[Outcome]:
         """Files, and all readable files in folders, as documents of this collection.
@@ -82,12 +83,25 @@ class Collection:
         `graphs` are built of each, the settings' ones if none are named, and those that a document
         has already are brought up to date. What is there already, made from the same, is left as
         it is; what changed takes the place of the old, all or nothing, and what did not change of
-        it is used again; with `rebuild` nothing is, as at a first ingest. Files that can't be read
+        it is used again; with `rebuild` nothing is, as at a first ingest. What a model does not
+        give, as its replies stay malformed or are withheld, is a gap, and asked for again by the
+        next ingest; with `strict`, and beyond a tenth, the document fails. Files that can't be read
         are failed outcomes; the rest goes on. One outcome a file, in order, however often it is
         named. Raises SettingsError, ServerError, StoreError and ModelError, which end the run.
         """
         found = sources(paths, self.name, self.settings.max_file_mb)
-        return self._run(graphs, listener, rebuild).all(found)
+        return self._run(graphs, listener, rebuild, strict).all(found)
+
+    def retry(
+        self, *, strict: bool = False, dry: bool = False, listener: Listener | None = None
+    ) -> list[Outcome]:
+        """Asks again for the gaps of all documents that have some; an outcome for each of them.
+
+        Their texts stay as they are. A graph that other settings or models made is made anew with
+        those in force, as `build` would.
+        """
+        lacking = [entry for entry in self.documents() if entry.gaps]
+        return self._run([], listener, strict=strict, dry=dry).retry(lacking)
 
     def expect(
         self, *paths: str | Path, graphs: Sequence[str] | None = None, rebuild: bool = False
@@ -105,8 +119,8 @@ class Collection:
     ) -> Outcome:
         """A text as a document; `source` says where it is from and is what it is known by.
 
-        Raises LoadError where the text has no words, and BadReply where a model's replies stay
-        malformed.
+        Raises LoadError where the text has no words, and BadReply where over a tenth of a graph is
+        missing as a model's replies stay malformed.
         """
         facts = {"title": title, "author": author, "language": language}
         read = partial(read_text, text, source=source, collection=self.name, **facts)
@@ -120,20 +134,22 @@ class Collection:
         name: str,
         *documents: str,
         rebuild: bool = False,
+        strict: bool = False,
         dry: bool = False,
         listener: Listener | None = None,
     ) -> list[Outcome]:
         """Builds a graph, and what it rests on, for documents that are there: all, or those named.
 
         Other graphs are not touched, but those that rest on it. What is built already, from the
-        same, is left as it is, unless `rebuild`. A `dry` run only says what would be asked.
+        same, is left as it is, unless `rebuild`, but for gaps, which are asked for again; with
+        `strict` a document fails at its first gap. A `dry` run only says what would be asked.
         """
         wanted = graph(name).name
         named = {entry.id: entry for entry in map(self.document, documents)}
         entries = list(named.values()) or list(self.documents())
         if not entries:
             raise nothing_there(self.name)
-        return self._run([wanted], listener, rebuild, dry=dry).build(entries)
+        return self._run([wanted], listener, rebuild, strict, dry=dry).build(entries)
 
     def drop(self, name: str, *documents: str, dry: bool = False) -> list[tuple[Entry, list[str]]]:
         """Takes a graph, and what rests on it, out of documents: of all, or of those named.
@@ -210,6 +226,10 @@ class Collection:
         installed = graphs()
         has = [installed[name] for name in installed if name in entry.graphs]
         return differences_of(entry, self.app.kit.recipes(entry.sha256, has))
+
+    def gaps(self, document: str) -> dict[str, list[Gap]]:
+        """What no model gave of a document, named by its id: gaps by the names of its graphs."""
+        return self.store.gaps(self.name, document)
 
     def check(self, document: str = "") -> Findings:
         """What is wrong with the collection, or with one document by id, title or file."""
@@ -336,6 +356,7 @@ class Collection:
         names: Sequence[str] | None,
         listener: Listener | None,
         rebuild: bool = False,
+        strict: bool = False,
         dry: bool = False,
     ) -> Ingest:
         wanted = [graph(name).name for name in (self.settings.graphs if names is None else names)]
@@ -353,5 +374,6 @@ class Collection:
             names=wanted,
             listener=listener or Silence(),
             rebuild=rebuild,
+            strict=strict,
             dry=dry,
         )

@@ -26,6 +26,11 @@ def detail_id(chunk: str, ordinal: int) -> str:
     return _digest(10, "detail", chunk, str(ordinal))
 
 
+def gap_id(document: str, graph: str, step: str, what: str, rests_on: Sequence[str]) -> str:
+    """20 hex digits; `what` tells those apart that rest on the same, in whatever order."""
+    return _digest(10, "gap", document, graph, step, what, *sorted(rests_on))
+
+
 def _digest(size: int, *parts: str) -> str:
     # A path may hold bytes that are no UTF-8; Python keeps them as lone surrogates.
     joined = "\x1f".join(parts).encode("utf-8", "surrogatepass")

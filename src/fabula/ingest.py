@@ -22,18 +22,21 @@ from fabula.errors import (
     StoreError,
     TooLarge,
 )
-from fabula.graph import TEXT, Owner, Part
+from fabula.graph import GAP, TEXT, Gap, Owner, Part
 from fabula.graph.building import (
     Recipe,
     alike,
     chunks_of,
     document_of,
+    gaps_of,
+    known_of,
     part_of,
     stale,
     text_part,
     with_bases,
     with_dependents,
 )
+from fabula.graph.gaps import GapLimit
 from fabula.graph.method import Graph, Known, Text, Work, graphs
 from fabula.kit import Kit
 from fabula.model import Chunk, Document, Entry, Usage
@@ -64,8 +67,9 @@ class Source:
 class Outcome:
     """What became of one source: which graphs were built, what each step asked, and seconds.
 
-    `counts` are the nodes that were made, by kind; `notes` is what is worth saying of them.
-    `document` and `title` are empty and `error` is set where it failed.
+    `counts` are the nodes that were made, by kind; `notes` is what is worth saying of them; `gaps`
+    are the pieces that no model gave. `document` and `title` are empty and `error` is set where it
+    failed.
     """
 
     source: str
@@ -75,6 +79,7 @@ class Outcome:
     graphs: tuple[str, ...] = ()
     counts: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    gaps: tuple[Gap, ...] = ()
     steps: Mapping[str, Usage] = field(default_factory=dict)
     seconds: float = 0.0
     error: FabulaError | None = None
@@ -171,8 +176,9 @@ class Gate:
 class Ingest:
     """One run over many sources into one collection; `names` are the graphs to build of each.
 
-    With `rebuild` all is made as if it came for the first time. A `dry` run writes nothing and
-    asks no model: its outcomes say what is expected.
+    With `rebuild` all is made as if it came for the first time. With `strict` a document fails
+    where a model does not give a single piece of a graph. A `dry` run writes nothing and asks no
+    model: its outcomes say what is expected.
     """
 
     store: Store
@@ -181,6 +187,7 @@ class Ingest:
     names: Collection[str]
     listener: Listener
     rebuild: bool = False
+    strict: bool = False
     dry: bool = False
     _alone: dict[str, threading.Lock] = field(default_factory=dict)
     """A lock a text, so that of equal ones in one run the first comes in and the others are it."""
@@ -193,16 +200,25 @@ class Ingest:
     def all(self, sources: Sequence[Source]) -> list[Outcome]:
         """What became of each source, in order.
 
-        A source that can't be read, whose replies stay malformed, that another changes meanwhile or
-        that is too large for the server fails alone; anything else that goes wrong is raised, once
-        what is under way has ended, and ends the run. What was ingested before stays. Besides
-        `names`, the graphs that a document has already are brought up to date with its text.
+        A source that can't be read, of whose graphs over a tenth is missing, as replies stay
+        malformed, that another changes meanwhile or that is too large for the server fails alone;
+        anything else that goes wrong is raised, once what is under way has ended, and ends the run.
+        What was ingested before stays. Besides `names`, the graphs that a document has already are
+        brought up to date with its text, and their gaps asked for again.
         """
         return self._each([(one.name, partial(self._ingest, one)) for one in sources])
 
     def build(self, entries: Sequence[Entry]) -> list[Outcome]:
         """Builds the graphs for documents that are there, whose texts stay as they are."""
-        return self._each([(one.source, partial(self._build, one)) for one in entries])
+        return self._each([(one.source, partial(self._build, one, self.names)) for one in entries])
+
+    def retry(self, entries: Sequence[Entry]) -> list[Outcome]:
+        """Builds those graphs of documents again that have gaps; their texts stay as they are."""
+        tasks = []
+        for one in entries:
+            lacking = [name for name in graphs() if name in one.graphs and one.graphs[name].gaps]
+            tasks.append((one.source, partial(self._build, one, lacking)))
+        return self._each(tasks)
 
     def _each(self, tasks: Sequence[tuple[str, Make]]) -> list[Outcome]:
         self.listener.expect(len(tasks))
@@ -251,43 +267,47 @@ class Ingest:
         there = self.store.same(self.collection, [document.id], [document.sha256])
         own = next((entry for entry in there if entry.id == document.id), None)
         for entry in [own] if own else there:
-            if entry.sha256 == document.sha256 and not self._stale(entry):
+            # Another file with the same text does not come in beside it for its gaps.
+            if entry.sha256 == document.sha256 and not self._stale(entry, gaps=own is not None):
                 return Outcome("", "unchanged", entry.id, entry.title)
         wanted = self._wanted(own)
         recipes = self.kit.recipes(document.sha256, wanted)
         names = stale(wanted, own, recipes)
         if self.rebuild or not own or own.sha256 != document.sha256:
             names = [TEXT, *(graph.name for graph in wanted)]
+        built = [one for one in wanted if one.name in names]
         with Job(self.kit.workers, within=run) as job:
-            making = _Making(self, own, recipes, meter, Work(job, progress))
+            making = _Making(self, own, recipes, built, meter, Work(job, progress))
             if TEXT in names:
                 part, chunks = making.text(document)
                 parts = [part]
             else:
-                chunks = chunks_of(making.read(TEXT))
+                chunks = making.chunks()
                 parts = []
-            built = [one for one in wanted if one.name in names]
             parts += [making.part(graph, Text(document, chunks)) for graph in built]
         return self._take(document, chunks, parts, "replaced" if own else "added", progress, meter)
 
-    def _build(self, entry: Entry, run: Job, meter: Meter, progress: Progress) -> Outcome:
+    def _build(
+        self, entry: Entry, names: Collection[str], run: Job, meter: Meter, progress: Progress
+    ) -> Outcome:
         installed = graphs()
-        asked = {graph.name for graph in with_bases(installed, self.names)}
+        asked = {graph.name for graph in with_bases(installed, names)}
         touched = with_dependents(installed, asked)
         wanted = [graph for graph in self._wanted(entry) if graph.name in touched]
         recipes = self.kit.recipes(entry.sha256, wanted, base=entry.graphs[TEXT].made_from)
-        names = set(stale(wanted, entry, recipes)) - {TEXT}
+        made = set(stale(wanted, entry, recipes)) - {TEXT}
         if self.rebuild:
-            names |= with_dependents(installed, self.names)
-        if not names:
+            made |= with_dependents(installed, names)
+        if not made:
             return Outcome("", "unchanged", entry.id, entry.title)
+        built = [graph for graph in wanted if graph.name in made]
         with Job(self.kit.workers, within=run) as job:
-            making = _Making(self, entry, recipes, meter, Work(job, progress))
-            chunks = chunks_of(making.read(TEXT))
+            making = _Making(self, entry, recipes, built, meter, Work(job, progress))
+            chunks = making.chunks()
             document = document_of(entry, chunks)
             text = Text(document, chunks)
-            parts = [making.part(graph, text) for graph in wanted if graph.name in names]
-        is_new = not entry.graphs.keys() & names
+            parts = [making.part(graph, text) for graph in built]
+        is_new = not entry.graphs.keys() & made
         return self._take(
             document, chunks, parts, "added" if is_new else "replaced", progress, meter
         )
@@ -298,11 +318,11 @@ class Ingest:
         has = [name for name in (entry.graphs if entry else ()) if name in installed]
         return with_bases(installed, {*self.names, *has})
 
-    def _stale(self, entry: Entry) -> list[str]:
+    def _stale(self, entry: Entry, *, gaps: bool) -> list[str]:
         if self.rebuild:
             return [TEXT]
         wanted = self._wanted(entry)
-        return stale(wanted, entry, self.kit.recipes(entry.sha256, wanted))
+        return stale(wanted, entry, self.kit.recipes(entry.sha256, wanted), gaps=gaps)
 
     def _take(
         self,
@@ -340,9 +360,13 @@ class Ingest:
             title=document.title,
             graphs=tuple(part.owner.graph for part in parts),
             counts=Counter(
-                node.label.lower() for part in parts for node in part.nodes if node.sources
+                node.label.lower()
+                for part in parts
+                for node in part.nodes
+                if node.sources and node.label != GAP
             ),
             notes=tuple(notes),
+            gaps=tuple(gap for part in parts for gap in gaps_of(part)),
         )
 
     def means(self, made_from: Recipe) -> Mapping[str, float]:
@@ -364,16 +388,24 @@ class Ingest:
 
 @dataclass(frozen=True, slots=True)
 class _Making:
-    """The parts of one document, made from `recipes`; `entry` is what the graph has of it."""
+    """The parts of one document, made from `recipes`; `entry` is what the graph has of it.
+
+    `graphs` are those that are built.
+    """
 
     run: Ingest
     entry: Entry | None
     recipes: Mapping[str, Recipe]
+    graphs: Sequence[Graph[Any]]
     meter: Meter
     work: Work
 
     def text(self, document: Document) -> tuple[Part, tuple[Chunk, ...]]:
-        """The document's part, and its chunks; those that were there keep their embeddings."""
+        """The document's part, and its chunks; those that were there keep their embeddings.
+
+        Raises TooLarge, before anything is paid for where the collection's dimensions are known,
+        and after a call where they are not.
+        """
         meter = Meter(self.meter)
         before = self._before(TEXT)
         known = {chunk.id: chunk for chunk in (chunks_of(before) if before else ())}
@@ -384,8 +416,31 @@ class _Making:
             replace(chunk, embedding=was.embedding) if was else chunk
             for chunk, was in zip(bare, kept, strict=True)
         ]
-        chunks = self._embed(placed, meter)
+        passages = len(bare) + self._count(bare)
+        dimensions = self._dimensions()
+        if dimensions is not None:
+            self.run.store.refuse_too_large(passages, dimensions)
+        chunks = self._embed(placed, meter, None if dimensions else passages)
         return text_part(document, chunks, self.recipes[TEXT], meter.usage()), tuple(chunks)
+
+    def chunks(self) -> tuple[Chunk, ...]:
+        """The chunks that are there. Raises TooLarge before what is to rest on them is paid for."""
+        chunks = chunks_of(self.read(TEXT))
+        dimensions = self._dimensions()
+        if dimensions is not None:
+            self.run.store.refuse_too_large(self._count(chunks), dimensions)
+        return chunks
+
+    def _count(self, chunks: Sequence[Chunk]) -> int:
+        """How many passages the graphs that are built are to have, as far as they know."""
+        knobs = self.run.kit.knobs
+        return sum(graph.count(len(chunks), knobs(graph)) for graph in self.graphs)
+
+    def _dimensions(self) -> int | None:
+        """Of the collection's embeddings; None where that is known only once there are some."""
+        space = self.run.store.space(self.run.collection)
+        is_same = space is not None and space.model == self.run.kit.embedder.model
+        return space.dimensions if space and is_same else None
 
     def part(self, graph: Graph[Any], text: Text) -> Part:
         """A graph's part, what it knows of an earlier version used again."""
@@ -393,9 +448,9 @@ class _Making:
         known = self._known(graph)
         models = self.run.kit.models(meter, dry=self.run.dry)
         knobs = self.run.kit.knobs(graph)
-        built = graph.build(text, knobs, models, known, self.work)
-        made_from = self.recipes[graph.name]
-        return part_of(graph, text.document, built, made_from, meter.usage())
+        work = replace(self.work, gaps=GapLimit(strict=self.run.strict))
+        built = graph.build(text, knobs, models, known, work)
+        return part_of(graph, text, built, self.recipes[graph.name], meter.usage())
 
     def read(self, name: str, *, embeddings: bool = True) -> Part:
         """What the graph has of a part; in a dry run with vectors that stand in for the model's."""
@@ -430,11 +485,13 @@ class _Making:
         if part is None:
             return Known(means=means)
         text = self._before(TEXT, embeddings=False)
-        chunks = chunks_of(text) if text else ()
-        return Known(chunks, part.nodes, part.edges, part.record.facts, means)
+        return known_of(part, chunks_of(text) if text else (), means)
 
-    def _embed(self, chunks: Sequence[Chunk], meter: Meter) -> list[Chunk]:
-        """The chunks, all with embeddings, asked for in batches, side by side."""
+    def _embed(self, chunks: Sequence[Chunk], meter: Meter, unchecked: int | None) -> list[Chunk]:
+        """The chunks, all with embeddings, asked for in batches, side by side.
+
+        The first goes alone where it tells whether so many passages, `unchecked`, are too many.
+        """
         bare = [chunk for chunk in chunks if not len(chunk.embedding)]
         embedder = self.run.kit.counted_embedder(meter, dry=self.run.dry)
         size = embedder.batch
@@ -447,11 +504,13 @@ class _Making:
             return [replace(one, embedding=row) for one, row in zip(batch, vectors, strict=True)]
 
         progress.expect("embeddings", len(batches))
-        made = {
-            chunk.id: chunk
-            for batch in self.work.job.each(EMBED, embed, batches)
-            for chunk in batch
-        }
+        done: list[list[Chunk]] = []
+        if unchecked is not None and not self.run.dry:
+            done = self.work.job.each(EMBED, embed, batches[:1])
+            for [chunk, *_] in done:
+                self.run.store.refuse_too_large(unchecked, len(chunk.embedding))
+        done += self.work.job.each(EMBED, embed, batches[len(done) :])
+        made = {chunk.id: chunk for batch in done for chunk in batch}
         return [made.get(chunk.id, chunk) for chunk in chunks]
 
 

@@ -195,6 +195,11 @@ class Entry:
         """What each step of all its graphs asked of models."""
         return sum_usage(record.usage for record in self.graphs.values())
 
+    @property
+    def gaps(self) -> int:
+        """How many pieces of all its graphs no model gave."""
+        return sum(record.gaps for record in self.graphs.values())
+
 
 @dataclass(frozen=True, slots=True)
 class Layer:

@@ -32,6 +32,8 @@ class Endpoint:
     """
 
     plan: Plan = none
+    withheld: Mapping[tuple[str, ...], Fault] = field(default_factory=dict)
+    """What goes wrong with each prompt that has all of some words, whatever its turn."""
     delay: float = 0.0
     between: float = 0.0
     """Seconds between the pieces of a stream."""
@@ -94,6 +96,10 @@ class Endpoint:
                 self.in_flight_most = max(self.in_flight_most, self.in_flight)
             self.bodies.append(body)
             self.times.append(time.monotonic())
+            asked = " ".join(one["content"] for one in body.get("messages", ()))
+            for words, fault in self.withheld.items():
+                if all(word in asked for word in words):
+                    return fault, crowded
             return self.plan(self.calls), crowded
 
     def answered(self, body: dict[str, Any]) -> None:

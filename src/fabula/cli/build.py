@@ -16,15 +16,21 @@ from fabula.settings import Settings
 @click.argument("graph")
 @click.argument("documents", nargs=-1)
 @click.option("--rebuild", is_flag=True, help="make it anew, as at a first build")
+@click.option("--strict", is_flag=True, help="a document with a gap fails")
 @click.option("--dry-run", is_flag=True, help="only say what it would ask and cost")
 @settings_flags(*GRAPH, *WRITING)
 def command(
-    graph: str, documents: tuple[str, ...], rebuild: bool, dry_run: bool, settings: Settings
+    graph: str,
+    documents: tuple[str, ...],
+    rebuild: bool,
+    strict: bool,
+    dry_run: bool,
+    settings: Settings,
 ) -> None:
     """Build GRAPH, as aspects, for DOCUMENTS (ids, titles or files), or for all of the collection.
 
     Their texts stay as they are, and so do other graphs, but those that rest on this one. What is
-    built already, from the same, is left as it is.
+    built already, from the same, is left as it is, but for gaps, which are asked for again.
     """
     notice_offline(settings)
     if dry_run:
@@ -34,6 +40,6 @@ def command(
     make_graphs(
         settings,
         lambda fabula, listener: fabula.build(
-            graph, *documents, rebuild=rebuild, listener=listener
+            graph, *documents, rebuild=rebuild, strict=strict, listener=listener
         ),
     )

@@ -40,7 +40,7 @@ def command(settings: Settings) -> None:
         entry = fabula.document(outcome.document)
         click.echo()
         console().print(outline(entry, fabula.layers(entry.id)))
-        click.echo(facts(entry, fabula.stale(entry)))
+        click.echo(facts(entry, fabula.stale(entry), fabula.gaps(entry.id)))
         click.echo(f"\n> {QUESTION}\n")
         print_answer(fabula.stream(QUESTION), show_context=False)
     click.echo(_next_steps(settings))

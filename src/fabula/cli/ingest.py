@@ -9,7 +9,7 @@ import click
 
 from fabula.cli.expected import show_expected
 from fabula.cli.options import BUILDING, GRAPH, settings_flags
-from fabula.cli.screen import notice_offline, spent
+from fabula.cli.screen import counted, notice_offline, spent
 from fabula.cli.starting import opened
 from fabula.cli.watching import Watching
 from fabula.model import Usage
@@ -21,39 +21,79 @@ if TYPE_CHECKING:
 
 
 @click.command("ingest")
-@click.argument("paths", nargs=-1, required=True, type=click.Path())
+@click.argument("paths", nargs=-1, type=click.Path())
 @click.option("--rebuild", is_flag=True, help="make all anew, as at a first ingest")
+@click.option("--retry", is_flag=True, help="without PATHS: ask again for the collection's gaps")
+@click.option("--strict", is_flag=True, help="a document with a gap fails")
 @click.option("--dry-run", is_flag=True, help="only say what it would ask and cost")
 @settings_flags(*GRAPH, *BUILDING)
-def command(paths: tuple[str, ...], rebuild: bool, dry_run: bool, settings: Settings) -> None:
+def command(
+    paths: tuple[str, ...],
+    rebuild: bool,
+    retry: bool,
+    strict: bool,
+    dry_run: bool,
+    settings: Settings,
+) -> None:
     """Make graphs of PATHS: text, Markdown, HTML, EPUB and PDF files, or folders of them.
 
     What is in the graph already, and has not changed, is left as it is; a changed file takes the
     place of the old one, and only what changed in it is asked for. A file that can't be read is
     named, and the rest goes on; the exit code is then 1.
+
+    A piece that the model does not give, as its replies can't be read or a filter withholds them,
+    is a gap: the document comes in without it, unless over a tenth is missing. The next ingest of
+    the file asks for it again; --retry does so for all documents that have gaps, whose files it
+    does not need.
     """
+    if not paths and not retry:
+        raise click.UsageError("Name files or folders, or give --retry.")
+    if not paths and rebuild:
+        raise click.UsageError("Name what to --rebuild; --retry asks for gaps alone.")
     notice_offline(settings)
+    if not paths:
+        _retry(strict, dry_run, settings)
+        return
     if dry_run:
         with opened(settings) as fabula:
             show_expected(fabula.expect(*paths, rebuild=rebuild), settings)
         return
     make_graphs(
         settings,
-        lambda fabula, listener: fabula.ingest(*paths, rebuild=rebuild, listener=listener),
+        lambda fabula, listener: fabula.ingest(
+            *paths, rebuild=rebuild, strict=strict, listener=listener
+        ),
+    )
+
+
+def _retry(strict: bool, dry_run: bool, settings: Settings) -> None:
+    if dry_run:
+        with opened(settings) as fabula:
+            show_expected(fabula.retry(dry=True), settings)
+        return
+    make_graphs(
+        settings,
+        lambda fabula, listener: fabula.retry(strict=strict, listener=listener),
+        nothing="No gaps",
     )
 
 
 def make_graphs(
-    settings: Settings, make: Callable[[Collection, Listener], Sequence[Outcome]]
+    settings: Settings,
+    make: Callable[[Collection, Listener], Sequence[Outcome]],
+    nothing: str = "No files found",
 ) -> None:
-    """Shows how a run goes on and what became of it; exits with 1 where something failed."""
+    """Shows how a run goes on and what became of it; exits with 1 where something failed.
+
+    `nothing` is said of a run that had nothing to do.
+    """
     listener = Watching()
     try:
         with opened(settings) as fabula, listener:
             outcomes = make(fabula, listener)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(_how_to_go_on(listener.so_far(), settings)) from None
-    click.echo(_in_all(outcomes))
+    click.echo(_in_all(outcomes, nothing))
     if any(outcome.error for outcome in outcomes):
         raise click.exceptions.Exit(1)
 
@@ -63,11 +103,13 @@ def _how_to_go_on(so_far: str, settings: Settings) -> str:
     return f"{so_far}{kept}: run the same command again to go on."
 
 
-def _in_all(outcomes: Sequence[Outcome]) -> str:
+def _in_all(outcomes: Sequence[Outcome], nothing: str) -> str:
     counts = [
         f"{number} {status}"
         for status in ("added", "replaced", "unchanged", "failed")
         if (number := sum(outcome.status == status for outcome in outcomes))
     ]
+    if gaps := sum(len(outcome.gaps) for outcome in outcomes):
+        counts.append(f"with {counted(gaps, 'gap')}")
     usage = sum((outcome.usage for outcome in outcomes), Usage())
-    return f"{', '.join(counts) or 'No files found'}; {spent(usage)}."
+    return f"{', '.join(counts) or nothing}; {spent(usage)}."

@@ -12,6 +12,7 @@ from rich.table import Table
 from fabula.cli.options import GRAPH, settings_flags
 from fabula.cli.screen import console, counted, print_json
 from fabula.cli.starting import opened
+from fabula.cli.watching import RETRY
 from fabula.graph import TEXT
 from fabula.model import Entry
 from fabula.settings import Settings
@@ -28,7 +29,7 @@ def command(as_json: bool, everywhere: bool, settings: Settings) -> None:
     """List the documents of a collection, or of all, and the graphs of each.
 
     A graph is stale where the settings in force, or this version of Fabula, would make it from
-    something else than it was made from.
+    something else than it was made from. A gap is a piece of it that the model did not give.
     """
     with opened(settings) as fabula:
         app = fabula.app
@@ -44,7 +45,7 @@ def command(as_json: bool, everywhere: bool, settings: Settings) -> None:
         return
     if found:
         console().print(_table(found))
-        for line in _differing(found):
+        for line in (*_differing(found), *_lacking(entry for entry, _ in found)):
             click.echo(line)
     elif everywhere:
         click.echo("Every collection is empty: run `fabula ingest BOOK`.")
@@ -70,7 +71,7 @@ def _table(found: Iterable[tuple[Entry, Stale]]) -> Table:
     for entry, stale in found:
         # Every document has its text: that is told only where it is stale.
         graphs = ", ".join(
-            f"{name} (stale)" if name in stale else name
+            _graph(name, name in stale, entry.graphs[name].gaps)
             for name in sorted(entry.graphs, key=lambda name: (name != TEXT, name))
             if name != TEXT or name in stale
         )
@@ -78,6 +79,20 @@ def _table(found: Iterable[tuple[Entry, Stale]]) -> Table:
         updated = entry.updated_at[:16].replace("T", " ")
         table.add_row(*facts, f"{entry.tokens:,}", graphs, updated)
     return table
+
+
+def _graph(name: str, is_stale: bool, gaps: int) -> str:
+    said = ["stale"] * is_stale + [counted(gaps, "gap")] * (gaps > 0)
+    return f"{name} ({', '.join(said)})" if said else name
+
+
+def _lacking(entries: Iterable[Entry]) -> Iterable[str]:
+    """A line on the gaps of all, if there are any, with the cure."""
+    lacking = [entry for entry in entries if entry.gaps]
+    if lacking:
+        gaps = counted(sum(entry.gaps for entry in lacking), "gap")
+        documents = counted(len(lacking), "document")
+        yield f"{gaps} in {documents}: {RETRY} asks for them again, `fabula show` tells where."
 
 
 def _differing(found: Iterable[tuple[Entry, Stale]]) -> Iterable[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from fabula.graph import Gap
 from fabula.model import Entry, Hit, Layer, Usage
 from fabula.settings import Settings
 
@@ -53,6 +55,13 @@ def counted(number: int, noun: str) -> str:
     if number != 1:
         noun = f"{noun.removesuffix('y')}ies" if noun.endswith("y") else f"{noun}s"
     return f"{number:,} {noun}"
+
+
+def lacking(gaps: Sequence[Gap]) -> str:
+    """Gaps in words: how many, in which steps of a build, and why the first is one."""
+    steps = Counter(gap.step for gap in gaps)
+    told = " and ".join(f"{number:,} in {step}" for step, number in sorted(steps.items()))
+    return f"{counted(len(gaps), 'gap')}, {told}, as {gaps[0].why.rstrip('.')}"
 
 
 def spent(usage: Usage) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -10,12 +10,18 @@ import click
 
 from fabula.cli.list import Stale, entry_json
 from fabula.cli.options import GRAPH, settings_flags
-from fabula.cli.screen import console, outline, print_json, spent
+from fabula.cli.screen import console, counted, outline, print_json, spent
 from fabula.cli.starting import opened
-from fabula.graph import TEXT, Record
+from fabula.cli.watching import RETRY
+from fabula.graph import TEXT, Gap, Record
 from fabula.graph.method import graphs
 from fabula.model import Entry, Usage
 from fabula.settings import OFFLINE, Settings
+
+Gaps = Mapping[str, Sequence[Gap]]
+"""What no model gave of a document, by the names of its graphs."""
+MOST_GAPS = 5
+"""Gaps of a graph that are told one by one; --json has all."""
 
 
 @click.command("show")
@@ -25,22 +31,27 @@ from fabula.settings import OFFLINE, Settings
 def command(document: str, as_json: bool, settings: Settings) -> None:
     """Show DOCUMENT (its id, title or file): passages by aspect and level, and its cost.
 
-    And for each of its graphs what that was made from, what it cost, and what would be otherwise
-    with the settings in force.
+    And for each of its graphs what that was made from, what it cost, what the model did not give of
+    it, and what would be otherwise with the settings in force.
     """
     with opened(settings) as fabula:
         entry = fabula.document(document)
         layers = fabula.layers(entry.id)
         stale = fabula.stale(entry)
+        gaps = fabula.gaps(entry.id)
     if as_json:
-        print_json(entry_json(entry, stale) | {"layers": [asdict(layer) for layer in layers]})
+        told = {"layers": [asdict(layer) for layer in layers]}
+        told["gaps"] = [
+            {"graph": name, **asdict(gap)} for name, found in gaps.items() for gap in found
+        ]
+        print_json(entry_json(entry, stale) | told)
         return
     console().print(outline(entry, layers))
-    click.echo(facts(entry, stale))
+    click.echo(facts(entry, stale, gaps))
 
 
-def facts(entry: Entry, stale: Stale) -> str:
-    """Where a document is from, and how each of its graphs was made."""
+def facts(entry: Entry, stale: Stale, gaps: Gaps) -> str:
+    """Where a document is from, and how each of its graphs was made, and what it lacks."""
     lines = [
         "",
         f"id {entry.id}, collection {entry.collection}, language {entry.language or 'unknown'}",
@@ -50,6 +61,7 @@ def facts(entry: Entry, stale: Stale) -> str:
     ]
     for name in sorted(entry.graphs, key=lambda name: (name != TEXT, name)):
         lines += ["", *_graph(name, entry.graphs[name], stale.get(name, []))]
+        lines += _lacking(gaps.get(name, ()))
     return "\n".join(lines)
 
 
@@ -64,6 +76,21 @@ def _graph(name: str, record: Record, differing: list[str]) -> Iterator[str]:
         yield from (f"  {told}" for told in graphs()[name].tell(record.facts))
     if differing:
         yield f"  what differs now: {', '.join(differing)}"
+
+
+def _lacking(gaps: Sequence[Gap]) -> Iterator[str]:
+    """The first gaps, each with what it is, where, and why."""
+    if gaps:
+        yield f"  {counted(len(gaps), 'gap')}, asked for again by {RETRY}:"
+    for gap in gaps[:MOST_GAPS]:
+        aspect, level = gap.properties.get("aspect"), gap.properties.get("level")
+        what = f"{gap.step} ({aspect}, level {level})" if aspect else gap.step
+        start, end = gap.properties["start"], gap.properties["end"]
+        section = gap.properties.get("section")
+        place = [*([section] if section else []), f"characters {start}-{end}"]
+        yield f"    {what} · {' · '.join(place)}: {gap.why}"
+    if len(gaps) > MOST_GAPS:
+        yield f"    and {len(gaps) - MOST_GAPS:,} more"
 
 
 def _makers(models: Mapping[str, Any]) -> str:

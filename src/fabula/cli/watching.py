@@ -18,12 +18,14 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from fabula.cli.screen import console, counted, spent
+from fabula.cli.screen import console, counted, lacking, spent
 from fabula.model import Usage
 
 if TYPE_CHECKING:
     from fabula.ingest import Outcome
 
+RETRY = "`fabula ingest --retry`"
+"""What fills gaps."""
 EVERY = 10.0
 """Seconds between two lines of one piece of work, where there is no terminal."""
 ENOUGH = 20
@@ -38,7 +40,9 @@ def outcome_line(outcome: Outcome) -> str:
     if outcome.status == "unchanged":
         return f"unchanged  {name}: {outcome.title} is in the graph as it is now"
     made = ", ".join(counted(number, kind) for kind, number in outcome.counts.items())
-    said = (made, spent(outcome.usage), f"{outcome.seconds:.1f} s", *outcome.notes)
+    said = [made, spent(outcome.usage), f"{outcome.seconds:.1f} s", *outcome.notes]
+    if outcome.gaps:
+        said += [lacking(outcome.gaps), f"{RETRY} asks again"]
     return f"{outcome.status:<9}  {outcome.title}: {'; '.join(filter(None, said))}"
 
 

@@ -17,9 +17,11 @@ TEXT = "text"
 """The graph that all others rest on: documents and the chunks that tile their texts."""
 RESERVED = frozenset(
     {"id", "name", "collection", "graph", "document", "fingerprint", "made_from", "usage"}
-    | {"updated_at", *(field.name for field in fields(Usage))}
+    | {"updated_at", "gaps", *(field.name for field in fields(Usage))}
 )
 """What the node that stands for a part has beside its facts."""
+GAP, LACKS = "Gap", "LACKS"
+"""The label of what stands for a gap, and the type of the edges to what it would rest on."""
 
 
 class Owner(NamedTuple):
@@ -60,17 +62,36 @@ class Edge:
 
 
 @dataclass(frozen=True, slots=True)
+class Gap:
+    """A piece of a graph that no model gave; all else of the graph is there.
+
+    `step` is that of the build which asked for it, and `why` what went wrong, in a sentence.
+    `sources` are ids of the chunks that it is about. `rests_on` are the ids of the nodes, chunks
+    or the graph's own, that it would rest on, each with its weight. `properties` are what its graph
+    has to know to ask for it again; the core adds `section`, `start` and `end`.
+    """
+
+    step: str
+    why: str
+    sources: tuple[str, ...]
+    rests_on: Mapping[str, float]
+    properties: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Record:
     """What a part was made from and what that cost, as the graph keeps it beside the part.
 
     `made_from` is all that the part depends on, as JSON holds it: the text, settings, models,
     prompts, the method's version, and what it rests on. `facts` are what the graph itself tells of
-    the part: lists, numbers and texts. `updated_at` is when the store took it in.
+    the part: lists, numbers and texts. `gaps` is how many pieces of it no model gave. `updated_at`
+    is when the store took it in.
     """
 
     made_from: Mapping[str, Any]
     usage: Mapping[str, Usage] = field(default_factory=dict)
     facts: Mapping[str, Any] = field(default_factory=dict)
+    gaps: int = 0
     updated_at: str = ""
 
     @property

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import itertools
+import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
+from fabula import ids
 from fabula.errors import FabulaError
 from fabula.graph import (
+    GAP,
+    LACKS,
     RESERVED,
     TEXT,
     Edge,
+    Gap,
     Node,
     Owner,
     Part,
@@ -19,7 +24,7 @@ from fabula.graph import (
     differences,
     fingerprint,
 )
-from fabula.graph.method import Built, Graph
+from fabula.graph.method import Built, Graph, Known, Text
 from fabula.model import Chunk, Document, Entry, Section, Usage, not_embedded
 
 CHUNKING = 1
@@ -63,17 +68,23 @@ def recipe(
 
 
 def stale(
-    graphs: Sequence[Graph[Any]], entry: Entry | None, recipes: Mapping[str, Recipe]
+    graphs: Sequence[Graph[Any]],
+    entry: Entry | None,
+    recipes: Mapping[str, Recipe],
+    *,
+    gaps: bool = True,
 ) -> list[str]:
     """The names of those parts that are not there, or are made from something else than now.
 
-    With a part all that rests on it is stale. `graphs` come after those that they rest on.
+    With `gaps` a part that has some is stale, too. With a part all that rests on it is stale.
+    `graphs` come after those that they rest on.
     """
     there = entry.graphs if entry else {}
     found: list[str] = []
     for name, base in ((TEXT, ()), *((one.name, (TEXT, *one.rests_on)) for one in graphs)):
         is_made = name in there and there[name].fingerprint == fingerprint(recipes[name])
-        if not is_made or any(below in found for below in base):
+        is_whole = is_made and not (gaps and there[name].gaps)
+        if not is_whole or any(below in found for below in base):
             found.append(name)
     return found
 
@@ -195,18 +206,69 @@ def document_of(entry: Entry, chunks: Sequence[Chunk]) -> Document:
 
 
 def part_of(
-    graph: Graph[Any],
-    document: Document,
-    built: Built,
-    made_from: Recipe,
-    usage: Mapping[str, Usage],
+    graph: Graph[Any], text: Text, built: Built, made_from: Recipe, usage: Mapping[str, Usage]
 ) -> Part:
     """What a graph built, as its part. Raises FabulaError where it breaks its own closed lists."""
     _refuse_unlisted(graph, built)
     if taken := sorted(RESERVED & built.facts.keys()):
         raise _broken(graph, f"a fact called {taken[0]!r}", ["any other name"])
-    owner = Owner(document.collection, graph.name, document.id)
-    return Part(owner, built.nodes, built.edges, Record(made_from, usage, built.facts))
+    owner = Owner(text.document.collection, graph.name, text.document.id)
+    chunks = {chunk.id: chunk for chunk in text.chunks}
+    nodes, edges = list(built.nodes), list(built.edges)
+    for gap in built.gaps:
+        node = _gap_node(owner, gap, chunks)
+        nodes.append(node)
+        edges += [Edge(LACKS, node.id, id, {"weight": one}) for id, one in gap.rests_on.items()]
+    record = Record(made_from, usage, built.facts, len(built.gaps))
+    return Part(owner, tuple(nodes), tuple(edges), record)
+
+
+def _gap_node(owner: Owner, gap: Gap, chunks: Mapping[str, Chunk]) -> Node:
+    """What stands for a gap, placed where the chunks are that it is about."""
+    below = [chunks[id] for id in gap.sources]
+    what = json.dumps(gap.properties, sort_keys=True)
+    place = {
+        "section": min(below, key=lambda chunk: chunk.start).section,
+        "start": min(chunk.start for chunk in below),
+        "end": max(chunk.end for chunk in below),
+    }
+    told = {"name": f"gap in {gap.step}", "step": gap.step, "why": gap.why}
+    id = ids.gap_id(owner.document, owner.graph, gap.step, what, list(gap.rests_on))
+    return Node(id, GAP, {**gap.properties, **place, **told}, gap.sources)
+
+
+def known_of(part: Part, chunks: tuple[Chunk, ...], means: Mapping[str, float]) -> Known:
+    """What a graph's part was, for its next build; `chunks` are those that it rested on."""
+    gaps = {node.id for node in part.nodes if node.label == GAP}
+    return Known(
+        chunks,
+        tuple(node for node in part.nodes if node.id not in gaps),
+        tuple(edge for edge in part.edges if edge.start not in gaps),
+        part.record.facts,
+        means,
+        gaps_of(part),
+    )
+
+
+def gaps_of(part: Part) -> tuple[Gap, ...]:
+    """The gaps of a part, in text order."""
+    rests_on: dict[str, dict[str, float]] = {}
+    for edge in part.edges:
+        if edge.type == LACKS:
+            rests_on.setdefault(edge.start, {})[edge.end] = edge.properties["weight"]
+    nodes = [node for node in part.nodes if node.label == GAP]
+    nodes.sort(key=lambda node: (node.properties["start"], node.properties["end"], node.id))
+    return tuple(
+        make_gap(node.properties, node.sources, rests_on.get(node.id, {})) for node in nodes
+    )
+
+
+def make_gap(
+    properties: Mapping[str, Any], sources: Sequence[str], rests_on: Mapping[str, float]
+) -> Gap:
+    """A gap out of the properties of the node that stands for it."""
+    own = {name: one for name, one in properties.items() if name not in ("name", "step", "why")}
+    return Gap(properties["step"], properties["why"], tuple(sources), rests_on, own)
 
 
 def _refuse_unlisted(graph: Graph[Any], built: Built) -> None:

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 from pydantic import BaseModel
 
 from fabula.errors import SettingsError, did_you_mean
-from fabula.graph import TEXT, Edge, Node
+from fabula.graph import GAP, TEXT, Edge, Gap, Node
+from fabula.graph.gaps import GapLimit
 from fabula.model import Chunk, Document
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ GROUP = "fabula.graphs"
 """The group of entry points by which a package brings a graph, Fabula's own as any other."""
 
 LABELS = (
-    *("Chunk", "Collection", "Document", "Element", "Lock", "Part", "Passage", "Retired"),
+    *("Chunk", "Collection", "Document", "Element", GAP, "Lock", "Part", "Passage", "Retired"),
     *("Schema", "Staged"),
 )
 """What no graph may call its nodes: the core's own."""
@@ -51,6 +52,7 @@ class Known:
     """What the store has of an earlier version of the same part, made in the same way.
 
     `chunks` are those that it rested on, embeddings left out; all is empty at a first build.
+    `gaps` are pieces that were asked for in vain: a build asks for them again.
     `means` are averages of the numbers among the facts whose names begin with `mean_`, over other
     documents' parts that were made in the same way: what a dry run can expect.
     """
@@ -60,15 +62,17 @@ class Known:
     edges: tuple[Edge, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
     means: Mapping[str, float] = field(default_factory=dict)
+    gaps: tuple[Gap, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """What a build made: the content of a part, and what it tells of it."""
+    """What a build made: the content of a part, what it tells of it, and what no model gave."""
 
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...]
     facts: Mapping[str, Any] = field(default_factory=dict)
+    gaps: tuple[Gap, ...] = ()
 
 
 class Models(Protocol):
@@ -112,10 +116,14 @@ class Models(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """How a build's calls are made side by side, and who hears of their progress."""
+    """How a build's calls are made side by side, who hears of their progress, what may be missing.
+
+    A piece whose reply is a BadReply may be left out, as a Gap, where `gaps` accepts it.
+    """
 
     job: Job
     progress: Progress
+    gaps: GapLimit = field(default_factory=GapLimit)
 
 
 def _settings(knobs: BaseModel, offline: bool) -> Mapping[str, Any]:
@@ -124,6 +132,10 @@ def _settings(knobs: BaseModel, offline: bool) -> Mapping[str, Any]:
 
 def _nothing(facts: Mapping[str, Any]) -> Sequence[str]:
     return ()
+
+
+def _none(chunks: int, knobs: Any) -> int:
+    return 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +149,8 @@ class Graph(Generic[Knobs]):
     `check_*.cypher` is an invariant, and `find_parents.cypher` finds what stands above a passage.
     `settings` says on which settings the result depends; with
     `offline` true there is no chat model. `tell` puts into words what is worth saying of a part's
-    facts.
+    facts. `count` is how many passages so many chunks are to have, as far as that is known
+    beforehand: what is too large for the server is refused before it is paid for.
     """
 
     name: str
@@ -154,6 +167,7 @@ class Graph(Generic[Knobs]):
     cypher: Path | None = None
     settings: Callable[[Knobs, bool], Mapping[str, Any]] = _settings
     tell: Callable[[Mapping[str, Any]], Sequence[str]] = _nothing
+    count: Callable[[int, Knobs], int] = _none
 
     def prompts_digest(self) -> str:
         """8 hex digits of all its prompts' texts; '' where it has none."""

@@ -419,7 +419,8 @@ class Endpoint:
         has_answered = role.model in self._answered
         if not trouble.passing:
             # Where the model has answered, what is refused now is this one text.
-            own = trouble.filtered or (has_answered and trouble.about_request(role.model))
+            about_text = trouble.too_long or trouble.about_request(role.model)
+            own = trouble.filtered or (has_answered and about_text)
             return (BadReply if own else ModelError)(message)
         if after is not None and after > LONGEST_WAIT:
             wait = f"It asks to wait {after / 60:.0f} minutes: try again then."

@@ -17,12 +17,12 @@ import numpy as np
 from neo4j.exceptions import DriverError
 
 from fabula.errors import StoreError
-from fabula.graph import TEXT, Owner, Part, Record
+from fabula.graph import TEXT, Gap, Owner, Part, Record
 from fabula.model import Entry, Filters, Hit, Layer, Vector
 from fabula.queries import over, query
 from fabula.store import migration, schema
 from fabula.store.parts import lock, lock_collection, refuse_broken, stage, switch
-from fabula.store.rows import bounds, entry, made_space, unwired, wire
+from fabula.store.rows import bounds, entry, gap, made_space, unwired, wire
 from fabula.store.schema import Index
 from fabula.store.space import (
     Space,
@@ -194,6 +194,13 @@ class Store:
         """How many passages a document has, by kind, aspect and level."""
         asked = {"collection": collection, "document": document}
         return [Layer(**row) for row in self.rows("core/count_passages", **asked)]
+
+    def gaps(self, collection: str, document: str) -> dict[str, list[Gap]]:
+        """The gaps of a document, in text order, by the names of the graphs that have some."""
+        found: dict[str, list[Gap]] = {}
+        for row in self.rows("core/find_gaps", collection=collection, document=document):
+            found.setdefault(row["graph"], []).append(gap(row))
+        return found
 
     def record(self, owner: Owner) -> Record | None:
         """What a part was made from and cost, or None where there is none."""

@@ -73,7 +73,7 @@ def check(
         for one in sorted(changed):
             violations += look.violations(one, entries)
     [counted] = store.rows("core/count_checked", collection=collection, document=document)
-    notes = tuple(_notes(store, collection, document))
+    notes = (*_gaps(entries), *_notes(store, collection, document))
     has = Counter(name for entry in entries for name in entry.graphs if name != TEXT)
     return Findings(len(entries), counted["passages"], dict(has), tuple(violations), notes)
 
@@ -129,6 +129,19 @@ def _indexes(store: Store, collection: str) -> Iterator[Violation]:
             for fault in schema.faults(store, space):
                 what = f"the index {fault.name} {fault.what}"
                 yield Violation("find_indexes", "", "", fault.name, 1, what, fault.cure)
+
+
+def _gaps(entries: Sequence[Entry]) -> Iterator[str]:
+    """A note on each graph that has gaps: those are known, and no fault of the graph's."""
+    for name in sorted({name for entry in entries for name in entry.graphs}):
+        lacking = [one for one in entries if name in one.graphs and one.graphs[name].gaps]
+        if lacking:
+            gaps = sum(one.graphs[name].gaps for one in lacking)
+            others = f" and {len(lacking) - 1:,} more" if len(lacking) > 1 else ""
+            yield (
+                f"Gaps in {name}: {gaps:,}, of {lacking[0].title}{others}; `fabula ingest --retry` "
+                "asks for them again."
+            )
 
 
 def _notes(store: Store, collection: str, document: str) -> Iterator[str]:

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from neo4j.vector import Vector as WireVector
 
-from fabula.graph import RESERVED, Owner, Record
+from fabula.graph import RESERVED, Gap, Owner, Record
+from fabula.graph.building import make_gap
 from fabula.model import Entry, Filters, Usage, Vector
 from fabula.store.space import Space
 
@@ -27,7 +28,21 @@ def record(part: Mapping[str, Any]) -> Record:
     """What a part was made from and cost, from the properties of its node."""
     usage = {step: Usage(**one) for step, one in json.loads(part["usage"]).items()}
     facts = {name: value for name, value in part.items() if name not in RESERVED}
-    return Record(json.loads(part["made_from"]), usage, facts, str(part.get("updated_at") or ""))
+    return Record(
+        made_from=json.loads(part["made_from"]),
+        usage=usage,
+        facts=facts,
+        # An older part had none, and does not tell.
+        gaps=part.get("gaps") or 0,
+        updated_at=str(part.get("updated_at") or ""),
+    )
+
+
+def gap(row: Mapping[str, Any]) -> Gap:
+    """A gap, from the properties of its node and the ids and weights of what it would rest on."""
+    properties = {name: one for name, one in row["properties"].items() if one is not None}
+    rests_on = {one["id"]: one["weight"] for one in row["rests_on"]}
+    return make_gap(properties, row["sources"], rests_on)
 
 
 def part_id(owner: Owner) -> str:
@@ -45,6 +60,7 @@ def part_properties(owner: Owner, made: Record) -> dict[str, Any]:
         "fingerprint": made.fingerprint,
         "made_from": json.dumps(made.made_from, sort_keys=True, ensure_ascii=False),
         "usage": json.dumps(steps),
+        "gaps": made.gaps,
         **asdict(spent),
     }
 

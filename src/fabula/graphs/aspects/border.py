@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from fabula.graph import Edge, Node
+from fabula.graph import Edge, Gap, Node
 from fabula.graph.method import Known
-from fabula.graphs.aspects.values import Detail, Earlier, Member, Summary
+from fabula.graphs.aspects.values import Detail, Earlier, Member, Missing, Summary
 from fabula.model import Chunk, not_embedded
 
 SUMMARY, DETAIL = "Summary", "Detail"
@@ -63,6 +63,26 @@ def edges_of(summaries: Sequence[Summary], details: Sequence[Detail]) -> tuple[E
     )
 
 
+def gaps_of(
+    chunks: Sequence[Chunk], summaries: Sequence[Summary], missing: Sequence[Missing]
+) -> tuple[Gap, ...]:
+    """What is missing, as gaps over the chunks, clusters and summaries that it was asked of."""
+    below = _chunks_below(chunks, summaries)
+    return tuple(
+        Gap(
+            one.step,
+            one.why,
+            tuple(
+                chunks[row].id
+                for row in sorted(set().union(*(below[member.id] for member in one.members)))
+            ),
+            {member.id: member.weight for member in one.members},
+            {"aspect": one.aspect, "level": one.level},
+        )
+        for one in missing
+    )
+
+
 def read(known: Known) -> Earlier:
     """What is known, in an order that does not depend on the store's."""
     members: dict[str, list[Member]] = {}
@@ -88,10 +108,21 @@ def read(known: Known) -> Earlier:
         for node in known.nodes
         if node.label == DETAIL and node.id in chunk
     ]
+    missing = [
+        Missing(
+            gap.step,
+            gap.why,
+            tuple(Member(id, weight) for id, weight in gap.rests_on.items()),
+            gap.properties["aspect"],
+            gap.properties["level"],
+        )
+        for gap in known.gaps
+    ]
     return Earlier(
         chunks=known.chunks,
         summaries=tuple(sorted(summaries, key=lambda one: (one.level, one.start, one.id))),
         details=tuple(sorted(details, key=lambda one: one.ordinal)),
+        missing=tuple(missing),
         assigned=tuple(known.facts.get("assigned", ())),
         changed=known.facts.get("changed", 0),
     )

@@ -10,8 +10,9 @@ from typing import TypeVar
 import numpy as np
 
 from fabula import ids, tokens
+from fabula.errors import BadReply
 from fabula.graph.method import Built, Known, Models, Text, Work
-from fabula.graphs.aspects.border import edges_of, nodes_of, read
+from fabula.graphs.aspects.border import edges_of, gaps_of, nodes_of, read
 from fabula.graphs.aspects.cluster import Clustering, cluster
 from fabula.graphs.aspects.detection import represent
 from fabula.graphs.aspects.facts import facts
@@ -19,8 +20,24 @@ from fabula.graphs.aspects.former import Former
 from fabula.graphs.aspects.knobs import Knobs
 from fabula.graphs.aspects.sets import read_aspects
 from fabula.graphs.aspects.stand_ins import StandIns
-from fabula.graphs.aspects.tree import Group, TreeNode, embeddings, grouped, grow, summary
-from fabula.graphs.aspects.values import Aspect, Detail, Summary
+from fabula.graphs.aspects.tree import (
+    Group,
+    TreeNode,
+    embeddings,
+    grouped,
+    grow,
+    members_of,
+    summary,
+)
+from fabula.graphs.aspects.values import (
+    ASPECTS,
+    DETAILS,
+    SUMMARIES,
+    Aspect,
+    Detail,
+    Missing,
+    Summary,
+)
 from fabula.graphs.aspects.writer import Writer, make_writer
 from fabula.model import Chunk, Usage, Vectors
 
@@ -38,13 +55,14 @@ def build(text: Text, knobs: Knobs, models: Models, known: Known, work: Work) ->
     The aspect-oriented extension of RAPTOR (Sarthi et al. 2024, arXiv 2401.18059): soft clusters
     of chunks, the aspects clearest in each, one tree of summaries an aspect, and detail nodes.
     Deterministic where the models are. What an edit left alone of the graph that is `known`, made
-    by the same models and knobs, is used again. Raises ModelError, and SettingsError for an
-    aspect set that is none.
+    by the same models and knobs, is used again. What no model gives is a gap. Raises ModelError,
+    and SettingsError for an aspect set that is none.
     """
     aspects = read_aspects(knobs.set)
     former = Former(read(known), text.chunks)
     writer = make_writer(text, knobs, models, StandIns.expected(known.means, knobs))
     steps = _Steps(text.document.id, knobs, aspects, models, writer, former, work)
+    work.gaps.expect(len(text.chunks) if knobs.details else 0)
     condensed = work.job.start(steps.condense, text.chunks if knobs.details else ())
     clusters = steps.cluster(text.chunks) if knobs.levels else []
     summaries, assigned = steps.grow(clusters) if clusters else ([], [])
@@ -52,7 +70,8 @@ def build(text: Text, knobs: Knobs, models: Models, known: Known, work: Work) ->
     return Built(
         nodes_of(text.chunks, summaries, details),
         edges_of(summaries, details),
-        facts(knobs, aspects, summaries, details, assigned, former.changed),
+        facts(knobs, aspects, summaries, details, assigned, former.changed, steps.missing),
+        gaps_of(text.chunks, summaries, steps.missing),
     )
 
 
@@ -69,6 +88,8 @@ class _Steps:
     work: Work
     drafts: dict[str, str] = field(default_factory=dict)
     """Texts of summaries that detection wrote, by the summaries' ids."""
+    missing: list[Missing] = field(default_factory=list)
+    """What no model gave, until now."""
 
     def embed(self, passages: Sequence[Bare]) -> list[Bare]:
         """The same passages, all with embeddings, asked for in batches, side by side."""
@@ -85,7 +106,8 @@ class _Steps:
         """Soft clusters of chunks."""
         groups = self._divided("", 1, chunks)
         known = sum(self.former.aspects(group) is not None for group in groups)
-        self._save("aspects", known)
+        self._save(ASPECTS, known)
+        self.work.gaps.expect(len(groups) if len(self.aspects) > 1 else 0)
         return groups
 
     def grow(self, groups: Sequence[Group]) -> tuple[list[Summary], list[str]]:
@@ -118,13 +140,13 @@ class _Steps:
         """The detail nodes of every chunk, embedded."""
         size = 1 if self.models.offline else self.knobs.details_per_call
         new = _batches([chunk for chunk in chunks if not self.former.has(chunk)], size)
-        made = self._each(CONDENSE, "details", self._details, new)
+        made = self._each(CONDENSE, DETAILS, self._details, new)
         by_chunk = {
             chunk.id: told
             for batch, all_told in zip(new, made, strict=True)
             for chunk, told in zip(batch, all_told, strict=True)
         }
-        self._save("details", -(-(len(chunks) - len(by_chunk)) // size))
+        self._save(DETAILS, -(-(len(chunks) - len(by_chunk)) // size))
         details = [by_chunk.get(chunk.id) or self.former.details(chunk) for chunk in chunks]
         return self.embed([detail for one in details for detail in one])
 
@@ -144,7 +166,10 @@ class _Steps:
     def _detect(
         self, groups: Sequence[Group], aspects: Sequence[Aspect], number: int
     ) -> list[Collection[str]]:
-        """The aspects clearest in each group; a known group has those that it was found to hold."""
+        """The aspects clearest in each group; a known group has those that it was found to hold.
+
+        Of one that could not be asked for them, nothing is told in any round.
+        """
         names = {aspect.name for aspect in aspects}
         if len(self.aspects) == 1:
             # As in RAPTOR: there is nothing to choose, and every cluster is summarised.
@@ -153,32 +178,58 @@ class _Steps:
         def detect(group: Group) -> Collection[str]:
             members = [node.id for node in group.nodes]
             text = "\n\n".join(node.text.strip() for node in group.nodes)
-            found = self.writer.detect(text, aspects, number)
+            try:
+                found = self.writer.detect(text, aspects, number)
+            except BadReply as error:
+                if number:
+                    # The group has what the first round found.
+                    self.work.gaps.accept(error)
+                else:
+                    self._miss(ASPECTS, error, group)
+                return ()
             for name, draft in found.items():
                 self.drafts[ids.summary_id(self.document, name, 1, members)] = draft
             return found
 
-        known = [self.former.aspects(group) for group in groups]
+        known = [
+            set() if self._is_undetected(group) else self.former.aspects(group) for group in groups
+        ]
         new = [group for group, held in zip(groups, known, strict=True) if held is None]
-        found = iter(self._each(DETECT, "aspects", detect, new))
+        found = iter(self._each(DETECT, ASPECTS, detect, new))
         return [next(found) if held is None else held & names for held in known]
 
-    def _best_fit(self, groups: Sequence[Group], aspect: Aspect) -> int:
-        """The group whose mean embedding is nearest to the aspect's description."""
+    def _best_fit(self, groups: Sequence[Group], aspect: Aspect) -> int | None:
+        """The group whose mean embedding is nearest to the aspect's description.
+
+        None where no group could be asked for its aspects: those wait until it can.
+        """
+        rows = [row for row, group in enumerate(groups) if not self._is_undetected(group)]
+        if not rows:
+            return None
         [wanted] = self.models.embedder.embed([aspect.description]).vectors
-        centres = np.stack([embeddings(group.nodes).mean(axis=0) for group in groups])
-        return int(np.argmax(centres @ wanted / np.linalg.norm(centres, axis=1)))
+        centres = np.stack([embeddings(groups[row].nodes).mean(axis=0) for row in rows])
+        return rows[int(np.argmax(centres @ wanted / np.linalg.norm(centres, axis=1)))]
+
+    def _is_undetected(self, group: Group) -> bool:
+        members = members_of(group)
+        return any(one.step == ASPECTS and one.members == members for one in self.missing)
 
     def _summarise(self, aspect: Aspect, level: int, groups: Sequence[Group]) -> list[Summary]:
-        def summarise(group: Group) -> Summary:
-            text = self.writer.summarise([node.text.strip() for node in group.nodes], aspect)
+        def summarise(group: Group) -> Summary | None:
+            try:
+                text = self.writer.summarise([node.text.strip() for node in group.nodes], aspect)
+            except BadReply as error:
+                self._miss(SUMMARIES, error, group, aspect.name, level)
+                return None
             return summary(self.document, aspect.name, level, group, text, tokens.count(text))
 
+        self.work.gaps.expect(len(groups))
         told = [self._told(aspect, level, group) for group in groups]
         untold = [group for group, one in zip(groups, told, strict=True) if one is None]
-        self._save("summaries", sum(one is not None and len(one.embedding) > 0 for one in told))
-        new = iter(self._each(SUMMARISE, "summaries", summarise, untold))
-        return self.embed([one or next(new) for one in told])
+        self._save(SUMMARIES, sum(one is not None and len(one.embedding) > 0 for one in told))
+        new = iter(self._each(SUMMARISE, SUMMARIES, summarise, untold))
+        made = [one or next(new) for one in told]
+        return self.embed([one for one in made if one is not None])
 
     def _told(self, aspect: Aspect, level: int, group: Group) -> Summary | None:
         """The summary of a group, where the former graph has it or detection wrote it."""
@@ -192,8 +243,13 @@ class _Steps:
         return None
 
     def _details(self, chunks: Sequence[Chunk]) -> list[list[Detail]]:
-        texts = self.writer.condense([chunk.text.strip() for chunk in chunks])
-        return [self._detailed(chunk, one) for chunk, one in zip(chunks, texts, strict=True)]
+        made: list[list[Detail]] = []
+        told = self.writer.condense([chunk.text.strip() for chunk in chunks])
+        for chunk, one in zip(chunks, told, strict=True):
+            if isinstance(one, BadReply):
+                self._miss(DETAILS, one, Group((chunk,), (1.0,)), level=0)
+            made.append([] if isinstance(one, BadReply) else self._detailed(chunk, one))
+        return made
 
     def _detailed(self, chunk: Chunk, texts: Sequence[str]) -> list[Detail]:
         return [
@@ -212,6 +268,13 @@ class _Steps:
 
     def _vectors(self, batch: Sequence[Bare]) -> Vectors:
         return self.models.embedder.embed([one.text.strip() for one in batch]).vectors
+
+    def _miss(
+        self, step: str, error: BadReply, group: Group, aspect: str = "", level: int = 1
+    ) -> None:
+        """Goes on without what a model did not give. Raises BadReply where too much is missing."""
+        why = self.work.gaps.accept(error)
+        self.missing.append(Missing(step, why, members_of(group), aspect, level))
 
     def _save(self, step: str, calls: int) -> None:
         """Counts calls that the former graph made needless."""

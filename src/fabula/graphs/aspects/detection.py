@@ -12,8 +12,8 @@ log = logging.getLogger("fabula")
 Detect = Callable[[Sequence[Aspect], int], Sequence[Collection[str]]]
 """Asks every cluster which of some aspects are clearest in it, in the round of that number from 0;
 the names, a set a cluster."""
-Fit = Callable[[Aspect], int]
-"""The cluster that an aspect's description fits best."""
+Fit = Callable[[Aspect], int | None]
+"""The cluster that an aspect's description fits best, if there is one to choose."""
 
 
 def represent(
@@ -22,7 +22,8 @@ def represent(
     """Every aspect with the clusters that hold it, each as soon as that is certain.
 
     Detection is repeated for what no cluster was found to hold, `rounds` times at the most; what
-    is still missing goes to the cluster that it fits best, and the last value says so.
+    is still missing goes to the cluster that it fits best, and the last value says so. An aspect
+    that there is no cluster for is left out.
     """
     missing = list(aspects)
     for number in range(rounds + 1):
@@ -36,5 +37,8 @@ def represent(
         named = frozenset().union(*found)
         missing = [aspect for aspect in missing if aspect.name not in named]
     for aspect in missing:
+        holder = best_fit(aspect)
+        if holder is None:
+            continue
         log.info("no cluster was found to hold %r; it goes to the one it fits best", aspect.name)
-        yield aspect, [best_fit(aspect)], True
+        yield aspect, [holder], True

@@ -9,7 +9,7 @@ from dataclasses import replace
 from fabula.graphs.aspects.cluster import Clustering
 from fabula.graphs.aspects.repair import repair
 from fabula.graphs.aspects.tree import Group, TreeNode
-from fabula.graphs.aspects.values import Detail, Earlier, Summary
+from fabula.graphs.aspects.values import DETAILS, Detail, Earlier, Missing, Summary
 from fabula.model import Chunk
 
 MOST_CHANGED = 0.1
@@ -20,7 +20,8 @@ class Former:
     """A document's former graph, looked up by what its parts were made from.
 
     Ids are made from content, so what has the same id says the same. `changed` counts the chunks
-    that have changed since the clusters were made; 0 where they are to be made now.
+    that have changed since the clusters were made; 0 where they are to be made now. What was
+    missing keeps its place: a cluster without its summary, or without its aspects, is a cluster.
     """
 
     def __init__(self, earlier: Earlier, chunks: Sequence[Chunk]) -> None:
@@ -29,10 +30,15 @@ class Former:
         self._details: dict[str, list[Detail]] = defaultdict(list)
         for detail in earlier.details:
             self._details[detail.chunk].append(detail)
+        self._bare = {
+            chunk.id for one in earlier.missing if one.step == DETAILS for chunk in one.members
+        }
+        self._clusters: list[Summary | Missing] = [*earlier.summaries]
+        self._clusters += [one for one in earlier.missing if one.step != DETAILS]
         self._aspects: dict[frozenset[str], set[str]] = defaultdict(set)
-        for summary in earlier.summaries:
-            if summary.level == 1:
-                self._aspects[frozenset(one.id for one in summary.members)].add(summary.aspect)
+        for one in self._clusters:
+            if one.level == 1 and one.aspect:
+                self._aspects[frozenset(member.id for member in one.members)].add(one.aspect)
         self.assigned = frozenset(earlier.assigned)
         now = {chunk.id for chunk in chunks}
         gone, come = len(self._chunks.keys() - now), len(now - self._chunks.keys())
@@ -41,8 +47,8 @@ class Former:
         self.changed = changed if self._is_kept else 0
 
     def has(self, chunk: Chunk) -> bool:
-        """Whether the chunk was there before."""
-        return chunk.id in self._chunks
+        """Whether the chunk was there before, and its details were had."""
+        return chunk.id in self._chunks and chunk.id not in self._bare
 
     def details(self, chunk: Chunk) -> list[Detail]:
         """The details of a chunk that was there before, placed where it is now."""
@@ -74,18 +80,15 @@ class Former:
         """
         if not self._is_kept or len(nodes) < 2:
             return divide(nodes)
-        below = [
-            summary
-            for summary in self._summaries.values()
-            if summary.level < level and summary.aspect == aspect
-        ]
-        merged = {member.id for summary in below for member in summary.members}
-        before = {summary.id for summary in below} - merged if level > 1 else self._chunks.keys()
+        below = [one for one in self._clusters if one.level < level and one.aspect == aspect]
+        merged = {member.id for one in below for member in one.members}
+        there = {one.id for one in below if isinstance(one, Summary)}
+        before = there - merged if level > 1 else self._chunks.keys()
         former = {
-            frozenset(member.id for member in summary.members): {
-                member.id: member.weight for member in summary.members
+            frozenset(member.id for member in one.members): {
+                member.id: member.weight for member in one.members
             }
-            for summary in self._summaries.values()
-            if summary.level == level and (level == 1 or summary.aspect == aspect)
+            for one in self._clusters
+            if one.level == level and (level == 1 or one.aspect == aspect)
         }
         return repair(list(former.values()), before, nodes, knobs, divide)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from fabula import tokens
@@ -97,16 +97,23 @@ class PromptedWriter:
             summary = ask(self.summarising, asked, read_summary)
         return shortened(summary, self.summary_tokens)
 
-    def condense(self, texts: Sequence[str]) -> list[tuple[str, ...]]:
+    def condense(self, texts: Sequence[str]) -> Iterator[tuple[str, ...] | BadReply]:
         """Of each text at most `details` fragments of at most `detail_tokens`, none like another.
 
-        Several texts are asked for in one call; those that its reply leaves out, one by one.
+        Several texts are asked for in one call; those that its reply leaves out, one by one, as
+        they are read. A text whose own call has no usable reply has the error in their place.
         """
         if not self.details:
-            return [()] * len(texts)
+            yield from [()] * len(texts)
+            return
         found = self._condense_several(texts) if len(texts) > 1 else {}
-        told = [found.get(n) or self._condense_one(text) for n, text in enumerate(texts, 1)]
-        return [tuple(shortened(detail, self.detail_tokens) for detail in one) for one in told]
+        for number, text in enumerate(texts, 1):
+            try:
+                told = found.get(number) or self._condense_one(text)
+            except BadReply as error:
+                yield error
+            else:
+                yield tuple(shortened(detail, self.detail_tokens) for detail in told)
 
     def _detect_and_summarise(
         self, text: str, aspects: Sequence[Aspect], sample: int

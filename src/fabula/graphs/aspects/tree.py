@@ -34,7 +34,8 @@ def grow(
     """The summaries of `aspect`, all levels, lowest first.
 
     Level 1 summarises `groups` of chunks; each further level the clusters of the level below,
-    within this aspect alone, up to `levels` or until nothing is left to merge. After Sarthi et
+    within this aspect alone, up to `levels` or until nothing is left to merge. Where `summarise`
+    leaves a group out, the next level goes on without what that would have told. After Sarthi et
     al. 2024 (RAPTOR, arXiv 2401.18059), section 3, with a tree for each aspect.
     """
     level = summarise(aspect, 1, groups)
@@ -62,6 +63,13 @@ def grouped(nodes: Sequence[TreeNode], clusters: Sequence[Cluster]) -> list[Grou
     return list(groups.values())
 
 
+def members_of(group: Group) -> tuple[Member, ...]:
+    """The ids of a group's passages, with their membership probabilities."""
+    return tuple(
+        Member(node.id, weight) for node, weight in zip(group.nodes, group.weights, strict=True)
+    )
+
+
 def embeddings(nodes: Sequence[TreeNode]) -> Vectors:
     """The embeddings of nodes, shape (nodes, dimensions)."""
     return np.stack([node.embedding for node in nodes])
@@ -71,9 +79,7 @@ def summary(
     document: str, aspect: str, level: int, group: Group, text: str, tokens: int
 ) -> Summary:
     """A summary of a group, placed where its members are; not embedded yet."""
-    members = tuple(
-        Member(node.id, weight) for node, weight in zip(group.nodes, group.weights, strict=True)
-    )
+    members = members_of(group)
     return Summary(
         id=ids.summary_id(document, aspect, level, sorted(member.id for member in members)),
         aspect=aspect,

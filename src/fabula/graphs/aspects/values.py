@@ -6,6 +6,9 @@ from dataclasses import dataclass, field
 
 from fabula.model import Chunk, Vector, not_embedded
 
+DETAILS, ASPECTS, SUMMARIES = "details", "aspects", "summaries"
+"""The steps in which models are asked."""
+
 
 @dataclass(frozen=True, slots=True)
 class Aspect:
@@ -59,8 +62,25 @@ class Detail:
 
 
 @dataclass(frozen=True, slots=True)
+class Missing:
+    """What no model gave in a `step`, and why.
+
+    DETAILS: those of the chunk that is its one member. ASPECTS: which a cluster of chunks holds.
+    SUMMARIES: that of a cluster, of its `aspect` and `level`.
+    """
+
+    step: str
+    why: str
+    members: tuple[Member, ...]
+    aspect: str = ""
+    level: int = 1
+
+
+@dataclass(frozen=True, slots=True)
 class Earlier:
     """What an earlier build made of a document, and the chunks it rested on; maybe nothing.
+
+    `missing` is what it asked for in vain.
 
     `assigned` names the aspects that no cluster was found to hold and that were given to the
     cluster which fits them best; `changed` is how many chunks had changed since the clusters were
@@ -70,5 +90,6 @@ class Earlier:
     chunks: tuple[Chunk, ...] = ()
     summaries: tuple[Summary, ...] = ()
     details: tuple[Detail, ...] = ()
+    missing: tuple[Missing, ...] = ()
     assigned: tuple[str, ...] = ()
     changed: int = 0

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Protocol
 
+from fabula.errors import BadReply
 from fabula.graph.method import Models, Text
 from fabula.graphs.aspects.knobs import Knobs
 from fabula.graphs.aspects.stand_ins import StandIns
@@ -26,8 +27,11 @@ class Writer(Protocol):
         """What the passages of one cluster say about `aspect` alone."""
         ...
 
-    def condense(self, texts: Sequence[str]) -> list[tuple[str, ...]]:
-        """Key facts of each of some neighbouring chunks, as fragments, none like another."""
+    def condense(self, texts: Sequence[str]) -> Iterable[tuple[str, ...] | BadReply]:
+        """Key facts of each of some neighbouring chunks, as fragments, none like another.
+
+        Or why there are none of a chunk. Who reads no further asks no further.
+        """
         ...
 
 

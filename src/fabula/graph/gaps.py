@@ -1,0 +1,50 @@
+"""How many gaps a build may have, and why each is one."""
+
+from __future__ import annotations
+
+import textwrap
+import threading
+
+from fabula.errors import BadReply
+
+MOST = 0.1
+"""Share of a graph's pieces: beyond, what is wrong is not a passage here and there."""
+LONGEST = 300
+"""Characters of a gap's reason; an endpoint may quote a whole passage."""
+
+
+class GapLimit:
+    """Lets a build go on without a piece that no model gives, as long as that is rare.
+
+    The steps of one build share it, in all their threads. Each says how many pieces it will have,
+    those that are used again too, and asks before it leaves one out. Where it is `strict`, none
+    may be left out.
+    """
+
+    def __init__(self, *, strict: bool = False) -> None:
+        self._strict = strict
+        self._expected = self._gaps = 0
+        self._counting = threading.Lock()
+
+    def expect(self, pieces: int) -> None:
+        """So many more pieces are part of the graph."""
+        with self._counting:
+            self._expected += pieces
+
+    def accept(self, error: BadReply) -> str:
+        """Why a piece is left out, for its gap.
+
+        Raises BadReply where over a tenth of the pieces expected so far are, or if `strict`.
+        """
+        if self._strict:
+            raise error
+        why = textwrap.shorten(str(error), LONGEST, placeholder="…")
+        with self._counting:
+            self._gaps += 1
+            gaps, expected = self._gaps, self._expected
+        if gaps > MOST * expected:
+            raise BadReply(
+                f"{gaps:,} of {expected:,} pieces of the graph could not be had from the model, "
+                f"more than a tenth. The last: {why}"
+            ) from error
+        return why
