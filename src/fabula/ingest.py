@@ -405,9 +405,10 @@ class Ingest:
 
             model = self.kit.embedder.model
             with self._gate:
+                # At once: what follows tries again for half a minute where no server answers.
                 held.check()
                 self.store.prepare(self.collection, model, len(chunks[0].embedding))
-                self.store.apply(parts, model, written)
+                self.store.apply(parts, model, written, held)
         installed = graphs()
         notes = [
             note

@@ -32,7 +32,7 @@ from fabula.store.space import (
     refuse_other_model,
     refuse_reembedding,
 )
-from fabula.store.turns import turn
+from fabula.store.turns import Turn, turn
 from fabula.store.wording import in_words, reaching, refuse_old, too_large
 
 LOG = logging.getLogger("fabula")
@@ -336,13 +336,15 @@ class Store:
         parts: Sequence[Part],
         model: str,
         written: Callable[[int], None] = lambda count: None,
+        held: Turn | None = None,
     ) -> None:
         """Puts parts, all of one collection, in the place of what their owners had: all or nothing.
 
         Their nodes are staged in batches where no reader sees them, `written` being told how many
         passages; then one transaction switches the old ones out and the new ones in. What is left
         of the old ones is swept afterwards, and what a crash leaves, by the next run. The
-        collection was prepared for the `model` of their embeddings.
+        collection was prepared for the `model` of their embeddings. Raises StoreError where the
+        turn that is `held` for the documents was lost.
         """
         [collection] = {part.owner.collection for part in parts}
         space = self.space(collection)
@@ -356,7 +358,7 @@ class Store:
         aspects = sorted({str(node.properties.get("aspect", "")) for node in passages})
         kinds = sorted({node.label.lower() for node in passages})
         # Its turn tells others that what it stages is not to be swept.
-        with turn(self, [run]) as held, self.session() as session:
+        with turn(self, [run]) as own, self.session() as session:
             out = stage(session, run, parts, space, written)
             # Before, as whoever finds nothing of a new aspect is right, and in a transaction of its
             # own, so that no two writers wait for each other's switch.
@@ -369,8 +371,9 @@ class Store:
 
             def switched(transaction: neo4j.ManagedTransaction) -> bool:
                 replaced = switch(transaction, run, parts, out, space)
-                # Last: where the server was restarted, others may have had every turn since.
-                held.check()
+                # Last: where the server was restarted, others may have had these turns since.
+                for one in filter(None, (own, held)):
+                    one.check()
                 return replaced
 
             replaced: bool = session.execute_write(switched)

@@ -142,7 +142,12 @@ def _refuse_moved(transaction: neo4j.ManagedTransaction, space: Space) -> None:
     if now is None:
         raise StoreError("The graph was emptied meanwhile: run the command again.")
     refuse_reembedding(now)
-    if (now.model, now.dimensions, now.slot) != (space.model, space.dimensions, space.slot):
+    if now.kind == space.kind and now.slot != space.slot:
+        raise SpaceError(
+            f"While this was built, `fabula db compact` moved collection {space.collection!r}: run "
+            "the command again."
+        )
+    if now.kind != space.kind:
         raise SpaceError(
             f"While this was built, collection {space.collection!r} was given embeddings of "
             f"{now.model} ({now.dimensions} dimensions): run the command again with that model, or "
