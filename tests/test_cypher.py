@@ -29,6 +29,7 @@ VERBS = (
     "clear_",
     "stage_",
     "switch_",
+    "take_",
     "check_",
     "reembed_",
     "migrate_",
@@ -112,7 +113,8 @@ def test_labels_and_types_are_found_wherever_they_stand() -> None:
 def test_the_server_understands_it(name: str, prepared: Store) -> None:
     statement = query(name)
     values = {"dimensions": 8, "limit": 5, "depth": 50, "rows": [], "aspects": [], "kinds": []}
-    values |= {"vector": [0.1] * 256, "lowest": 0, "highest": 9, "locks": [], "parts": 10}
+    values |= {"vector": [0.1] * 256, "lowest": 0, "highest": 9, "locks": [], "runs": []}
+    values |= {"parts": 10}
     values |= {"summaries": [], "passages": [], "nodes": [], "ids": [], "sha256": []}
     values |= {"width": 5, "starts": 20, "covering": 0.1, "slot": 1, "created": {}}
     values |= {"level": 1, "distance": 1, "index": 0, "sources": [], "documents": []}

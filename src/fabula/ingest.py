@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
@@ -45,14 +47,18 @@ from fabula.progress import Progress
 from fabula.providers.counted import Meter
 from fabula.store import Store
 from fabula.store.parts import read_part
+from fabula.store.turns import Turn, turn
 from fabula.text.chunk import split
 
+LOG = logging.getLogger("fabula")
 Status = Literal["added", "replaced", "unchanged", "failed"]
 Make = Callable[[Job, Meter, Progress], "Outcome"]
 EMBED = 0
 """The priority of chunks' embeddings: all else depends on them."""
 MOST_MEANT = 200
 """Documents whose parts a dry run learns from."""
+EVERY = 60.0
+"""Seconds between two looks at a document's turn: what is idle for minutes may be cut off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +150,23 @@ class _Whole:
     def done(self, step: str, usage: Usage) -> None:
         """One piece done."""
         self.progress.done(step, self.meter.total())
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """Looks after a document's turn as its steps go on: who has lost it asks no more of models."""
+
+    progress: Progress
+    turn: Turn
+
+    def expect(self, step: str, count: int) -> None:
+        """More work of a step."""
+        self.progress.expect(step, count)
+
+    def done(self, step: str, usage: Usage) -> None:
+        """One piece done."""
+        self.progress.done(step, usage)
+        self.turn.check(EVERY)
 
 
 class Gate:
@@ -264,12 +287,34 @@ class Ingest:
             return outcome
 
     def _update(self, document: Document, run: Job, meter: Meter, progress: Progress) -> Outcome:
+        own, unchanged = self._there(document)
+        if unchanged:
+            return unchanged
+        names = (f"document {document.id}", f"text {document.sha256} {self.collection}")
+        with self._turn(names, document.source, run, progress) as (held, heard):
+            # Whoever had the turn before may just have made it.
+            own, unchanged = self._there(document)
+            return unchanged or self._renew(document, own, run, meter, heard, held)
+
+    def _there(self, document: Document) -> tuple[Entry | None, Outcome | None]:
+        """The document as the graph has it, and what is to be said where nothing is to be done."""
         there = self.store.same(self.collection, [document.id], [document.sha256])
         own = next((entry for entry in there if entry.id == document.id), None)
         for entry in [own] if own else there:
             # Another file with the same text does not come in beside it for its gaps.
             if entry.sha256 == document.sha256 and not self._stale(entry, gaps=own is not None):
-                return Outcome("", "unchanged", entry.id, entry.title)
+                return own, Outcome("", "unchanged", entry.id, entry.title)
+        return own, None
+
+    def _renew(
+        self,
+        document: Document,
+        own: Entry | None,
+        run: Job,
+        meter: Meter,
+        progress: Progress,
+        held: Turn | None,
+    ) -> Outcome:
         wanted = self._wanted(own)
         recipes = self.kit.recipes(document.sha256, wanted)
         names = stale(wanted, own, recipes)
@@ -285,11 +330,34 @@ class Ingest:
                 chunks = making.chunks()
                 parts = []
             parts += [making.part(graph, Text(document, chunks)) for graph in built]
-        return self._take(document, chunks, parts, "replaced" if own else "added", progress, meter)
+        status: Status = "replaced" if own else "added"
+        return self._take(document, chunks, parts, status, progress, meter, held)
 
     def _build(
         self, entry: Entry, names: Collection[str], run: Job, meter: Meter, progress: Progress
     ) -> Outcome:
+        if not self._missing(entry, names)[0]:
+            return Outcome("", "unchanged", entry.id, entry.title)
+        with self._turn([f"document {entry.id}"], entry.source, run, progress) as (held, heard):
+            # Whoever had the turn before may just have changed it.
+            [now] = self.store.same(self.collection, [entry.id]) or [entry]
+            built, recipes = self._missing(now, names)
+            if not built:
+                return Outcome("", "unchanged", now.id, now.title)
+            with Job(self.kit.workers, within=run) as job:
+                making = _Making(self, now, recipes, built, meter, Work(job, heard))
+                chunks = making.chunks()
+                document = document_of(now, chunks)
+                text = Text(document, chunks)
+                parts = [making.part(graph, text) for graph in built]
+            is_new = not any(graph.name in now.graphs for graph in built)
+            status: Status = "added" if is_new else "replaced"
+            return self._take(document, chunks, parts, status, heard, meter, held)
+
+    def _missing(
+        self, entry: Entry, names: Collection[str]
+    ) -> tuple[list[Graph[Any]], Mapping[str, Recipe]]:
+        """Which of these graphs are to be built of a document that is there, by these recipes."""
         installed = graphs()
         asked = {graph.name for graph in with_bases(installed, names)}
         touched = with_dependents(installed, asked)
@@ -298,19 +366,33 @@ class Ingest:
         made = set(stale(wanted, entry, recipes)) - {TEXT}
         if self.rebuild:
             made |= with_dependents(installed, names)
-        if not made:
-            return Outcome("", "unchanged", entry.id, entry.title)
-        built = [graph for graph in wanted if graph.name in made]
-        with Job(self.kit.workers, within=run) as job:
-            making = _Making(self, entry, recipes, built, meter, Work(job, progress))
-            chunks = making.chunks()
-            document = document_of(entry, chunks)
-            text = Text(document, chunks)
-            parts = [making.part(graph, text) for graph in built]
-        is_new = not entry.graphs.keys() & made
-        return self._take(
-            document, chunks, parts, "added" if is_new else "replaced", progress, meter
-        )
+        return [graph for graph in wanted if graph.name in made], recipes
+
+    @contextmanager
+    def _turn(
+        self, names: Sequence[str], source: str, run: Job, progress: Progress
+    ) -> Iterator[tuple[Turn | None, Progress]]:
+        """Keeps other processes from making what has these names, and waits for one that does.
+
+        Gives the turn, and what hears the steps and looks after it; a dry run needs none.
+        A thread has one turn at a time, and what it waits for within needs no turn: the locks of
+        the switch, which are held for that alone.
+        """
+        if self.dry:
+            yield None, progress
+            return
+        is_told = False
+
+        def wait() -> None:
+            nonlocal is_told
+            if not is_told:
+                LOG.warning("Another Fabula is at work on %s: waiting until it has ended.", source)
+                is_told = True
+            if run.failure is not None:
+                raise run.failure
+
+        with turn(self.store, names, wait) as held:
+            yield held, _Held(progress, held)
 
     def _wanted(self, entry: Entry | None) -> list[Graph[Any]]:
         """The graphs of a document: those asked for, those it has, and what they rest on."""
@@ -332,10 +414,11 @@ class Ingest:
         status: Status,
         progress: Progress,
         meter: Meter,
+        held: Turn | None,
     ) -> Outcome:
-        """Writes the parts, but in a dry run, and says what they are."""
+        """Writes the parts in the document's turn, but in a dry run, and says what they are."""
         passages = [node for part in parts for node in part.nodes if node.embedding is not None]
-        if not self.dry:
+        if held:
             progress.expect("write", len(passages))
 
             def written(count: int) -> None:
@@ -344,8 +427,10 @@ class Ingest:
 
             model = self.kit.embedder.model
             with self._gate:
+                # At once: what follows tries again for half a minute where no server answers.
+                held.check()
                 self.store.prepare(self.collection, model, len(chunks[0].embedding))
-                self.store.apply(parts, model, written)
+                self.store.apply(parts, model, written, held)
         installed = graphs()
         notes = [
             note

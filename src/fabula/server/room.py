@@ -29,6 +29,11 @@ def refused(error: OSError, path: Path) -> ServerError:
             f"The disk of {path} is full. Make room and run the command again: it goes on where "
             "it was."
         )
+    if isinstance(error, IsADirectoryError):
+        return ServerError(
+            f"{error.filename or path} is a folder, and Fabula keeps a file of that name: move it "
+            "away, or choose another folder with FABULA_HOME."
+        )
     return ServerError(
         f"{error.filename or path} can't be written: {error.strerror or error}. Make it writable, "
         "or choose another folder with FABULA_HOME."

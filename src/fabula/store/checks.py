@@ -13,7 +13,7 @@ from fabula.graph import TEXT
 from fabula.graph.method import Graph
 from fabula.model import Entry
 from fabula.queries import FOLDER, read
-from fabula.store import STALE_MS, Store, schema
+from fabula.store import Store, schema
 
 MOST = 20
 """Findings that one invariant reports; each stands for all nodes of a document that break it."""
@@ -148,20 +148,18 @@ def _notes(store: Store, collection: str, document: str) -> Iterator[str]:
     for space in store.spaces():
         if space.phase and collection in ("", space.collection):
             yield f"Collection {space.collection!r} is being re-embedded with {space.target}."
-    before = store.moment(STALE_MS)
-    [left] = store.rows(
-        "core/count_left_over", collection=collection, document=document, before=before
-    )
+    runs = store.broken_off()
+    [left] = store.rows("core/count_left_over", collection=collection, document=document, runs=runs)
     if left["nodes"]:
         yield (
             f"{left['nodes']:,} nodes are left over from what was replaced, or was broken off; no "
             "reader sees them, and the next ingest deletes them."
         )
-    [staged] = store.rows("core/count_staged", collection=collection, before=before)
+    [staged] = store.rows("core/count_staged", collection=collection, runs=runs)
     if staged["nodes"]:
         yield (
-            f"{staged['nodes']:,} nodes are staged by {staged['runs']} ingests that go on now or "
-            "were broken off within the hour; no reader sees them."
+            f"{staged['nodes']:,} nodes are staged by {staged['runs']} ingests that go on now; no "
+            "reader sees them."
         )
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from fabula.errors import StoreError
-from fabula.queries import query
 from fabula.store import schema
+from fabula.store.turns import turn
 
 if TYPE_CHECKING:
     from fabula.store import Store
@@ -42,7 +41,8 @@ def migrate(store: Store, migrations: Mapping[int, Sequence[Step]]) -> None:
     What was stopped half way is gone on with: a version is recorded after its last step. One
     process at a time does it, and all others wait.
     """
-    with _turn(store):
+    schema.ensure(store, "schema_lock_id")
+    with turn(store, ["migrate"]):
         if not is_old(store):
             return
         was = _version(store)
@@ -76,16 +76,3 @@ def _version(store: Store) -> int:
         return int(row["version"])
     [found] = store.rows("migrate/find_unversioned")
     return FIRST if found["traces"] else 0
-
-
-@contextmanager
-def _turn(store: Store) -> Iterator[None]:
-    """Keeps all others from migrating; they wait. It ends with this process, however that ends."""
-    schema.ensure(store, "schema_lock_id")
-    # 0: a migration may take longer than a server gives a transaction.
-    with store.session() as session, session.begin_transaction(timeout=0) as transaction:
-        transaction.run(query("migrate/save_turn")).consume()
-        try:
-            yield
-        finally:
-            transaction.close()

@@ -16,6 +16,7 @@ from fabula.errors import Changed, NotFound, SpaceError, StoreError
 from fabula.graph import TEXT, Edge, Node, Owner, Part
 from fabula.names import LONGEST, LONGEST_LINE, problem, quoted
 from fabula.queries import query
+from fabula.store import turns
 from fabula.store.rows import made_space, part_id, part_properties, unwired, wire
 from fabula.store.space import Space, other_space, refuse_reembedding
 
@@ -106,18 +107,25 @@ def switch(
     return replaced
 
 
+def broken_off(session: neo4j.Session) -> list[str]:
+    """The runs that have staged something and never will switch it in: nobody has their turns."""
+    runs = session.run(query("core/find_runs")).value("run")
+    living = turns.seen(session) if runs else set()
+    return [run for run in runs if run not in living and turns.is_free(session, [run])]
+
+
 def lock(transaction: neo4j.ManagedTransaction, owners: Iterable[Owner]) -> None:
     """Makes writers of one document wait for each other, and hardly those of different ones."""
     locks = {
         _stripe(owner.collection, int(_digest(owner.document), 16) % STRIPES) for owner in owners
     }
-    transaction.run(query("core/switch_lock"), locks=sorted(locks)).consume()
+    transaction.run(query("core/take_locks"), locks=sorted(locks)).consume()
 
 
 def lock_collection(transaction: neo4j.ManagedTransaction, collection: str) -> None:
     """Waits for all writers of a collection, and lets none begin until the transaction ends."""
     locks = sorted(_stripe(collection, number) for number in range(STRIPES))
-    transaction.run(query("core/switch_lock"), locks=locks).consume()
+    transaction.run(query("core/take_locks"), locks=locks).consume()
 
 
 def _stripe(collection: str, number: int) -> str:
@@ -134,7 +142,12 @@ def _refuse_moved(transaction: neo4j.ManagedTransaction, space: Space) -> None:
     if now is None:
         raise StoreError("The graph was emptied meanwhile: run the command again.")
     refuse_reembedding(now)
-    if (now.model, now.dimensions, now.slot) != (space.model, space.dimensions, space.slot):
+    if now.kind == space.kind and now.slot != space.slot:
+        raise SpaceError(
+            f"While this was built, `fabula db compact` moved collection {space.collection!r}: run "
+            "the command again."
+        )
+    if now.kind != space.kind:
         raise SpaceError(
             f"While this was built, collection {space.collection!r} was given embeddings of "
             f"{now.model} ({now.dimensions} dimensions): run the command again with that model, or "
@@ -145,7 +158,7 @@ def _refuse_moved(transaction: neo4j.ManagedTransaction, space: Space) -> None:
 def _refuse_incomplete(
     transaction: neo4j.ManagedTransaction, run: str, parts: Sequence[Part]
 ) -> None:
-    """A run that took too long may be swept by another, and a whole database be put in place."""
+    """A run that lost its turn may be swept by another, and a whole database be put in place."""
     [staged] = transaction.run(query("core/count_run"), run=run)
     if staged["nodes"] != len(parts) + len({node.id for part in parts for node in part.nodes}):
         raise StoreError("What was staged is gone: run the command again.")

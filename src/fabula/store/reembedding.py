@@ -13,21 +13,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import neo4j
-from neo4j.exceptions import Neo4jError
 
 from fabula.errors import StoreError
 from fabula.graph import fingerprint
 from fabula.model import Vectors
 from fabula.queries import embedding, index_name, label, over, query
-from fabula.store import Store, schema
+from fabula.store import Store, schema, turns
 from fabula.store.parts import lock_collection
 from fabula.store.rows import made_space, wire
 from fabula.store.space import Space
 
-PATIENCE = 1.0
-"""Seconds to wait for a turn that another process may just be giving back."""
-TAKEN = ("LockClientStopped", "Terminated", "TransactionTimedOutClientConfiguration")
-"""How the codes of a statement end that waited for the turn too long."""
 PAGE = 1000
 
 
@@ -43,39 +38,19 @@ class Unembedded:
 def turn(store: Store, *collections: str) -> Iterator[Callable[[], Space | None]]:
     """Keeps all others from re-embedding these collections; gives what reads the first's space now.
 
-    Reading raises StoreError where the turn was lost. The turn is an open transaction: it ends
-    with this process, however that ends. Raises StoreError while another has it.
+    Reading raises StoreError where the turn was lost. Raises StoreError while another has it.
     """
     names = [f"reembed {collection}" for collection in sorted(collections)]
-    with store.session() as session:
-        _refuse_second(session, names)
-        # 0: a collection may take longer than a server gives a transaction.
-        transaction = session.begin_transaction(timeout=0)
-        try:
-            _take(transaction, names)
-            asked = {"collection": collections[0]}
-            yield lambda: made_space(transaction.run(query("core/find_space"), asked).data())
-        finally:
-            transaction.close()
+    asked = {"collection": collections[0]}
+    with turns.turn(store, names, _refuse_second) as held:
+        yield lambda: made_space(held.rows("core/find_space", **asked))
 
 
-def _take(transaction: neo4j.Transaction, names: Sequence[str]) -> None:
-    for name in names:
-        transaction.run(query("core/reembed_turn"), turn=name).consume()
-
-
-def _refuse_second(session: neo4j.Session, names: Sequence[str]) -> None:
-    try:
-        with session.begin_transaction(timeout=PATIENCE + len(names) / 10) as transaction:
-            _take(transaction, names)
-            transaction.rollback()
-    except Neo4jError as error:
-        if not (error.code or "").endswith(TAKEN):
-            raise
-        raise StoreError(
-            "Another `fabula reembed` or `fabula db compact` is at work on this collection: wait "
-            "until it ends, or stop it."
-        ) from error
+def _refuse_second() -> None:
+    raise StoreError(
+        "Another `fabula reembed` or `fabula db compact` is at work on this collection: wait until "
+        "it ends, or stop it."
+    )
 
 
 def begin(store: Store, collection: str, model: str, dimensions: int) -> None:

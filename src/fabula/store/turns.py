@@ -1,0 +1,115 @@
+"""Turns: whoever has one keeps others out while its process lives, and not a moment longer.
+
+A turn is an open transaction that holds locks and is never committed. The server ends it with the
+connection, and so with the process, however that ends.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+import neo4j
+from neo4j.exceptions import DriverError, Neo4jError
+
+from fabula.errors import StoreError
+from fabula.queries import query
+
+if TYPE_CHECKING:
+    from fabula.store import Store
+
+PATIENCE = 1.0
+"""Seconds to wait for a turn before it counts as another's, who may just be giving it back."""
+TAKEN = (
+    "LockAcquisitionTimeout",
+    "LockClientStopped",
+    "Terminated",
+    "TransactionTimedOutClientConfiguration",
+)
+"""How the codes of a statement end that waited for a turn too long."""
+TAG = "fabula_turn"
+"""What a transaction's metadata calls the names of its turn, by which others see it."""
+
+
+class Turn:
+    """A turn that is held; threads may share it."""
+
+    def __init__(self, transaction: neo4j.Transaction) -> None:
+        self._transaction = transaction
+        self._using = threading.Lock()
+        self._seen = time.monotonic()
+
+    def rows(self, name: str, **parameters: Any) -> list[dict[str, Any]]:
+        """What the statement of that name returns. Raises StoreError where the turn was lost."""
+        with self._using:
+            try:
+                rows = self._transaction.run(query(name), parameters).data()
+            except (Neo4jError, DriverError) as error:
+                raise StoreError(
+                    "The connection to Neo4j was lost, or the server restarted, while this went "
+                    "on; nothing is half written. Run the command again; `fabula doctor` tells how "
+                    "the server is."
+                ) from error
+            self._seen = time.monotonic()
+            return rows
+
+    def check(self, every: float = 0.0) -> None:
+        """Raises StoreError where the turn was lost; looks at most once in `every` seconds."""
+        if time.monotonic() - self._seen >= every:
+            self.rows("core/find_time")
+
+    def end(self) -> None:
+        """Lets others in, if the turn was not lost before."""
+        with self._using, suppress(Neo4jError, DriverError):
+            self._transaction.close()
+
+
+@contextmanager
+def turn(
+    store: Store, names: Iterable[str], wait: Callable[[], None] | None = None
+) -> Iterator[Turn]:
+    """Keeps out all others who want one of these names.
+
+    They are taken in order, so that of those who want several none waits for one who waits for
+    him. While another has one, `wait` is called every few seconds, and may end that by raising.
+    """
+    names = sorted(names)
+    with store.session() as session:
+        while wait and not is_free(session, names):
+            wait()
+        # 0: what is done in a turn may take longer than a server gives a transaction.
+        held = Turn(session.begin_transaction(metadata={TAG: names}, timeout=0))
+        try:
+            _take(held._transaction, names)
+            yield held
+        finally:
+            held.end()
+
+
+def is_free(session: neo4j.Session, names: Sequence[str]) -> bool:
+    """Whether nobody has one of these turns; where somebody has, that takes seconds."""
+    try:
+        with session.begin_transaction(timeout=PATIENCE + len(names) / 10) as transaction:
+            _take(transaction, names)
+            transaction.rollback()
+    except Neo4jError as error:
+        if not (error.code or "").endswith(TAKEN):
+            raise
+        return False
+    return True
+
+
+def seen(session: neo4j.Session) -> set[str]:
+    """The names of turns that the server shows, at once; it may hide those of other users."""
+    try:
+        rows = session.run(query("core/find_turns")).data()
+    except Neo4jError:  # a hosted server may not show transactions
+        return set()
+    return {name for row in rows for name in row["names"]}
+
+
+def _take(transaction: neo4j.Transaction, names: Sequence[str]) -> None:
+    transaction.run(query("core/take_locks"), locks=list(names)).consume()
