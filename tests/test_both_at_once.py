@@ -24,6 +24,7 @@ from fabula.errors import SpaceError, StoreError
 from fabula.server import Address, PrivateServer
 from fabula.settings import STATIC
 from fabula.store import Store
+from fabula.store.parts import stage
 
 PATIENCE = 90.0
 """Seconds for what takes a few: against what never ends."""
@@ -278,7 +279,6 @@ def test_what_a_killed_client_staged_is_swept_by_the_next_and_a_slow_ones_is_not
 
 def edited(winter: Path, monkeypatch: pytest.MonkeyPatch, other: Callable[[], Any]) -> None:
     """The document comes in, is edited, and comes in again, `other` being done meanwhile."""
-    stage = store_module.stage
 
     def staged(*given: Any) -> Any:
         out = stage(*given)
@@ -315,8 +315,6 @@ def test_what_is_removed_while_it_is_replaced_comes_in_whole(
 def test_what_is_dropped_while_it_is_built_comes_in_whole(
     store: Store, winter: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stage = store_module.stage
-
     def staged(*given: Any) -> Any:
         out = stage(*given)
         with Fabula() as other:
