@@ -11,6 +11,7 @@ import socket
 import stat
 import subprocess
 import sys
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -326,7 +327,13 @@ def test_it_goes_on_after_a_kill_and_a_stop_with_all_that_it_held(
     assert moved.uri != address.uri
     assert moved.password == address.password
     assert ask(moved, moved.password, "CREATE (:Kept {id: 1})") == 400, "it is there already"
-    assert fabula_db(home, "stop").stdout == "Neo4j is stopped.\n"
+    login = (moved.username, moved.password)
+    with neo4j.GraphDatabase.driver(moved.uri, auth=login) as driver, driver.session() as session:
+        # Who has a turn is idle, and the server would wait 70 s for him.
+        session.begin_transaction(timeout=0).run("CREATE (:Turn)").consume()
+        asked = time.monotonic()
+        assert fabula_db(home, "stop").stdout == "Neo4j is stopped.\n"
+        assert time.monotonic() - asked < 50
 
 
 def test_a_damaged_state_of_a_running_server_is_told_and_made_again(
