@@ -33,9 +33,21 @@ def labels(store: Store) -> dict[str, int]:
 
 
 def test_a_document_that_the_heap_could_not_take_is_refused_with_the_cure(ready: Store) -> None:
-    ready.refuse_too_large(20_000, 1536)
+    ready.refuse_too_large([], 20_000, 1536)
     with pytest.raises(TooLarge, match=r"^This document's 200,000 .*FABULA_NEO4J_HEAP=\d+m"):
-        ready.refuse_too_large(200_000, 1536)
+        ready.refuse_too_large([], 200_000, 1536)
+
+
+def test_what_is_replaced_is_in_the_heap_too(ready: Store) -> None:
+    text, aspects = small_graph()
+    put(ready, [text, aspects])
+    ready.refuse_too_large([], 18, 1_000_000)
+    cure = "embeddings and the 18 that they replace .* or remove the document first"
+    with pytest.raises(TooLarge, match=cure):
+        ready.refuse_too_large([text.owner], 18, 1_000_000)
+    # A graph alone leaves the text as it is.
+    with pytest.raises(TooLarge, match="the 14 that"):
+        ready.refuse_too_large([aspects.owner], 18, 1_000_000)
 
 
 def test_a_document_becomes_the_schema(ready: Store) -> None:

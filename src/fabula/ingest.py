@@ -504,7 +504,7 @@ class _Making:
         passages = len(bare) + self._count(bare)
         dimensions = self._dimensions()
         if dimensions is not None:
-            self.run.store.refuse_too_large(passages, dimensions)
+            self._refuse_too_large([TEXT], passages, dimensions)
         chunks = self._embed(placed, meter, None if dimensions else passages)
         return text_part(document, chunks, self.recipes[TEXT], meter.usage()), tuple(chunks)
 
@@ -513,13 +513,19 @@ class _Making:
         chunks = chunks_of(self.read(TEXT))
         dimensions = self._dimensions()
         if dimensions is not None:
-            self.run.store.refuse_too_large(self._count(chunks), dimensions)
+            names = [graph.name for graph in self.graphs]
+            self._refuse_too_large(names, self._count(chunks), dimensions)
         return chunks
 
     def _count(self, chunks: Sequence[Chunk]) -> int:
         """How many passages the graphs that are built are to have, as far as they know."""
         knobs = self.run.kit.knobs
         return sum(graph.count(len(chunks), knobs(graph)) for graph in self.graphs)
+
+    def _refuse_too_large(self, graphs: Sequence[str], passages: int, dimensions: int) -> None:
+        document = self.entry.id if self.entry else ""
+        owners = [Owner(self.run.collection, name, document) for name in graphs]
+        self.run.store.refuse_too_large(owners if document else (), passages, dimensions)
 
     def _dimensions(self) -> int | None:
         """Of the collection's embeddings; None where that is known only once there are some."""
@@ -593,7 +599,7 @@ class _Making:
         if unchecked is not None and not self.run.dry:
             done = self.work.job.each(EMBED, embed, batches[:1])
             for [chunk, *_] in done:
-                self.run.store.refuse_too_large(unchecked, len(chunk.embedding))
+                self._refuse_too_large([TEXT], unchecked, len(chunk.embedding))
         done += self.work.job.each(EMBED, embed, batches[len(done) :])
         made = {chunk.id: chunk for batch in done for chunk in batch}
         return [made.get(chunk.id, chunk) for chunk in chunks]

@@ -360,7 +360,7 @@ class Store:
         refuse_other_model(space, model)
         refuse_broken(parts, space)
         passages = [node for part in parts for node in part.nodes if node.embedding is not None]
-        self.refuse_too_large(len(passages), space.dimensions)
+        self.refuse_too_large([part.owner for part in parts], len(passages), space.dimensions)
         run = uuid.uuid4().hex
         aspects = sorted({str(node.properties.get("aspect", "")) for node in passages})
         kinds = sorted({node.label.lower() for node in passages})
@@ -427,18 +427,33 @@ class Store:
         except StoreError as error:
             LOG.warning("What was replaced is not deleted yet; the next run will. %s", error)
 
-    def refuse_too_large(self, passages: int, dimensions: int) -> None:
-        """Raises TooLarge for more embeddings than the server can switch in at once.
+    def refuse_too_large(self, owners: Sequence[Owner], passages: int, dimensions: int) -> None:
+        """Raises TooLarge where the server can't switch so many `passages` in for these owners.
 
-        A switch holds them all in the server's heap, and no pool guards that.
+        A switch holds all their embeddings in the server's heap, and those that it takes out; no
+        pool guards that.
         """
-        size = passages * dimensions * np.dtype(np.float32).itemsize
         try:
             [row] = self.rows("core/find_heap")
         except StoreError:  # a hosted server may not tell, and has its own limits
             return
-        if size > row["bytes"] / 4:
-            raise too_large(passages, size, row["bytes"])
+        limit = int(row["bytes"]) // 4
+        size = dimensions * np.dtype(np.float32).itemsize
+        replaced = self._count_owned(owners)
+        if (passages + replaced) * size > limit:
+            raise too_large(passages, replaced, size, int(row["bytes"]))
+
+    def _count_owned(self, owners: Sequence[Owner]) -> int:
+        """How many passages these have."""
+        graphs: dict[tuple[str, str], list[str]] = {}
+        for owner in owners:
+            graphs.setdefault((owner.collection, owner.document), []).append(owner.graph)
+        return sum(
+            self.rows("core/count_owned", collection=name, document=document, graphs=of)[0][
+                "passages"
+            ]
+            for (name, document), of in graphs.items()
+        )
 
     def rows(self, name: str, **parameters: Any) -> list[dict[str, Any]]:
         """What the statement of that name in `cypher/` returns."""

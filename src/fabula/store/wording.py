@@ -25,13 +25,16 @@ def refuse_old(components: Sequence[tuple[str, str]], uri: str) -> None:
             )
 
 
-def too_large(passages: int, size: int, heap: int) -> TooLarge:
-    """What to tell of a document whose embeddings take `size` bytes beside a heap of `heap`."""
+def too_large(passages: int, replaced: int, size: int, heap: int) -> TooLarge:
+    """What to tell of a document whose embeddings take `size` bytes each beside that heap."""
+    total = (passages + replaced) * size
+    old = f" and the {replaced:,} that they replace" if replaced else ""
+    otherwise = ", or remove the document first" if replaced and 4 * passages * size <= heap else ""
     return TooLarge(
-        f"This document's {passages:,} embeddings take {size >> 20} MB, more than a quarter of the "
-        f"server's heap of {heap >> 20} MB, and switching them in could exhaust it. Set "
-        f"FABULA_NEO4J_HEAP={(4 * size >> 20) + 256}m and run `fabula db stop`, or raise the heap "
-        "of your own server."
+        f"This document's {passages:,} embeddings{old} take {total >> 20} MB, more than a quarter "
+        f"of the server's heap of {heap >> 20} MB, and switching them in could exhaust it. Set "
+        f"FABULA_NEO4J_HEAP={(4 * total >> 20) + 256}m and run `fabula db stop`, or raise the heap "
+        f"of your own server{otherwise}."
     )
 
 
