@@ -43,8 +43,10 @@ def archive(file: Path) -> None:
             store.prepare("default", MODEL, DIMENSIONS)
             put(store, small_graph())
             store.nearest(vector(0), 3, Filters("default"), MODEL)
+        server.stop()
+        assert file.exists(), f"no classes in {file}"
         server.destroy(programs=True)
 
 
 if __name__ == "__main__":
-    archive(Path(sys.argv[1]))
+    archive(Path(sys.argv[1]).absolute())  # The server runs in a folder of its own.
