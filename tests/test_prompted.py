@@ -129,6 +129,14 @@ def test_a_summary_that_stays_too_long_is_cut_at_a_sentence() -> None:
     assert summary.endswith(("counting-house.", "Christmas."))
 
 
+def test_a_summary_is_cut_where_a_shorter_one_cannot_be_had() -> None:
+    with Server(plan=listed("too_long", *["empty"] * 20)) as server:
+        summary = replace(writer(server), summary_tokens=60).summarise(TEXTS, ASPECTS[0])
+    assert server.calls > 2
+    assert tokens.count(summary) <= 60
+    assert summary.endswith(("counting-house.", "Christmas."))
+
+
 def test_a_detail_that_is_too_long_is_cut() -> None:
     with Server(plan=every(1, "too_long")) as server:
         [details] = replace(writer(server), detail_tokens=30).condense(TEXTS[1:2])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from fabula import tokens
@@ -94,7 +95,9 @@ class PromptedWriter:
         if self._is_far_too_long(summary):
             shorter = prompt("shorter", reply=summary, **size)
             asked = replace(asked, user=f"{asked.user}\n\n{shorter}")
-            summary = ask(self.summarising, asked, read_summary)
+            # Where that can't be had, what there is is cut.
+            with suppress(BadReply):
+                summary = ask(self.summarising, asked, read_summary)
         return shortened(summary, self.summary_tokens)
 
     def condense(self, texts: Sequence[str]) -> Iterator[tuple[str, ...] | BadReply]:
