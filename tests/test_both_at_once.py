@@ -26,8 +26,10 @@ from fabula.settings import STATIC
 from fabula.store import Store
 from fabula.store.parts import stage
 
-PATIENCE = 90.0
+PATIENCE = 300.0
 """Seconds for what takes a few: against what never ends."""
+HOLDS = 90.0
+"""Seconds that a call is held at most: its asker gives it up, and asks again, after 120."""
 WAITS = "Another Fabula is at work on"
 PROGRAM = (
     # Whoever runs the tests in the background has them ignore Ctrl-C, and what they start, too.
@@ -66,7 +68,7 @@ class Held(Endpoint):
         self.raw = self.wait
 
     def wait(self, *_: object) -> None:
-        self.go.wait(PATIENCE)
+        self.go.wait(HOLDS)
 
     def until(self, calls: int) -> None:
         until(lambda: self.calls >= calls, "the endpoint was not called")

@@ -254,7 +254,7 @@ class Ingest:
         except BaseException as error:
             # Nothing comes in any more once the run is said to have failed.
             self._gate.close()
-            if isinstance(error, BudgetSpent):
+            if isinstance(error, BudgetSpent | StoreError):
                 # What is under way is paid for: its replies are kept, too.
                 self.kit.workers.settle()
             raise
