@@ -41,13 +41,13 @@ def test_a_document_that_the_heap_could_not_take_is_refused_with_the_cure(ready:
 def test_what_is_replaced_is_in_the_heap_too(ready: Store) -> None:
     text, aspects = small_graph()
     put(ready, [text, aspects])
-    ready.refuse_too_large([], 18, 1_000_000)
+    ready.refuse_too_large([], 18, 1_100_000)
     cure = "embeddings and the 18 that they replace .* or remove the document first"
     with pytest.raises(TooLarge, match=cure):
-        ready.refuse_too_large([text.owner], 18, 1_000_000)
+        ready.refuse_too_large([text.owner], 18, 1_100_000)
     # A graph alone leaves the text as it is.
     with pytest.raises(TooLarge, match="the 14 that"):
-        ready.refuse_too_large([aspects.owner], 18, 1_000_000)
+        ready.refuse_too_large([aspects.owner], 18, 1_100_000)
 
 
 def test_a_document_becomes_the_schema(ready: Store) -> None:
