@@ -130,7 +130,8 @@ def test_a_summary_that_stays_too_long_is_cut_at_a_sentence() -> None:
 
 
 def test_a_summary_is_cut_where_a_shorter_one_cannot_be_had() -> None:
-    with Server(plan=listed("too_long", *["empty"] * 20)) as server:
+    empty: list[Fault] = ["empty"] * 20
+    with Server(plan=listed("too_long", *empty)) as server:
         summary = replace(writer(server), summary_tokens=60).summarise(TEXTS, ASPECTS[0])
     assert server.calls > 2
     assert tokens.count(summary) <= 60
