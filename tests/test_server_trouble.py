@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -19,6 +20,7 @@ import pytest
 
 from fabula.errors import ServerError
 from fabula.server import process
+from fabula.server.progress import quiet
 from fabula.server.state import Home
 from servers import fabula_db, server_of
 
@@ -85,6 +87,12 @@ def test_this_users_java_with_the_homes_argument_is_its_server(
     assert process.search(Home(tmp_path)) == pid
     assert not process.runs(pid, Home(tmp_path), process.begun(pid) - 60), "another's number"
     assert not process.runs(pid, Home(tmp_path / "other"))
+
+
+def test_a_full_disk_is_told_whatever_could_not_be_written(tmp_path: Path) -> None:
+    server = server_of(tmp_path)
+    with pytest.raises(ServerError, match="is full. Make room"), server._alone(quiet):
+        raise OSError(errno.ENOSPC, "No space left on device")
 
 
 def test_another_program_with_the_servers_arguments_is_not_taken_for_it(

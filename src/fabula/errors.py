@@ -65,6 +65,7 @@ class DatabaseDown(StoreError):
     """The server answers, and its database does not: it stopped at an error, or can't be opened."""
 
     CODES = (
+        "Neo.DatabaseError.Transaction.TransactionLogError",
         "Neo.DatabaseError.Transaction.TransactionStartFailed",
         "Neo.TransientError.General.DatabaseUnavailable",
     )

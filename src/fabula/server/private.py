@@ -89,12 +89,13 @@ class PrivateServer:
         Raises ServerError, which says what else may be done, where it is down again.
         """
         with self._alone(report):
+            # First: it may be why the database is down, and a start would be in vain.
+            check_room(self._home.path, SPARE)
             address = self._running()
             if address is None or health.trouble(address):
                 self._stopped(report)
                 address = self._started(report)
         if wrong := health.trouble(address):
-            check_room(self._home.path, SPARE)
             cure = "`fabula db restore` puts the newest dump in its place."
             none = "There is no dump of it; `fabula db destroy` begins again with an empty one."
             raise ServerError(f"{wrong} See {self.log_file}. {cure if self.dumps() else none}")
@@ -240,6 +241,8 @@ class PrivateServer:
             archive.recover(self._home)
             self._home.recover_ports()
             yield
+        except OSError as error:
+            raise refused(error, self._home.path) from error
         finally:
             lock.release()
             report(IDLE)

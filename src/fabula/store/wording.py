@@ -86,8 +86,9 @@ def in_words(name: str) -> Iterator[None]:
     except Neo4jError as error:
         if error.code in DatabaseDown.CODES:
             raise DatabaseDown(
-                "The database stopped at an error while this ran; nothing is half written. Run the "
-                "command again: Fabula's own server is then started anew."
+                "The database stopped at an error while this ran, as it does when its disk is "
+                "full; nothing is half written. Run the command again: Fabula's own server is then "
+                "started anew, or says what is in the way."
             ) from error
         raise StoreError(f"Neo4j refused {name}: {error.message}") from error
     except DriverError as error:
