@@ -1,4 +1,4 @@
-"""Keeps the classes that a Neo4j has loaded in a file, from which the tests' others start in half.
+"""Keeps the classes that a Neo4j has loaded in a file, from which others start with half the CPU.
 
 `python tests/archive_classes.py FILE`; tests/conftest.py has every Java of the tests use it.
 """

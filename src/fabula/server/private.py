@@ -125,15 +125,12 @@ class PrivateServer:
             return
         with self._alone(report):
             self._stopped(report)
-            try:
-                programs_too = [self._home.programs] if programs else []
-                for folder in [self._home.neo4j, self._home.dumps, *programs_too]:
-                    if folder.is_dir():
-                        shutil.rmtree(folder)
-                self._home.credentials.unlink(missing_ok=True)
-                self._home.state.unlink(missing_ok=True)
-            except OSError as error:
-                raise refused(error, self._home.path) from error
+            programs_too = [self._home.programs] if programs else []
+            for folder in [self._home.neo4j, self._home.dumps, *programs_too]:
+                if folder.is_dir():
+                    shutil.rmtree(folder)
+            self._home.credentials.unlink(missing_ok=True)
+            self._home.state.unlink(missing_ok=True)
 
     def dump(self, file: Path, *, overwrite: bool = False, report: Report = quiet) -> None:
         """Writes all graphs to `file`; the server, where it runs, is stopped meanwhile.
@@ -230,6 +227,13 @@ class PrivateServer:
             except Timeout:
                 report(Progress("Waiting for another Fabula that starts or stops the server"))
                 lock.acquire(timeout=LOCK_PATIENCE)
+            try:
+                archive.recover(self._home)
+                self._home.recover_ports()
+                yield
+            finally:
+                lock.release()
+                report(IDLE)
         except Timeout as error:
             raise ServerError(
                 "Another process has been starting or stopping the private Neo4j for "
@@ -237,15 +241,6 @@ class PrivateServer:
             ) from error
         except OSError as error:
             raise refused(error, self._home.path) from error
-        try:
-            archive.recover(self._home)
-            self._home.recover_ports()
-            yield
-        except OSError as error:
-            raise refused(error, self._home.path) from error
-        finally:
-            lock.release()
-            report(IDLE)
 
     def _running(self) -> Address | None:
         """The address, when the server runs and answers."""
@@ -270,28 +265,25 @@ class PrivateServer:
         return process.search(self._home)
 
     def _started(self, report: Report) -> Address:
-        try:
-            remembered = self._home.remembered()
-            pid = self._pid(remembered)
-            if pid and self._home.password() is None:
-                self._stopped(report)  # only a start can give it a new one
-                pid = 0
-            if not pid:
-                tool = self._launcher.admin(report)
-                self._launcher.forget_old_jars()
-                server = self._launcher.launch(tool, remembered, report)
-            elif remembered is not None:
-                # Started by a process that did not live to see it ready.
-                server = replace(remembered, pid=pid, begun=process.begun(pid))
-                self._home.remember(server)
-                self._launcher.wait(server, report)
-            else:
-                raise ServerError(
-                    f"The private Neo4j runs as process {pid}, but {self._home.state}, which "
-                    "holds its ports, is gone. Run `fabula db stop` and try again."
-                )
-        except OSError as error:
-            raise refused(error, self._home.path) from error
+        remembered = self._home.remembered()
+        pid = self._pid(remembered)
+        if pid and self._home.password() is None:
+            self._stopped(report)  # only a start can give it a new one
+            pid = 0
+        if not pid:
+            tool = self._launcher.admin(report)
+            self._launcher.forget_old_jars()
+            server = self._launcher.launch(tool, remembered, report)
+        elif remembered is not None:
+            # Started by a process that did not live to see it ready.
+            server = replace(remembered, pid=pid, begun=process.begun(pid))
+            self._home.remember(server)
+            self._launcher.wait(server, report)
+        else:
+            raise ServerError(
+                f"The private Neo4j runs as process {pid}, but {self._home.state}, which "
+                "holds its ports, is gone. Run `fabula db stop` and try again."
+            )
         return server.address(self._home.password() or "")
 
     def _stopped(self, report: Report) -> bool:

@@ -110,7 +110,7 @@ def switch(
 def broken_off(session: neo4j.Session) -> list[str]:
     """The runs that have staged something and never will switch it in: nobody has their turns."""
     runs = session.run(query("core/find_runs")).value("run")
-    living = turns.seen(session) if runs else set()
+    living = turns.find_held(session) if runs else set()
     return [run for run in runs if run not in living and turns.is_free(session, [run])]
 
 

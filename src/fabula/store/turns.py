@@ -102,7 +102,7 @@ def is_free(session: neo4j.Session, names: Sequence[str]) -> bool:
     return True
 
 
-def seen(session: neo4j.Session) -> set[str]:
+def find_held(session: neo4j.Session) -> set[str]:
     """The names of turns that the server shows, at once; it may hide those of other users."""
     try:
         rows = session.run(query("core/find_turns")).data()
