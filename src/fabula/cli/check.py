@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fabula.cli.help import Command
 from fabula.cli.options import GRAPH, settings_flags
 from fabula.cli.screen import counted, print_json
 from fabula.cli.starting import opened
@@ -16,7 +17,14 @@ if TYPE_CHECKING:
     from fabula.store.checks import Findings, Violation
 
 
-@click.command("check")
+@click.command(
+    "check",
+    cls=Command,
+    examples=(
+        "check",
+        'check "A Christmas Carol" --json',
+    ),
+)
 @click.argument("document", default="")
 @click.option("--json", "as_json", is_flag=True, help="print JSON")
 @click.option("--all", "everywhere", is_flag=True, help="all collections")

@@ -14,6 +14,7 @@ import click
 from rich.table import Table as Grid
 from rich.text import Text
 
+from fabula.cli.help import Command
 from fabula.cli.options import GRAPH, settings_flags
 from fabula.cli.screen import console, print_json
 from fabula.cli.starting import opened
@@ -48,7 +49,16 @@ class Given(click.ParamType[tuple[str, str]]):
         return name, typed
 
 
-@click.command("cypher")
+@click.command(
+    "cypher",
+    cls=Command,
+    examples=(
+        "cypher --list",
+        "cypher characters --param first=Scrooge --param second=Bob",
+        "cypher outline --show",
+        'cypher -e "MATCH (c:Chunk) RETURN c.section, count(*)"',
+    ),
+)
 @click.argument("name", default="")
 @click.option("-e", "--execute", default="", metavar="CYPHER", help="this statement, and no NAME")
 @click.option(

@@ -6,13 +6,21 @@ from pathlib import Path
 
 import click
 
+from fabula.cli.help import Command
 from fabula.cli.options import GRAPH, settings_flags
 from fabula.cli.starting import opened
 from fabula.export import FORMATS
 from fabula.settings import Settings
 
 
-@click.command("export")
+@click.command(
+    "export",
+    cls=Command,
+    examples=(
+        'export "A Christmas Carol" --out carol.jsonl',
+        "export --all --out everything.graphml",
+    ),
+)
 @click.argument("document", default="")
 @click.option(
     "--out", required=True, type=click.Path(dir_okay=False, path_type=Path), help="file to write"

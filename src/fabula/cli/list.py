@@ -9,6 +9,7 @@ from typing import Any
 import click
 from rich.table import Table
 
+from fabula.cli.help import Command
 from fabula.cli.options import GRAPH, settings_flags
 from fabula.cli.screen import console, counted, print_json
 from fabula.cli.starting import opened
@@ -21,7 +22,14 @@ Stale = Mapping[str, list[str]]
 """What each graph of a document would be made from otherwise now, by the graphs' names."""
 
 
-@click.command("list")
+@click.command(
+    "list",
+    cls=Command,
+    examples=(
+        "list",
+        "list --all",
+    ),
+)
 @click.option("--json", "as_json", is_flag=True, help="print JSON")
 @click.option("--all", "everywhere", is_flag=True, help="of all collections")
 @settings_flags(*GRAPH)

@@ -6,12 +6,21 @@ from pathlib import Path
 
 import click
 
+from fabula.cli.help import Command
 from fabula.cli.options import GRAPH, MODELS, RANKING, settings_flags
 from fabula.cli.starting import opened
 from fabula.settings import Settings
 
 
-@click.command("plot")
+@click.command(
+    "plot",
+    cls=Command,
+    examples=(
+        'plot "A Christmas Carol"',
+        'plot "A Christmas Carol" --query "What did Marley say of his chain?"',
+        'plot "A Christmas Carol" --out carol.svg',
+    ),
+)
 @click.argument("document")
 @click.option(
     "--out",

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import click
 
+from fabula.cli.help import Command
 from fabula.cli.options import GRAPH, settings_flags
 from fabula.cli.starting import opened
 from fabula.settings import Settings
 
 
-@click.command("remove")
+@click.command(
+    "remove",
+    cls=Command,
+    examples=(
+        "remove book.epub",
+        'remove "A Christmas Carol" --yes',
+        "remove --all --collection trial",
+    ),
+)
 @click.argument("documents", nargs=-1)
 @click.option("--all", "everything", is_flag=True, help="all documents of the collection")
 @click.option("--yes", is_flag=True, help="don't ask")

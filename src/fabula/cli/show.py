@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from fabula.cli.help import Command
 from fabula.cli.list import Stale, entry_json
 from fabula.cli.options import GRAPH, settings_flags
 from fabula.cli.screen import console, counted, outline, print_json, spent
@@ -24,7 +25,11 @@ MOST_GAPS = 5
 """Gaps of a graph that are told one by one; --json has all."""
 
 
-@click.command("show")
+@click.command(
+    "show",
+    cls=Command,
+    examples=('show "A Christmas Carol"',),
+)
 @click.argument("document")
 @click.option("--json", "as_json", is_flag=True, help="print JSON")
 @settings_flags(*GRAPH)
