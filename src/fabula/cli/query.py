@@ -14,7 +14,7 @@ from fabula.cli.explained import path_json, print_path
 from fabula.cli.help import Command
 from fabula.cli.options import ASKING, GRAPH, settings_flags
 from fabula.cli.screen import notice_offline, place, print_json
-from fabula.cli.starting import opened
+from fabula.cli.starting import meant
 from fabula.model import Answer, Hit, Passage
 from fabula.retrieve.path import Path
 from fabula.settings import Settings
@@ -93,7 +93,7 @@ def command(
     query = Query.of(question, settings, **given)
     path = Path()
     notice_offline(settings)
-    with opened(settings) as fabula:
+    with meant(settings) as fabula:
         if no_answer:
             hits = fabula.retrieve(query, path=path)
             said = {"question": question, "hits": [_hit_json(hit) for hit in hits]}
