@@ -209,6 +209,7 @@ def given(store: Store, mine: str, other: str, *, whole: bool) -> dict[str, Any]
     }
     open_ = {"kinds": [], "aspects": [], "lowest": 0, "highest": 99, "graph": "text"}
     open_ |= {"graphs": ["text"], "after": "", "after_title": "", "runs": [], "covering": 0.1}
+    open_ |= {"at": row["passages"][0], "index": -1, "first": 0, "last": 10_000}
     most = {"limit": 1000, "depth": 100, "starts": 100, "width": 100}
     return {"collection": mine, **named, **space, **open_, **most}
 

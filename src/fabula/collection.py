@@ -23,6 +23,7 @@ from fabula.names import problem, quoted
 from fabula.progress import Progress
 from fabula.providers import NO_ANSWER, Reply
 from fabula.providers.counted import Meter
+from fabula.reading import Reading, read
 from fabula.reembed import Reembed, Reembedded
 from fabula.retrieve.modes import Tools, mode
 from fabula.retrieve.path import Path as Steps
@@ -258,6 +259,14 @@ class Collection:
     def sources(self, hits: Sequence[Hit]) -> dict[str, list[Stretch]]:
         """The stretches of text that each hit rests on, in text order, by the hits' ids."""
         return self.store.sources(self.name, [hit.id for hit in hits])
+
+    def read(self, document: str, at: str = "") -> Reading:
+        """The text of a document, named by id, title or file, around a place of it.
+
+        The place is characters as 120-340, a chunk's number, a section's heading, or the id of a
+        passage: of a summary or a detail, the text that it rests on. Raises NotFound.
+        """
+        return read(self.store, self.document(document), at)
 
     # Asking
 

@@ -20,6 +20,7 @@ COMMANDS = {
     "build": "Build a graph for documents that are there.",
     "drop": "Take a graph out of documents.",
     "query": "Answer a question from the graph, with citations.",
+    "read": "Read a book around a place: a citation, a section, a passage.",
     "list": "List the documents and their graphs.",
     "show": "Show a document's graphs and what they cost.",
     "remove": "Remove documents.",

@@ -296,6 +296,25 @@ class Store:
             found.setdefault(row.pop("id"), []).append(Source(**row))
         return found
 
+    def text(self, document: Entry, first: int, last: int) -> list[dict[str, Any]]:
+        """The chunks that hold any character from `first` to before `last`, in text order."""
+        asked = {"collection": document.collection, "document": document.id}
+        return self.rows("core/find_text", **asked, first=first, last=last)
+
+    def place(self, document: Entry, at: str, index: int) -> Hit | None:
+        """The passage of that id, the chunk of that `index` if it is not -1, or the first chunk of
+        a section that `at` is the heading of, or a part of it.
+        """
+        asked = {"collection": document.collection, "document": document.id}
+        rows = self.rows("core/find_place", **asked, at=at.lower(), index=index)
+        return Hit(**rows[0]) if rows else None
+
+    def said(self, document: Entry, chunks: Sequence[str], limit: int) -> list[Hit]:
+        """What graphs say of some chunks of a document, the closest of it."""
+        asked = {"collection": document.collection, "document": document.id}
+        rows = self.rows("core/find_said", **asked, passages=list(chunks), limit=limit)
+        return [Hit(**row) for row in rows]
+
     # Writing
 
     def make_schema(self) -> None:

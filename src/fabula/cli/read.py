@@ -1,0 +1,93 @@
+"""`fabula read`: a book's own text around a place, and what its graphs say of it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+import click
+
+from fabula.cli.help import Command
+from fabula.cli.options import GRAPH, settings_flags
+from fabula.cli.screen import place, print_json
+from fabula.cli.starting import meant
+from fabula.reading import Lines, Reading
+from fabula.settings import Settings
+
+GAP = "[...]"
+
+
+@click.command(
+    "read",
+    cls=Command,
+    examples=(
+        'read "A Christmas Carol" --at 4210-4380',
+        'read "A Christmas Carol" --at "Stave Two"',
+        'read "A Christmas Carol" --at 12 --json',
+    ),
+)
+@click.argument("document")
+@click.option(
+    "--at",
+    default="",
+    metavar="PLACE",
+    help="characters, as a citation names them; a chunk's number; a section's heading or a part "
+    "of it; a passage's id [the beginning]",
+)
+@click.option("--json", "as_json", is_flag=True, help="print JSON")
+@settings_flags(*GRAPH)
+def command(document: str, at: str, as_json: bool, settings: Settings) -> None:
+    """Show the text of DOCUMENT (its id, title or file) around a place, which is lit.
+
+    And what the graphs say of it: summaries and details. Of a summary or a detail, named by its
+    id, the passages are shown that bear it.
+    """
+    with meant(settings) as fabula:
+        reading = fabula.read(document, at)
+    if as_json:
+        print_json(_json(reading))
+        return
+    text = "".join(_told(reading))
+    # A pager is for people: what goes into a pipe or a file has no colours.
+    click.echo_via_pager(text) if sys.stdout.isatty() else click.echo(click.unstyle(text), nl=False)
+
+
+def _told(reading: Reading) -> Iterator[str]:
+    if reading.of:
+        yield f"{place(reading.of)}\n{reading.of.text.strip()}\n\nIt rests on:\n\n"
+    end = None
+    for lines in reading.lines:
+        if end not in (None, lines.start):
+            yield f"{GAP}\n\n"
+        yield f"{_heading(reading, lines)}\n\n{_lit(lines).strip()}\n\n"
+        end = lines.end
+    if reading.said:
+        yield "The graphs say of it:\n\n"
+        for hit in reading.said:
+            yield f"{place(hit)} · {hit.id}\n{hit.text.strip()}\n\n"
+
+
+def _heading(reading: Reading, lines: Lines) -> str:
+    where = f"characters {lines.start}-{lines.end}"
+    parts = (reading.document.title, lines.section, where)
+    return click.style(" · ".join(part for part in parts if part), dim=True)
+
+
+def _lit(lines: Lines) -> str:
+    pieces, end = [], 0
+    for start, until in lines.lit:
+        pieces += [lines.text[end:start], click.style(lines.text[start:until], bold=True)]
+        end = until
+    return "".join([*pieces, lines.text[end:]])
+
+
+def _json(reading: Reading) -> dict[str, Any]:
+    return {
+        "id": reading.document.id,
+        "title": reading.document.title,
+        "of": asdict(reading.of) if reading.of else None,
+        "text": [asdict(lines) | {"end": lines.end} for lines in reading.lines],
+        "said": [asdict(hit) for hit in reading.said],
+    }

@@ -1,0 +1,123 @@
+"""A document's own text around a place, and what its graphs say of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fabula.errors import NotFound, did_you_mean
+from fabula.model import Entry, Hit
+from fabula.names import quoted
+from fabula.store import Store
+
+AROUND = 1200
+"""Characters before and after the place, at the least; what is there is whole chunks."""
+MOST_SAID = 20
+"""Summaries and details that are told of."""
+CHUNK = re.compile(r"\d{1,9}")
+CHARACTERS = re.compile(r"(\d{1,9})-(\d{1,9})")
+WHOLE = 10**9
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """A stretch of a document, from character `start` on; `lit` is what is meant, within `text`."""
+
+    section: str
+    start: int
+    text: str
+    lit: tuple[tuple[int, int], ...]
+
+    @property
+    def end(self) -> int:
+        """The character after the last."""
+        return self.start + len(self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What stands at a place of a document, by section; '...' belongs where two do not touch.
+
+    `of` is the summary or the detail that was asked for, which the lit passages bear; `said` is
+    what the graphs say of them.
+    """
+
+    document: Entry
+    lines: tuple[Lines, ...]
+    said: tuple[Hit, ...]
+    of: Hit | None = None
+
+
+def read(store: Store, document: Entry, at: str = "") -> Reading:
+    """The text around a place: characters as 120-340, a chunk's number, the heading of a section
+    or a part of it, or the id of a passage; '' is the beginning.
+
+    Raises NotFound where there is no such place.
+    """
+    at = at.strip()
+    if not at:
+        return _around(store, document, [(0, 0)])
+    if named := CHARACTERS.fullmatch(at):
+        start, end = int(named[1]), int(named[2])
+        if start < end and store.text(document, start, end):
+            return _around(store, document, [(start, end)])
+        ends = max((row["end"] for row in store.text(document, 0, WHOLE)), default=0)
+        raise NotFound(f"{document.title} has no characters {at}: it ends at {ends}.")
+    place = store.place(document, at, int(at) if CHUNK.fullmatch(at) else -1)
+    if place is None:
+        raise NotFound(_unknown(store, document, at))
+    if place.kind == "chunk":
+        return _around(store, document, [(place.start, place.end)])
+    sources = store.sources(document.collection, [place.id])[place.id]
+    return _around(store, document, [(one.start, one.end) for one in sources], place)
+
+
+def _around(
+    store: Store, document: Entry, lit: Sequence[tuple[int, int]], of: Hit | None = None
+) -> Reading:
+    # Beside what bears a summary nothing else is shown: it is long enough.
+    around = 0 if of else AROUND
+    lines: list[Lines] = []
+    chunks: list[str] = []
+    for first, last in _joined(lit, around):
+        for row in store.text(document, first, last):
+            start, end, text = row["start"], row["end"], row["text"]
+            marks = [(max(a, start) - start, min(b, end) - start) for a, b in lit]
+            marks = [(a, b) for a, b in marks if a < b]
+            if marks:
+                chunks.append(row["id"])
+            before = lines[-1] if lines else None
+            if before and before.section == row["section"] and before.end == start:
+                shift = len(before.text)
+                marks = [*before.lit, *((a + shift, b + shift) for a, b in marks)]
+                lines[-1] = Lines(before.section, before.start, before.text + text, _merged(marks))
+            else:
+                lines.append(Lines(row["section"], start, text, _merged(marks)))
+    said = store.said(document, chunks, MOST_SAID)
+    return Reading(document, tuple(lines), tuple(said), of)
+
+
+def _joined(lit: Sequence[tuple[int, int]], around: int) -> list[tuple[int, int]]:
+    """The stretches with what is around them, in text order, those that meet as one."""
+    return list(_merged([(max(0, a - around), b + around) for a, b in sorted(lit)]))
+
+
+def _merged(spans: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    merged: list[tuple[int, int]] = []
+    for start, end in spans:
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return tuple(merged)
+
+
+def _unknown(store: Store, document: Entry, at: str) -> str:
+    sections = dict.fromkeys(row["section"] for row in store.text(document, 0, WHOLE))
+    hint = did_you_mean(
+        at,
+        filter(None, sections),
+        "Name characters as 120-340, a chunk's number, a section's heading or a passage's id.",
+    )
+    return f"{document.title} has no chunk, section or passage {quoted(at)}. {hint}"

@@ -1,0 +1,154 @@
+"""A citation is opened: the text around a place, what is meant there, and what is said of it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from conftest import cypher
+from fabula import Fabula
+from fabula.cli import main
+from fabula.errors import NotFound
+from fabula.model import Hit
+from fabula.reading import AROUND, Lines, Reading
+from fabula.store import Store
+
+CHAPTERS = ("The Harbour", "The Mill", "The Church")
+
+
+@pytest.fixture
+def book(graph_url: str, tmp_path: Path) -> Path:
+    """Three chapters, in the graph, whose every sentence is another."""
+    path = tmp_path / "winter.txt"
+    chapters = [
+        f"CHAPTER {number}: {title}\n\n"
+        + " ".join(f"On day {number}{day:02} Anna saw a ship in the ice." for day in range(60))
+        for number, title in enumerate(CHAPTERS, 1)
+    ]
+    path.write_text("Title: Winter\n\n" + "\n\n".join(chapters))
+    run("ingest", path, "--chunk-tokens", "60")
+    return path
+
+
+def run(*words: str | Path, code: int = 0) -> Result:
+    result = CliRunner().invoke(main, [str(word) for word in words])
+    assert result.exit_code == code, result.output
+    return result
+
+
+def read(at: str = "") -> Reading:
+    with Fabula() as fabula:
+        return fabula.read("Winter", at)
+
+
+def whole(store: Store) -> str:
+    rows = cypher(store, "MATCH (c:Chunk) RETURN c.text AS text ORDER BY c.start")
+    return "".join(row["text"] for row in rows)
+
+
+def lit(reading: Reading) -> list[str]:
+    return [lines.text[start:end] for lines in reading.lines for start, end in lines.lit]
+
+
+def test_characters_are_shown_as_they_stand_with_what_is_around(book: Path, store: Store) -> None:
+    text = whole(store)
+    sentence = "On day 230 Anna saw a ship in the ice."
+    start = text.index(sentence)
+    reading = read(f"{start}-{start + len(sentence)}")
+    assert lit(reading) == [sentence]
+    for lines in reading.lines:
+        assert text[lines.start : lines.end] == lines.text
+    [here] = [lines for lines in reading.lines if lines.lit]
+    assert "The Mill" in here.section
+    assert reading.lines[0].start <= start - AROUND
+    assert reading.lines[-1].end >= start + len(sentence) + AROUND
+    assert reading.of is None
+    kinds = {hit.kind for hit in reading.said}
+    assert kinds == {"summary", "detail"}
+
+
+def test_what_spans_two_chunks_is_lit_as_one(book: Path, store: Store) -> None:
+    [row] = cypher(
+        store,
+        "MATCH (c:Chunk)-[:NEXT_CHUNK]->(d:Chunk) WHERE c.section = d.section "
+        "RETURN c.end AS end ORDER BY end LIMIT 1",
+    )
+    reading = read(f"{row['end'] - 9}-{row['end'] + 9}")
+    assert lit(reading) == [whole(store)[row["end"] - 9 : row["end"] + 9]]
+
+
+def test_a_chunk_is_named_by_its_number_or_its_id(book: Path, store: Store) -> None:
+    [row] = cypher(store, "MATCH (c:Chunk {index: 3}) RETURN c.id AS id, c.text AS text")
+    assert lit(read("3")) == lit(read(row["id"])) == [row["text"]]
+
+
+def test_a_section_is_named_by_its_heading_or_a_part_of_it(book: Path) -> None:
+    [first] = lit(read("the mill"))
+    assert "On day 200 Anna" in first
+
+
+def test_without_a_place_it_is_the_beginning(book: Path) -> None:
+    reading = read()
+    assert reading.lines[0].start == 0
+    assert lit(reading) == []
+
+
+@pytest.mark.parametrize("kind", ["summary", "detail"])
+def test_what_a_graph_says_leads_to_the_passages_that_bear_it(
+    kind: str, book: Path, store: Store
+) -> None:
+    [row] = cypher(
+        store,
+        "MATCH (n:Passage {kind: $kind}) WITH n ORDER BY size(n.sources) DESC, n.id LIMIT 1 "
+        "MATCH (c:Chunk) WHERE c.id IN n.sources WITH n, c ORDER BY c.start "
+        "RETURN n.id AS id, n.text AS text, collect(c.text) AS texts",
+        kind=kind,
+    )
+    reading = read(row["id"])
+    assert isinstance(reading.of, Hit)
+    assert reading.of.text == row["text"]
+    assert "".join(lit(reading)) == "".join(row["texts"])
+    assert "".join(lines.text for lines in reading.lines) == "".join(row["texts"])
+    told = run("read", "Winter", "--at", row["id"]).stdout
+    assert told.index(row["text"].strip()) < told.index("It rests on:")
+
+
+@pytest.mark.parametrize(
+    ("at", "says"),
+    [
+        ("999999", "no chunk, section or passage '999999'. Name characters as 120-340"),
+        ("900000-900001", "has no characters 900000-900001: it ends at "),
+        ("20-10", "has no characters 20-10"),
+        ("CHAPTER 2: The Mil!", "Did you mean CHAPTER 2: The Mill?"),
+        ("nothing like it", "Name characters as 120-340"),
+    ],
+)
+def test_a_place_that_is_not_there_is_told(at: str, says: str, book: Path) -> None:
+    with pytest.raises(NotFound) as refused:
+        read(at)
+    assert says in str(refused.value)
+    assert run("read", "Winter", "--at", at, code=1).stderr.count("\n") <= 2
+
+
+def test_the_command_shows_the_text_and_what_is_said(book: Path) -> None:
+    told = run("read", "Winter", "--at", "0-20").stdout
+    assert told.startswith("Winter · CHAPTER 1: The Harbour · characters 0-")
+    assert "On day 100 Anna saw a ship" in told
+    assert "The graphs say of it:" in told
+    assert "\x1b" not in told
+
+
+def test_programs_are_given_the_same(book: Path) -> None:
+    told = json.loads(run("read", "Winter", "--at", "0-20", "--json").stdout)
+    assert (told["title"], told["of"]) == ("Winter", None)
+    [first, *_] = told["text"]
+    assert (first["start"], first["lit"]) == (0, [[0, 20]])
+    assert first["end"] == len(first["text"])
+    assert {one["kind"] for one in told["said"]} == {"summary", "detail"}
+
+
+def test_lines_know_where_they_end() -> None:
+    assert Lines("I", 5, "four", ()).end == 9
