@@ -54,9 +54,9 @@ def test_a_path_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 
 def test_an_unknown_suffix_is_refused_with_those_that_are_known(tmp_path: Path) -> None:
-    made(tmp_path, "a.doc")
-    with pytest.raises(LoadError, match=r"a\.doc has no suffix that can be read; \.txt") as caught:
-        load(tmp_path / "a.doc", "default", LIMIT)
+    made(tmp_path, "a.py")
+    with pytest.raises(LoadError, match=r"a\.py has no suffix that can be read; \.txt") as caught:
+        load(tmp_path / "a.py", "default", LIMIT)
     assert all(suffix in str(caught.value) for suffix in SUFFIXES)
 
 

@@ -35,7 +35,8 @@ def odt(body: str, prolog: str = "", meta: str = META, **entries: str) -> bytes:
     )
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("mimetype", "application/vnd.oasis.opendocument.text")
+        kind = "application/vnd.oasis.opendocument.text"
+        archive.writestr("mimetype", kind, zipfile.ZIP_STORED)
         archive.writestr("content.xml", content)
         if meta:
             archive.writestr("meta.xml", meta)

@@ -50,7 +50,7 @@ WRITING = (
     *ASPECTS,
 )
 """What graphs are built with, of texts that are there."""
-BUILDING = (*WRITING, "max_file_mb", "graphs", "chunk_tokens")
+BUILDING = (*WRITING, "max_file_mb", "fetch", "graphs", "chunk_tokens")
 RANKING = (
     "mode",
     "top_k",

@@ -42,8 +42,9 @@ def read(data: bytes, source: str, limit: int) -> Draft:
             f"{source} is protected by a password, or an old Word document: save a copy as .docx "
             "without a password."
         )
-    archive = Archive(data, source, limit, "DOCX")
+    archive = Archive(io.BytesIO(data), source, limit, "DOCX")
     archive.check()
+    archive.refuse_entities()
     made = mammoth.convert_to_html(
         io.BytesIO(data),
         style_map=_STYLES,
@@ -53,7 +54,7 @@ def read(data: bytes, source: str, limit: int) -> Draft:
     ).value
     body, _, listed = made.partition(_NOTES)
     found = tuple(_with_notes(html.page(body, source).blocks, _notes(listed, source)))
-    core = archive.tree(_FACTS) if _FACTS in archive.names else None
+    core = archive.tree(_FACTS) if _FACTS in archive.sizes else None
     stated = stated_title(found)
     title = stated if core is None else fact(core, "title") or stated
     return Draft(

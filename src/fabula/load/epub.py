@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import posixpath
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -41,14 +42,14 @@ def read(data: bytes, source: str, limit: int) -> Draft:
     """An EPUB's content. LoadError, naming `source`, if it is broken, protected, or would unpack
     to more than `limit` bytes, or to more than any book of its size.
     """
-    archive = Archive(data, source, limit, "EPUB")
+    archive = Archive(io.BytesIO(data), source, limit, "EPUB")
     _refuse_protected(archive)
     return _book(archive)
 
 
 def _refuse_protected(archive: Archive) -> None:
-    locked = any(name in archive.names for name in _RIGHTS)
-    if not locked and _ENCRYPTION in archive.names:
+    locked = any(name in archive.sizes for name in _RIGHTS)
+    if not locked and _ENCRYPTION in archive.sizes:
         methods = elements(archive.tree(_ENCRYPTION), "EncryptedData")
         algorithms = [
             method.get("Algorithm", "")
@@ -110,7 +111,7 @@ def _labels(archive: Archive, items: Sequence[_Item]) -> dict[str, str]:
     """What the table of contents (EPUB 3's, else EPUB 2's) calls each file, by its place."""
     labels: dict[str, str] = {}
     for item in items:
-        if item.name not in archive.names:
+        if item.name not in archive.sizes:
             continue
         if _is_nav(item):
             for name, label in _nav_links(archive, item.name):

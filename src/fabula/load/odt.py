@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from xml.etree.ElementTree import Element
 
@@ -27,9 +28,9 @@ def read(data: bytes, source: str, limit: int) -> Draft:
     """An ODT file's content. LoadError, naming `source`, if it is broken, protected, or would
     unpack to more than `limit` bytes, or to more than any book of its size.
     """
-    archive = Archive(data, source, limit, "ODT")
+    archive = Archive(io.BytesIO(data), source, limit, "ODT")
     manifest = "META-INF/manifest.xml"
-    if manifest in archive.names and b":encryption-data" in archive.read(manifest):
+    if manifest in archive.sizes and b":encryption-data" in archive.read(manifest):
         raise LoadError(f"{source} is protected by a password: save a copy without it.")
     root = archive.tree("content.xml")
     titles = _title_styles(root)
@@ -51,7 +52,7 @@ def read(data: bytes, source: str, limit: int) -> Draft:
         return "block" if name in _BLOCKS else "inline"
 
     found = blocks(root, kind)
-    meta = archive.tree("meta.xml") if "meta.xml" in archive.names else root
+    meta = archive.tree("meta.xml") if "meta.xml" in archive.sizes else root
     title = fact(meta, "meta/title") or stated_title(found)
     return Draft(
         blocks=confirm(found, title),
