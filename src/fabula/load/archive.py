@@ -11,6 +11,7 @@ from typing import IO, BinaryIO
 from xml.etree.ElementTree import Element
 
 from fabula.errors import LoadError
+from fabula.load.files import printable
 from fabula.load.markup import defines_entities, parse
 
 _UNPACKED = 50
@@ -43,7 +44,9 @@ class Archive:
             size = file.seek(0, os.SEEK_END)
             self._zip = zipfile.ZipFile(file)
         except _BROKEN as error:
-            raise LoadError(f"{source} is no {kind}, or a broken one: {error}.") from error
+            raise LoadError(
+                f"{source} is no {kind}, or a broken one: {printable(str(error))}."
+            ) from error
         self.source = source
         self._broken = f"{source} is a broken {kind}"
         self._budget = min(limit, _ANY_BOOK + _UNPACKED * size)
@@ -92,7 +95,7 @@ class Archive:
 
     def broken(self, why: str) -> LoadError:
         """The error that says what is wrong with the book."""
-        return LoadError(f"{self._broken}: {why}.")
+        return LoadError(f"{self._broken}: {printable(why)}.")
 
     def _too_much(self) -> LoadError:
         return LoadError(
