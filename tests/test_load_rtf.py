@@ -68,6 +68,11 @@ def test_contents_and_running_heads_are_no_text() -> None:
     assert texts(r"See {\field{\*\fldinst PAGEREF x}{\fldrslt there}}.\par") == ["See there."]
 
 
+def test_a_link_is_its_words_and_not_its_address() -> None:
+    link = r"""{\field{\*\fldinst{HYPERLINK "https://a.b/c"}}{\fldrslt{\ul the lamp}}}"""
+    assert texts(rf"He lit {link}, a Hyperlink.\par") == ["He lit the lamp, a Hyperlink."]
+
+
 def test_what_is_no_rtf_is_refused_by_name() -> None:
     with pytest.raises(LoadError, match=r"^book\.rtf is no RTF"):
         read(b"Once upon a time.", "book.rtf")
@@ -75,8 +80,13 @@ def test_what_is_no_rtf_is_refused_by_name() -> None:
 
 @pytest.mark.parametrize(
     "body",
-    ["{" * 200_000 + "deep", "}" * 200_000, r"{\footnote " * 50_000, r"{\field" * 50_000],
-    ids=["open", "closed", "notes", "fields"],
+    [
+        "{" * 200_000 + "deep",
+        "}" * 200_000,
+        r"{\footnote " * 50_000,
+        r"{\field{\*\fldinst{HYPERLINK " * 20_000,
+    ],
+    ids=["open", "closed", "notes", "links"],
 )
 def test_braces_without_end_take_no_time(body: str, tmp_path: Path) -> None:
     file = tmp_path / "book.rtf"

@@ -53,7 +53,8 @@ def read(data: bytes, source: str, limit: int) -> Draft:
         convert_image=lambda image: [],
     ).value
     body, _, listed = made.partition(_NOTES)
-    found = tuple(_with_notes(html.page(body, source).blocks, _notes(listed, source)))
+    noted = _with_notes(html.page(body, source).blocks, _notes(listed, source))
+    found = html.without_library(tuple(noted))
     core = archive.tree(_FACTS) if _FACTS in archive.sizes else None
     stated = stated_title(found)
     title = stated if core is None else fact(core, "title") or stated

@@ -69,7 +69,7 @@ def read(data: bytes, source: str) -> Draft:
     """An HTML file's content. LoadError, naming `source`, if it isn't text."""
     found = page(decode(data, source), source)
     name, writer = gutenberg.named(found.facts.get("title", ""))
-    blocks = _without_library(found.blocks)
+    blocks = without_library(found.blocks)
     title = name or stated_title(blocks)
     return Draft(
         blocks=confirm(blocks, title),
@@ -115,7 +115,7 @@ def _without_strays(text: str) -> str:
     return kept if strays > _MOST_STRAYS else text
 
 
-def _without_library(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
+def without_library(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
     """Blocks between Project Gutenberg's marks, where old pages have them as plain text."""
     starts = [i for i, block in enumerate(blocks) if gutenberg.is_start(block.text)]
     ends = [i for i, block in enumerate(blocks) if gutenberg.is_end(block.text)]

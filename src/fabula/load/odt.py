@@ -10,6 +10,7 @@ from fabula.errors import LoadError
 from fabula.load.archive import Archive
 from fabula.load.draft import Draft
 from fabula.load.headings import confirm, stated_title
+from fabula.load.html import without_library
 from fabula.load.markup import Kind, blocks, elements, fact, local
 
 _SKIPPED_NAMES = (
@@ -51,7 +52,7 @@ def read(data: bytes, source: str, limit: int) -> Draft:
             return "space"
         return "block" if name in _BLOCKS else "inline"
 
-    found = blocks(root, kind)
+    found = without_library(blocks(root, kind))
     meta = archive.tree("meta.xml") if "meta.xml" in archive.sizes else root
     title = fact(meta, "meta/title") or stated_title(found)
     return Draft(

@@ -10,12 +10,16 @@ from fabula.errors import LoadError
 from fabula.load.clean import lines, one_line
 from fabula.load.draft import Block, Draft
 from fabula.load.headings import confirm, joined, stated_title
+from fabula.load.html import without_library
 
 _HEADING, _NOTE, _NOTE_END = "\ue000", "\ue001", "\ue002"
 """For private use, so that no text has them: they stand for what becomes no character."""
-_REPLACED = {"line": "\u2028", "cell": " ", "nestcell": " "}
+_REPLACED = {"line": "\u2028", "cell": " ", "nestcell": " ", "fldinst": "\\fldinst "}
+"""With the space the library takes no field for a link: it would write the address into the text,
+and take minutes to look for the ends of broken ones.
+"""
 _TOKEN = re.compile(
-    r"\\(?P<word>line|cell|nestcell|footnote|outlinelevel[012])(?![a-z\d]) ?"
+    r"\\(?P<word>line|cell|nestcell|fldinst|footnote|outlinelevel[012])(?![a-z\d]) ?"
     r"|(?P<contents>\{\\field(?=[^{}]*\{\\\*\\fldinst\b[^}]{0,300}?\bTOC\b))"
     r"|\\[^a-z]|[{}]",
     re.IGNORECASE,
@@ -38,7 +42,7 @@ def read(data: bytes, source: str) -> Draft:
         name: one_line(_plain(f"{{{value}}}", encoding))
         for name, value in _FACT.findall(text[:_HEAD])
     }
-    found = tuple(_blocks(_plain(_marked(text), encoding)))
+    found = without_library(tuple(_blocks(_plain(_marked(text), encoding))))
     title = facts.get("title") or stated_title(found)
     return Draft(confirm(found, title), title, facts.get("author", ""))
 
