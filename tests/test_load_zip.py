@@ -6,6 +6,7 @@ import io
 import random
 import struct
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -23,7 +24,9 @@ LIMIT = 1_000_000
 STORY = "Once upon a time there was a keeper. He lit the lamp at six."
 
 
-def packed(file: Path, entries: dict[str, str | bytes], method: int = zipfile.ZIP_DEFLATED) -> Path:
+def packed(
+    file: Path, entries: Mapping[str, str | bytes], method: int = zipfile.ZIP_DEFLATED
+) -> Path:
     with zipfile.ZipFile(file, "w", method) as archive:
         for name, data in entries.items():
             archive.writestr(name, data)

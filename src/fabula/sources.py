@@ -83,7 +83,7 @@ def _at(path: str | Path, reading: _Reading) -> tuple[dict[str, Source], list[st
         if not name:
             raise LoadError("An empty name is no file: give a file or a folder.")
         if name == STANDARD_INPUT:
-            return {name: Source(reading.name, partial(_read_input, reading))}, []
+            return _input(reading), []
         if "://" in name:
             return _address(name, reading), []
         files, others = find([Path(path)])
@@ -92,8 +92,8 @@ def _at(path: str | Path, reading: _Reading) -> tuple[dict[str, Source], list[st
     found: dict[str, Source] = {}
     skipped = [printable(other) for other in others]
     if not files:
-        error = LoadError(f"{name} has no file that Fabula reads: {known()}.")
-        return _failed(name, error), skipped
+        nothing = LoadError(f"{name} has no file that Fabula reads: {known()}.")
+        return _failed(name, nothing), skipped
     for file in files:
         if is_zip(file):
             books, beside = _books(file, reading)
@@ -138,11 +138,13 @@ def _address(name: str, reading: _Reading) -> dict[str, Source]:
     return {url: Source(url, read)}
 
 
-def _read_input(reading: _Reading) -> Document:
+def _input(reading: _Reading) -> dict[str, Source]:
+    """The document that comes in: read at once, as Ctrl-C ends no thread that waits for more."""
     data = sys.stdin.buffer.read(reading.most + 1)
     if len(data) > reading.most:
         raise too_large(reading.name, len(data), reading.most)
-    return load_content(data, reading.name, reading.collection, reading.most)
+    read = partial(load_content, data, reading.name, reading.collection, reading.most)
+    return {STANDARD_INPUT: Source(reading.name, read)}
 
 
 def _failed(name: str, error: LoadError) -> dict[str, Source]:

@@ -59,7 +59,7 @@ def _encoding(data: bytes) -> str:
 def _plain(text: str, encoding: str) -> str:
     from striprtf.striprtf import rtf_to_text
 
-    plain: str = rtf_to_text(text, encoding, errors="replace")
+    plain: str = rtf_to_text(text, encoding, errors="replace")  # type: ignore[no-untyped-call]
     # Characters beyond U+FFFF are written as two halves.
     return plain.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 

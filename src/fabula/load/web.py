@@ -26,7 +26,11 @@ _REDIRECTS = 5
 _SILENCE = 30.0
 """Seconds that a server may say nothing."""
 _MOVED = (301, 302, 303, 307, 308)
-_HEADERS = {"User-Agent": "fabula", "Accept": "*/*", "Accept-Encoding": "identity"}
+_HEADERS: dict[bytes | str, bytes | str] = {
+    "User-Agent": "fabula",
+    "Accept": "*/*",
+    "Accept-Encoding": "identity",
+}
 _TIMEOUTS = dict.fromkeys(("connect", "read", "write", "pool"), _SILENCE)
 
 
@@ -98,7 +102,7 @@ def _body(pieces: Iterable[bytes], url: str, most: int) -> bytes:
 
 def _checked(url: httpx2.URL) -> httpx2.URL:
     if url.scheme != "https":
-        raise _Refused(f"only https is, and not {printable(url.scheme)[:20] or 'this'!r}")
+        raise _Refused("only https addresses are")
     if not url.host:
         raise _Refused("it names no host")
     if url.userinfo:
