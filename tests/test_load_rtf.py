@@ -52,8 +52,10 @@ def test_verse_keeps_its_lines() -> None:
     ]
 
 
-def test_a_note_comes_after_the_paragraph_that_calls_it() -> None:
-    note = r"{\super\chftn}{\footnote\pard{\super\chftn} Who lit it\par is {\i not} told.}"
+@pytest.mark.parametrize("word", [r"\footnote", r"\*\footnote"])
+def test_a_note_comes_after_the_paragraph_that_calls_it(word: str) -> None:
+    called = rf"{{\super\chftn}}{{{word}\pard"
+    note = called + r"{\super\chftn} Who lit it\par is {\i not} told.}"
     assert texts(rf"The lamp was lit{note}.\par He left.\par") == [
         "The lamp was lit[1].",
         "[1] Who lit it\nis not told.",

@@ -59,7 +59,7 @@ def test_divisions_are_sections_and_the_header_holds_the_facts() -> None:
 def test_a_speech_is_one_block_with_its_speaker_and_its_lines() -> None:
     play = (
         "<sp><speaker>HAMLET</speaker>\n<l>To be, or <stage>aside</stage> not to\n be,</l><lg><l>"
-        "that is.</l></lg></sp><stage>Exit.</stage><sp><speaker>Pol.</speaker><p>In prose <lb/>he "
+        "that is.</l></lg></sp><stage>Exit.</stage><sp><speaker>Pol.</speaker><p>In prose\n he "
         "speaks.</p><p>And on.</p></sp>"
     )
     assert texts(tei(play)) == [
@@ -83,7 +83,16 @@ def test_lines_that_only_breaks_part_are_lines_in_verse_and_none_in_prose() -> N
     assert texts(tei("<sp><ab>Who's there?<lb/>Nay, answer me.</ab></sp>")) == [
         "Who's there?\nNay, answer me."
     ]
-    assert texts(tei('<p>One<lb/>two<pb n="3"/> thr<lb break="no"/>ee</p>')) == ["One two three"]
+    assert texts(tei("<p><lb/>Roses are red,<lb/>Violets are blue.<lb/></p>")) == [
+        "Roses are red,\nViolets are blue."
+    ]
+    page = (
+        "<lb/>It was the best of times, it was the worst of times, it was the<lb/>age of wisdom, it"
+        ' was the age of foolish<lb break="no"/>ness, it was the epoch<pb n="3"/><lb/>of belief.'
+    )
+    [prose] = texts(tei(f"<p>{page}</p>"))
+    assert "\n" not in prose
+    assert "it was the age of wisdom, it was the age of foolishness, it was the epoch of" in prose
 
 
 def test_a_note_comes_after_the_block_that_calls_it() -> None:

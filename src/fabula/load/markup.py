@@ -14,11 +14,14 @@ from fabula.load.clean import lines, one_line
 from fabula.load.draft import Block
 from fabula.load.headings import joined
 
-Kind = Literal["inline", "block", "heading", "whole", "line", "space", "note", "skipped"]
+Kind = Literal["inline", "block", "heading", "whole", "line", "break", "space", "note", "skipped"]
 """What an element is to the text: `whole` is a block whose inner blocks are its lines, as a speech
-with its speaker; a `note` comes after the block that it is called in."""
+with its speaker; a `note` comes after the block that it is called in; a `break` becomes BREAK."""
+BREAK = "\ufdd0"
+"""A character that is none, for a break that may be the printed page's."""
 _WHOLE = ("heading", "whole", "note")
 _APART = ("block", "heading", "whole", "note")
+_SIGNS = {"line": "\n", "break": BREAK, "space": " "}
 _NOTED = re.compile(r"\[\d+\]$")
 
 
@@ -127,9 +130,9 @@ class _Walk:
         self._notes.clear()
 
     def _part(self, kind: Kind) -> None:
-        if kind == "space":
-            self._text.append(" ")
-        elif kind == "line" or (self._inside_whole and kind in _APART):
+        if kind in _SIGNS:
+            self._text.append(_SIGNS[kind])
+        elif self._inside_whole and kind in _APART:
             self._text.append("\n")
         elif kind in _APART:
             self.flush()

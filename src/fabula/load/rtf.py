@@ -12,14 +12,14 @@ from fabula.load.draft import Block, Draft
 from fabula.load.headings import confirm, joined, stated_title
 from fabula.load.html import without_library
 
-_HEADING, _NOTE, _NOTE_END = "\ue000", "\ue001", "\ue002"
-"""For private use, so that no text has them: they stand for what becomes no character."""
+_HEADING, _NOTE, _NOTE_END = "\ufdd0", "\ufdd1", "\ufdd2"
+"""Characters that are none, so that no text has them: they stand for what becomes no character."""
 _REPLACED = {"line": "\u2028", "cell": " ", "nestcell": " ", "fldinst": "\\fldinst "}
 """With the space the library takes no field for a link: it would write the address into the text,
 and take minutes to look for the ends of broken ones.
 """
 _TOKEN = re.compile(
-    r"\\(?P<word>line|cell|nestcell|fldinst|footnote|outlinelevel[012])(?![a-z\d]) ?"
+    r"(?:\\\*)?\\(?P<word>line|cell|nestcell|fldinst|footnote|outlinelevel[012])(?![a-z\d]) ?"
     r"|(?P<contents>\{\\field(?=[^{}]*\{\\\*\\fldinst\b[^}]{0,300}?\bTOC\b))"
     r"|\\[^a-z]|[{}]",
     re.IGNORECASE,

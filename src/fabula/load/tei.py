@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from xml.etree.ElementTree import Element
 
-from fabula.load.draft import Draft
+from fabula.load.draft import Block, Draft
 from fabula.load.headings import confirm
-from fabula.load.markup import Kind, blocks, elements, fact, local
+from fabula.load.markup import BREAK, Kind, blocks, elements, fact, local
+from fabula.load.wrap import rejoined
 
 _SKIPPED_NAMES = "del divGen facsimile figDesc fw gap graphic sourceDoc standOff surplus teiHeader"
 _SKIPPED = frozenset(_SKIPPED_NAMES.split())
@@ -24,18 +26,28 @@ _BLOCKS = frozenset(_BLOCK_NAMES.split())
 _LINES = frozenset(("castItem", "item", "l", "row", "speaker"))
 _HEADED = frozenset(("back", "body", "front", "group", "text"))
 _PROSE = frozenset(("l", "note", "p", "q", "said", "speaker"))
-"""In which a line break is only the edition's, and a stage direction is part of the sentence."""
+"""In which a stage direction is part of the sentence, and a line break may be the page's."""
 
 
 def draft(root: Element) -> Draft:
     """A book, from its root element."""
     title = fact(root, "titleStmt/title")
     return Draft(
-        blocks=confirm(blocks(root, _kind), title),
+        blocks=confirm(tuple(_rejoined(blocks(root, _kind))), title),
         title=title,
         author=fact(root, "titleStmt/author"),
         language=_language(root),
     )
+
+
+def _rejoined(found: Sequence[Block]) -> Iterator[Block]:
+    """The blocks, in whose prose breaks are the printed page's; where it is verse they stay."""
+    broken = [line for block in found for line in block.text.split("\n") if BREAK in line]
+    whole = rejoined([line.replace(BREAK, "\n") for line in broken])
+    known = dict(zip(broken, whole, strict=True))
+    for block in found:
+        text = "\n".join(known.get(line, line) for line in block.text.split("\n"))
+        yield replace(block, text=text)
 
 
 def _language(root: Element) -> str:
@@ -83,4 +95,7 @@ def _is_division(path: Sequence[Element]) -> bool:
 def _line_break(path: Sequence[Element]) -> Kind:
     if path[-1].get("break") == "no":
         return "inline"
-    return "space" if any(local(one) in _PROSE for one in path) else "line"
+    names = {local(one) for one in path}
+    if not _LINES.isdisjoint(names):
+        return "space"
+    return "break" if not _PROSE.isdisjoint(names) else "line"

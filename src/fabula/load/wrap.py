@@ -50,6 +50,13 @@ def paragraphs(text: str, is_heading: Callable[[str], bool]) -> Iterator[str]:
             yield _closed_up(part, manner)
 
 
+def rejoined(paragraphs: Sequence[str]) -> list[str]:
+    """Paragraphs whose breaks may be those of the page, one for one: prose without, verse with."""
+    blocks = [[line for line in one.split("\n") if line.strip()] or [""] for one in paragraphs]
+    manner = _manner(blocks)
+    return [_closed_up(block, manner) for block in blocks]
+
+
 def _blocks(text: str) -> Iterator[list[str]]:
     """Runs of lines between blank lines, indents kept."""
     block: list[str] = []
