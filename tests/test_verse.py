@@ -106,6 +106,13 @@ def test_a_name_that_stands_apart_is_put_above_its_speech() -> None:
     assert play(text).text == "\n\n".join(f"{name}\n{said}" for name, said in speeches * 3)
 
 
+def test_a_speaker_that_the_play_is_named_after_is_no_running_head() -> None:
+    speeches = [("HAMLET", "To be."), ("OPHELIA", "My lord.")] * 4
+    text = "\n\n".join(f"{name}\n\n{said}" for name, said in speeches)
+    named = read_text(text, source="play", collection="default", title="Hamlet")
+    assert named.text.count("HAMLET\nTo be.") == 4
+
+
 def test_lines_of_capitals_in_a_novel_are_no_speakers() -> None:
     blocks = [Block("NOTICE"), Block("A word.")] * 4 + [Block("THE END")] * 3
     blocks += [Block("Another word.")] * 50
