@@ -91,7 +91,7 @@ def test_lists_and_tables_keep_their_words_apart() -> None:
         "<text:p>a</text:p></table:table-cell><table:table-cell><text:p>b</text:p></table:table-cell>"
         "</table:table-row></table:table>"
     )
-    assert texts(body) == ["One", "Two", "a", "b"]
+    assert texts(body) == ["One\nTwo\na\nb"]
 
 
 def test_contents_and_what_was_deleted_or_remarked_are_no_text() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from fabula.errors import LoadError
 from fabula.load import html
@@ -13,6 +14,7 @@ from fabula.load.clean import one_line
 from fabula.load.draft import Block, Draft
 from fabula.load.headings import confirm, stated_title
 from fabula.load.markup import fact
+from fabula.load.stanzas import EMPTY, join_stanzas
 
 _OLD_OFFICE = b"\xd0\xcf\x11\xe0"
 """What Word writes before 2007, and around a document with a password."""
@@ -47,6 +49,7 @@ def read(data: bytes, source: str, limit: int) -> Draft:
     archive.refuse_entities()
     made = mammoth.convert_to_html(
         io.BytesIO(data),
+        transform_document=mammoth.transforms.paragraph(_with_empty),
         style_map=_STYLES,
         include_embedded_style_map=False,
         external_file_access=False,
@@ -54,7 +57,7 @@ def read(data: bytes, source: str, limit: int) -> Draft:
     ).value
     body, _, listed = made.partition(_NOTES)
     noted = _with_notes(html.page(body, source).blocks, _notes(listed, source))
-    found = html.without_library(tuple(noted))
+    found = join_stanzas(html.without_library(tuple(noted)))
     core = archive.tree(_FACTS) if _FACTS in archive.sizes else None
     stated = stated_title(found)
     title = stated if core is None else fact(core, "title") or stated
@@ -64,6 +67,16 @@ def read(data: bytes, source: str, limit: int) -> Draft:
         author="" if core is None else fact(core, "creator"),
         language="" if core is None else fact(core, "language"),
     )
+
+
+def _with_empty(paragraph: Any) -> Any:
+    """A paragraph of mammoth's, which leaves out those without text: they part stanzas."""
+    from mammoth import documents, transforms
+
+    texts = transforms.get_descendants_of_type(paragraph, documents.Text)
+    if any(one.value.strip() for one in texts):
+        return paragraph
+    return paragraph.copy(children=[*paragraph.children, documents.run([documents.text(EMPTY)])])
 
 
 def _notes(listed: str, source: str) -> dict[str, str]:

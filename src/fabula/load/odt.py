@@ -8,10 +8,11 @@ from xml.etree.ElementTree import Element
 
 from fabula.errors import LoadError
 from fabula.load.archive import Archive
-from fabula.load.draft import Draft
+from fabula.load.draft import Block, Draft
 from fabula.load.headings import confirm, stated_title
 from fabula.load.html import without_library
 from fabula.load.markup import Kind, blocks, elements, fact, local
+from fabula.load.stanzas import EMPTY, join_stanzas
 
 _SKIPPED_NAMES = (
     "alphabetical-index annotation automatic-styles bibliography font-face-decls forms"
@@ -34,7 +35,22 @@ def read(data: bytes, source: str, limit: int) -> Draft:
     if manifest in archive.sizes and b":encryption-data" in archive.read(manifest):
         raise LoadError(f"{source} is protected by a password: save a copy without it.")
     root = archive.tree("content.xml")
+    found = _blocks(root)
+    meta = archive.tree("meta.xml") if "meta.xml" in archive.sizes else root
+    title = fact(meta, "meta/title") or stated_title(found)
+    return Draft(
+        blocks=confirm(found, title),
+        title=title,
+        author=fact(meta, "meta/initial-creator") or fact(meta, "meta/creator"),
+        language=fact(meta, "meta/language"),
+    )
+
+
+def _blocks(root: Element) -> tuple[Block, ...]:
     titles = _title_styles(root)
+    for paragraph in elements(root, "p"):
+        if not "".join(paragraph.itertext()).strip():
+            paragraph.text = EMPTY
 
     def kind(path: Sequence[Element]) -> Kind:
         name = local(path[-1])
@@ -52,15 +68,7 @@ def read(data: bytes, source: str, limit: int) -> Draft:
             return "space"
         return "block" if name in _BLOCKS else "inline"
 
-    found = without_library(blocks(root, kind))
-    meta = archive.tree("meta.xml") if "meta.xml" in archive.sizes else root
-    title = fact(meta, "meta/title") or stated_title(found)
-    return Draft(
-        blocks=confirm(found, title),
-        title=title,
-        author=fact(meta, "meta/initial-creator") or fact(meta, "meta/creator"),
-        language=fact(meta, "meta/language"),
-    )
+    return join_stanzas(without_library(blocks(root, kind)))
 
 
 def _title_styles(root: Element) -> set[str]:

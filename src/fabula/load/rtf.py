@@ -11,6 +11,7 @@ from fabula.load.clean import lines, one_line
 from fabula.load.draft import Block, Draft
 from fabula.load.headings import confirm, joined, stated_title
 from fabula.load.html import without_library
+from fabula.load.stanzas import EMPTY, join_stanzas
 
 _HEADING, _NOTE, _NOTE_END = "\ufdd0", "\ufdd1", "\ufdd2"
 """Characters that are none, so that no text has them: they stand for what becomes no character."""
@@ -42,7 +43,7 @@ def read(data: bytes, source: str) -> Draft:
         name: one_line(_plain(f"{{{value}}}", encoding))
         for name, value in _FACT.findall(text[:_HEAD])
     }
-    found = without_library(tuple(_blocks(_plain(_marked(text), encoding))))
+    found = join_stanzas(without_library(tuple(_blocks(_plain(_marked(text), encoding)))))
     title = facts.get("title") or stated_title(found)
     return Draft(confirm(found, title), title, facts.get("author", ""))
 
@@ -103,7 +104,9 @@ def _blocks(text: str) -> Iterator[Block]:
     for paragraph in _NOTED.sub(number, text).split("\n"):
         called = [int(note[1]) for note in _NOTED.finditer(paragraph)]
         said = lines(_NOTED.sub(r"[\1]", paragraph).replace(_HEADING, ""))
-        if said:
+        if not said:
+            yield Block(EMPTY)
+        else:
             title = joined(lines(_NOTED.sub("", paragraph).replace(_HEADING, "")))
             yield Block(said, title if _HEADING in paragraph else "")
         yield from (Block(f"[{one}] {notes[one - 1]}") for one in called)
