@@ -321,6 +321,18 @@ def test_an_aspect_whose_summaries_are_all_missing_is_not_promised(
     assert violations() == ()
 
 
+@pytest.mark.parametrize("fault", ["blocked", "context"])
+def test_a_text_that_is_refused_for_what_it_says_is_not_sent_again(
+    fault: Fault, endpoint: Endpoint, book: Path
+) -> None:
+    withhold_details(endpoint, fault)
+    assert len(ingest(book).gaps) == 1
+    assert sum(ALONE in prompt and MURDER in prompt for prompt in chats(endpoint)) == 1
+    endpoint.bodies.clear()
+    assert len(ingest(book).gaps) == 1
+    assert len(endpoint.bodies) == 1
+
+
 def test_a_gap_that_stays_costs_nothing_but_itself(endpoint: Endpoint, book: Path) -> None:
     withhold_details(endpoint, "nonsense")
     [before] = ingest(book).gaps

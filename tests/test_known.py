@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import threading
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 import pytest
 
-from fabula.errors import NotFound, StoreError
+from fabula.errors import Changed, NotFound, StoreError
 from fabula.graph import Node, Owner
 from fabula.graph.building import chunks_of
 from fabula.model import Vector
@@ -80,3 +82,26 @@ def test_of_a_document_that_is_replaced_while_it_is_read_nothing_is_known(
     monkeypatch.setattr(Store, "rows", replaced)
     with pytest.raises(StoreError, match="changed while it was read"):
         read_part(ready, graph[1].owner)
+
+
+def test_a_part_is_read_whole_or_not_at_all_while_others_replace_it(ready: Store) -> None:
+    versions = [small_graph(words=words, chunks=200) for words in ("old", "new")]
+    put(ready, versions[0])
+    owner = versions[0][1].owner
+    wholes = [{one.id: one.properties.get("text") for one in of[1].nodes} for of in versions]
+    done = threading.Event()
+
+    def replace_it() -> None:
+        try:
+            for number in range(12):
+                put(ready, versions[(number + 1) % 2])
+        finally:
+            done.set()
+
+    writer = threading.Thread(target=replace_it)
+    writer.start()
+    while not done.is_set():
+        with suppress(Changed):
+            found = read_part(ready, owner)
+            assert {one.id: one.properties.get("text") for one in found.nodes} in wholes
+    writer.join()

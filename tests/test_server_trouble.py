@@ -258,6 +258,20 @@ def test_a_process_that_does_not_stop_is_killed_after_a_while() -> None:
         assert process.end(program.pid, patience=0.3) is False
 
 
+def test_a_process_that_nobody_asks_how_it_ended_has_ended() -> None:
+    """As in a container whose first process is no init."""
+    heedless = (
+        "import subprocess, time; print(subprocess.Popen(['sleep', '60']).pid, flush=True); "
+        "time.sleep(60)"
+    )
+    with subprocess.Popen([sys.executable, "-c", heedless], stdout=subprocess.PIPE) as parent:
+        assert parent.stdout is not None
+        begun = time.monotonic()
+        assert process.end(int(parent.stdout.readline()), patience=30) is True
+        assert time.monotonic() - begun < 20
+        parent.kill()
+
+
 def test_a_folder_where_nothing_ever_ran_is_left_untouched(tmp_path: Path) -> None:
     home = tmp_path / "none"
     assert server_of(home).stop() is False

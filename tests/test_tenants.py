@@ -36,6 +36,7 @@ BEYOND = {
     "core/count_run": "a run's name is its own",
     "core/find_heap": "tells of the server",
     "core/find_indexes": "tells of the server",
+    "core/find_latest": "lists the collections",
     "core/find_runs": "sweeps the whole graph",
     "core/find_schema": "tells of the whole graph",
     "core/find_spaces": "lists the collections",

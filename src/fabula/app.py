@@ -66,6 +66,15 @@ class App:
         """The documents of that collection, or of the settings' one: the only way to data."""
         return Collection(self, name or self.settings.collection)
 
+    def meant(self) -> Collection:
+        """The collection of who names none: the settings' usual one or, as long as that is empty,
+        the one that was written last.
+        """
+        is_named = "collection" in self.settings.model_fields_set
+        if is_named or self.store.count(self.settings.collection)[0]:
+            return self.collection()
+        return self.collection(self.store.latest())
+
     def collections(self) -> list[str]:
         """The names of the collections that hold documents."""
         return [space.collection for space in self.store.spaces() if space.documents]

@@ -49,6 +49,10 @@ class BadReply(ModelError):
     """A model's reply is not what was asked for."""
 
 
+class TextRefused(BadReply):
+    """An endpoint does not take a text, for what it says or its length: asking again is in vain."""
+
+
 class BudgetSpent(ModelError):
     """A run has spent the calls or tokens that it may."""
 

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from fabula import tokens
-from fabula.errors import BadReply, first_problem
+from fabula.errors import BadReply, TextRefused, first_problem
 from fabula.prompts import prompt
 from fabula.providers import Chat, Prompt
 from fabula.providers.clean import clean_json
@@ -45,7 +45,7 @@ Schema = TypeVar("Schema", bound=BaseModel)
 def ask(chat: Chat, asked: Prompt, read: Callable[[str], Result], attempts: int = 6) -> Result:
     """What `read` makes of the chat's reply; a reply it refuses is quoted and asked again.
 
-    Raises BadReply when none of `attempts` replies could be read.
+    Raises BadReply when none of `attempts` replies could be read, and TextRefused at once.
     """
     again, refused = asked, ""
     for _ in range(attempts):
@@ -53,6 +53,8 @@ def ask(chat: Chat, asked: Prompt, read: Callable[[str], Result], attempts: int 
         try:
             reply = said(chat, again)
             return read(reply)
+        except TextRefused:
+            raise
         except BadReply as error:
             refused = " ".join(str(error).split())[:QUOTED]
             chat.reject(asked, forget=True)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fabula.cli.help import Group
 from fabula.cli.options import GRAPH, MODELS, given_flags
 from fabula.cli.starting import shown
 from fabula.cli.watching import Watching
@@ -30,12 +31,12 @@ RUNNING = (
 )
 
 
-@click.group("bench")
+@click.group("bench", cls=Group)
 def command() -> None:
     """Run experiments: suites of systems, questions and measures."""
 
 
-@command.command("list")
+@command.command("list", examples=("bench list",))
 def list_suites() -> None:
     """List the suites that come with Fabula."""
     from fabula.experiments.suite import read_suite, shipped
@@ -45,7 +46,10 @@ def list_suites() -> None:
         click.echo(f"{name:<{width}}  {read_suite(name).purpose}")
 
 
-@command.command("run")
+@command.command(
+    "run",
+    examples=("bench run smoke", "bench run quality --data QuALITY/ --limit 200 --max-calls 20000"),
+)
 @click.argument("suite")
 @click.option("--out", type=click.Path(path_type=Path), help=f"folder of the run [{RUNS}/SUITE]")
 @click.option("--data", type=click.Path(path_type=Path), help="folder of the data set's files")
@@ -94,7 +98,7 @@ def run_suite(
         raise click.exceptions.Exit(1)
 
 
-@command.command("report")
+@command.command("report", examples=("bench report runs/quality",))
 @click.argument("folder", type=click.Path(path_type=Path))
 @given_flags("prices")
 def report(folder: Path, given: dict[str, Any]) -> None:

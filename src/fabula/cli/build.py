@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from fabula.cli.expected import show_expected
+from fabula.cli.help import Command
 from fabula.cli.ingest import make_graphs
 from fabula.cli.options import GRAPH, WRITING, settings_flags
 from fabula.cli.screen import notice_offline
@@ -12,7 +13,15 @@ from fabula.cli.starting import opened
 from fabula.settings import Settings
 
 
-@click.command("build")
+@click.command(
+    "build",
+    cls=Command,
+    examples=(
+        "build aspects",
+        'build aspects "A Christmas Carol" --levels 3',
+        "build aspects --dry-run",
+    ),
+)
 @click.argument("graph")
 @click.argument("documents", nargs=-1)
 @click.option("--rebuild", is_flag=True, help="make it anew, as at a first build")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from fabula.cli.help import Group
 from fabula.cli.options import settings_flags
 from fabula.errors import FabulaError
 from fabula.providers.cache import Info, ResponseCache
@@ -12,7 +13,7 @@ from fabula.settings import Settings
 OWN = settings_flags("cache_folder")
 
 
-@click.group("cache")
+@click.group("cache", cls=Group)
 def command() -> None:
     """Look at the model replies that are kept, or delete them.
 
@@ -20,14 +21,14 @@ def command() -> None:
     """
 
 
-@command.command()
+@command.command(examples=("cache info",))
 @OWN
 def info(settings: Settings) -> None:
     """Say what is kept, of which models, and where."""
     click.echo("\n".join(_lines(ResponseCache(settings.cache_folder).info())))
 
 
-@command.command()
+@command.command(examples=("cache clear",))
 @click.option("--yes", is_flag=True, help="do not ask")
 @OWN
 def clear(settings: Settings, yes: bool) -> None:

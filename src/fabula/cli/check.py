@@ -7,16 +7,24 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fabula.cli.help import Command
 from fabula.cli.options import GRAPH, settings_flags
 from fabula.cli.screen import counted, print_json
-from fabula.cli.starting import opened
+from fabula.cli.starting import meant
 from fabula.settings import Settings
 
 if TYPE_CHECKING:
     from fabula.store.checks import Findings, Violation
 
 
-@click.command("check")
+@click.command(
+    "check",
+    cls=Command,
+    examples=(
+        "check",
+        'check "A Christmas Carol" --json',
+    ),
+)
 @click.argument("document", default="")
 @click.option("--json", "as_json", is_flag=True, help="print JSON")
 @click.option("--all", "everywhere", is_flag=True, help="all collections")
@@ -30,7 +38,7 @@ def command(document: str, as_json: bool, everywhere: bool, settings: Settings) 
     """
     if document and everywhere:
         raise click.UsageError("Name a document or give --all, not both.")
-    with opened(settings) as fabula:
+    with meant(settings) as fabula:
         app = fabula.app
         names = [space.collection for space in app.store.spaces()] if everywhere else [fabula.name]
         found = {name: app.collection(name).check(document) for name in names}

@@ -14,9 +14,10 @@ import click
 from rich.table import Table as Grid
 from rich.text import Text
 
+from fabula.cli.help import Command
 from fabula.cli.options import GRAPH, settings_flags
 from fabula.cli.screen import console, print_json
-from fabula.cli.starting import opened
+from fabula.cli.starting import meant, opened
 from fabula.explore import Query, names, parse, read, shipped
 from fabula.settings import Settings
 
@@ -48,7 +49,16 @@ class Given(click.ParamType[tuple[str, str]]):
         return name, typed
 
 
-@click.command("cypher")
+@click.command(
+    "cypher",
+    cls=Command,
+    examples=(
+        "cypher --list",
+        "cypher characters --param first=Scrooge --param second=Bob",
+        "cypher outline --show",
+        'cypher -e "MATCH (c:Chunk) RETURN c.section, count(*)"',
+    ),
+)
 @click.argument("name", default="")
 @click.option("-e", "--execute", default="", metavar="CYPHER", help="this statement, and no NAME")
 @click.option(
@@ -103,12 +113,15 @@ def command(
         click.echo(query.statement.rstrip())
         return
     given = dict(parameters)
-    if any(one.name == COLLECTION for one in query.parameters):
-        given.setdefault(COLLECTION, json.dumps(settings.collection))
+    is_meant = COLLECTION not in given and COLLECTION in {one.name for one in query.parameters}
+    if is_meant:
+        given[COLLECTION] = json.dumps(settings.collection)
     values = query.values(given)
     from fabula.store.reading import run
 
-    with opened(settings) as fabula:
+    with (meant if is_meant else opened)(settings) as fabula:
+        if is_meant:
+            values[COLLECTION] = fabula.name
         table = run(fabula.store, query.statement, values, write=write, seconds=seconds or None)
     if as_json:
         print_json([dict(zip(table.columns, row, strict=True)) for row in table.rows])

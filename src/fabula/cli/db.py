@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fabula.cli.help import Group
 from fabula.cli.options import settings_flags
 from fabula.cli.starting import shown, started
 from fabula.connect import private_server
@@ -29,12 +30,12 @@ PAGE_SECONDS = 60.0
 OWN = settings_flags("home", "neo4j_heap", "neo4j_page_cache", "dumps")
 
 
-@click.group("db")
+@click.group("db", cls=Group)
 def command() -> None:
     """Start, stop, look at and back up Fabula's own Neo4j; compact any."""
 
 
-@command.command()
+@command.command(examples=("db start",))
 @OWN
 def start(settings: Settings) -> None:
     """Start the server; the first start fetches it (190 MB)."""
@@ -44,7 +45,7 @@ def start(settings: Settings) -> None:
     click.echo(f"Neo4j runs at {address.uri}; look at it with `fabula db browse`.")
 
 
-@command.command()
+@command.command(examples=("db stop",))
 @OWN
 def stop(settings: Settings) -> None:
     """Stop the server; its data stays."""
@@ -54,7 +55,7 @@ def stop(settings: Settings) -> None:
     click.echo("Neo4j is stopped." if ran else "Neo4j was not running.")
 
 
-@command.command()
+@command.command(examples=("db status",))
 @OWN
 def status(settings: Settings) -> None:
     """Say whether the server runs, where, and what it takes up."""
@@ -63,7 +64,7 @@ def status(settings: Settings) -> None:
     click.echo("\n".join(_lines(server.status(), settings.home, server.dumps())))
 
 
-@command.command()
+@command.command(examples=("db browse --open",))
 @click.option("--open", "open_it", is_flag=True, help="open the page in the web browser")
 @OWN
 def browse(settings: Settings, open_it: bool) -> None:
@@ -79,7 +80,7 @@ def browse(settings: Settings, open_it: bool) -> None:
         click.echo("No web browser could be opened here: paste the address into one.", err=True)
 
 
-@command.command()
+@command.command(examples=("db logs --lines 200", "db logs --follow"))
 @click.option("--lines", default=50, type=click.IntRange(1), help="how many [50]")
 @click.option("--follow", is_flag=True, help="go on until Ctrl-C")
 @OWN
@@ -100,7 +101,7 @@ def logs(settings: Settings, lines: int, follow: bool) -> None:
                 time.sleep(PAUSE)
 
 
-@command.command()
+@command.command(examples=("db destroy", "db destroy --programs --yes"))
 @click.option("--yes", is_flag=True, help="do not ask")
 @click.option("--programs", is_flag=True, help="delete what was fetched, too")
 @OWN
@@ -114,7 +115,7 @@ def destroy(settings: Settings, yes: bool, programs: bool) -> None:
     click.echo(f"The private Neo4j's data in {settings.home} is deleted.")
 
 
-@command.command()
+@command.command(examples=("db dump backup.dump",))
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--force", is_flag=True, help="overwrite FILE")
 @OWN
@@ -129,7 +130,7 @@ def dump(settings: Settings, file: Path, force: bool) -> None:
     click.echo(f"All graphs are in {file} ({file.stat().st_size / 1e6:.1f} MB).")
 
 
-@command.command()
+@command.command(examples=("db load backup.dump",))
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--yes", is_flag=True, help="do not ask")
 @OWN
@@ -147,7 +148,7 @@ def load(settings: Settings, file: Path, yes: bool) -> None:
     click.echo(f"The graphs of {file} have taken the place of all others.")
 
 
-@command.command()
+@command.command(examples=("db restore",))
 @click.option("--yes", is_flag=True, help="do not ask")
 @OWN
 def restore(settings: Settings, yes: bool) -> None:
@@ -168,7 +169,7 @@ def restore(settings: Settings, yes: bool) -> None:
     click.echo(f"The graphs of {kept[0]} have taken the place of all others.")
 
 
-@command.command()
+@command.command(examples=("db compact",))
 @settings_flags("home", "neo4j_uri", "neo4j_username", "neo4j_database", "neo4j_heap")
 def compact(settings: Settings) -> None:
     """Make the vector indexes anew, in few segments; on any server, once it holds a library.

@@ -6,6 +6,7 @@ from importlib import resources
 
 import click
 
+from fabula.cli.help import Command
 from fabula.cli.options import BUILDING, GRAPH, settings_flags
 from fabula.cli.query import print_answer
 from fabula.cli.screen import console, notice_offline, outline
@@ -19,7 +20,11 @@ QUESTION = "What did Marley's ghost tell Scrooge about the chain he wears?"
 COLLECTION = "demo"
 
 
-@click.command("demo")
+@click.command(
+    "demo",
+    cls=Command,
+    examples=("demo",),
+)
 @settings_flags(*(name for name in (*GRAPH, *BUILDING) if name != "collection"))
 def command(settings: Settings) -> None:
     """Make a graph of A Christmas Carol, show its outline, and ask it a question.

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import click
 
+from fabula.cli.help import Command
 from fabula.cli.options import GRAPH, MODELS, settings_flags
 from fabula.cli.starting import opened
 from fabula.settings import Settings
 
 
-@click.command("doctor")
+@click.command(
+    "doctor",
+    cls=Command,
+    examples=("doctor",),
+)
 @settings_flags(*GRAPH, *MODELS, "aspect_model")
 def command(settings: Settings) -> None:
     """Check Python, Neo4j, the indexes, the models and the keys: a line each, with the cure.

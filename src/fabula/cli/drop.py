@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import click
 
+from fabula.cli.help import Command
 from fabula.cli.options import GRAPH, settings_flags
 from fabula.cli.screen import counted
 from fabula.cli.starting import opened
 from fabula.settings import Settings
 
 
-@click.command("drop")
+@click.command(
+    "drop",
+    cls=Command,
+    examples=(
+        'drop aspects "A Christmas Carol"',
+        "drop aspects --dry-run",
+    ),
+)
 @click.argument("graph")
 @click.argument("documents", nargs=-1)
 @click.option("--dry-run", is_flag=True, help="only say what would go")

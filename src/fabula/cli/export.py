@@ -6,13 +6,21 @@ from pathlib import Path
 
 import click
 
+from fabula.cli.help import Command
 from fabula.cli.options import GRAPH, settings_flags
-from fabula.cli.starting import opened
+from fabula.cli.starting import meant
 from fabula.export import FORMATS
 from fabula.settings import Settings
 
 
-@click.command("export")
+@click.command(
+    "export",
+    cls=Command,
+    examples=(
+        'export "A Christmas Carol" --out carol.jsonl',
+        "export --all --out everything.graphml",
+    ),
+)
 @click.argument("document", default="")
 @click.option(
     "--out", required=True, type=click.Path(dir_okay=False, path_type=Path), help="file to write"
@@ -38,7 +46,7 @@ def command(
     format = format or out.suffix.lower().removeprefix(".")
     if document and everywhere:
         raise click.UsageError("Name a document or give --all, not both.")
-    with opened(settings) as fabula:
+    with meant(settings) as fabula:
         if everywhere:
             written = fabula.app.export(out, format=format, embeddings=embeddings)
         else:

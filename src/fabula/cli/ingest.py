@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fabula.cli.expected import show_expected
+from fabula.cli.help import Command
 from fabula.cli.options import BUILDING, GRAPH, settings_flags
 from fabula.cli.screen import counted, notice_offline, show_skipped, spent
 from fabula.cli.starting import opened
@@ -20,7 +21,16 @@ if TYPE_CHECKING:
     from fabula.ingest import Listener, Outcome
 
 
-@click.command("ingest")
+@click.command(
+    "ingest",
+    cls=Command,
+    examples=(
+        "ingest book.epub",
+        "ingest novels/ --dry-run",
+        "ingest novels/ --max-calls 5000",
+        "ingest --retry",
+    ),
+)
 @click.argument("paths", nargs=-1, type=click.Path())
 @click.option("--rebuild", is_flag=True, help="make all anew, as at a first ingest")
 @click.option("--retry", is_flag=True, help="without PATHS: ask again for the collection's gaps")

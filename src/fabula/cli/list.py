@@ -9,9 +9,10 @@ from typing import Any
 import click
 from rich.table import Table
 
+from fabula.cli.help import Command
 from fabula.cli.options import GRAPH, settings_flags
 from fabula.cli.screen import console, counted, print_json
-from fabula.cli.starting import opened
+from fabula.cli.starting import meant
 from fabula.cli.watching import RETRY
 from fabula.graph import TEXT
 from fabula.model import Entry
@@ -21,7 +22,14 @@ Stale = Mapping[str, list[str]]
 """What each graph of a document would be made from otherwise now, by the graphs' names."""
 
 
-@click.command("list")
+@click.command(
+    "list",
+    cls=Command,
+    examples=(
+        "list",
+        "list --all",
+    ),
+)
 @click.option("--json", "as_json", is_flag=True, help="print JSON")
 @click.option("--all", "everywhere", is_flag=True, help="of all collections")
 @settings_flags(*GRAPH)
@@ -31,7 +39,7 @@ def command(as_json: bool, everywhere: bool, settings: Settings) -> None:
     A graph is stale where the settings in force, or this version of Fabula, would make it from
     something else than it was made from. A gap is a piece of it that the model did not give.
     """
-    with opened(settings) as fabula:
+    with meant(settings) as fabula:
         app = fabula.app
         names = app.collections() if everywhere else [fabula.name]
         found = [

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import functools
 import typing
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import click
-from pydantic_core import PydanticUndefined
 
+from fabula.errors import SettingsError
 from fabula.retrieve.modes import modes
-from fabula.settings import SECRET, SET, Settings, names, paths, variable
+from fabula.settings import SECRET, SET, Settings, knobs, names, paths, variable
 
 GRAPH = (
     "home",
@@ -65,6 +65,31 @@ RANKING = (
 )
 ASKING = (*MODELS, "answer_temperature", "answer_tokens", *RANKING, "context_tokens")
 CORE = tuple(name for name in Settings.model_fields if name not in (*SECRET, "tables"))
+GROUPS = {
+    "Collection": ("collection", "preset"),
+    "Models": (
+        *MODELS,
+        "aspect_model",
+        "temperature",
+        "embedding_batch",
+        "max_calls",
+        "max_tokens",
+        "prices",
+        "answer_temperature",
+        "answer_tokens",
+    ),
+    "Method": ("graphs", "chunk_tokens", "max_file_mb", *ASPECTS),
+    "Ways to ask": (*RANKING, "context_tokens"),
+    "Neo4j": tuple(name for name in (*GRAPH, "dumps") if name not in ("collection", "preset")),
+}
+"""What flags are about, in the order that help shows them."""
+COMMON = (
+    *("collection", "base_url", "model", "embedding_model", "max_calls", "neo4j_uri"),
+    *("graphs", "aspects", "chunk_tokens", "levels", "details"),
+    *("mode", "top_k", "rerank", "expand", "context_tokens"),
+)
+"""The flags that help shows without being asked for all."""
+IN_FORCE = "fabula.in_force"
 ALL = (*CORE, *ASPECTS, "width", "depth", "fusion")
 
 Command = Callable[..., Any]
@@ -132,31 +157,74 @@ class Assignment(click.ParamType[tuple[str, str]]):
         return name, typed
 
 
+class SettingOption(click.Option):
+    """A flag of a setting, whose help has its value in force, and the group that it is about."""
+
+    def __init__(self, *args: Any, setting: str, **more: Any) -> None:
+        """As click.Option; `setting` is its name."""
+        super().__init__(*args, **more)
+        self.setting = setting
+        self.is_common = setting in COMMON
+        self.group = next(title for title, names in GROUPS.items() if setting in names)
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """The flag, and what it is with its value."""
+        record = super().get_help_record(ctx)
+        if record is None:
+            return None
+        # A flag of several tables has one value here, the first's.
+        value = shown(_in_force(ctx)[paths(self.setting)[0]])
+        return record[0], f"{record[1]} [{value}]" if value else record[1]
+
+
+def values(settings: Settings) -> dict[str, Any]:
+    """Every setting's value as JSON has it, by its whole name."""
+    own = settings.model_dump(mode="json")
+    tables = own.pop("tables")
+    return own | {f"{table}.{name}": of[name] for table, of in tables.items() for name in of}
+
+
+def shown(value: Any) -> str:
+    """A value as a flag or a variable takes it."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return ",".join(value) if isinstance(value, list) else str(value)
+
+
+def _in_force(ctx: click.Context) -> Mapping[str, Any]:
+    """What holds where no flag is given; where a file or a variable is wrong, what would."""
+    if IN_FORCE not in ctx.meta:
+        try:
+            settings = Settings.read()
+        except SettingsError:
+            settings = Settings(tables={name: of() for name, of in knobs().items()})
+        ctx.meta[IN_FORCE] = values(settings)
+    found: Mapping[str, Any] = ctx.meta[IN_FORCE]
+    return found
+
+
 def _flag(name: str) -> Callable[[Command], Command]:
     # A flag of several tables has the same meaning in each.
     field = names()[paths(name)[0]]
     flag = f"--{name.replace('_', '-')}"
-    told = field.description or ""
+    of: dict[str, Any] = {"cls": SettingOption, "setting": name, "help": field.description or ""}
     if name == "graphs":
-        usual = ", ".join(field.default)
-        told = f"graph to build, instead of the usual; may be given again [{usual}]"
-        return click.option("--graph", name, multiple=True, metavar="NAME", help=told)
+        of["help"] = "graph to build, instead of the usual; may be given again"
+        return click.option("--graph", name, multiple=True, metavar="NAME", **of)
     if name == "mode":
-        told = f"{told}; or one of {', '.join(modes())}"
+        of["help"] = f"{field.description}; or one of {', '.join(modes())}"
     if field.annotation is bool:
-        no = flag.replace("--", "--no-", 1)
-        shown = "on" if field.default else "off"
-        return click.option(f"{flag}/{no}", name, default=None, help=f"{told} [{shown}]")
+        return click.option(f"{flag}/{flag.replace('--', '--no-', 1)}", name, default=None, **of)
     choices = typing.get_args(field.annotation)
     literal = bool(choices) and all(isinstance(choice, str) for choice in choices)
-    default = field.default
-    shown = "" if default in (None, "", PydanticUndefined) else f" [{default}]"
     return click.option(
         flag,
         name,
         type=click.Choice(choices) if literal else str,
-        metavar=None if literal else _metavar({type(default), *choices}),
-        help=f"{told}{shown}",
+        metavar=None if literal else _metavar({type(field.default), *choices}),
+        **of,
     )
 
 

@@ -6,12 +6,21 @@ from pathlib import Path
 
 import click
 
+from fabula.cli.help import Command
 from fabula.cli.options import GRAPH, MODELS, RANKING, settings_flags
-from fabula.cli.starting import opened
+from fabula.cli.starting import meant
 from fabula.settings import Settings
 
 
-@click.command("plot")
+@click.command(
+    "plot",
+    cls=Command,
+    examples=(
+        'plot "A Christmas Carol"',
+        'plot "A Christmas Carol" --query "What did Marley say of his chain?"',
+        'plot "A Christmas Carol" --out carol.svg',
+    ),
+)
 @click.argument("document")
 @click.option(
     "--out",
@@ -29,7 +38,7 @@ def command(document: str, out: Path | None, question: str, settings: Settings) 
     from fabula.plot import plot, refuse_undrawable
 
     refuse_undrawable(out)
-    with opened(settings) as fabula:
+    with meant(settings) as fabula:
         plotted = plot(fabula, document, out, question)
     found = f", {len(plotted.hits)} found for the question" if question else ""
     click.echo(f"{plotted.file}: {plotted.passages:,} passages{found}")

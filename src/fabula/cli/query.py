@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -10,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fabula.cli.explained import path_json, print_path
+from fabula.cli.help import Command
 from fabula.cli.options import ASKING, GRAPH, settings_flags
 from fabula.cli.screen import notice_offline, place, print_json
-from fabula.cli.starting import opened
+from fabula.cli.starting import meant
 from fabula.model import Answer, Hit, Passage
 from fabula.retrieve.path import Path
 from fabula.settings import Settings
@@ -20,6 +22,8 @@ from fabula.settings import Settings
 if TYPE_CHECKING:
     from fabula.answer import AnswerStream
 
+ASPECTS = "plot, character, setting, point of view, style, theme, irony and symbol"
+"""Those of the set that is used where none is named."""
 NOTHING = "Nothing in the graph passes these filters."
 
 
@@ -41,10 +45,25 @@ class Levels(click.ParamType[tuple[int, int]]):
         return lowest, highest
 
 
-@click.command("query")
-@click.argument("question")
+@click.command(
+    "query",
+    cls=Command,
+    examples=(
+        'query "Why does Scrooge change?"',
+        'query "Who is Fred?" --document "A Christmas Carol" --aspect character',
+        'query "the weather" --no-answer --kind chunk --top-k 10',
+        "query - < question.txt",
+    ),
+)
+@click.argument("words", nargs=-1, required=True, metavar="QUESTION")
 @click.option("--document", default="", metavar="NAME", help="only this one: id, title or file")
-@click.option("--aspect", "aspects", multiple=True, metavar="NAME", help="only summaries of these")
+@click.option(
+    "--aspect",
+    "aspects",
+    multiple=True,
+    metavar="NAME",
+    help=f"only summaries of these: {ASPECTS}, or another that `fabula show` tells",
+)
 @click.option("--level", "levels", type=Levels(), metavar="N or N-M", help="only these levels")
 @click.option(
     "--kind", "kinds", multiple=True, metavar="NAME", help="only these: chunk, summary, detail, ..."
@@ -55,7 +74,7 @@ class Levels(click.ParamType[tuple[int, int]]):
 @click.option("--json", "as_json", is_flag=True, help="print JSON, as the README describes it")
 @settings_flags(*GRAPH, *ASKING)
 def command(
-    question: str,
+    words: tuple[str, ...],
     no_answer: bool,
     show_context: bool,
     explain: bool,
@@ -63,14 +82,18 @@ def command(
     settings: Settings,
     **filters: Any,
 ) -> None:
-    """Answer QUESTION from the graph's passages: chunks, summaries and details."""
+    """Answer QUESTION from the graph's passages: chunks, summaries and details.
+
+    A dash stands for what comes from standard input.
+    """
     from fabula.search import Query
 
+    question = sys.stdin.read().strip() if words == ("-",) else " ".join(words)
     given = {name: value for name, value in filters.items() if value}
     query = Query.of(question, settings, **given)
     path = Path()
     notice_offline(settings)
-    with opened(settings) as fabula:
+    with meant(settings) as fabula:
         if no_answer:
             hits = fabula.retrieve(query, path=path)
             said = {"question": question, "hits": [_hit_json(hit) for hit in hits]}

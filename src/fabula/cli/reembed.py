@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fabula.cli.help import Command
 from fabula.cli.options import GRAPH, settings_flags
 from fabula.cli.screen import spent
 from fabula.cli.starting import opened
@@ -27,7 +28,11 @@ EMBEDDING = (
 )
 
 
-@click.command("reembed")
+@click.command(
+    "reembed",
+    cls=Command,
+    examples=("reembed --collection trial --embedding-model text-embedding-3-small",),
+)
 @settings_flags(*GRAPH, *EMBEDDING)
 def command(settings: Settings) -> None:
     """Give every passage of the collection an embedding of --embedding-model.

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import click
 
+from fabula.cli.help import Command
 from fabula.cli.options import GRAPH, settings_flags
-from fabula.cli.starting import opened
+from fabula.cli.starting import meant, opened
 from fabula.settings import Settings
 
 
-@click.command("remove")
+@click.command(
+    "remove",
+    cls=Command,
+    examples=(
+        "remove book.epub",
+        'remove "A Christmas Carol" --yes',
+        "remove --all --collection trial",
+    ),
+)
 @click.argument("documents", nargs=-1)
 @click.option("--all", "everything", is_flag=True, help="all documents of the collection")
 @click.option("--yes", is_flag=True, help="don't ask")
@@ -18,7 +27,8 @@ def command(documents: tuple[str, ...], everything: bool, yes: bool, settings: S
     """Remove DOCUMENTS (ids, titles or files) of the collection, each with all its passages."""
     if bool(documents) == everything:
         raise click.UsageError("Name the documents to remove, or give --all.")
-    with opened(settings) as fabula:
+    # All of a collection goes only where it is named, or is the usual one.
+    with (opened if everything else meant)(settings) as fabula:
         if everything:
             documents = tuple(entry.id for entry in fabula.documents())
         if everything and documents and not yes:

@@ -8,10 +8,11 @@ from typing import Any
 
 import click
 
+from fabula.cli.help import Command
 from fabula.cli.list import Stale, entry_json
 from fabula.cli.options import GRAPH, settings_flags
 from fabula.cli.screen import console, counted, outline, print_json, spent
-from fabula.cli.starting import opened
+from fabula.cli.starting import meant
 from fabula.cli.watching import RETRY
 from fabula.graph import TEXT, Gap, Record
 from fabula.graph.method import graphs
@@ -24,7 +25,11 @@ MOST_GAPS = 5
 """Gaps of a graph that are told one by one; --json has all."""
 
 
-@click.command("show")
+@click.command(
+    "show",
+    cls=Command,
+    examples=('show "A Christmas Carol"',),
+)
 @click.argument("document")
 @click.option("--json", "as_json", is_flag=True, help="print JSON")
 @settings_flags(*GRAPH)
@@ -34,7 +39,7 @@ def command(document: str, as_json: bool, settings: Settings) -> None:
     And for each of its graphs what that was made from, what it cost, what the model did not give of
     it, and what would be otherwise with the settings in force.
     """
-    with opened(settings) as fabula:
+    with meant(settings) as fabula:
         entry = fabula.document(document)
         layers = fabula.layers(entry.id)
         stale = fabula.stale(entry)

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+import click
+
 from fabula.connect import private_server
 from fabula.server import IDLE, Address, Progress, Report
 
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from fabula.app import Fabula
+    from fabula.collection import Collection
     from fabula.settings import Settings
 
 PAUSE = 5.0
@@ -27,6 +30,19 @@ def opened(settings: Settings) -> Iterator[Fabula]:
 
     with shown() as report, Fabula(settings, report=report) as fabula:
         yield fabula
+
+
+@contextmanager
+def meant(settings: Settings) -> Iterator[Collection]:
+    """The collection to look at, which is named on standard error where nobody named it."""
+    with opened(settings) as fabula:
+        collection = fabula.app.meant()
+        if collection.name != fabula.name:
+            click.echo(
+                f"In collection {collection.name}, as {fabula.name} is empty and none was named.",
+                err=True,
+            )
+        yield collection
 
 
 def started(settings: Settings) -> Address:

@@ -17,7 +17,7 @@ import httpx2
 import openai
 import tenacity
 
-from fabula.errors import BadReply, ModelError
+from fabula.errors import BadReply, ModelError, TextRefused
 from fabula.providers.address import checked_key, checked_url, shown_url
 from fabula.providers.border import (
     BYTES_A_TEXT,
@@ -418,9 +418,10 @@ class Endpoint:
         message = self._border.text(trouble.explained(self.url, role))
         has_answered = role.model in self._answered
         if not trouble.passing:
+            if trouble.filtered or trouble.too_long:
+                return TextRefused(message)
             # Where the model has answered, what is refused now is this one text.
-            about_text = trouble.too_long or trouble.about_request(role.model)
-            own = trouble.filtered or (has_answered and about_text)
+            own = has_answered and trouble.about_request(role.model)
             return (BadReply if own else ModelError)(message)
         if after is not None and after > LONGEST_WAIT:
             wait = f"It asks to wait {after / 60:.0f} minutes: try again then."

@@ -179,15 +179,35 @@ def free_ports(count: int) -> list[int]:
 
 
 def end(pid: int, patience: float) -> bool:
-    """Asks process `pid` to stop and waits; False when it had to be killed after `patience` s."""
+    """Asks process `pid` to stop and waits; False when it had to be killed after `patience` s.
+
+    Raises ServerError where even that does not end it.
+    """
     try:
         process = psutil.Process(pid)
         process.terminate()
-        process.wait(patience)
+        if _ends(process, patience):
+            return True
+        process.kill()
     except psutil.NoSuchProcess:
         return True
-    except psutil.TimeoutExpired:
-        process.kill()
-        process.wait(patience)
-        return False
-    return True
+    if not _ends(process, patience):
+        raise ServerError(
+            f"Process {pid} does not end, not even killed, as one does that waits for a disk. "
+            "Run the command again when the disk answers."
+        )
+    return False
+
+
+def _ends(process: psutil.Process, patience: float) -> bool:
+    """Whether it ends within `patience` s. One that nobody asks how it ended has ended."""
+    until = time.monotonic() + patience
+    while (left := until - time.monotonic()) > 0:
+        try:
+            process.wait(min(left, 1.0))
+            return True
+        except psutil.TimeoutExpired:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                if process.status() == psutil.STATUS_ZOMBIE:
+                    return True
+    return False

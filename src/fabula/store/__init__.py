@@ -158,6 +158,11 @@ class Store:
         [row] = self.rows("core/count_documents", collection=collection)
         return row["documents"], row["all"]
 
+    def latest(self) -> str:
+        """The collection whose document was written last; '' where there is no document."""
+        rows = self.rows("core/find_latest")
+        return str(rows[0]["collection"]) if rows else ""
+
     def passages(self) -> int:
         """How many passages all collections have together."""
         [row] = self.rows("core/count_checked", collection="", document="")

@@ -34,6 +34,7 @@ WORD = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,99}")
 """What a label or a type may be; it is closed lists that say which they are."""
 LINES = ("title", "source", "section", "name")
 """Properties that are indexed, or may be, and hold more than a name."""
+CHANGED = "The document was changed while it was read: run the command again."
 
 Item = TypeVar("Item")
 
@@ -305,7 +306,7 @@ def read_part(store: Store, owner: Owner, *, embeddings: bool = False) -> Part:
         after = rows[-1]["id"] if rows else ""
     moved = space and (now := store.space(owner.collection)) and now.slot != space.slot
     if moved or store.record(owner) != before:
-        raise Changed("The document was changed while it was read: run the command again.")
+        raise Changed(CHANGED)
     return Part(owner, tuple(nodes), tuple(edges), before)
 
 
@@ -315,6 +316,9 @@ def _node(row: Mapping[str, Any]) -> Node:
     kept = {
         name: value for name, value in properties.items() if name not in own and value is not None
     }
-    [label] = [one for one in row["labels"] if one.lower() == properties["kind"]]
+    label = next((one for one in row["labels"] if one.lower() == properties["kind"]), None)
+    if label is None:
+        # The switch took its labels after the statement had found it by one of them.
+        raise Changed(CHANGED)
     vector = None if row["embedding"] is None else unwired(row["embedding"])
     return Node(row["id"], label, kept, tuple(properties["sources"]), vector)
