@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         "ingest book.epub",
         "ingest novels/ --dry-run",
         "ingest novels/ --max-calls 5000",
+        "ingest - --name tale.md < tale.md",
         "ingest --retry",
     ),
 )
