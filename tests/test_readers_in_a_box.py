@@ -22,8 +22,12 @@ from hypothesis import strategies as st
 from fabula.errors import LoadError
 from fabula.load import box, load
 from fabula.load.encoding import decode
+from test_load_docx import docx, paragraph
 from test_load_epub import epub
+from test_load_odt import odt
 from test_load_pdf import pdf
+from test_load_rtf import rtf
+from test_load_xml import fb2, tei
 
 LIMIT = 64_000_000
 SENTENCE = "The keeper lit the lamp at six. He told nobody why. "
@@ -282,6 +286,11 @@ SEEDS = {
     ).encode(),
     ".epub": epub({"a.xhtml": f"<h1>One</h1><p>{SENTENCE}</p>", "b.xhtml": f"<p>{SENTENCE}</p>"}),
     ".pdf": pdf([["Chapter 1", SENTENCE], [SENTENCE, "The end."]]),
+    ".docx": docx(paragraph("One", "H1") + paragraph(SENTENCE)),
+    ".odt": odt(f"<text:h>One</text:h><text:p>{SENTENCE}</text:p>"),
+    ".rtf": rtf(rf"\pard\outlinelevel0 One\par\pard {SENTENCE}{{\footnote a\par b}}\line \'f3\par"),
+    ".tei": tei(f"<div><head>One</head><sp><speaker>A</speaker><l>{SENTENCE}</l></sp></div>"),
+    ".fb2": fb2(f"<section><title><p>One</p></title><p>{SENTENCE}</p></section>"),
 }
 PIECES = (
     *(
@@ -306,6 +315,17 @@ PIECES = (
         b"\r",
         b"%PDF-",
         b"PK\x03\x04",
+    ),
+    *(
+        b"{\\footnote ",
+        b"{\\*",
+        b"}",
+        b"\\u-1 ?",
+        b"\\'b3",
+        b"\\bin9 ",
+        b"<title>",
+        b"<note>",
+        b"</p>",
     ),
     *(b"endobj", b" 0 R", b"<<", b">>", b"[", b"/Kids", b"/Length 99999999", b"-1", b"1e999"),
 )

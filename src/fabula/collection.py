@@ -29,7 +29,7 @@ from fabula.retrieve.modes import Tools, mode
 from fabula.retrieve.path import Path as Steps
 from fabula.search import Query, make_tools, search
 from fabula.settings import Settings
-from fabula.sources import sources
+from fabula.sources import Sources, sources
 from fabula.store import Source as Stretch
 from fabula.store import Store
 from fabula.store.checks import Findings, check
@@ -77,9 +77,13 @@ class Collection:
         graphs: Sequence[str] | None = None,
         rebuild: bool = False,
         strict: bool = False,
+        name: str = "",
         listener: Listener | None = None,
     ) -> list[Outcome]:
-        """Files, and all readable files in folders, as documents of this collection.
+        """Files, and all readable files in folders and zips, as documents of this collection.
+
+        A path may also be the `https://` address of a document, unless the setting `fetch` is off,
+        or `-`, standard input, which is known by `name` and otherwise as 'standard input'.
 
         `graphs` are built of each, the settings' ones if none are named, and those that a document
         has already are brought up to date. What is there already, made from the same, is left as
@@ -88,10 +92,12 @@ class Collection:
         give, as its replies stay malformed or are withheld, is a gap, and asked for again by the
         next ingest; with `strict`, and beyond a tenth, the document fails. Files that can't be read
         are failed outcomes; the rest goes on. One outcome a file, in order, however often it is
-        named. Raises SettingsError, ServerError, StoreError and ModelError, which end the run.
+        named, and after them one for each file in a folder or a zip that no reader knows, which is
+        skipped. Raises SettingsError, ServerError, StoreError and ModelError, which end the run.
         """
-        found = sources(paths, self.name, self.settings.max_file_mb)
-        return self._run(graphs, listener, rebuild, strict).all(found)
+        found = self._sources(paths, name)
+        made = self._run(graphs, listener, rebuild, strict).all(found.read)
+        return made + [Outcome(one, "skipped") for one in found.skipped]
 
     def retry(
         self, *, strict: bool = False, dry: bool = False, listener: Listener | None = None
@@ -105,15 +111,20 @@ class Collection:
         return self._run([], listener, strict=strict, dry=dry).retry(lacking)
 
     def expect(
-        self, *paths: str | Path, graphs: Sequence[str] | None = None, rebuild: bool = False
+        self,
+        *paths: str | Path,
+        graphs: Sequence[str] | None = None,
+        rebuild: bool = False,
+        name: str = "",
     ) -> list[Outcome]:
         """What `ingest` would do and ask of models: nothing is written, and no model is asked.
 
         Counted by the build itself over stand-ins, which write as much as models did into
         documents made in the same way; of what an endpoint answers, nothing is known before.
         """
-        found = sources(paths, self.name, self.settings.max_file_mb)
-        return self._run(graphs, None, rebuild, dry=True).all(found)
+        found = self._sources(paths, name)
+        expected = self._run(graphs, None, rebuild, dry=True).all(found.read)
+        return expected + [Outcome(one, "skipped") for one in found.skipped]
 
     def ingest_text(
         self, text: str, *, source: str, title: str = "", author: str = "", language: str = ""
@@ -309,6 +320,10 @@ class Collection:
         return self.stream(question, **given).answer
 
     # Inside
+
+    def _sources(self, paths: Sequence[str | Path], name: str) -> Sources:
+        settings = self.settings
+        return sources(paths, self.name, settings.max_file_mb, name=name, fetch=settings.fetch)
 
     def _query(self, question: str | Query, given: dict[str, Any]) -> Query:
         if isinstance(question, str):

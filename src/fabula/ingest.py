@@ -51,7 +51,7 @@ from fabula.store.turns import Turn, turn
 from fabula.text.chunk import split
 
 LOG = logging.getLogger("fabula")
-Status = Literal["added", "replaced", "unchanged", "failed"]
+Status = Literal["added", "replaced", "unchanged", "failed", "skipped"]
 Make = Callable[[Job, Meter, Progress], "Outcome"]
 EMBED = 0
 """The priority of chunks' embeddings: all else depends on them."""
@@ -75,7 +75,7 @@ class Outcome:
 
     `counts` are the nodes that were made, by kind; `notes` is what is worth saying of them; `gaps`
     are the pieces that no model gave. `document` and `title` are empty and `error` is set where it
-    failed.
+    failed; a file in a folder or a zip that no reader knows is `skipped`, which is no error.
     """
 
     source: str

@@ -6,6 +6,8 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
+from fabula.speakers import ends_speaker
+
 _LONGEST = 400
 """Characters; a longer sentence is cut where another seems to begin inside it."""
 _PIECE = 20_000
@@ -104,8 +106,10 @@ def _ends(pattern: re.Pattern[str], text: str, start: int, end: int) -> list[int
 
 
 def _within(text: str, place: int) -> bool:
-    """Whether `place` is no boundary: within a character, or after a title or an initial."""
-    if _splits(text, place):
+    """Whether `place` is no boundary: within a character, after a title, an initial or the name of
+    who speaks in a play.
+    """
+    if _splits(text, place) or ends_speaker(text, place):
         return True
     before = _SHORT_WORD.search(text, max(0, place - 12), place)
     word = before[1] if before else ""

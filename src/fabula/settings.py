@@ -121,6 +121,7 @@ class Settings(BaseModel):
 
     # Loading
     max_file_mb: int = Field(64, ge=1, description="larger files are reported, not read")
+    fetch: bool = Field(True, description="fetch documents that are named by https addresses")
 
     # The text and its graphs
     graphs: tuple[str, ...] = Field(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 from rich.table import Table
 
-from fabula.cli.screen import console, counted
+from fabula.cli.screen import console, counted, show_skipped
 from fabula.model import Usage, sum_usage
 from fabula.prices import price, read_prices
 from fabula.settings import Settings
@@ -29,8 +29,11 @@ def show_expected(outcomes: Sequence[Outcome], settings: Settings) -> None:
         if one.error:
             click.echo(f"failed  {one.error}")
             continue
+        if one.status == "skipped":
+            continue
         chunks = f", {counted(one.counts['chunk'], 'chunk')}" if "chunk" in one.counts else ""
         click.echo(f"{PurePath(one.source).name}: {WOULD[one.status]}{chunks}")
+    show_skipped([one.source for one in outcomes if one.status == "skipped"])
     if steps := sum_usage(one.steps for one in outcomes):
         _show_steps(steps, settings)
     else:

@@ -10,7 +10,7 @@ import click
 from fabula.cli.expected import show_expected
 from fabula.cli.help import Command
 from fabula.cli.options import BUILDING, GRAPH, settings_flags
-from fabula.cli.screen import counted, notice_offline, spent
+from fabula.cli.screen import counted, notice_offline, show_skipped, spent
 from fabula.cli.starting import opened
 from fabula.cli.watching import Watching
 from fabula.model import Usage
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         "ingest book.epub",
         "ingest novels/ --dry-run",
         "ingest novels/ --max-calls 5000",
+        "ingest - --name tale.md < tale.md",
         "ingest --retry",
     ),
 )
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 @click.option("--rebuild", is_flag=True, help="make all anew, as at a first ingest")
 @click.option("--retry", is_flag=True, help="without PATHS: ask again for the collection's gaps")
 @click.option("--strict", is_flag=True, help="a document with a gap fails")
+@click.option("--name", default="", help="what standard input is known by, as tale.md")
 @click.option("--dry-run", is_flag=True, help="only say what it would ask and cost")
 @settings_flags(*GRAPH, *BUILDING)
 def command(
@@ -42,10 +44,15 @@ def command(
     rebuild: bool,
     retry: bool,
     strict: bool,
+    name: str,
     dry_run: bool,
     settings: Settings,
 ) -> None:
-    """Make graphs of PATHS: text, Markdown, HTML, EPUB and PDF files, or folders of them.
+    """Make graphs of PATHS: files, folders and zips of them, an https address, or - for standard
+    input.
+
+    Text, Markdown, HTML, EPUB, PDF, DOCX, ODT, RTF, FB2 and TEI are read. What else a folder holds
+    is named, and left alone.
 
     What is in the graph already, and has not changed, is left as it is; a changed file takes the
     place of the old one, and only what changed in it is asked for. A file that can't be read is
@@ -66,12 +73,12 @@ def command(
         return
     if dry_run:
         with opened(settings) as fabula:
-            show_expected(fabula.expect(*paths, rebuild=rebuild), settings)
+            show_expected(fabula.expect(*paths, rebuild=rebuild, name=name), settings)
         return
     make_graphs(
         settings,
         lambda fabula, listener: fabula.ingest(
-            *paths, rebuild=rebuild, strict=strict, listener=listener
+            *paths, rebuild=rebuild, strict=strict, name=name, listener=listener
         ),
     )
 
@@ -103,6 +110,7 @@ def make_graphs(
             outcomes = make(fabula, listener)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(_how_to_go_on(listener.so_far(), settings)) from None
+    show_skipped([one.source for one in outcomes if one.status == "skipped"])
     click.echo(_in_all(outcomes, nothing))
     if any(outcome.error for outcome in outcomes):
         raise click.exceptions.Exit(1)
@@ -116,7 +124,7 @@ def _how_to_go_on(so_far: str, settings: Settings) -> str:
 def _in_all(outcomes: Sequence[Outcome], nothing: str) -> str:
     counts = [
         f"{number} {status}"
-        for status in ("added", "replaced", "unchanged", "failed")
+        for status in ("added", "replaced", "unchanged", "failed", "skipped")
         if (number := sum(outcome.status == status for outcome in outcomes))
     ]
     if gaps := sum(len(outcome.gaps) for outcome in outcomes):

@@ -50,7 +50,7 @@ WRITING = (
     *ASPECTS,
 )
 """What graphs are built with, of texts that are there."""
-BUILDING = (*WRITING, "max_file_mb", "graphs", "chunk_tokens")
+BUILDING = (*WRITING, "max_file_mb", "fetch", "graphs", "chunk_tokens")
 RANKING = (
     "mode",
     "top_k",
@@ -78,7 +78,7 @@ GROUPS = {
         "answer_temperature",
         "answer_tokens",
     ),
-    "Method": ("graphs", "chunk_tokens", "max_file_mb", *ASPECTS),
+    "Method": ("graphs", "chunk_tokens", "max_file_mb", "fetch", *ASPECTS),
     "Ways to ask": (*RANKING, "context_tokens"),
     "Neo4j": tuple(name for name in (*GRAPH, "dumps") if name not in ("collection", "preset")),
 }

@@ -6,6 +6,7 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import PurePath
 from typing import Any
 
 import click
@@ -17,6 +18,8 @@ from fabula.graph import Gap
 from fabula.model import Entry, Hit, Layer, Usage
 from fabula.settings import Settings
 
+MOST_NAMED = 10
+"""Files that a line names."""
 WIDE = 10_000
 """A pipe has no width: its lines are never broken."""
 
@@ -62,6 +65,19 @@ def lacking(gaps: Sequence[Gap]) -> str:
     steps = Counter(gap.step for gap in gaps)
     told = " and ".join(f"{number:,} in {step}" for step, number in sorted(steps.items()))
     return f"{counted(len(gaps), 'gap')}, {told}, as {gaps[0].why.rstrip('.')}"
+
+
+def show_skipped(names: Sequence[str]) -> None:
+    """The files that no reader knows: how many, of which kinds, and the first by name."""
+    if not names:
+        return
+    kinds = Counter(PurePath(name).suffix.lower() or "without a suffix" for name in names)
+    by_kind = ", ".join(f"{number:,} {kind}" for kind, number in kinds.most_common(MOST_NAMED))
+    more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
+    click.echo(
+        f"skipped    {counted(len(names), 'file')} of kinds that Fabula doesn't read ({by_kind}): "
+        f"{', '.join(names[:MOST_NAMED])}{more}"
+    )
 
 
 def spent(usage: Usage) -> str:

@@ -1,69 +1,115 @@
-"""Files into documents: one reader a format, chosen by the file's suffix."""
+"""Files into documents: one reader a format, chosen by the file's suffix, else by its content."""
 
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
-from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, NamedTuple
 
 from fabula.errors import LoadError
-from fabula.load import box
+from fabula.load import box, zipped
 from fabula.load.draft import document
+from fabula.load.files import is_folder, printable, read_file, too_large, within
+from fabula.load.formats import format_of, recognise
 from fabula.load.readers import PLAIN, READERS
 from fabula.load.text import plain
 
 if TYPE_CHECKING:
     from fabula.model import Document
 
-__all__ = ["SUFFIXES", "find_files", "load", "printable", "read_text"]
+__all__ = [
+    "SUFFIXES",
+    "Found",
+    "find",
+    "find_files",
+    "find_in_zip",
+    "in_zip",
+    "is_zip",
+    "known",
+    "load",
+    "load_content",
+    "load_from_zip",
+    "printable",
+    "read_text",
+    "source_of",
+    "too_large",
+]
 
 SUFFIXES = tuple(READERS)
-"""What can be read."""
+"""What can be read as a document."""
 
-_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
-"""What a terminal obeys: line ends, escapes, and turns of the writing's direction."""
 _UNPACKED = 4
 """A compressed book may unpack to this many times the largest file."""
 _READ_HERE = 1_000_000
 """Plain text of so many bytes needs no box: whatever is in it, it is read within seconds."""
 
 
-def find_files(paths: Iterable[Path]) -> list[Path]:
-    """Files as given, then what can be read in the folders given, in sorted order; none twice.
+class Found(NamedTuple):
+    """Files that can be read, zips of books among them, and those that lie beside them."""
+
+    files: list[Path]
+    others: list[Path]
+
+
+def find(paths: Iterable[Path]) -> Found:
+    """Files as given, then what is in the folders given, in sorted order; none twice.
 
     Hidden files and folders are skipped. LoadError for a path that isn't there.
     """
-    found: dict[Path, None] = {}
+    files: dict[Path, None] = {}
+    others: dict[Path, None] = {}
     for path in paths:
-        for file in _within(path) if _is_folder(path) else [path]:
-            found.setdefault(file)
-    return list(found)
+        if not is_folder(path):
+            files.setdefault(path)
+            continue
+        for file in within(path):
+            (files if _is_readable(file) else others).setdefault(file)
+    return Found(list(files), list(others))
+
+
+def find_files(paths: Iterable[Path]) -> list[Path]:
+    """The files of `find` that can be read."""
+    return find(paths).files
+
+
+def find_in_zip(path: Path) -> tuple[list[str], list[str]]:
+    """The books in a zip, by their names in it, and what else it holds.
+
+    LoadError if it is broken, holds no books, or would unpack to too much.
+    """
+    names = zipped.files(path, printable(path))
+    books = [name for name in names if _is_book(name)]
+    if not books:
+        raise LoadError(f"{printable(path)} holds no file that Fabula reads: {known()}.")
+    return books, [name for name in names if not _is_book(name)]
+
+
+def known() -> str:
+    """What can be read, for a message."""
+    return ", ".join((*SUFFIXES, zipped.SUFFIX))
 
 
 def load(path: Path, collection: str, max_bytes: int) -> Document:
     """The document in a file; LoadError, naming the file, if it can't become one."""
     name = printable(path)
-    suffix = path.suffix.lower()
-    if suffix not in READERS:
-        known = ", ".join(SUFFIXES)
-        raise LoadError(f"{name} has no suffix that can be read; {known} can.")
-    data = _content(path, name, max_bytes)
-    unpacked = _UNPACKED * max_bytes
-    if suffix in PLAIN and len(data) <= _READ_HERE:
-        draft = READERS[suffix](data, name, unpacked)
-    else:
-        draft = box.read(data, suffix, name, max_bytes, unpacked)
-    return document(draft, printable(os.path.realpath(path)), collection)
+    suffix = format_of(name)
+    data = read_file(path, name, max_bytes)
+    return _read(data, suffix, name, source_of(path), collection, max_bytes)
 
 
-def printable(path: str | Path) -> str:
-    r"""A path as text of one line: bytes that are no UTF-8 become \xff, and a newline \n."""
-    name = os.fsencode(path).decode("utf-8", "backslashreplace")
-    return _CONTROL.sub(lambda found: ascii(found[0])[1:-1], name)
+def load_from_zip(path: Path, book: str, collection: str, max_bytes: int) -> Document:
+    """The document in a file of a zip; LoadError, naming both, if it can't become one."""
+    name = in_zip(printable(path), book)
+    suffix = format_of(name)
+    data = zipped.unpack(path, book, name, max_bytes)
+    return _read(data, suffix, name, in_zip(source_of(path), book), collection, max_bytes)
+
+
+def load_content(data: bytes, source: str, collection: str, max_bytes: int) -> Document:
+    """The document in a file's content, whose format is recognised; LoadError if it is none."""
+    return _read(data, recognise(data, source), source, source, collection, max_bytes)
 
 
 def read_text(
@@ -89,47 +135,37 @@ def read_text(
     return document(given, source, collection)
 
 
-def _is_folder(path: Path) -> bool:
-    try:
-        if not path.exists():
-            raise LoadError(
-                f"{printable(path)} doesn't exist: check the spelling and the folder you are in."
-            )
-        return path.is_dir()
-    except OSError as error:
-        raise LoadError(f"{printable(path)} can't be reached: {error.strerror}.") from error
+def source_of(path: Path) -> str:
+    """What a file's document is known by: where the file really is."""
+    return printable(os.path.realpath(path))
 
 
-def _within(folder: Path) -> Iterator[Path]:
-    """Files below a folder whose suffix is known, each folder's before its subfolders'."""
-    for place, folders, files in os.walk(folder, onerror=partial(_unreadable, folder)):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in sorted(files):
-            if not name.startswith(".") and Path(name).suffix.lower() in READERS:
-                yield Path(place, name)
+def in_zip(place: str, book: str) -> str:
+    """A file in a zip, as `books.zip/novel.epub`."""
+    return f"{place}/{printable(book)}"
 
 
-def _unreadable(folder: Path, error: OSError) -> None:
-    place = printable(error.filename or folder)
-    raise LoadError(f"{place} can't be searched: {error.strerror}.") from error
+def _read(
+    data: bytes, suffix: str, name: str, source: str, collection: str, max_bytes: int
+) -> Document:
+    unpacked = _UNPACKED * max_bytes
+    if suffix in PLAIN and len(data) <= _READ_HERE:
+        draft = READERS[suffix](data, name, unpacked)
+    else:
+        draft = box.read(data, suffix, name, max_bytes, unpacked)
+    return document(draft, source, collection)
 
 
-def _content(path: Path, name: str, max_bytes: int) -> bytes:
-    try:
-        if path.is_dir():
-            raise LoadError(f"{name} is a folder: give its files, or ingest the whole folder.")
-        if not path.is_file():
-            reason = "is not an ordinary file" if path.exists() else "doesn't exist"
-            raise LoadError(f"{name} {reason}: give a file with text in it.")
-        with path.open("rb") as file:
-            data = file.read(max_bytes + 1)
-            size = max(len(data), os.fstat(file.fileno()).st_size)
-    except OSError as error:
-        hint = "" if error.strerror is None else f": {error.strerror.lower()}"
-        raise LoadError(f"{name} can't be read{hint}; check the file's permissions.") from error
-    if size > max_bytes:
-        raise LoadError(
-            f"{name} has {size / 1e6:,.1f} MB and the limit is {max_bytes / 1e6:,.1f} MB: "
-            "split it, or raise max_file_mb (FABULA_MAX_FILE_MB)."
-        )
-    return data
+def is_zip(file: Path) -> bool:
+    """Whether a file is named as a zip."""
+    return file.suffix.lower() == zipped.SUFFIX
+
+
+def _is_readable(file: Path) -> bool:
+    return file.suffix.lower() in READERS or is_zip(file)
+
+
+def _is_book(name: str) -> bool:
+    """Whether a file in a zip can be read; a path that leads out of it would be no name for one."""
+    path = PurePath(name)
+    return path.suffix.lower() in READERS and ".." not in path.parts and not path.is_absolute()

@@ -13,6 +13,7 @@ from fabula.errors import LoadError
 from fabula.ids import document_id
 from fabula.load import languages
 from fabula.load.clean import one_line
+from fabula.load.plays import join_speakers
 from fabula.names import LONGEST_LINE, problem, quoted
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def document(draft: Draft, source: str, collection: str) -> Document:
     # It brings numpy, which a reader in its box has no need of.
     from fabula.model import Document
 
-    text, sections = _assemble(draft.blocks)
+    text, sections = _assemble(join_speakers(draft.blocks))
     if wrong := problem(source, LONGEST_LINE):
         raise LoadError(f"The source {quoted(source)} {wrong}: give it another name.")
     if not any(map(str.isalnum, text)):

@@ -20,7 +20,7 @@ _MARKS = (
 )
 _MAGIC = (
     (b"%PDF-", "a PDF: name it .pdf"),
-    (b"PK\x03\x04", "a zip archive: name it .epub if it is a book, or unpack it"),
+    (b"PK\x03\x04", "a zip archive: name it .epub, .docx, .odt or .zip, as what it is"),
     (b"\x89PNG", "an image"),
     (b"\xff\xd8\xff", "an image"),
     (b"GIF8", "an image"),
@@ -29,8 +29,8 @@ _MAGIC = (
     (b"Rar!", "compressed: unpack it"),
     (b"\x7fELF", "a program"),
     (b"MZ\x90", "a program"),
-    (b"\xd0\xcf\x11\xe0", "an old Office document: save it as text or PDF"),
-    (b"{\\rtf", "an RTF document: save it as text or PDF"),
+    (b"\xd0\xcf\x11\xe0", "an old Office document: save it as .docx"),
+    (b"{\\rtf", "an RTF document: name it .rtf"),
 )
 _DECLARED = (
     rb"<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([\w.:-]+)",

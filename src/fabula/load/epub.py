@@ -5,73 +5,28 @@ from __future__ import annotations
 import io
 import posixpath
 import re
-import zipfile
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 from urllib.parse import unquote, urldefrag
-from xml.etree import ElementTree
 
 from fabula.errors import LoadError
 from fabula.load import gutenberg, html
+from fabula.load.archive import Archive
 from fabula.load.clean import one_line
 from fabula.load.draft import Block, Draft
 from fabula.load.encoding import decode
 from fabula.load.headings import confirm
+from fabula.load.markup import elements
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
 
 _CONTAINER = "META-INF/container.xml"
 _RIGHTS = ("META-INF/rights.xml", "META-INF/license.lcpl", "META-INF/sinf.xml")
 _ENCRYPTION = "META-INF/encryption.xml"
 _FONTS_ONLY = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC")
 _PAGES = ("application/xhtml+xml", "text/html", "application/xml", "text/xml", "")
-_UNPACKED = 50
-"""A book may unpack to this many times its size, and a small one to `_ANY_BOOK` bytes more: the
-pages of real ones do to some five times, and those of a bomb to a thousand."""
-_ANY_BOOK = 10_000_000
-_BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError, OSError)
-
-
-@dataclass(slots=True)
-class _Archive:
-    """The zip, read within a budget of bytes that guards against bombs."""
-
-    zip: zipfile.ZipFile
-    source: str
-    budget: int
-    names: frozenset[str] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.names = frozenset(self.zip.namelist())
-
-    def read(self, name: str) -> bytes:
-        """An entry's content; LoadError if it's missing, broken, locked or too much."""
-        try:
-            with self.zip.open(name) as entry:
-                data = entry.read(self.budget + 1)
-        except KeyError as error:
-            raise LoadError(f"{self.source} is a broken EPUB: it lacks {name}.") from error
-        except RuntimeError as error:  # What zipfile raises for an entry with a password.
-            raise LoadError(f"{self.source} is locked by a password: remove it first.") from error
-        except _BROKEN as error:
-            raise LoadError(f"{self.source} is a broken EPUB: {name}: {error}.") from error
-        self.budget -= len(data)
-        if self.budget < 0:
-            raise LoadError(
-                f"{self.source} unpacks to more than the limit allows: it is no ordinary book. "
-                "If it is one, save it as plain text."
-            )
-        return data
-
-    def tree(self, name: str) -> ElementTree.Element:
-        """An entry parsed as XML; one that defines entities is refused."""
-        data = self.read(name)
-        # Without the zeros, as it may be in UTF-16.
-        if b"<!ENTITY" in data.replace(b"\0", b""):
-            raise LoadError(f"{self.source} is a broken EPUB: {name} defines XML entities.")
-        try:
-            return ElementTree.fromstring(data)
-        except (ElementTree.ParseError, ValueError, LookupError) as error:
-            raise LoadError(f"{self.source} is a broken EPUB: {name}: {error}.") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,34 +42,29 @@ def read(data: bytes, source: str, limit: int) -> Draft:
     """An EPUB's content. LoadError, naming `source`, if it is broken, protected, or would unpack
     to more than `limit` bytes, or to more than any book of its size.
     """
-    try:
-        zipped = zipfile.ZipFile(io.BytesIO(data))
-    except _BROKEN as error:
-        raise LoadError(f"{source} is no EPUB, or a broken one: {error}.") from error
-    with zipped:
-        archive = _Archive(zipped, source, min(limit, _ANY_BOOK + _UNPACKED * len(data)))
-        _refuse_protected(archive)
-        return _book(archive)
+    archive = Archive(io.BytesIO(data), source, limit, "EPUB")
+    _refuse_protected(archive)
+    return _book(archive)
 
 
-def _refuse_protected(archive: _Archive) -> None:
-    locked = any(name in archive.names for name in _RIGHTS)
-    if not locked and _ENCRYPTION in archive.names:
-        methods = _all(archive.tree(_ENCRYPTION), "EncryptedData")
+def _refuse_protected(archive: Archive) -> None:
+    locked = any(name in archive.sizes for name in _RIGHTS)
+    if not locked and _ENCRYPTION in archive.sizes:
+        methods = elements(archive.tree(_ENCRYPTION), "EncryptedData")
         algorithms = [
             method.get("Algorithm", "")
             for data in methods
-            for method in _all(data, "EncryptionMethod")
+            for method in elements(data, "EncryptionMethod")
         ]
         locked = any(not one.startswith(_FONTS_ONLY) for one in algorithms)
     if locked:
         raise LoadError(f"{archive.source} is protected by DRM: give a copy without it.")
 
 
-def _book(archive: _Archive) -> Draft:
-    place = next(_all(archive.tree(_CONTAINER), "rootfile"), None)
+def _book(archive: Archive) -> Draft:
+    place = next(elements(archive.tree(_CONTAINER), "rootfile"), None)
     if place is None or not place.get("full-path"):
-        raise LoadError(f"{archive.source} is a broken EPUB: its container names no package.")
+        raise archive.broken("its container names no package")
     opf = place.get("full-path", "")
     package = archive.tree(opf)
     items = {
@@ -123,14 +73,14 @@ def _book(archive: _Archive) -> Draft:
             item.get("media-type", ""),
             item.get("properties", ""),
         )
-        for item in _all(package, "item")
+        for item in elements(package, "item")
     }
-    spine = [items.get(ref.get("idref", "")) for ref in _all(package, "itemref")]
+    spine = [items.get(ref.get("idref", "")) for ref in elements(package, "itemref")]
     # A page comes once, however often the spine names it: the format has it so.
     found = {item.name: item for item in spine if item}.values()
     pages = [item for item in found if item.media in _PAGES and not _is_nav(item)]
     if not pages:
-        raise LoadError(f"{archive.source} is a broken EPUB: its spine is empty.")
+        raise archive.broken("its spine is empty")
     labels = _labels(archive, list(items.values()))
     title, writer = gutenberg.named(_fact(package, "title"))
     blocks = tuple(_blocks(archive, pages, labels))
@@ -142,9 +92,7 @@ def _book(archive: _Archive) -> Draft:
     )
 
 
-def _blocks(
-    archive: _Archive, pages: Sequence[_Item], labels: Mapping[str, str]
-) -> Iterator[Block]:
+def _blocks(archive: Archive, pages: Sequence[_Item], labels: Mapping[str, str]) -> Iterator[Block]:
     """Every page's blocks; one without a heading has that of the table of contents."""
     for item in pages:
         text = decode(archive.read(item.name), f"{archive.source}: {item.name}")
@@ -159,25 +107,25 @@ def _blocks(
         yield from blocks
 
 
-def _labels(archive: _Archive, items: Sequence[_Item]) -> dict[str, str]:
+def _labels(archive: Archive, items: Sequence[_Item]) -> dict[str, str]:
     """What the table of contents (EPUB 3's, else EPUB 2's) calls each file, by its place."""
     labels: dict[str, str] = {}
     for item in items:
-        if item.name not in archive.names:
+        if item.name not in archive.sizes:
             continue
         if _is_nav(item):
             for name, label in _nav_links(archive, item.name):
                 labels.setdefault(name, label)
         elif item.media == "application/x-dtbncx+xml":
-            for point in _all(archive.tree(item.name), "navPoint"):
-                content = next(_all(point, "content"), None)
-                label = one_line("".join(next(_all(point, "text"), point).itertext()))
+            for point in elements(archive.tree(item.name), "navPoint"):
+                content = next(elements(point, "content"), None)
+                label = one_line("".join(next(elements(point, "text"), point).itertext()))
                 if content is not None and label:
                     labels.setdefault(_resolved(item.name, content.get("src", "")), label)
     return labels
 
 
-def _nav_links(archive: _Archive, name: str) -> Iterator[tuple[str, str]]:
+def _nav_links(archive: Archive, name: str) -> Iterator[tuple[str, str]]:
     text = decode(archive.read(name), f"{archive.source}: {name}")
     for link in re.finditer(r"<a\b([^<>]*)>([^<]*)<", text):
         place = re.search(r"\bhref\s*=\s*[\"']([^\"']*)[\"']", link[1])
@@ -196,11 +144,6 @@ def _resolved(base: str, href: str) -> str:
     return posixpath.normpath(posixpath.join(posixpath.dirname(base), path))
 
 
-def _fact(package: ElementTree.Element, name: str) -> str:
-    found = next(_all(package, name), None)
+def _fact(package: Element, name: str) -> str:
+    found = next(elements(package, name), None)
     return one_line("".join(found.itertext())) if found is not None else ""
-
-
-def _all(tree: ElementTree.Element, name: str) -> Iterator[ElementTree.Element]:
-    """The elements of this local name, whatever their namespace."""
-    return (one for one in tree.iter() if str(one.tag).rpartition("}")[2] == name)

@@ -23,6 +23,8 @@ _BLOCK_NAMES = (
 )
 _BLOCKS = frozenset(_BLOCK_NAMES.split())
 _LINES = frozenset(("br", "li", "tr"))
+_VERSE = frozenset(("line", "poem-line", "poetry-line", "vers", "verse", "verse-line"))
+"""Classes of a <div> that is one line of a stanza."""
 _SKIPPED_NAMES = (
     "audio button canvas datalist head iframe math nav noscript object script select style svg"
     " template textarea video"
@@ -67,7 +69,7 @@ def read(data: bytes, source: str) -> Draft:
     """An HTML file's content. LoadError, naming `source`, if it isn't text."""
     found = page(decode(data, source), source)
     name, writer = gutenberg.named(found.facts.get("title", ""))
-    blocks = _without_library(found.blocks)
+    blocks = without_library(found.blocks)
     title = name or stated_title(blocks)
     return Draft(
         blocks=confirm(blocks, title),
@@ -113,7 +115,7 @@ def _without_strays(text: str) -> str:
     return kept if strays > _MOST_STRAYS else text
 
 
-def _without_library(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
+def without_library(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
     """Blocks between Project Gutenberg's marks, where old pages have them as plain text."""
     starts = [i for i, block in enumerate(blocks) if gutenberg.is_start(block.text)]
     ends = [i for i, block in enumerate(blocks) if gutenberg.is_end(block.text)]
@@ -136,6 +138,8 @@ class _Walk:
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         tag = _local(tag)
+        if tag == "div" and not _VERSE.isdisjoint(attributes.get("class", "").split()):
+            tag = "li"
         if tag not in _VOID:
             self._open.append(tag)
         self._note(tag, attributes)
@@ -159,7 +163,7 @@ class _Walk:
             self.facts.setdefault("title", _TITLE_END.sub("", one_line("".join(self._title))))
             self._title = None
         if self._open:
-            self._open.pop()
+            tag = self._open.pop()
         if self._skipped_from:
             self._skipped_from = 0 if len(self._open) < self._skipped_from else self._skipped_from
         elif tag in _BLOCKS:

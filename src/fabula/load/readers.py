@@ -40,6 +40,30 @@ def _pdf(data: bytes, source: str, limit: int) -> Draft:
     return pdf.read(data, source)
 
 
+def _docx(data: bytes, source: str, limit: int) -> Draft:
+    from fabula.load import docx
+
+    return docx.read(data, source, limit)
+
+
+def _odt(data: bytes, source: str, limit: int) -> Draft:
+    from fabula.load import odt
+
+    return odt.read(data, source, limit)
+
+
+def _rtf(data: bytes, source: str, limit: int) -> Draft:
+    from fabula.load import rtf
+
+    return rtf.read(data, source)
+
+
+def _xml(data: bytes, source: str, limit: int) -> Draft:
+    from fabula.load import xml
+
+    return xml.read(data, source)
+
+
 PLAIN = (".txt", ".text")
 READERS: dict[str, Reader] = {
     **dict.fromkeys(PLAIN, _text),
@@ -47,4 +71,8 @@ READERS: dict[str, Reader] = {
     **dict.fromkeys((".html", ".htm", ".xhtml"), _html),
     ".epub": _epub,
     ".pdf": _pdf,
+    ".docx": _docx,
+    ".odt": _odt,
+    ".rtf": _rtf,
+    **dict.fromkeys((".fb2", ".tei", ".xml"), _xml),
 }

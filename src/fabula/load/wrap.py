@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from fabula.speakers import is_speaker
+
 _LONG = 120
 """No one wraps wider: a longer line is a whole paragraph."""
 _NARROWEST = 40
@@ -46,6 +48,13 @@ def paragraphs(text: str, is_heading: Callable[[str], bool]) -> Iterator[str]:
     for block in blocks:
         for part in _parts(block, manner, is_heading):
             yield _closed_up(part, manner)
+
+
+def rejoined(paragraphs: Sequence[str]) -> list[str]:
+    """Paragraphs whose breaks may be those of the page, one for one: prose without, verse with."""
+    blocks = [[line for line in one.split("\n") if line.strip()] or [""] for one in paragraphs]
+    manner = _manner(blocks)
+    return [_closed_up(block, manner) for block in blocks]
 
 
 def _blocks(text: str) -> Iterator[list[str]]:
@@ -91,7 +100,9 @@ def _parts(
         yield block[:1]
         block = block[1:]
     if not manner.width and any(len(line) > _LONG for line in block):
-        yield from ([line] for line in block)
+        first = 2 if is_speaker(block[0]) else 1
+        yield block[:first]
+        yield from ([line] for line in block[first:])
         return
     starts = _indented_starts(block, manner)
     for start, end in zip([0, *starts], [*starts, len(block)], strict=True):
@@ -114,6 +125,13 @@ def _indented_starts(block: Sequence[str], manner: _Manner) -> list[int]:
 
 
 def _closed_up(block: Sequence[str], manner: _Manner) -> str:
+    """A paragraph's text; what a speaker says is judged without the name above it."""
+    if len(block) > 1 and is_speaker(block[0]):
+        return f"{' '.join(block[0].split())}\n{_closed(block[1:], manner)}"
+    return _closed(block, manner)
+
+
+def _closed(block: Sequence[str], manner: _Manner) -> str:
     bare = [" ".join(line.split()) for line in block]
     indented = min(map(_indent, block)) > manner.edge
     return _joined(bare) if _is_prose(bare, manner, indented) else "\n".join(bare)

@@ -103,7 +103,7 @@ class Border:
         for transport in (client._transport, *client._mounts.values()):
             if isinstance(transport, httpx2.HTTPTransport):
                 pool = transport._pool
-                pool._network_backend = _TimedBackend(pool._network_backend)
+                pool._network_backend = TimedBackend(pool._network_backend)
         return client
 
     def text(self, text: str) -> str:
@@ -215,7 +215,7 @@ class _Gzip:
             packed = self._unpacking.unconsumed_tail
 
 
-class _TimedBackend(httpcore2.NetworkBackend):
+class TimedBackend(httpcore2.NetworkBackend):
     """Makes connections that are timed."""
 
     def __init__(self, backend: httpcore2.NetworkBackend) -> None:
@@ -229,6 +229,7 @@ class _TimedBackend(httpcore2.NetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore2.NetworkStream:
+        """A timed connection to a host."""
         return _TimedStream(
             self._backend.connect_tcp(host, port, _left(timeout), local_address, socket_options)
         )
@@ -236,9 +237,11 @@ class _TimedBackend(httpcore2.NetworkBackend):
     def connect_unix_socket(
         self, path: str, timeout: float | None = None, socket_options: Iterable[Any] | None = None
     ) -> httpcore2.NetworkStream:
+        """A timed connection to a socket."""
         return _TimedStream(self._backend.connect_unix_socket(path, _left(timeout), socket_options))
 
     def sleep(self, seconds: float) -> None:
+        """Waits."""
         self._backend.sleep(seconds)
 
 

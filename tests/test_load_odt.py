@@ -1,0 +1,137 @@
+"""ODT, from small ones that the tests zip themselves."""
+
+import io
+import zipfile
+
+import pytest
+
+from fabula.errors import LoadError
+from fabula.load.draft import Draft
+from fabula.load.odt import read
+
+LIMIT = 1_000_000
+SPACES = " ".join(
+    f'xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
+    for name in ("office", "text", "style", "table", "meta", "manifest")
+)
+META = f"""<office:document-meta {SPACES} xmlns:dc="http://purl.org/dc/elements/1.1/"><office:meta>
+<dc:title>Żółw</dc:title><meta:initial-creator>A. Writer</meta:initial-creator>
+<dc:creator>Somebody Else</dc:creator><dc:language>pl-PL</dc:language></office:meta>
+</office:document-meta>"""
+BODY = f"<text:p>{'Then he went up to the old house, and nobody there knew him. ' * 6}</text:p>"
+CHAPTERS = "".join(
+    f'<text:h text:outline-level="1">{name}</text:h>{BODY}'
+    for name in ("Rozdział I", "Rozdział II")
+)
+
+
+def odt(body: str, prolog: str = "", meta: str = META, **entries: str) -> bytes:
+    """A document with this body; `entries` are other files by their names in META-INF."""
+    style = '<style:style style:name="P1" style:parent-style-name="Title"/>'
+    content = (
+        f"{prolog}<office:document-content {SPACES}><office:automatic-styles>{style}"
+        f"</office:automatic-styles><office:body><office:text>{body}</office:text></office:body>"
+        "</office:document-content>"
+    )
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        kind = "application/vnd.oasis.opendocument.text"
+        archive.writestr("mimetype", kind, zipfile.ZIP_STORED)
+        archive.writestr("content.xml", content)
+        if meta:
+            archive.writestr("meta.xml", meta)
+        for name, text in entries.items():
+            archive.writestr(f"META-INF/{name}.xml", text)
+    return file.getvalue()
+
+
+def opened(body: str, meta: str = META) -> Draft:
+    return read(odt(body, meta=meta), "book.odt", LIMIT)
+
+
+def texts(body: str) -> list[str]:
+    return [block.text for block in opened(body).blocks]
+
+
+def test_headings_are_sections_and_the_metadata_are_its_facts() -> None:
+    draft = opened(CHAPTERS)
+    assert [block.heading for block in draft.blocks] == ["Rozdział I", "", "Rozdział II", ""]
+    assert (draft.title, draft.author, draft.language) == ("Żółw", "A. Writer", "pl-PL")
+
+
+def test_a_paragraph_in_the_style_of_titles_is_the_title_of_a_document_without_one() -> None:
+    draft = opened(f'<text:p text:style-name="P1">A Tale</text:p>{CHAPTERS}', meta="")
+    assert draft.title == "A Tale"
+    assert next(block.heading for block in draft.blocks if block.heading) == "Rozdział I"
+
+
+def test_verse_keeps_its_lines_and_spaces_are_one() -> None:
+    verse = (
+        "<text:p>Roses<text:s text:c='3'/>are<text:tab/>red,<text:line-break/>So are you.</text:p>"
+    )
+    assert texts(verse) == ["Roses are red,\nSo are you."]
+
+
+def test_a_note_comes_after_the_paragraph_that_calls_it() -> None:
+    note = (
+        "<text:note><text:note-citation>7</text:note-citation><text:note-body><text:p>Who lit it"
+        "</text:p><text:p>is not told.</text:p></text:note-body></text:note>"
+    )
+    assert texts(f"<text:p>The lamp{note} was lit.</text:p><text:p>He left.</text:p>") == [
+        "The lamp[1] was lit.",
+        "[1] Who lit it\nis not told.",
+        "He left.",
+    ]
+
+
+def test_lists_and_tables_keep_their_words_apart() -> None:
+    body = (
+        "<text:list><text:list-item><text:p>One</text:p></text:list-item><text:list-item><text:p>Two"
+        "</text:p></text:list-item></text:list><table:table><table:table-row><table:table-cell>"
+        "<text:p>a</text:p></table:table-cell><table:table-cell><text:p>b</text:p></table:table-cell>"
+        "</table:table-row></table:table>"
+    )
+    assert texts(body) == ["One\nTwo\na\nb"]
+
+
+def test_contents_and_what_was_deleted_or_remarked_are_no_text() -> None:
+    other = "".join(
+        f"<{name}><text:p>No.</text:p></{name}>"
+        for name in ("text:table-of-content", "text:tracked-changes", "office:annotation")
+    )
+    assert opened(f"{other}{CHAPTERS}") == opened(CHAPTERS)
+
+
+def test_one_with_a_password_is_refused() -> None:
+    locked = "<manifest:file-entry><manifest:encryption-data/></manifest:file-entry>"
+    data = odt("", manifest=f"<manifest:manifest {SPACES}>{locked}</manifest:manifest>")
+    with pytest.raises(LoadError, match=r"^book\.odt is protected by a password"):
+        read(data, "book.odt", LIMIT)
+
+
+def test_a_zip_bomb_is_refused() -> None:
+    with pytest.raises(LoadError, match=r"^book\.odt unpacks to more than the limit"):
+        opened(f"<text:p>{'a' * 3_000_000}</text:p>")
+
+
+def test_any_depth_is_read() -> None:
+    deep = "<text:span>" * 50_000 + "deep" + "</text:span>" * 50_000
+    draft = read(odt(f"<text:p>{deep}</text:p>"), "book.odt", 10 * LIMIT)
+    assert [block.text for block in draft.blocks] == ["deep"]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"no zip at all",
+        odt(CHAPTERS)[:-200],
+        odt(CHAPTERS).replace(b"content.xml", b"cantent.xml"),
+        odt("<text:p>"),
+        odt("&a;", '<!DOCTYPE a [<!ENTITY a "b">]>'),
+        odt("&a;", '<!DOCTYPE a [<!ENTITY a SYSTEM "file:///etc/hostname">]>'),
+    ],
+    ids=["no zip", "cut", "no text", "no xml", "entity", "outside"],
+)
+def test_a_broken_document_is_refused_by_name(data: bytes) -> None:
+    with pytest.raises(LoadError, match=r"^book\.odt .*broken"):
+        read(data, "book.odt", LIMIT)
