@@ -63,7 +63,15 @@ RANKING = (
     "diversity",
     "expand",
 )
-ASKING = (*MODELS, "answer_temperature", "answer_tokens", *RANKING, "context_tokens")
+ASKING = (
+    *MODELS,
+    "answer_temperature",
+    "answer_tokens",
+    *RANKING,
+    "context",
+    "context_tokens",
+    "fill",
+)
 CORE = tuple(name for name in Settings.model_fields if name not in (*SECRET, "tables"))
 ALL = (*CORE, *ASPECTS, "width", "depth", "fusion")
 

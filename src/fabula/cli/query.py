@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import asdict
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import click
+from rich.text import Text
 
 from fabula.cli.explained import path_json, print_path
 from fabula.cli.options import ASKING, GRAPH, settings_flags
-from fabula.cli.screen import notice_offline, place, print_json
+from fabula.cli.screen import console, counted, in_document, notice_offline, place, print_json
 from fabula.cli.starting import opened
-from fabula.model import Answer, Hit, Passage
+from fabula.model import Answer, Hit, Passage, Quote
 from fabula.retrieve.path import Path
 from fabula.settings import Settings
 
@@ -21,6 +23,10 @@ if TYPE_CHECKING:
     from fabula.answer import AnswerStream
 
 NOTHING = "Nothing in the graph passes these filters."
+AROUND = 6
+"""Lines of the screen for what stands around an answer: the command, the notice and the prompt."""
+FAR = 10_000
+"""Lines that a pipe takes."""
 
 
 class Levels(click.ParamType[tuple[int, int]]):
@@ -91,10 +97,13 @@ def command(
 
 
 def print_answer(stream: AnswerStream, show_context: bool) -> None:
-    """An answer as it is written, then the passages it cites."""
+    """An answer as it is written, then the passages it cites; or the closest passages."""
     if show_context:
         for passage in stream.context:
-            click.echo(f"[{passage.number}] {place(passage.hit)}\n{passage.text}\n")
+            click.echo(f"[{passage.number}] {place(passage.hit, passage.spans)}\n{passage.text}\n")
+    if stream.quotes:
+        print_quotes(stream)
+        return
     try:
         for piece in stream:
             click.echo(piece, nl=False)
@@ -104,7 +113,30 @@ def print_answer(stream: AnswerStream, show_context: bool) -> None:
     answer = stream.answer
     cited = [passage for passage in answer.context if passage.number in answer.cited]
     for passage in cited:
-        click.echo(f"[{passage.number}] {place(passage.hit)}")
+        click.echo(f"[{passage.number}] {place(passage.hit, passage.spans)}")
+
+
+def print_quotes(stream: AnswerStream) -> None:
+    """The closest passages, as many whole ones as the screen holds; what matches is bold."""
+    screen = console()
+    room = screen.height - AROUND if screen.is_terminal else FAR
+    for index, quote in enumerate(stream.quotes):
+        text = Text(quote.hit.text)
+        for start, end in quote.matches:
+            text.stylize("bold", start, end)
+        text.rstrip()
+        head = f"[{quote.number}] {place(quote.hit)}"
+        room -= len(text.wrap(screen, screen.width)) + len(wrap(head, screen.width)) + 1
+        if index and room < 0:
+            break
+        screen.print(Text(head, style="dim"), soft_wrap=False)
+        screen.print(text, soft_wrap=False)
+        click.echo()
+    found = counted(len(stream.context), "passage")
+    click.echo(
+        f"Offline: no model was asked. These are the closest of {found} that a model would answer "
+        "from, as the book prints them."
+    )
 
 
 def _print_hits(hits: Sequence[Hit]) -> None:
@@ -120,6 +152,7 @@ def _answer_json(answer: Answer, settings: Settings) -> dict[str, Any]:
         "answer": answer.text,
         "model": settings.model,
         "offline": settings.offline,
+        "quotes": [_quote_json(quote) for quote in answer.quotes],
         "cited": list(answer.cited),
         "context": [_passage_json(passage) for passage in answer.context],
         "hits": [_hit_json(hit) for hit in answer.hits],
@@ -128,7 +161,15 @@ def _answer_json(answer: Answer, settings: Settings) -> dict[str, Any]:
 
 
 def _passage_json(passage: Passage) -> dict[str, Any]:
-    return {"number": passage.number, "id": passage.hit.id, "text": passage.text}
+    found = {name: one for name, one in _hit_json(passage.hit).items() if name != "tokens"}
+    spans = [list(span) for span in in_document(passage.hit, passage.spans)]
+    return found | {"number": passage.number, "text": passage.text, "spans": spans}
+
+
+def _quote_json(quote: Quote) -> dict[str, Any]:
+    start = quote.hit.start
+    matches = [[start + one, start + end] for one, end in quote.matches]
+    return _hit_json(quote.hit) | {"number": quote.number, "matches": matches}
 
 
 def _hit_json(hit: Hit) -> dict[str, Any]:
