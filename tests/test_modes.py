@@ -13,8 +13,8 @@ from click.testing import CliRunner, Result
 from conftest import connect, wipe
 from endpoint import Endpoint
 from fabula import Fabula, tokens
-from fabula.context import fill
 from fabula.cli import main
+from fabula.context import fill
 from fabula.errors import BudgetSpent, SettingsError
 from fabula.model import Usage
 from fabula.retrieve.modes import GROUP, modes

@@ -19,7 +19,7 @@ _LONGEST_ENTRY = 150
 _FEWEST = 3
 """Lines that make a list, pages that make a series, and times that a running head comes."""
 _LABEL = re.compile(r"(?:chap(?:ter|\.)?s?\s*)?(?:page|pag\.|strona|seite|frontispiece)\.?", re.I)
-_PAGE_MARK = re.compile(r" ?[\[{](?:pg|page|p)\.? ?\d{1,4}[\]}]", re.IGNORECASE)
+_PAGE_MARK = re.compile(r"(\s?)[\[{](?:pg|page|p)\.? ?\d{1,4}[\]}](\s?)", re.IGNORECASE)
 _PAGE = re.compile(r"[\[({–—-]*\s*(?:page\s+|p\.\s*)?(\d{1,4})\s*[\])}–—-]*", re.IGNORECASE)
 _SENTENCE_END = re.compile(r"[.!?:;…][\"'”’»)\]]*$")
 _MAKERS_NOTE = re.compile(
@@ -42,7 +42,8 @@ def without_paratext(blocks: Sequence[Block], title: str) -> list[Block]:
 
 def _without_page_marks(block: Block) -> Block:
     """`[Pg 12]`, which stands in the middle of sentences."""
-    return replace(block, text=_PAGE_MARK.sub("", block.text).strip())
+    text = _PAGE_MARK.sub(lambda mark: mark[1] or mark[2], block.text)
+    return replace(block, text=text.strip())
 
 
 def _without_pages(blocks: Sequence[Block]) -> Iterator[Block]:
@@ -85,7 +86,9 @@ def _without_heads(blocks: Sequence[Block], title: str) -> Iterator[Block]:
 
 def _without_lists(blocks: Sequence[Block]) -> Iterator[Block]:
     """Contents and lists of illustrations: their name, and the entries under it."""
-    titles = {_plain(block.heading) for block in blocks} - {""}
+    headings = {block.heading for block in blocks}
+    # 'Chapter 1: The Lamp' may be 'The Lamp' there.
+    titles = {_plain(part) for one in headings for part in (one, one.partition(":")[2])} - {""}
     index = 0
     while index < len(blocks):
         end = _list_end(blocks, index, titles) if _opens_list(blocks[index]) else index
