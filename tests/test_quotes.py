@@ -8,6 +8,7 @@ import pytest
 
 from fabula import tokens
 from fabula.answer import citations
+from fabula.cli.query import on_screen
 from fabula.context import fill_by_sentences
 from fabula.model import Hit, Quote
 from fabula.providers import NO_ANSWER
@@ -85,9 +86,7 @@ def test_quotes_are_no_more_than_a_screen_holds() -> None:
     assert len(ask("How many coins did Martha count?", many)) == MOST
 
 
-def test_a_passage_with_more_of_the_questions_words_is_closer() -> (
-    None
-):
+def test_a_passage_with_more_of_the_questions_words_is_closer() -> None:
     first, second = ask("Was the silver watch of Edmund stolen?")[:2]
     assert {first.hit.text, second.hit.text} == {MILL[2], MILL[4]}
 
@@ -122,3 +121,26 @@ def test_an_empty_context_has_no_quotes() -> None:
 
 def test_names_are_capitals_inside_a_sentence_and_numbers() -> None:
     assert names("When did Bob Cratchit and I leave in 1843?") == ["Bob", "Cratchit", "1843"]
+
+
+# On a screen
+
+
+def test_a_screen_shows_whole_passages_as_many_as_it_holds() -> None:
+    quotes = ask("Who had stolen the watch in prison?")
+    shown = on_screen(quotes, 80, 24)
+    assert [text.plain for _, text in shown] == [quote.hit.text.strip() for quote in quotes]
+    [(head, text)] = on_screen(quotes, 40, 9)
+    assert text.plain == quotes[0].hit.text.strip()
+    assert head.plain.startswith(f"[{quotes[0].number}] Harrow")
+    assert len(on_screen(quotes, 20, 1)) == 1, "the closest is shown whatever its length"
+
+
+def test_what_matches_is_bold() -> None:
+    quotes = ask("Who showed her the silver watch?")
+    _, text = on_screen(quotes, 80, 24)[0]
+    [span] = text.spans
+    assert span.style == "bold"
+    assert text.plain[span.start : span.end] == (
+        "She refused him, but he showed her Edmund's silver watch."
+    )

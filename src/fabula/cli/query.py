@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import asdict
-from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import click
+from rich.console import Console
 from rich.text import Text
 
 from fabula.cli.explained import path_json, print_path
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from fabula.answer import AnswerStream
 
 NOTHING = "Nothing in the graph passes these filters."
-AROUND = 6
+AROUND = 7
 """Lines of the screen for what stands around an answer: the command, the notice and the prompt."""
 FAR = 10_000
 """Lines that a pipe takes."""
@@ -120,23 +120,35 @@ def print_quotes(stream: AnswerStream) -> None:
     """The closest passages, as many whole ones as the screen holds; what matches is bold."""
     screen = console()
     room = screen.height - AROUND if screen.is_terminal else FAR
-    for index, quote in enumerate(stream.quotes):
-        text = Text(quote.hit.text)
-        for start, end in quote.matches:
-            text.stylize("bold", start, end)
-        text.rstrip()
-        head = f"[{quote.number}] {place(quote.hit)}"
-        room -= len(text.wrap(screen, screen.width)) + len(wrap(head, screen.width)) + 1
-        if index and room < 0:
-            break
-        screen.print(Text(head, style="dim"), soft_wrap=False)
+    for head, text in on_screen(stream.quotes, screen.width, room):
+        screen.print(head, soft_wrap=False)
         screen.print(text, soft_wrap=False)
-        click.echo()
+        screen.print()
     found = counted(len(stream.context), "passage")
     click.echo(
         f"Offline: no model was asked. These are the closest of {found} that a model would answer "
         "from, as the book prints them."
     )
+
+
+def on_screen(quotes: Sequence[Quote], width: int, height: int) -> list[tuple[Text, Text]]:
+    """The places and the texts of the first quotes, whole, that so many lines hold; one at least.
+
+    A blank line is after each. What matches is bold.
+    """
+    ruler = Console(width=width)
+    found: list[tuple[Text, Text]] = []
+    for quote in quotes:
+        head = Text(f"[{quote.number}] {place(quote.hit)}", style="dim")
+        text = Text(quote.hit.text)
+        for start, end in quote.matches:
+            text.stylize("bold", start, end)
+        text.rstrip()
+        height -= len(head.wrap(ruler, width)) + len(text.wrap(ruler, width)) + 1
+        if found and height < 0:
+            break
+        found.append((head, text))
+    return found
 
 
 def _print_hits(hits: Sequence[Hit]) -> None:
@@ -167,8 +179,7 @@ def _passage_json(passage: Passage) -> dict[str, Any]:
 
 
 def _quote_json(quote: Quote) -> dict[str, Any]:
-    start = quote.hit.start
-    matches = [[start + one, start + end] for one, end in quote.matches]
+    matches = [list(match) for match in quote.matches]
     return _hit_json(quote.hit) | {"number": quote.number, "matches": matches}
 
 
