@@ -91,6 +91,10 @@ def test_a_passage_with_more_of_the_questions_words_is_closer() -> None:
     assert {first.hit.text, second.hit.text} == {MILL[2], MILL[4]}
 
 
+def test_passages_without_a_word_of_the_question_are_left_out_where_others_have_one() -> None:
+    assert [quote.hit.text for quote in ask("Was it greed?")] == [MILL[5]]
+
+
 @pytest.mark.parametrize(
     "question", ["What does Captain Nemo build?", "Who is Ahab's harpooner Queequeg?"]
 )

@@ -28,7 +28,8 @@ _LATER_WORD = re.compile(r"(?<=[\w,;:] )(?!I\b)[^\W_][\w'’]*|\d+")
 def closest(question: str, passages: Sequence[Passage]) -> list[Quote]:
     """The passages that are closest to the question, best first.
 
-    None, where it names somebody or something and no passage does.
+    Those without a word of the question only where all are. None, where it names somebody or
+    something and no passage does.
     """
     sentences = in_text_order([passage.hit for passage in passages])
     if not sentences or not _are_named(question, passages):
@@ -46,7 +47,7 @@ def closest(question: str, passages: Sequence[Passage]) -> list[Quote]:
             tuple(_span(sentences[row]) for row in within[passage.hit.id] if words[row] > enough),
         )
         for passage in passages
-        if passage.hit.id in within
+        if passage.hit.id in within and (words[within[passage.hit.id]].any() or not words.any())
     ]
     quotes.sort(key=lambda quote: (-close[quote.hit.id], quote.number))
     return quotes[:MOST]
