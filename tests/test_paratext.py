@@ -70,6 +70,23 @@ def test_a_word_that_opens_no_list_stays(line: str) -> None:
     assert kept(line, PARAGRAPH) == [line, PARAGRAPH]
 
 
+# Libraries
+
+
+def test_a_librarys_header_and_licence_are_left_out_of_any_format() -> None:
+    header = (
+        "This eBook is for the use of anyone.",
+        "*** START OF THIS PROJECT GUTENBERG EBOOK ***",
+    )
+    licence = ("*** END OF THIS PROJECT GUTENBERG EBOOK ***", "You may copy it.", "Section 1.")
+    assert kept(*header, "Produced by Jane Doe", PARAGRAPH, *licence) == [PARAGRAPH]
+
+
+def test_a_book_that_tells_of_its_library_is_whole() -> None:
+    story = [PARAGRAPH, "The project of Gutenberg began in Mainz.", "Produced by hand."]
+    assert kept(*story) == story
+
+
 # Pages
 
 

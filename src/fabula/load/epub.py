@@ -18,6 +18,7 @@ from fabula.load.clean import one_line
 from fabula.load.draft import Block, Draft
 from fabula.load.encoding import decode
 from fabula.load.headings import confirm
+from fabula.load.paratext import without_library
 
 _CONTAINER = "META-INF/container.xml"
 _RIGHTS = ("META-INF/rights.xml", "META-INF/license.lcpl", "META-INF/sinf.xml")
@@ -133,7 +134,7 @@ def _book(archive: _Archive) -> Draft:
         raise LoadError(f"{archive.source} is a broken EPUB: its spine is empty.")
     labels = _labels(archive, list(items.values()))
     title, writer = gutenberg.named(_fact(package, "title"))
-    blocks = tuple(_blocks(archive, pages, labels))
+    blocks = without_library([*_blocks(archive, pages, labels)])
     return Draft(
         blocks=confirm(blocks, title),
         title=title,
@@ -148,11 +149,7 @@ def _blocks(
     """Every page's blocks; one without a heading has that of the table of contents."""
     for item in pages:
         text = decode(archive.read(item.name), f"{archive.source}: {item.name}")
-        blocks = [
-            block
-            for block in html.page(text, archive.source).blocks
-            if not (gutenberg.is_start(block.text) or gutenberg.is_end(block.text))
-        ]
+        blocks = [*html.page(text, archive.source).blocks]
         label = labels.get(item.name, "")
         if blocks and label and not any(block.heading for block in blocks):
             blocks[0] = replace(blocks[0], heading=label)

@@ -1,7 +1,8 @@
 """What a printer or a library put around the author's words, found in any reader's blocks.
 
-Contents and lists of illustrations, page numbers, running heads, and notes of those who made the
-file: none of it is what a book says, and a question's words are in all of it.
+A library's header and licence, contents and lists of illustrations, page numbers, running heads,
+and notes of those who made the file: none of it is what a book says, and a question's words are in
+all of it.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from fabula.load import chapters
+from fabula.load import chapters, gutenberg
 from fabula.load.draft import Block
 
 _LONGEST_ENTRY = 150
@@ -33,11 +34,29 @@ _NOTES_AT_END = 6_000
 
 def without_paratext(blocks: Sequence[Block], title: str) -> list[Block]:
     """The blocks of a text with nothing of that; where in doubt a block stays."""
-    kept = [block for block in map(_without_page_marks, blocks) if block.text]
+    kept = without_library(blocks)
+    kept = [block for block in map(_without_page_marks, kept) if block.text]
     kept = list(_without_pages(kept))
     kept = list(_without_heads(kept, title))
     kept = list(_without_lists(kept))
     return list(_without_notes(kept))
+
+
+def without_library(blocks: Sequence[Block]) -> list[Block]:
+    """What stands between Project Gutenberg's header and its licence, if they are there."""
+    start, end = 0, len(blocks)
+    left = total = sum(len(block.text) for block in blocks)
+    for index, block in enumerate(blocks):
+        lines = block.text.split("\n")
+        if total - left <= gutenberg.LONGEST_FOOTER and any(map(gutenberg.is_start, lines)):
+            start = index + 1
+        if left <= gutenberg.LONGEST_FOOTER and gutenberg.is_end(lines[0]) and index >= start:
+            end = index
+            break
+        left -= len(block.text)
+    credits = range(start, min(end, start + gutenberg.CREDITS_WITHIN)) if start else ()
+    begin = max((i + 1 for i in credits if gutenberg.is_credit(blocks[i].text)), default=start)
+    return [*blocks[begin:end]]
 
 
 def _without_page_marks(block: Block) -> Block:
