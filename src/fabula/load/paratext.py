@@ -44,19 +44,30 @@ def without_paratext(blocks: Sequence[Block], title: str) -> list[Block]:
 
 def without_library(blocks: Sequence[Block]) -> list[Block]:
     """What stands between Project Gutenberg's header and its licence, if they are there."""
-    start, end = 0, len(blocks)
     left = total = sum(len(block.text) for block in blocks)
-    for index, block in enumerate(blocks):
+    kept: list[Block] = []
+    headed = False
+    for block in blocks:
         lines = block.text.split("\n")
         if total - left <= gutenberg.LONGEST_FOOTER and any(map(gutenberg.is_start, lines)):
-            start = index + 1
-        if left <= gutenberg.LONGEST_FOOTER and gutenberg.is_end(lines[0]) and index >= start:
-            end = index
+            headed = True
+            kept = []
+            lines = lines[1 + max(i for i, line in enumerate(lines) if gutenberg.is_start(line)) :]
+        ends = [i for i, line in enumerate(lines) if gutenberg.is_end(line)]
+        if ends and left <= gutenberg.LONGEST_FOOTER:
+            kept += _of_lines(block, lines[: ends[0]])
             break
+        kept += _of_lines(block, lines)
         left -= len(block.text)
-    credits = range(start, min(end, start + gutenberg.CREDITS_WITHIN)) if start else ()
-    begin = max((i + 1 for i in credits if gutenberg.is_credit(blocks[i].text)), default=start)
-    return [*blocks[begin:end]]
+    credits = kept[: gutenberg.CREDITS_WITHIN] if headed else []
+    said = [index for index, block in enumerate(credits) if gutenberg.is_credit(block.text)]
+    return kept[said[-1] + 1 :] if said else kept
+
+
+def _of_lines(block: Block, lines: Sequence[str]) -> list[Block]:
+    """A block of these lines of it; none, if there are no more."""
+    text = "\n".join(lines).strip()
+    return [block if text == block.text else replace(block, text=text)] if text else []
 
 
 def _without_page_marks(block: Block) -> Block:
