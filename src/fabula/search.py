@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import ValidationError
 
@@ -42,8 +42,6 @@ class Query:
     mode: str
     k: int
     context_tokens: int
-    context: Context = "passages"
-    fill: bool = True
     document: str = ""
     aspects: Sequence[str] = ()
     kinds: Sequence[str] = ()
@@ -53,6 +51,8 @@ class Query:
     diversity: float = 0.0
     expand: Expand = "none"
     knobs: Mapping[str, Any] = field(default_factory=dict)
+    context: Context = "passages"
+    fill: bool = True
 
     @classmethod
     def of(cls, question: str, settings: Settings, **given: Any) -> Query:
@@ -67,6 +67,8 @@ class Query:
             hint = did_you_mean(unknown[0], names, f"It may have {', '.join(names)}.")
             raise FabulaError(f"A question has no {unknown[0]!r}. {hint}")
         given = {name: one for name, one in given.items() if one != "auto"}
+        if (context := given.get("context", "passages")) not in get_args(Context):
+            raise FabulaError(f"A context is of passages or of sentences, not of {context!r}.")
         usual: dict[str, Any] = {
             "mode": _usual_mode(settings),
             "k": settings.top_k,
