@@ -58,7 +58,7 @@ class Levels(click.ParamType[tuple[int, int]]):
 @click.option("--no-answer", is_flag=True, help="only show what is found")
 @click.option("--show-context", is_flag=True, help="show the passages that the answer was given")
 @click.option("--explain", is_flag=True, help="show the path of retrieval, step by step")
-@click.option("--json", "as_json", is_flag=True, help="print JSON, as the README describes it")
+@click.option("--json", "as_json", is_flag=True, help="print JSON, as docs/answers.md describes it")
 @settings_flags(*GRAPH, *ASKING)
 def command(
     question: str,
