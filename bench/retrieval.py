@@ -142,7 +142,7 @@ def _modes(bench: Bench) -> Iterator[Figure]:
 
 def _search(query: Query, filters: Filters, store: Store, kit: Kit, question: str) -> list[Hit]:
     tools = make_tools(query, store, kit, offline(), Meter(), Steps())
-    return search(replace(query, question=question), filters, tools)
+    return [*search(replace(query, question=question), filters, tools).hits]
 
 
 def _times(

@@ -95,7 +95,7 @@ def test_calls_and_tokens_are_told(
 def test_query_answers_with_its_sources(ingested: Result) -> None:
     result = run("query", "What broke the great lens?")
     assert "storm broke the great lens" in result.stdout
-    assert "[1]" in result.stdout
+    assert re.search(r"^\[\d\] The Lighthouse · CHAPTER II · chunk · ", result.stdout)
     assert "The Lighthouse · CHAPTER" in result.stdout
     assert "characters" in result.stdout
 
@@ -110,6 +110,7 @@ def test_query_as_json_is_complete(ingested: Result) -> None:
         "model",
         "offline",
         "question",
+        "quotes",
         "usage",
     ]
     assert found["offline"] is True
@@ -131,6 +132,32 @@ def test_query_as_json_is_complete(ingested: Result) -> None:
     numbers = [passage["number"] for passage in found["context"]]
     assert numbers == list(range(1, len(numbers) + 1))
     assert set(found["cited"]) <= set(numbers)
+    assert [quote["number"] for quote in found["quotes"]] == found["cited"]
+    assert all(passage["spans"] for passage in found["context"])
+
+
+def test_an_offline_answer_is_the_closest_passages_as_the_text_has_them(ingested: Result) -> None:
+    asked = ("query", "What broke the great lens?")
+    found = json.loads(run(*asked, "--json").stdout)
+    shown = run(*asked).stdout
+    assert found["quotes"]
+    places = [shown.index(quote["text"].strip()) for quote in found["quotes"]]
+    assert places == sorted(places)
+    for quote in found["quotes"]:
+        assert quote["kind"] == "chunk"
+        assert f"characters {quote['start']}-{quote['end']}" in shown
+        assert quote["text"].strip() in found["answer"]
+    matching = [quote["text"][a:b] for quote in found["quotes"] for a, b in quote["matches"]]
+    assert any("lens" in sentence for sentence in matching)
+    assert shown.rstrip().endswith("as the book prints them.")
+
+
+def test_an_aspects_summaries_lead_offline_to_the_passages_that_they_rest_on(
+    ingested: Result,
+) -> None:
+    found = json.loads(run("query", "the lens", "--aspect", "plot", "--json").stdout)
+    assert {passage["kind"] for passage in found["context"]} == {"summary"}
+    assert {quote["kind"] for quote in found["quotes"]} == {"chunk"}
 
 
 def test_a_question_the_context_does_not_answer_is_said_to_be_so(ingested: Result) -> None:

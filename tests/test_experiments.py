@@ -204,7 +204,7 @@ def test_the_environment_changes_no_system(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setenv("FABULA_CHUNK_TOKENS", "50")
     monkeypatch.setenv("FABULA_TOP_K", "9")
     assert planned(read_suite("quality"), DATA, {}) == before
-    assert [one.settings.chunk_tokens for one in before] == [200, 100, 200]
+    assert [one.settings.chunk_tokens for one in before] == [200, 100, 200, 200, 200]
 
 
 def test_a_flag_replaces_the_model_of_a_suite() -> None:
@@ -228,7 +228,7 @@ def test_without_a_chat_model_only_contexts_are_asked_for() -> None:
     [
         ("settings = { topk = 3 }", "settings.topk is no setting of a system. Did you mean top_k?"),
         ("aspectz = []", "systems.naive.aspectz: there is no such key"),
-        ("[systems.b]\npreset = 'best'", "systems.b.preset: input should be 'fabula', 'raptor'"),
+        ("[systems.b]\npreset = 'best'", "systems.b.preset: input should be 'fabula', 'published'"),
         ("[sweep]\nsetting = 'top_k'\nvalues = [1]", "sweep.values: tuple should have at least 2"),
         ("[sweep]\nsetting = 'mode'\nvalues = [1, 2]\nsystems = ['b']", "b is no system"),
         ("settings = { api_key = 'k' }", "api_key is said elsewhere"),

@@ -1,8 +1,7 @@
-"""The offline writer and answerer: the text's own sentences, none twice and none made up."""
+"""The offline writer: the text's own sentences, none twice and none made up."""
 
 from __future__ import annotations
 
-import re
 import threading
 from collections.abc import Sequence
 
@@ -10,8 +9,7 @@ import pytest
 
 from fabula.graphs.aspects.sets import read_aspects
 from fabula.graphs.aspects.values import Aspect
-from fabula.providers import NO_ANSWER
-from fabula.providers.offline import ExtractiveAnswerer, ExtractiveWriter, StaticEmbedder
+from fabula.providers.offline import ExtractiveWriter, StaticEmbedder
 from fabula.providers.stems import Stemmer, words
 from fabula.sentences import sentences
 from fabula.tokens import count
@@ -77,17 +75,8 @@ def writer(embedder: StaticEmbedder) -> ExtractiveWriter:
     return make(embedder)
 
 
-@pytest.fixture
-def answerer(embedder: StaticEmbedder) -> ExtractiveAnswerer:
-    return ExtractiveAnswerer(embedder)
-
-
 def lines(text: str) -> list[str]:
     return [" ".join(one.split()) for one in sentences(text, "en")]
-
-
-def said(answerer: ExtractiveAnswerer, question: str, context: list[str]) -> str:
-    return "".join(reply.text for reply in answerer.answer(question, context))
 
 
 @pytest.mark.parametrize("aspect", NARRATIVE, ids=lambda aspect: aspect.name)
@@ -241,74 +230,3 @@ def test_a_chunk_that_repeats_itself_gives_one_detail(writer: ExtractiveWriter) 
 def test_no_details_are_made_where_none_are_wanted(embedder: StaticEmbedder) -> None:
     writer = make(embedder, details=0)
     assert writer.condense(CHUNKS[:1]) == [()]
-
-
-# Answers
-
-
-def test_an_answer_quotes_the_sentence_that_holds_it(answerer: ExtractiveAnswerer) -> None:
-    answer = said(answerer, "Who had stolen Edmund's watch in prison?", CHUNKS)
-    assert "the stranger had stolen the watch from him in prison. [5]" in answer
-
-
-def test_an_answer_cites_each_sentence_and_keeps_the_contexts_order(
-    answerer: ExtractiveAnswerer,
-) -> None:
-    answer = said(answerer, "What did the stranger show Martha?", CHUNKS)
-    quotes = re.findall(r"(.+?) \[(\d+)\]\s*", answer)
-    numbers = [int(number) for _, number in quotes]
-    assert quotes and numbers == sorted(numbers)
-    for text, number in quotes:
-        assert text in " ".join(CHUNKS[int(number) - 1].split())
-
-
-def test_an_answer_says_no_sentence_twice(answerer: ExtractiveAnswerer) -> None:
-    answer = said(answerer, "What did Martha do with the letters?", CHUNKS * 2)
-    assert answer == said(answerer, "What did Martha do with the letters?", CHUNKS)
-
-
-def test_an_open_question_has_a_longer_answer(answerer: ExtractiveAnswerer) -> None:
-    context = [f"Martha counted {n} coins on the {n}th night at the mill." for n in range(60)]
-    fact = said(answerer, "How many coins did Martha count?", context)
-    reason = said(answerer, "Why did Martha count coins?", context)
-    bare = [count(re.sub(r" \[\d+\]", "", answer)) for answer in (fact, reason)]
-    assert bare[0] <= 120 < bare[1] <= 240
-
-
-@pytest.mark.parametrize(
-    "question",
-    [
-        "What does Captain Nemo build under the sea?",
-        "Who invented the steam locomotive?",
-        "?",
-        "",
-        "🤷",
-    ],
-)
-def test_what_the_context_does_not_hold_is_not_answered(
-    answerer: ExtractiveAnswerer, question: str
-) -> None:
-    assert said(answerer, question, CHUNKS) == NO_ANSWER
-
-
-@pytest.mark.parametrize("context", [[], [""], ["  \n"]])
-def test_an_empty_context_holds_no_answer(answerer: ExtractiveAnswerer, context: list[str]) -> None:
-    assert said(answerer, "Who kept the mill?", context) == NO_ANSWER
-
-
-def test_a_question_about_the_whole_story_is_answered(answerer: ExtractiveAnswerer) -> None:
-    assert said(answerer, "What is the plot of the story?", CHUNKS) != NO_ANSWER
-
-
-def test_a_question_in_another_language_is_answered_from_a_text_in_it(
-    answerer: ExtractiveAnswerer,
-) -> None:
-    context = ["Stary młynarz Jakub mieszkał nad rzeką. Zimą łowił ryby i sprzedawał je we wsi."]
-    assert "Jakub" in said(answerer, "Gdzie mieszkał młynarz Jakub?", context)
-    assert said(answerer, "Gdzie mieszkał kapitan Nemo?", context) == NO_ANSWER
-
-
-def test_a_sentence_longer_than_an_answer_is_cut(answerer: ExtractiveAnswerer) -> None:
-    answer = said(answerer, "Who kept the mill?", ["Martha kept the mill " * 200])
-    assert count(answer) <= 125
-    assert answer.endswith(" [1]")

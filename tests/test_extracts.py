@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fabula.providers.offline.answerer import names
 from fabula.providers.offline.details import clauses
 from fabula.providers.offline.extracts import salience
 from fabula.providers.stems import Stemmer, guess, words
@@ -54,10 +53,6 @@ def test_clauses_are_parts_of_a_sentence_without_its_marks() -> None:
         "bleak, biting weather",
         "foggy withal; and he heard the people go",
     ]
-
-
-def test_names_are_capitals_inside_a_sentence_and_numbers() -> None:
-    assert names("When did Bob Cratchit and I leave in 1843?") == ["Bob", "Cratchit", "1843"]
 
 
 # Words

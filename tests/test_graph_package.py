@@ -103,7 +103,7 @@ def test_both_graphs_are_built_at_once_and_are_sound(book: Path) -> None:
 def test_its_mode_finds_and_answers_with_the_characters_that_prove_it(book: Path) -> None:
     with Fabula() as fabula:
         fabula.ingest(book, graphs=BOTH)
-        answer = fabula.query(QUESTION, mode="contents", k=2)
+        answer = fabula.query(QUESTION, mode="contents", k=2, context="passages", fill=False)
         stretches = fabula.sources(answer.hits)
         anywhere = fabula.retrieve(QUESTION, mode="collapsed", kinds=("section",))
         [narrow] = fabula.retrieve(QUESTION, mode="contents", knobs={"width": 1})

@@ -14,6 +14,7 @@ from conftest import connect, wipe
 from endpoint import Endpoint
 from fabula import Fabula, tokens
 from fabula.cli import main
+from fabula.context import fill
 from fabula.errors import BudgetSpent, SettingsError
 from fabula.model import Usage
 from fabula.retrieve.modes import GROUP, modes
@@ -260,6 +261,48 @@ def test_a_question_is_routed_by_the_model(model: Endpoint) -> None:
     assert model.calls == 1
 
 
+# The context
+
+
+@pytest.mark.parametrize("name", MODES)
+def test_the_context_is_filled_whatever_finds_it(name: str) -> None:
+    with Fabula(mode=name, context_tokens=400, context="passages") as fabula:
+        first = fabula.context(QUESTION, fill=False)
+        filled = fabula.context(QUESTION)
+        hits = fabula.retrieve(QUESTION)
+        sentences = fabula.context(QUESTION, context="sentences")
+    assert len(hits) == 5, "what is shown stays"
+    assert {passage.hit.id for passage in first} <= {hit.id for hit in hits}
+    held = [
+        sum(tokens.count(passage.text) for passage in context)
+        for context in (first, filled, sentences)
+    ]
+    assert held[0] <= min(held[1:]) <= max(held) <= 400
+    if name not in ("details", "top-down"):
+        assert min(held[1:]) > 350
+
+
+def test_details_bring_their_chunks_unless_they_alone_are_asked_for() -> None:
+    with Fabula(mode="collapsed", context="passages", context_tokens=200) as fabula:
+        found = fabula.retrieve(QUESTION, kinds=("chunk", "detail"))
+        brought = fabula.context(QUESTION, kinds=("chunk", "detail"))
+        alone = fabula.context(QUESTION, kinds=("detail",))
+        as_a_mode = fabula.context(QUESTION, mode="details")
+    assert "detail" in {hit.kind for hit in found}
+    # What comes last may have had no room for its chunk.
+    assert {passage.hit.kind for passage in brought[:-1]} == {"chunk"}
+    assert {passage.hit.kind for passage in (*alone, *as_a_mode)} == {"detail"}
+
+
+def test_the_published_preset_reads_the_five_nearest_and_no_more() -> None:
+    with Fabula(preset="published") as fabula:
+        hits = fabula.retrieve(QUESTION)
+        nearest = fabula.retrieve(QUESTION, mode="collapsed", k=5)
+        context = fabula.context(QUESTION)
+    assert hits == nearest
+    assert [passage.text for passage in context] == [one.text for one in fill(nearest, 1700)]
+
+
 # The path
 
 
@@ -279,5 +322,5 @@ def test_what_the_budget_drops_is_shown() -> None:
     )
     assert shown.exit_code == 0, shown.output
     context = shown.output[shown.output.index("context: 100 tokens") :]
-    assert "of 9 kept" in context
+    assert "of 50 kept" in context, "reading goes on after the first nine"
     assert "✗" in context and "✓" in context

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pydantic import SecretStr
 
-from fabula.errors import SettingsError
+from fabula.errors import FabulaError, SettingsError
+from fabula.search import Query
 from fabula.settings import CONVENTIONAL, Settings, names, variable
 
 
@@ -278,3 +280,33 @@ def test_a_deeply_nested_file_is_named(tmp_path: Path) -> None:
     (tmp_path / "fabula.toml").write_text(f"top_k = {'[' * 100_000}\n")
     with pytest.raises(SettingsError, match=r"fabula\.toml can't be read as TOML"):
         Settings.read()
+
+
+# The context of a question
+
+
+def test_a_context_is_of_sentences_offline_and_of_passages_with_a_model() -> None:
+    online = Settings.read(base_url="http://localhost:1/v1")
+    asked = [Query.of("Who?", settings) for settings in (Settings.read(), online)]
+    assert [query.context for query in asked] == ["sentences", "passages"]
+    assert Query.of("Who?", online, context="sentences").context == "sentences"
+    with pytest.raises(FabulaError, match="not of 'words'"):
+        Query.of("Who?", online, context="words")
+    assert Query.of("Who?", Settings.read(context="passages"), context="auto").context == "passages"
+
+
+@pytest.mark.parametrize(("preset", "k"), [("published", 5), ("naive", 5), ("raptor", 20)])
+def test_what_was_published_reads_what_it_finds_first_and_no_more(preset: str, k: int) -> None:
+    query = Query.of("Who?", Settings.read(preset=preset))
+    assert (query.k, query.reach, query.context) == (k, k, "passages")
+
+
+def test_a_question_reaches_as_far_as_its_context_holds() -> None:
+    def reach(**given: Any) -> int:
+        return Query.of("Who?", Settings.read(), **given).reach
+
+    assert reach() == 85
+    assert reach(context_tokens=500) == 50
+    assert reach(context_tokens=500, k=60) == 60
+    assert reach(context_tokens=10**6) == 1000
+    assert reach(fill=False, k=7) == 7

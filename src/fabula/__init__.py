@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from fabula.collection import Collection
     from fabula.errors import FabulaError
     from fabula.ingest import Outcome
-    from fabula.model import Answer, Entry, Hit, Layer, Passage, Usage
+    from fabula.model import Answer, Entry, Hit, Layer, Passage, Quote, Usage
     from fabula.search import Query
     from fabula.settings import Settings
 
@@ -28,6 +28,7 @@ __all__ = [
     "Outcome",
     "Passage",
     "Query",
+    "Quote",
     "Settings",
     "Usage",
 ]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from fabula.errors import FabulaError
-from fabula.model import Answer, Hit, Passage
+from fabula.model import Answer, Hit, Passage, Quote
 from fabula.providers import Reply
 from fabula.providers.counted import Meter
 
@@ -14,7 +14,10 @@ _CITED = re.compile(r"\[(\d+(?:\s*[,;]\s*\d+)*)\]")
 
 
 class AnswerStream:
-    """An answer as it is written: iterate over its pieces, then read `answer`."""
+    """An answer as it is written: iterate over its pieces, then read `answer`.
+
+    Where no model is asked, its `quotes` are there at once.
+    """
 
     def __init__(
         self,
@@ -23,10 +26,12 @@ class AnswerStream:
         context: Sequence[Passage],
         pieces: Iterator[Reply],
         meter: Meter,
+        quotes: Sequence[Quote] = (),
     ) -> None:
         self.question = question
         self.hits = tuple(hits)
         self.context = tuple(context)
+        self.quotes = tuple(quotes)
         self._pieces = pieces
         self._meter = meter
         self._said: list[str] = []
@@ -60,6 +65,7 @@ class AnswerStream:
             context=self.context,
             cited=citations(text, len(self.context)),
             usage=self._meter.usage(),
+            quotes=self.quotes,
         )
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fabula.answer import AnswerStream, shown
 from fabula.catalogue import choose, nothing_there
-from fabula.context import fill
+from fabula.context import fill, fill_by_sentences
 from fabula.errors import NotFound, SettingsError
 from fabula.export import Written, write
 from fabula.graph import TEXT, Gap, Owner
@@ -23,8 +23,10 @@ from fabula.names import problem, quoted
 from fabula.progress import Progress
 from fabula.providers import NO_ANSWER, Reply
 from fabula.providers.counted import Meter
+from fabula.quotes import closest, say
 from fabula.reading import Reading, read
 from fabula.reembed import Reembed, Reembedded
+from fabula.retrieve import Found
 from fabula.retrieve.modes import Tools, mode
 from fabula.retrieve.path import Path as Steps
 from fabula.search import Query, make_tools, search
@@ -41,6 +43,7 @@ from fabula.store.space import (
     refuse_reembedding,
     refuse_unknown,
 )
+from fabula.tokens import count
 
 if TYPE_CHECKING:
     from fabula.app import App
@@ -295,8 +298,22 @@ class Collection:
         step. Raises NotFound where the collection has no documents, or no such document, aspect or
         kind, and a plain FabulaError for a question without a character.
         """
+        query = self._query(question, {**given, "fill": False})
+        return [*self._found(query, self._tools(query, meter or Meter(), path or Steps())).hits]
+
+    def context(
+        self,
+        question: str | Query,
+        *,
+        meter: Meter | None = None,
+        path: Steps | None = None,
+        **given: Any,
+    ) -> list[Passage]:
+        """What an answer is given to read, numbered as it cites it; takes what `retrieve` takes."""
         query = self._query(question, given)
-        return self._found(query, self._tools(query, meter or Meter(), path or Steps()))
+        path = path or Steps()
+        found = self._found(query, self._tools(query, meter or Meter(), path))
+        return _fill(query, found, path)
 
     def stream(
         self, question: str | Query, *, path: Steps | None = None, **given: Any
@@ -308,12 +325,14 @@ class Collection:
         query = self._query(question, given)
         meter, path = Meter(), path or Steps()
         tools = self._tools(query, meter, path)
-        hits = self._found(query, tools)
-        with path.step("context", f"{query.context_tokens} tokens") as step:
-            context = fill(hits, query.context_tokens)
-            step.found(hits, [passage.hit for passage in context])
+        found = self._found(query, tools)
+        context = _fill(query, found, path)
+        own = mode(query.mode).answer
+        if self.settings.offline and not own:
+            quotes = closest(query.question, self._in_the_book(context))
+            return AnswerStream(query.question, found.hits, context, say(quotes), meter, quotes)
         pieces = self._pieces(query, context, tools)
-        return AnswerStream(query.question, hits, context, pieces, meter)
+        return AnswerStream(query.question, found.hits, context, pieces, meter)
 
     def query(self, question: str | Query, **given: Any) -> Answer:
         """The whole answer, with the passages it cites; takes what `retrieve` takes."""
@@ -334,15 +353,15 @@ class Collection:
     def _tools(self, query: Query, meter: Meter, path: Steps) -> Tools:
         return make_tools(query, self.store, self.app.kit, self.settings, meter, path)
 
-    def _found(self, query: Query, tools: Tools) -> list[Hit]:
+    def _found(self, query: Query, tools: Tools) -> Found:
         self._refuse_unready()
         if query.aspects or query.kinds:
             refuse_unknown(query.aspects, query.kinds, self.space())
         document = self.document(query.document).id if query.document else ""
-        hits = search(query, query.filters(self.name, document), tools)
-        if not hits:
+        found = search(query, query.filters(self.name, document), tools)
+        if not found.hits:
             self._refuse_groundless(query)
-        return hits
+        return found
 
     def _pieces(self, query: Query, context: Sequence[Passage], tools: Tools) -> Iterator[Reply]:
         if not context:
@@ -351,6 +370,18 @@ class Collection:
             return own(query.question, context, tools)
         texts = [shown(passage.text) for passage in context]
         return self.app.kit.answerer(tools.models.meter).answer(query.question, texts)
+
+    def _in_the_book(self, context: Sequence[Passage]) -> list[Passage]:
+        """The chunks of a context; or, where it has none, those that its passages rest on."""
+        chunks = [passage for passage in context if passage.hit.kind == "chunk"]
+        if chunks or not context:
+            return chunks
+        rest_on = self.sources([passage.hit for passage in context])
+        found: dict[str, Passage] = {}
+        for passage in sorted(context, key=lambda passage: -passage.hit.score):
+            for chunk in rest_on.get(passage.hit.id, ()):
+                found.setdefault(chunk.chunk, replace(passage, hit=_as_hit(chunk, passage.hit)))
+        return list(found.values())
 
     def _refuse_unready(self) -> None:
         """Sees to it, once, that there is something to ask, embedded as the question will be."""
@@ -401,3 +432,36 @@ class Collection:
             strict=strict,
             dry=dry,
         )
+
+
+def _as_hit(chunk: Stretch, found: Hit) -> Hit:
+    """A chunk that a hit rests on, with the hit's score."""
+    return replace(
+        found,
+        id=chunk.chunk,
+        kind="chunk",
+        section=chunk.section,
+        aspect="",
+        level=0,
+        start=chunk.start,
+        end=chunk.end,
+        text=chunk.text,
+        tokens=count(chunk.text),
+    )
+
+
+def _fill(query: Query, found: Found, path: Steps) -> list[Passage]:
+    hits = [*found.hits, *found.further]
+    with path.step("context", f"{query.context_tokens} tokens of {query.context}") as step:
+        if query.context == "sentences":
+            context = fill_by_sentences(query.question, hits, query.context_tokens, found.chunks)
+        else:
+            context = fill(hits, query.context_tokens, found.chunks)
+        read = {passage.hit.id for passage in context}
+        kept = [hit for hit in hits if hit.id in read or _chunk_of(found, hit) in read]
+        step.found(hits, kept)
+    return context
+
+
+def _chunk_of(found: Found, hit: Hit) -> str:
+    return found.chunks[hit.id].id if hit.id in found.chunks else ""

@@ -19,7 +19,7 @@ from fabula.providers.budget import Budget, BudgetedChat, BudgetedEmbedder
 from fabula.providers.cache import ResponseCache
 from fabula.providers.cached import CachedChat, CachedEmbedder
 from fabula.providers.counted import CountedChat, CountedEmbedder, Meter
-from fabula.providers.offline import ExtractiveAnswerer, OfflineGuide, StaticEmbedder
+from fabula.providers.offline import OfflineGuide, StaticEmbedder
 from fabula.replies import said
 from fabula.settings import STATIC, Settings
 
@@ -161,10 +161,8 @@ class Kit:
         )
 
     def answerer(self, meter: Meter) -> Answerer:
-        """What answers from a context."""
+        """The chat model that answers from a context."""
         settings = self._settings
-        if settings.offline:
-            return ExtractiveAnswerer(self._static)
         from fabula.providers.prompted import PromptedAnswerer
 
         chat = self.chat(meter, "answer")

@@ -155,16 +155,36 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A hit as the context holds it: its number, and its sentences that no other hit said."""
+    """A hit as the context holds it: its number, and its sentences that no other hit said.
+
+    `spans` are the stretches of `hit.text` that these are, in characters.
+    """
 
     number: int
     hit: Hit
     text: str
+    spans: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """A passage of the book that is close to a question, whole: `hit.text`, as the book prints it.
+
+    `number` is that of the passage in the context; `matches` are the stretches of `hit.text`, in
+    characters, whose sentences have the question's words.
+    """
+
+    number: int
+    hit: Hit
+    matches: tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer, the numbered passages it was given, and the numbers it cites."""
+    """An answer, the numbered passages it was given, and the numbers it cites.
+
+    Where no model was asked, `quotes` are the passages that it is made of, the closest first.
+    """
 
     question: str
     text: str
@@ -172,6 +192,7 @@ class Answer:
     context: tuple[Passage, ...]
     cited: tuple[int, ...]
     usage: Mapping[str, Usage] = field(default_factory=dict)
+    quotes: tuple[Quote, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Set as AbstractSet
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,8 @@ from numpy.typing import NDArray
 from fabula.model import Vectors
 
 Scores = NDArray[np.float64]
+SATURATION, LENGTH = 1.2, 0.75
+"""BM25's k1 and b, as the full-text index has them."""
 
 
 def inverse_document_frequencies(
@@ -26,6 +29,24 @@ def inverse_document_frequencies(
     return {
         word: math.log1p((total - count + 0.5) / (count + 0.5)) for word, count in having.items()
     }
+
+
+def bm25(asked: AbstractSet[str], texts: Sequence[Sequence[str]]) -> Scores:
+    """How well each text, given as its words, answers to the words asked for; shape (texts,).
+
+    Robertson and Zaragoza 2009, section 3: words are counted among these texts.
+    """
+    weights = inverse_document_frequencies([asked & set(words) for words in texts])
+    usual = sum(map(len, texts)) / max(1, len(texts)) or 1.0
+    scores = np.zeros(len(texts))
+    for row, words in enumerate(texts):
+        damped = SATURATION * (1 - LENGTH + LENGTH * len(words) / usual)
+        times = Counter(word for word in words if word in asked)
+        scores[row] = sum(
+            weights[word] * count * (SATURATION + 1) / (count + damped)
+            for word, count in times.items()
+        )
+    return scores
 
 
 def scaled(scores: Scores) -> Scores:

@@ -83,8 +83,10 @@ class Settings(BaseModel):
     dumps: bool = Field(
         True, description="keep the last three dumps of the private Neo4j, at most one a day"
     )
-    preset: Literal["fabula", "raptor", "naive"] = Field(
-        "fabula", description="defaults of this method, or of a baseline in its own collection"
+    preset: Literal["fabula", "published", "raptor", "naive"] = Field(
+        "fabula",
+        description="defaults of this method, now or as published, or of a baseline in its own "
+        "collection",
     )
     collection: str = Field("default", min_length=1, description="collection to work in")
 
@@ -134,7 +136,7 @@ class Settings(BaseModel):
         "auto",
         description="way through the graph; auto is hybrid with static embeddings, else collapsed",
     )
-    top_k: int = Field(5, ge=1, le=1000, description="passages retrieved")
+    top_k: int = Field(5, ge=1, le=1000, description="passages shown first, and retrieved at least")
     rewrite: Literal["none", "queries", "answer"] = Field(
         "none", description="a model words the question in other ways, or makes an answer up"
     )
@@ -148,7 +150,13 @@ class Settings(BaseModel):
     expand: Literal["none", "parents", "neighbours"] = Field(
         "none", description="what comes with each passage: the summaries above, or chunks beside"
     )
+    context: Literal["auto", "passages", "sentences"] = Field(
+        "auto",
+        description="what an answer is given to read: whole passages, or the best sentences of "
+        "many; auto is sentences offline, passages with a model",
+    )
     context_tokens: int = Field(1700, ge=16, description="most tokens of an answer's context")
+    fill: bool = Field(True, description="read on after the first top_k, until the context is full")
 
     tables: dict[str, SerializeAsAny[BaseModel]] = Field(
         default_factory=dict, repr=False, description="settings of each graph and mode, by its name"

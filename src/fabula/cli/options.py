@@ -63,7 +63,15 @@ RANKING = (
     "diversity",
     "expand",
 )
-ASKING = (*MODELS, "answer_temperature", "answer_tokens", *RANKING, "context_tokens")
+ASKING = (
+    *MODELS,
+    "answer_temperature",
+    "answer_tokens",
+    *RANKING,
+    "context",
+    "context_tokens",
+    "fill",
+)
 CORE = tuple(name for name in Settings.model_fields if name not in (*SECRET, "tables"))
 GROUPS = {
     "Collection": ("collection", "preset"),
@@ -79,14 +87,14 @@ GROUPS = {
         "answer_tokens",
     ),
     "Method": ("graphs", "chunk_tokens", "max_file_mb", "fetch", *ASPECTS),
-    "Ways to ask": (*RANKING, "context_tokens"),
+    "Ways to ask": (*RANKING, "context", "context_tokens", "fill"),
     "Neo4j": tuple(name for name in (*GRAPH, "dumps") if name not in ("collection", "preset")),
 }
 """What flags are about, in the order that help shows them."""
 COMMON = (
     *("collection", "base_url", "model", "embedding_model", "max_calls", "neo4j_uri"),
     *("graphs", "aspects", "chunk_tokens", "levels", "details"),
-    *("mode", "top_k", "rerank", "expand", "context_tokens"),
+    *("mode", "top_k", "rerank", "expand", "context", "context_tokens"),
 )
 """The flags that help shows without being asked for all."""
 IN_FORCE = "fabula.in_force"

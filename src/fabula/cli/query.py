@@ -9,13 +9,15 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
+from rich.console import Console
+from rich.text import Text
 
 from fabula.cli.explained import path_json, print_path
 from fabula.cli.help import Command
 from fabula.cli.options import ASKING, GRAPH, settings_flags
-from fabula.cli.screen import notice_offline, place, print_json
+from fabula.cli.screen import console, counted, in_document, notice_offline, place, print_json
 from fabula.cli.starting import meant
-from fabula.model import Answer, Hit, Passage
+from fabula.model import Answer, Hit, Passage, Quote
 from fabula.retrieve.path import Path
 from fabula.settings import Settings
 
@@ -25,6 +27,10 @@ if TYPE_CHECKING:
 ASPECTS = "plot, character, setting, point of view, style, theme, irony and symbol"
 """Those of the set that is used where none is named."""
 NOTHING = "Nothing in the graph passes these filters."
+AROUND = 7
+"""Lines of the screen for what stands around an answer: the command, the notice and the prompt."""
+FAR = 10_000
+"""Lines that a pipe takes."""
 
 
 class Levels(click.ParamType[tuple[int, int]]):
@@ -71,7 +77,7 @@ class Levels(click.ParamType[tuple[int, int]]):
 @click.option("--no-answer", is_flag=True, help="only show what is found")
 @click.option("--show-context", is_flag=True, help="show the passages that the answer was given")
 @click.option("--explain", is_flag=True, help="show the path of retrieval, step by step")
-@click.option("--json", "as_json", is_flag=True, help="print JSON, as the README describes it")
+@click.option("--json", "as_json", is_flag=True, help="print JSON, as docs/answers.md describes it")
 @settings_flags(*GRAPH, *ASKING)
 def command(
     words: tuple[str, ...],
@@ -103,21 +109,27 @@ def command(
         if as_json:
             print_json(said | ({"path": path_json(path)} if explain else {}))
             return
-        if no_answer:
+        is_found = bool(hits if no_answer else stream.hits)
+        if not is_found:
+            click.echo(NOTHING, err=True)
+        elif no_answer:
             _print_hits(hits)
-        elif stream.hits:
-            print_answer(stream, show_context)
         else:
-            click.echo(NOTHING)
+            print_answer(stream, show_context)
         if explain:
             print_path(path)
+    if not is_found:
+        raise click.exceptions.Exit(1)
 
 
 def print_answer(stream: AnswerStream, show_context: bool) -> None:
-    """An answer as it is written, then the passages it cites."""
+    """An answer as it is written, then the passages it cites; or the closest passages."""
     if show_context:
         for passage in stream.context:
-            click.echo(f"[{passage.number}] {place(passage.hit)}\n{passage.text}\n")
+            click.echo(f"[{passage.number}] {place(passage.hit, passage.spans)}\n{passage.text}\n")
+    if stream.quotes:
+        print_quotes(stream)
+        return
     try:
         for piece in stream:
             click.echo(piece, nl=False)
@@ -127,12 +139,45 @@ def print_answer(stream: AnswerStream, show_context: bool) -> None:
     answer = stream.answer
     cited = [passage for passage in answer.context if passage.number in answer.cited]
     for passage in cited:
-        click.echo(f"[{passage.number}] {place(passage.hit)}")
+        click.echo(f"[{passage.number}] {place(passage.hit, passage.spans)}")
+
+
+def print_quotes(stream: AnswerStream) -> None:
+    """The closest passages, as many whole ones as the screen holds; what matches is bold."""
+    screen = console()
+    room = screen.height - AROUND if screen.is_terminal else FAR
+    for head, text in on_screen(stream.quotes, screen.width, room):
+        screen.print(head, soft_wrap=False)
+        screen.print(text, soft_wrap=False)
+        screen.print()
+    found = counted(len(stream.context), "passage")
+    click.echo(
+        f"Offline: no model was asked. These are the closest of {found} that a model would answer "
+        "from, as the book prints them."
+    )
+
+
+def on_screen(quotes: Sequence[Quote], width: int, height: int) -> list[tuple[Text, Text]]:
+    """The places and the texts of the first quotes, whole, that so many lines hold; one at least.
+
+    A blank line is after each. What matches is bold.
+    """
+    ruler = Console(width=width)
+    found: list[tuple[Text, Text]] = []
+    for quote in quotes:
+        head = Text(f"[{quote.number}] {place(quote.hit)}", style="dim")
+        text = Text(quote.hit.text)
+        for start, end in quote.matches:
+            text.stylize("bold", start, end)
+        text.rstrip()
+        height -= len(head.wrap(ruler, width)) + len(text.wrap(ruler, width)) + 1
+        if found and height < 0:
+            break
+        found.append((head, text))
+    return found
 
 
 def _print_hits(hits: Sequence[Hit]) -> None:
-    if not hits:
-        click.echo(NOTHING)
     for rank, hit in enumerate(hits, start=1):
         click.echo(f"{rank}. {place(hit)} · score {hit.score:.3f}\n{hit.text.strip()}\n")
 
@@ -143,6 +188,7 @@ def _answer_json(answer: Answer, settings: Settings) -> dict[str, Any]:
         "answer": answer.text,
         "model": settings.model,
         "offline": settings.offline,
+        "quotes": [_quote_json(quote) for quote in answer.quotes],
         "cited": list(answer.cited),
         "context": [_passage_json(passage) for passage in answer.context],
         "hits": [_hit_json(hit) for hit in answer.hits],
@@ -151,7 +197,14 @@ def _answer_json(answer: Answer, settings: Settings) -> dict[str, Any]:
 
 
 def _passage_json(passage: Passage) -> dict[str, Any]:
-    return {"number": passage.number, "id": passage.hit.id, "text": passage.text}
+    found = {name: one for name, one in _hit_json(passage.hit).items() if name != "tokens"}
+    spans = [list(span) for span in in_document(passage.hit, passage.spans)]
+    return found | {"number": passage.number, "text": passage.text, "spans": spans}
+
+
+def _quote_json(quote: Quote) -> dict[str, Any]:
+    matches = [list(match) for match in quote.matches]
+    return _hit_json(quote.hit) | {"number": quote.number, "matches": matches}
 
 
 def _hit_json(hit: Hit) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,8 +13,10 @@ from fabula.cli.help import Command
 from fabula.cli.options import GRAPH, settings_flags
 from fabula.cli.screen import place, print_json
 from fabula.cli.starting import meant
-from fabula.reading import Lines, Reading
 from fabula.settings import Settings
+
+if TYPE_CHECKING:
+    from fabula.reading import Lines, Reading
 
 GAP = "[...]"
 

@@ -35,8 +35,9 @@ def notice_offline(settings: Settings) -> None:
     """Says, on every run without a chat model, what the words are then."""
     if settings.offline:
         click.echo(
-            "Offline: no chat model is set, so summaries, details and answers are extracts of the "
-            "text, not a model's words. Set OPENAI_API_KEY or OPENAI_BASE_URL to use a model.",
+            "Offline: no chat model is set, so summaries and details are extracts of the text, and "
+            "a question finds passages, not a model's words. Set OPENAI_API_KEY or OPENAI_BASE_URL "
+            "to use a model.",
             err=True,
         )
 
@@ -46,11 +47,25 @@ def print_json(value: Any) -> None:
     click.echo(json.dumps(value, indent=2, ensure_ascii=False))
 
 
-def place(hit: Hit) -> str:
-    """Where a hit is: document, section, what it is, and character offsets."""
+def place(hit: Hit, spans: Sequence[tuple[int, int]] = ()) -> str:
+    """Where a hit is: document, section, what it is, and character offsets.
+
+    `spans` are the stretches of its text that are meant, where it is not all of it.
+    """
     what = f"{hit.aspect}, level {hit.level}" if hit.aspect else hit.kind
-    parts = [hit.title, hit.section, what, f"characters {hit.start}-{hit.end}"]
+    where = ", ".join(f"{start}-{end}" for start, end in in_document(hit, spans))
+    parts = [hit.title, hit.section, what, f"characters {where}"]
     return " · ".join(part for part in parts if part)
+
+
+def in_document(hit: Hit, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Stretches of a hit's text as those of its document, or all that it rests on.
+
+    A summary and a detail are not in the document word by word.
+    """
+    if hit.kind != "chunk" or not spans:
+        return [(hit.start, hit.end)]
+    return [(hit.start + start, hit.start + end) for start, end in spans]
 
 
 def counted(number: int, noun: str) -> str:

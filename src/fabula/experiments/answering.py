@@ -9,7 +9,6 @@ from typing import Any
 
 from fabula import tokens
 from fabula.collection import Collection
-from fabula.context import fill
 from fabula.experiments.model import Question, Result, Retrieved
 from fabula.experiments.plan import Tested
 from fabula.kit import Kit
@@ -50,8 +49,7 @@ class Asking:
             usage = dict(whole.usage)
         else:
             meter = Meter()
-            hits = self.collection.retrieve(question.question, meter=meter, **where)
-            context = fill(hits, self.system.settings.context_tokens)
+            context = self.collection.context(question.question, meter=meter, **where)
             if self.system.ask == "choose":
                 chat = self.kit.chat(meter, "choose")
                 choice = choose(chat, question, [passage.text for passage in context])

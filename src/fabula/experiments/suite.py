@@ -99,7 +99,7 @@ class SystemPart(_Part):
     `aspects`: of the summaries only those of these aspects; chunks and details as ever.
     """
 
-    preset: Literal["fabula", "raptor", "naive"] = "fabula"
+    preset: Literal["fabula", "published", "raptor", "naive"] = "fabula"
     settings: OwnSettings = {}
     aspects: tuple[str, ...] = ()
     kinds: tuple[Literal["chunk", "summary", "detail"], ...] = ()

@@ -47,14 +47,12 @@ _NAMES = """
     prólogo epílogo prefacio introducción prefazione introduzione epilogo
     пролог эпилог предисловие послесловие
 """
+_ENDS = frozenset(("the end", "finis"))
+_PICTURES = frozenset(("list of illustrations", "illustrations", "spis ilustracji"))
 _CONTENTS = frozenset(
     (
         "contents",
         "table of contents",
-        "list of illustrations",
-        "illustrations",
-        "the end",
-        "finis",
         "spis treści",
         "spis rozdziałów",
         "inhalt",
@@ -170,6 +168,16 @@ def subtitle_line(line: str) -> bool:
 
 def is_contents_name(line: str) -> bool:
     """Whether the line heads a table of contents, or says THE END."""
+    return is_list_name(line) or line.casefold().strip(" .:") in _ENDS
+
+
+def is_list_name(line: str) -> bool:
+    """Whether the line heads a table of contents, or a list of illustrations."""
+    return is_contents(line) or line.casefold().strip(" .:") in _PICTURES
+
+
+def is_contents(line: str) -> bool:
+    """Whether the line heads a table of contents."""
     return line.casefold().strip(" .:") in _CONTENTS
 
 

@@ -14,6 +14,7 @@ from fabula.load.clean import one_line
 from fabula.load.draft import Block, Draft
 from fabula.load.headings import confirm, stated_title
 from fabula.load.markup import fact
+from fabula.load.paratext import without_library
 from fabula.load.stanzas import EMPTY, join_stanzas
 
 _OLD_OFFICE = b"\xd0\xcf\x11\xe0"
@@ -57,7 +58,7 @@ def read(data: bytes, source: str, limit: int) -> Draft:
     ).value
     body, _, listed = made.partition(_NOTES)
     noted = _with_notes(html.page(body, source).blocks, _notes(listed, source))
-    found = join_stanzas(html.without_library(tuple(noted)))
+    found = join_stanzas(without_library([*noted]))
     core = archive.tree(_FACTS) if _FACTS in archive.sizes else None
     stated = stated_title(found)
     title = stated if core is None else fact(core, "title") or stated

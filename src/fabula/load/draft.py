@@ -46,9 +46,12 @@ class Draft:
 def document(draft: Draft, source: str, collection: str) -> Document:
     """The draft as a document: blocks parted by blank lines. LoadError if it holds no words."""
     # It brings numpy, which a reader in its box has no need of.
+    from fabula.load.paratext import without_paratext
     from fabula.model import Document
 
-    text, sections = _assemble(join_speakers(draft.blocks))
+    # Speakers first: a play's hero would count as its running head.
+    speeches = list(join_speakers(draft.blocks))
+    text, sections = _assemble(without_paratext(speeches, draft.title))
     if wrong := problem(source, LONGEST_LINE):
         raise LoadError(f"The source {quoted(source)} {wrong}: give it another name.")
     if not any(map(str.isalnum, text)):

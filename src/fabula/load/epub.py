@@ -21,6 +21,7 @@ from fabula.load.markup import elements
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
+from fabula.load.paratext import without_library
 
 _CONTAINER = "META-INF/container.xml"
 _RIGHTS = ("META-INF/rights.xml", "META-INF/license.lcpl", "META-INF/sinf.xml")
@@ -83,7 +84,7 @@ def _book(archive: Archive) -> Draft:
         raise archive.broken("its spine is empty")
     labels = _labels(archive, list(items.values()))
     title, writer = gutenberg.named(_fact(package, "title"))
-    blocks = tuple(_blocks(archive, pages, labels))
+    blocks = without_library([*_blocks(archive, pages, labels)])
     return Draft(
         blocks=confirm(blocks, title),
         title=title,
@@ -96,11 +97,7 @@ def _blocks(archive: Archive, pages: Sequence[_Item], labels: Mapping[str, str])
     """Every page's blocks; one without a heading has that of the table of contents."""
     for item in pages:
         text = decode(archive.read(item.name), f"{archive.source}: {item.name}")
-        blocks = [
-            block
-            for block in html.page(text, archive.source).blocks
-            if not (gutenberg.is_start(block.text) or gutenberg.is_end(block.text))
-        ]
+        blocks = [*html.page(text, archive.source).blocks]
         label = labels.get(item.name, "")
         if blocks and label and not any(block.heading for block in blocks):
             blocks[0] = replace(blocks[0], heading=label)

@@ -34,9 +34,9 @@ _CREDIT = re.compile(
 )
 _COLOPHON = re.compile(r"Ta lektura, podobnie jak tysiące innych, (?:jest )?dostępna")
 _RULE = re.compile(r"\s*[-*_]{3,}\s*")
-_CREDITS_WITHIN = 4
+CREDITS_WITHIN = 4
 """Paragraphs after the header in which its credits stand."""
-_LONGEST_FOOTER = 40_000
+LONGEST_FOOTER = 40_000
 """Characters; the licence has some 19,000."""
 _LONG_TITLE = 45
 """A title as long goes on in the indented line below; a shorter one has a subtitle there."""
@@ -85,6 +85,11 @@ def is_end(line: str) -> bool:
     return bool(_END.match(line.lstrip()))
 
 
+def is_credit(paragraph: str) -> bool:
+    """Whether a paragraph says who made the file, or from what."""
+    return bool(_CREDIT.match(paragraph))
+
+
 def _start(lines: Sequence[str]) -> int:
     """The first line after the header; 0 if there is none."""
     for index, line in enumerate(lines):
@@ -108,7 +113,7 @@ def _end(lines: Sequence[str]) -> int:
     for index, line in enumerate(lines):
         bare_line = line.lstrip()
         ends = (line and _END.match(bare_line)) or _COLOPHON.match(bare_line)
-        if ends and left <= _LONGEST_FOOTER:
+        if ends and left <= LONGEST_FOOTER:
             return index
         left -= len(line)
     return len(lines)
@@ -138,13 +143,13 @@ def _headlines(header: Sequence[str]) -> Iterable[str]:
 def _without_credits(body: Sequence[str]) -> Sequence[str]:
     """The text without who made the file, which stands in the first paragraphs."""
     start = index = 0
-    for _ in range(_CREDITS_WITHIN):
+    for _ in range(CREDITS_WITHIN):
         while index < len(body) and not body[index].strip():
             index += 1
         paragraph = index
         while index < len(body) and body[index].strip():
             index += 1
-        if paragraph < index and _CREDIT.match(body[paragraph].strip()):
+        if paragraph < index and is_credit(body[paragraph].strip()):
             start = index
     return body[start:]
 

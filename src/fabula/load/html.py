@@ -15,6 +15,7 @@ from fabula.load.clean import lines, one_line, prose, without_markers
 from fabula.load.draft import Block, Draft
 from fabula.load.encoding import decode
 from fabula.load.headings import confirm, joined, stated_title
+from fabula.load.paratext import without_library
 
 _HEADINGS = frozenset(("h1", "h2", "h3"))
 _BLOCK_NAMES = (
@@ -113,13 +114,6 @@ def _without_strays(text: str) -> str:
 
     kept = _TAG.sub(keep, text)
     return kept if strays > _MOST_STRAYS else text
-
-
-def without_library(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
-    """Blocks between Project Gutenberg's marks, where old pages have them as plain text."""
-    starts = [i for i, block in enumerate(blocks) if gutenberg.is_start(block.text)]
-    ends = [i for i, block in enumerate(blocks) if gutenberg.is_end(block.text)]
-    return blocks[starts[0] + 1 if starts else 0 : ends[0] if ends else None]
 
 
 @dataclass(slots=True)

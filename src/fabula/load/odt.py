@@ -10,8 +10,8 @@ from fabula.errors import LoadError
 from fabula.load.archive import Archive
 from fabula.load.draft import Block, Draft
 from fabula.load.headings import confirm, stated_title
-from fabula.load.html import without_library
 from fabula.load.markup import Kind, blocks, elements, fact, local
+from fabula.load.paratext import without_library
 from fabula.load.stanzas import EMPTY, join_stanzas
 
 _SKIPPED_NAMES = (

@@ -10,7 +10,7 @@ from fabula.errors import LoadError
 from fabula.load.clean import lines, one_line
 from fabula.load.draft import Block, Draft
 from fabula.load.headings import confirm, joined, stated_title
-from fabula.load.html import without_library
+from fabula.load.paratext import without_library
 from fabula.load.stanzas import EMPTY, join_stanzas
 
 _HEADING, _NOTE, _NOTE_END = "\ufdd0", "\ufdd1", "\ufdd2"
@@ -43,7 +43,7 @@ def read(data: bytes, source: str) -> Draft:
         name: one_line(_plain(f"{{{value}}}", encoding))
         for name, value in _FACT.findall(text[:_HEAD])
     }
-    found = join_stanzas(without_library(tuple(_blocks(_plain(_marked(text), encoding)))))
+    found = join_stanzas(without_library([*_blocks(_plain(_marked(text), encoding))]))
     title = facts.get("title") or stated_title(found)
     return Draft(confirm(found, title), title, facts.get("author", ""))
 

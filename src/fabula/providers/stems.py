@@ -86,14 +86,19 @@ class Stemmer:
         # A Snowball stemmer keeps the word it works on in itself.
         self._lock = threading.Lock()
         self._stem = functools.lru_cache(KEPT)(self._fresh)
+        self._term = functools.lru_cache(KEPT)(self._fresh_term)
 
     def stems(self, text: str) -> list[str]:
         """The stem of each word of `text`, in order."""
         return [self._stem(word) for word in words(text)]
 
+    def terms(self, text: str) -> list[str]:
+        """The stem of each word of `text` that says what it is about, in order."""
+        return [term for term in map(self._term, words(text)) if term]
+
     def content(self, text: str) -> set[str]:
         """The stems of the words of `text` that say what it is about."""
-        return {self._stem(word) for word in words(text) if self._tells(word)}
+        return set(self.terms(text))
 
     def _tells(self, word: str) -> bool:
         if self._language == "en":
@@ -101,11 +106,20 @@ class Stemmer:
             return _SMALL.isdisjoint((word, word.partition("'")[0], self._stem(word)))
         return len(word) > _SHORT or word.isdigit() or re.match(f"[{_SOLID}]", word) is not None
 
+    def _fresh_term(self, word: str) -> str:
+        return self._stem(word) if self._tells(word) else ""
+
     def _fresh(self, word: str) -> str:
         if self._algorithm is None:
             return word
         with self._lock:
             return str(self._algorithm.stemWord(word))
+
+
+@functools.cache
+def stemmer_of(language: str) -> Stemmer:
+    """One a language, as it remembers the stems of words."""
+    return Stemmer(language)
 
 
 def words(text: str) -> list[str]:

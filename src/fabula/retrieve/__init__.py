@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from fabula.graph.method import graphs
@@ -16,7 +16,20 @@ from fabula.retrieve.modes import Mode, Tools
 Rewrite = Literal["none", "queries", "answer"]
 Expand = Literal["none", "parents", "neighbours"]
 WIDER = 4
-"""Times `k` hits are asked of a mode where some of them will be passed over."""
+"""Times as many hits are asked of a mode where some of them will be passed over."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a question found, best first: the hits that are shown, and those that come after them.
+
+    `chunks` are those of hits that rest on one alone, as details do, by the ids of such hits; only
+    where they were looked for.
+    """
+
+    hits: tuple[Hit, ...] = ()
+    further: tuple[Hit, ...] = ()
+    chunks: Mapping[str, Hit] = field(default_factory=dict)
 
 
 def retrieve(
@@ -25,26 +38,62 @@ def retrieve(
     mode: Mode,
     tools: Tools,
     *,
+    shown: int,
     rewrite: Rewrite,
     rerank: bool,
     diversity: float,
     expand: Expand,
-) -> list[Hit]:
-    """The hits of a mode, `tools.k` of them and what they are expanded by, best first.
+) -> Found:
+    """The hits of a mode, `tools.k` of them, and what the `shown` ones are expanded by.
 
     What is done to any mode's, in this order: `rewrite`: other wordings are asked too, or a made-up
-    answer instead; `rerank`: a model ranks; `diversity`: 0 to 1, how much likeness with better hits
-    counts against one; `expand`: the summaries above a hit, or the chunks beside it, come after it.
+    answer instead; `rerank`: a model ranks, four times as many as are shown; `diversity`: 0 to 1,
+    how much likeness with better hits counts against one; `expand`: the summaries above a hit that
+    is shown, or the chunks beside it, come after it. Where more are found than are shown, details
+    come with their chunks.
     """
+    kinds = _kinds(filters, mode)
+    if mode.kinds and not kinds:
+        return Found()
+    filters = replace(filters, kinds=kinds)
     wide = replace(tools, k=WIDER * tools.k) if rerank or diversity > 0 else tools
     rankings = [mode.retrieve(one, filters, wide) for one in _questions(question, tools, rewrite)]
     hits = rankings[0] if len(rankings) == 1 else _fused(rankings, wide)
     if rerank and hits:
-        hits = _reranked(question, hits, tools)
+        hits = _reranked(question, hits[: WIDER * shown], tools)
     if diversity:
         hits = _diverse(hits, tools, diversity, filters.collection)
-    hits = hits[: tools.k]
-    return hits if expand == "none" else _expanded(hits, tools, expand, filters.collection)
+    first, further = hits[:shown], hits[shown : tools.k]
+    if expand != "none":
+        first = _expanded(first, tools, expand, filters.collection)
+    known = {hit.id for hit in first}
+    further = [hit for hit in further if hit.id not in known]
+    chunks = _chunks([*first, *further], filters, tools) if tools.k > shown else {}
+    return Found(tuple(first), tuple(further), chunks)
+
+
+def _kinds(filters: Filters, mode: Mode) -> tuple[str, ...]:
+    """The kinds that the filters let through, of those that the mode finds."""
+    if not mode.kinds:
+        return filters.kinds
+    return tuple(kind for kind in mode.kinds if not filters.kinds or kind in filters.kinds)
+
+
+def _chunks(hits: Sequence[Hit], filters: Filters, tools: Tools) -> dict[str, Hit]:
+    """The chunks of the details among the hits, by the details' ids, if the filters let them in."""
+    allowed = (
+        (not filters.kinds or "chunk" in filters.kinds)
+        and (not filters.aspects or "" in filters.aspects)
+        and filters.lowest == 0
+    )
+    details = [hit.id for hit in hits if hit.level == 0 and hit.kind != "chunk"]
+    if not (allowed and details):
+        return {}
+    with tools.path.step("chunks", "of details") as step:
+        rows = tools.store.related(query("core/find_chunks"), filters.collection, details)
+        found = {of: chunk for of, [chunk] in rows.items()}
+        step.found(list({chunk.id: chunk for chunk in found.values()}.values()))
+    return found
 
 
 def _questions(question: str, tools: Tools, rewrite: Rewrite) -> list[str]:

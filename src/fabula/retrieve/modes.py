@@ -92,7 +92,8 @@ class Mode:
     """A way to find passages, and what it does is said in `about`.
 
     `knobs`: a frozen pydantic model of its settings; `graph`: the graph that it walks, '' where it
-    needs passages alone; `answer`: its own way to answer, where it is not one call.
+    needs passages alone; `answer`: its own way to answer, where it is not one call; `kinds`: of
+    passages that it looks for, where it is not all; its filters let no others through.
     """
 
     retrieve: Retrieve
@@ -100,12 +101,13 @@ class Mode:
     knobs: type[BaseModel] = NoKnobs
     graph: str = ""
     answer: Respond | None = None
+    kinds: tuple[str, ...] = ()
 
 
 CORE = {
     "collapsed": Mode(collapsed.retrieve, "all levels at once, in one ranking by cosine"),
     "hybrid": Mode(hybrid.retrieve, "cosine and BM25 over all levels at once", knobs=hybrid.Knobs),
-    "naive": Mode(naive.retrieve, "chunks alone, by cosine"),
+    "naive": Mode(naive.retrieve, "chunks alone, by cosine", kinds=("chunk",)),
 }
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fabula.model import Filters, Hit
@@ -13,6 +12,4 @@ if TYPE_CHECKING:
 
 def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
     """The nearest chunks that `filters` let through."""
-    if filters.kinds and "chunk" not in filters.kinds:
-        return []
-    return tools.nearest(question, replace(filters, kinds=("chunk",)), tools.k)
+    return tools.nearest(question, filters, tools.k)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Collection, Iterable
 
 from fabula.experiments.metrics.judges import Judges
 from fabula.experiments.metrics.measure import Metric
 from fabula.experiments.model import Question, Result
-from fabula.providers.stems import Stemmer
+from fabula.providers.stems import Stemmer, stemmer_of
 
 ENOUGH = 0.6
 """Share of a statement's stems from which a context is taken to hold it."""
@@ -52,13 +51,7 @@ def _mean(values: list[float]) -> float | None:
 
 
 def _stemmer(question: Question, judges: Judges) -> Stemmer:
-    return _stemmer_of(judges.languages.get(question.text) or "en")
-
-
-@functools.cache
-def _stemmer_of(language: str) -> Stemmer:
-    """One a language, as it remembers the stems of words."""
-    return Stemmer(language)
+    return stemmer_of(judges.languages.get(question.text) or "en")
 
 
 METRICS = (

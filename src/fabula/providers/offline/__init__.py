@@ -7,9 +7,8 @@ or draw a conclusion; an answer of its is a row of quotations; and it refuses to
 or to rank passages, which takes a model that reads.
 """
 
-from fabula.providers.offline.answerer import ExtractiveAnswerer
 from fabula.providers.offline.embedder import StaticEmbedder
 from fabula.providers.offline.guide import OfflineGuide
 from fabula.providers.offline.writer import ExtractiveWriter
 
-__all__ = ["ExtractiveAnswerer", "ExtractiveWriter", "OfflineGuide", "StaticEmbedder"]
+__all__ = ["ExtractiveWriter", "OfflineGuide", "StaticEmbedder"]
