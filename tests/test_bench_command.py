@@ -39,6 +39,8 @@ folder = "tales"
 
 [settings]
 chunk_tokens = 32
+context = "passages"
+fill = false
 
 [systems.naive]
 preset = "naive"
