@@ -10,9 +10,9 @@ from fabula import tokens
 from fabula.answer import citations
 from fabula.cli.query import on_screen
 from fabula.context import fill_by_sentences
-from fabula.model import Hit, Quote
+from fabula.model import Answer, Hit, Passage, Quote
 from fabula.providers import NO_ANSWER
-from fabula.quotes import MOST, closest, names, say
+from fabula.quotes import MOST, closest, names, quote_cited, say
 
 MILL = (
     "The village of Harrow lay in a narrow valley.\n\nSnow covered the roofs and the churchyard.\n",
@@ -148,3 +148,47 @@ def test_what_matches_is_bold() -> None:
     assert text.plain[span.start : span.end] == (
         "She refused him, but he showed her Edmund's silver watch."
     )
+
+
+def answered(text: str, context: Sequence[Passage]) -> list[Quote]:
+    hits_of = tuple(passage.hit for passage in context)
+    cited = citations(text, len(context))
+    return quote_cited(Answer("Who?", text, hits_of, tuple(context), cited))
+
+
+def whole(texts: Sequence[str] = MILL) -> list[Passage]:
+    return [
+        Passage(number, hit, hit.text, ((0, len(hit.text)),))
+        for number, hit in enumerate(hits(texts), start=1)
+    ]
+
+
+def quoted(quote: Quote) -> list[str]:
+    return [quote.hit.text[start:end] for start, end in quote.matches]
+
+
+def test_a_citation_quotes_the_sentence_that_bears_what_cites_it() -> None:
+    second, fourth = answered(
+        "Martha wept until the morning [4]. She was distrustful, and trusted nobody at all [2].",
+        whole(),
+    )
+    assert (second.number, fourth.number) == (2, 4)
+    assert quoted(second) == ["She trusted nobody, and counted her coins twice each night."]
+    assert quoted(fourth) == ["The watch lay in the iron chest, and Martha wept until morning."]
+
+
+def test_what_is_cited_twice_is_quoted_once_for_both() -> None:
+    [quote] = answered("The watch was silver [3]. Edmund's watch [3].", whole())
+    assert quoted(quote) == ["She refused him, but he showed her Edmund's silver watch."]
+
+
+def test_only_what_the_answer_was_given_is_quoted() -> None:
+    hit = hits()[1]
+    start = hit.text.index("She trusted")
+    given = Passage(1, hit, hit.text[start:], ((start, len(hit.text.rstrip())),))
+    [quote] = answered("Old Martha Quill kept the mill [1].", [given])
+    assert quoted(quote) == ["She trusted nobody, and counted her coins twice each night."]
+
+
+def test_an_answer_that_cites_nothing_quotes_nothing() -> None:
+    assert answered("The passages do not answer this question.", whole()) == []

@@ -168,10 +168,10 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """A passage of the book that is close to a question, whole: `hit.text`, as the book prints it.
+    """A passage that is quoted: `hit.text`, as the book prints it, if it is of the book.
 
     `number` is that of the passage in the context; `matches` are the stretches of `hit.text`, in
-    characters, whose sentences have the question's words.
+    characters, that are meant: sentences with the question's words, or with those of what cites it.
     """
 
     number: int

@@ -1,4 +1,4 @@
-"""What is said where no model answers: the closest passages, whole, as the book prints them."""
+"""What is quoted: the closest passages, where no model answers; what bears a model's words."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from fabula.answer import shown
+from fabula.answer import citations, shown
 from fabula.context import Sentence, in_text_order, match, score
-from fabula.model import Passage, Quote
+from fabula.model import Answer, Passage, Quote
 from fabula.providers import NO_ANSWER, Reply
 from fabula.providers.stems import stemmer_of
 from fabula.ranking import inverse_document_frequencies, scaled
+from fabula.sentences import spans
 
 MOST = 4
 """Passages that a screen holds."""
@@ -73,6 +74,32 @@ def _closeness(
     weights = inverse_document_frequencies([asked & one for one in terms])
     held = np.array([sum(weights[term] for term in asked & one) for one in terms])
     return dict(zip(within, (scaled(best) + scaled(held)).tolist(), strict=True))
+
+
+def quote_cited(answer: Answer) -> list[Quote]:
+    """The passages that an answer cites, in the order of their numbers.
+
+    Of each the sentence matches, of those that the answer was given, that has most of the words of
+    what cites it.
+    """
+    quotes = []
+    for passage in answer.context:
+        if passage.number not in answer.cited:
+            continue
+        language = passage.hit.language
+        said = " ".join(
+            answer.text[start:end]
+            for start, end in spans(answer.text, language)
+            if passage.number in citations(answer.text[start:end], len(answer.context))
+        )
+        given = [
+            one
+            for one in in_text_order([passage.hit])
+            if any(start <= one.start < end for start, end in passage.spans)
+        ]
+        borne = [_span(given[int(match(said, given).argmax())])] if given else []
+        quotes.append(Quote(passage.number, passage.hit, tuple(borne)))
+    return quotes
 
 
 def say(quotes: Sequence[Quote]) -> Iterator[Reply]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+import textwrap
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -29,6 +30,8 @@ ASPECTS = "plot, character, setting, point of view, style, theme, irony and symb
 NOTHING = "Nothing in the graph passes these filters."
 AROUND = 7
 """Lines of the screen for what stands around an answer: the command, the notice and the prompt."""
+LONGEST_QUOTED = 300
+"""Characters of a cited sentence."""
 FAR = 10_000
 """Lines that a pipe takes."""
 
@@ -136,10 +139,13 @@ def print_answer(stream: AnswerStream, show_context: bool) -> None:
     finally:
         # An answer that is cut short must not share its line with the error.
         click.echo("\n")
-    answer = stream.answer
-    cited = [passage for passage in answer.context if passage.number in answer.cited]
-    for passage in cited:
-        click.echo(f"[{passage.number}] {place(passage.hit, passage.spans)}")
+    from fabula.quotes import quote_cited
+
+    for quote in quote_cited(stream.answer):
+        click.echo(f"[{quote.number}] {place(quote.hit, quote.matches)}")
+        for start, end in quote.matches:
+            words = " ".join(quote.hit.text[start:end].split())
+            click.echo(f"    {textwrap.shorten(words, LONGEST_QUOTED, placeholder=' ...')}")
 
 
 def print_quotes(stream: AnswerStream) -> None:
@@ -183,12 +189,14 @@ def _print_hits(hits: Sequence[Hit]) -> None:
 
 
 def _answer_json(answer: Answer, settings: Settings) -> dict[str, Any]:
+    from fabula.quotes import quote_cited
+
     return {
         "question": answer.question,
         "answer": answer.text,
         "model": settings.model,
         "offline": settings.offline,
-        "quotes": [_quote_json(quote) for quote in answer.quotes],
+        "quotes": [_quote_json(one) for one in answer.quotes or quote_cited(answer)],
         "cited": list(answer.cited),
         "context": [_passage_json(passage) for passage in answer.context],
         "hits": [_hit_json(hit) for hit in answer.hits],
