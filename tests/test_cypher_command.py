@@ -193,6 +193,12 @@ def test_json_is_a_list_of_objects(typed: None) -> None:
     assert told == [{"title": "A", "section": "I", "index": 0, "text": "word 0."}]
 
 
+def test_csv_runs_no_formula_in_a_spreadsheet(typed: None) -> None:
+    words = "'=1+1' AS a, '@x' AS b, -1 AS c, 'x=1' AS d, '-2' AS e"
+    shown = ask("-e", f"RETURN {words}", "--csv").stdout
+    assert shown.splitlines() == ["a,b,c,d,e", "'=1+1,'@x,-1,x=1,'-2"]
+
+
 def test_csv_has_a_header_and_quotes_what_it_must(typed: None) -> None:
     shown = ask("divided", "--param", "limit=500", "--csv").stdout
     rows = list(csv.DictReader(io.StringIO(shown)))

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Self
 from fabula.collection import Collection
 from fabula.compact import Compact
 from fabula.connect import connect
-from fabula.errors import FabulaError, NotFound
+from fabula.errors import FabulaError, NotFound, did_you_mean
 from fabula.export import Written, write
 from fabula.ingest import Muted
 from fabula.kit import Kit
 from fabula.progress import Progress
-from fabula.settings import Settings
+from fabula.settings import Settings, names, paths
 from fabula.store import Store
 from fabula.store.export import Exported
 from fabula.store.space import Space
@@ -29,9 +29,9 @@ class App:
     Settings come from `settings`, or from `flags` (settings by name), the environment and files
     named `fabula.toml`; models from a `kit` of such settings, if one is given. Neo4j is reached,
     and the private one started, when it is first needed; models when they are. Safe to share
-    between threads. All errors are FabulaErrors: SettingsError for a bad setting, ServerError and
-    StoreError for Neo4j, ModelError for a model, LoadError for a file, NotFound for what isn't
-    there.
+    between threads. A setting that there is not is a TypeError; all other errors are FabulaErrors:
+    SettingsError for a bad setting, ServerError and StoreError for Neo4j, ModelError for a model,
+    LoadError for a file, NotFound for what isn't there.
     """
 
     def __init__(
@@ -42,6 +42,9 @@ class App:
         kit: Kit | None = None,
         **flags: Any,
     ) -> None:
+        if unknown := [name for name in flags if not paths(name)]:
+            hint = did_you_mean(unknown[0], names(), "`fabula settings` lists them.")
+            raise TypeError(f"There is no setting {unknown[0]!r}. {hint}")
         self.settings = settings or Settings.read(**flags)
         self.kit = kit or Kit(self.settings)
         self._report = report

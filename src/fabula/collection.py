@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Unpack
 
 from fabula.answer import AnswerStream, shown
 from fabula.catalogue import choose, nothing_there
@@ -29,7 +29,7 @@ from fabula.reembed import Reembed, Reembedded
 from fabula.retrieve import Found
 from fabula.retrieve.modes import Tools, mode
 from fabula.retrieve.path import Path as Steps
-from fabula.search import Query, make_tools, search
+from fabula.search import Asked, Query, make_tools, search
 from fabula.settings import Settings
 from fabula.sources import Sources, sources
 from fabula.store import Source as Stretch
@@ -290,7 +290,7 @@ class Collection:
         *,
         meter: Meter | None = None,
         path: Steps | None = None,
-        **given: Any,
+        **given: Unpack[Asked],
     ) -> list[Hit]:
         """The passages that serve a question best, best first.
 
@@ -307,7 +307,7 @@ class Collection:
         *,
         meter: Meter | None = None,
         path: Steps | None = None,
-        **given: Any,
+        **given: Unpack[Asked],
     ) -> list[Passage]:
         """What an answer is given to read, numbered as it cites it; takes what `retrieve` takes."""
         query = self._query(question, given)
@@ -316,7 +316,7 @@ class Collection:
         return _fill(query, found, path)
 
     def stream(
-        self, question: str | Query, *, path: Steps | None = None, **given: Any
+        self, question: str | Query, *, path: Steps | None = None, **given: Unpack[Asked]
     ) -> AnswerStream:
         """An answer as it is written; takes what `retrieve` takes.
 
@@ -334,7 +334,7 @@ class Collection:
         pieces = self._pieces(query, context, tools)
         return AnswerStream(query.question, found.hits, context, pieces, meter)
 
-    def query(self, question: str | Query, **given: Any) -> Answer:
+    def query(self, question: str | Query, **given: Unpack[Asked]) -> Answer:
         """The whole answer, with the passages it cites; takes what `retrieve` takes."""
         return self.stream(question, **given).answer
 
@@ -344,11 +344,11 @@ class Collection:
         settings = self.settings
         return sources(paths, self.name, settings.max_file_mb, name=name, fetch=settings.fetch)
 
-    def _query(self, question: str | Query, given: dict[str, Any]) -> Query:
+    def _query(self, question: str | Query, given: Mapping[str, object]) -> Query:
         if isinstance(question, str):
             return Query.of(question, self.settings, **given)
         own = {one.name: getattr(question, one.name) for one in fields(question)}
-        return Query.of(own.pop("question"), self.settings, **own | given)
+        return Query.of(own.pop("question"), self.settings, **{**own, **given})
 
     def _tools(self, query: Query, meter: Meter, path: Steps) -> Tools:
         return make_tools(query, self.store, self.app.kit, self.settings, meter, path)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, get_args
+from typing import Any, Literal, TypedDict, get_args
 
 from pydantic import ValidationError
 
@@ -25,6 +25,25 @@ FEWEST_READ, MOST_READ = 50, 1000
 and 100 no better."""
 SHORT = 20
 """Tokens of a short hit, so that a wide context is filled with such, too."""
+
+
+class Asked(TypedDict, total=False):
+    """What may be given with a question: the fields of a Query, by their names."""
+
+    mode: str
+    k: int
+    context_tokens: int
+    document: str
+    aspects: str | Sequence[str]
+    kinds: str | Sequence[str]
+    levels: tuple[int, int]
+    rewrite: Rewrite
+    rerank: bool
+    diversity: float
+    expand: Expand
+    knobs: Mapping[str, Any]
+    context: Context | Literal["auto"]
+    fill: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,15 +77,18 @@ class Query:
     def of(cls, question: str, settings: Settings, **given: Any) -> Query:
         """A question asked as the settings say, but for what is `given`.
 
-        Raises FabulaError for one without a character, or for what a question has no place for.
+        Raises FabulaError for one without a character, and TypeError for what it has no place for.
         """
         if not question.strip():
             raise FabulaError("The question is empty: ask something.")
         if unknown := [name for name in given if name not in cls.__dataclass_fields__]:
             names = [name for name in cls.__dataclass_fields__ if name != "question"]
             hint = did_you_mean(unknown[0], names, f"It may have {', '.join(names)}.")
-            raise FabulaError(f"A question has no {unknown[0]!r}. {hint}")
+            raise TypeError(f"A question has no {unknown[0]!r}. {hint}")
         given = {name: one for name, one in given.items() if one != "auto"}
+        for name in ("aspects", "kinds"):
+            if isinstance(given.get(name), str):
+                given[name] = (given[name],)
         if (context := given.get("context", "passages")) not in get_args(Context):
             raise FabulaError(f"A context is of passages or of sentences, not of {context!r}.")
         usual: dict[str, Any] = {

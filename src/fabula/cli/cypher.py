@@ -30,6 +30,8 @@ CAPTION = 40
 SHARED = re.compile(r"Passage\d*|Element")
 """Labels that nodes have beside their own, for the indexes."""
 SERVER = tuple(name for name in GRAPH if name != "preset")
+FORMULAS = ("=", "+", "-", "@", "\t", "\r")
+"""What a text begins with that a spreadsheet takes for a formula."""
 COLLECTION = "collection"
 """The parameter that is the settings' collection, unless it is given."""
 
@@ -228,8 +230,11 @@ def _csv(table: Table) -> str:
 
 
 def _field(value: Any) -> Any:
-    plain = value is None or (isinstance(value, str | int | float) and not isinstance(value, bool))
-    return value if plain else json.dumps(value, ensure_ascii=False)
+    """A value as CSV holds it; what a spreadsheet would take for a formula is made text."""
+    if isinstance(value, str):
+        return f"'{value}" if value.startswith(FORMULAS) else value
+    is_plain = value is None or (isinstance(value, int | float) and not isinstance(value, bool))
+    return value if is_plain else json.dumps(value, ensure_ascii=False)
 
 
 def _counted(table: Table) -> str:
