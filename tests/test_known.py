@@ -85,7 +85,7 @@ def test_of_a_document_that_is_replaced_while_it_is_read_nothing_is_known(
 
 
 def test_a_part_is_read_whole_or_not_at_all_while_others_replace_it(ready: Store) -> None:
-    versions = [small_graph(words=words, chunks=200) for words in ("old", "new")]
+    versions = [small_graph(words=words, chunks=60) for words in ("old", "new")]
     put(ready, versions[0])
     owner = versions[0][1].owner
     wholes = [{one.id: one.properties.get("text") for one in of[1].nodes} for of in versions]
@@ -93,7 +93,7 @@ def test_a_part_is_read_whole_or_not_at_all_while_others_replace_it(ready: Store
 
     def replace_it() -> None:
         try:
-            for number in range(12):
+            for number in range(6):
                 put(ready, versions[(number + 1) % 2])
         finally:
             done.set()
