@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shlex
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -105,3 +108,21 @@ def test_a_question_is_asked_as_it_is_typed(
     result = CliRunner().invoke(main, ["query", *words, "--json"], input=typed)
     assert result.exit_code == 0, result.output
     assert '"question": "who is Anna"' in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("typed", "completed"),
+    [("que", ["query"]), ("query --top", ["--top-k"]), ("db st", ["start", "status", "stop"])],
+)
+def test_commands_and_options_are_completed(typed: str, completed: list[str]) -> None:
+    words = ["fabula", *typed.split()]
+    asked = {
+        "_FABULA_COMPLETE": "bash_complete",
+        "COMP_WORDS": " ".join(words),
+        "COMP_CWORD": str(len(words) - 1),
+    }
+    fabula = Path(sys.executable).with_name("fabula")
+    run = subprocess.run(
+        [fabula], env=os.environ | asked, capture_output=True, text=True, check=True
+    )
+    assert sorted(run.stdout.split()) == [f"plain,{word}" for word in completed]

@@ -16,7 +16,7 @@ from rich.text import Text
 
 from fabula.cli.help import Command
 from fabula.cli.options import GRAPH, settings_flags
-from fabula.cli.screen import console, print_json
+from fabula.cli.screen import print_json, print_table
 from fabula.cli.starting import meant, opened
 from fabula.explore import Query, names, parse, read, shipped
 from fabula.settings import Settings
@@ -164,7 +164,7 @@ def _print_list(as_json: bool) -> None:
         grid.add_column(heading)
     for query in queries:
         grid.add_row(query.name, query.purpose, ", ".join(one.name for one in query.parameters))
-    console().print(grid)
+    print_table(grid)
 
 
 def _print_table(table: Table) -> None:
@@ -177,7 +177,7 @@ def _print_table(table: Table) -> None:
         grid.add_column(Text(column), justify="right" if numbers else "left")
     for row in table.rows:
         grid.add_row(*(Text(_cell(value)) for value in row))
-    console().print(grid)
+    print_table(grid)
     click.echo(f"{len(table.rows):,} rows" if len(table.rows) != 1 else "1 row")
 
 

@@ -9,7 +9,7 @@ import click
 from fabula.cli.help import Command
 from fabula.cli.options import BUILDING, GRAPH, settings_flags
 from fabula.cli.query import print_answer
-from fabula.cli.screen import console, notice_offline, outline
+from fabula.cli.screen import notice_offline, outline, print_table
 from fabula.cli.show import facts
 from fabula.cli.starting import opened
 from fabula.cli.watching import Watching
@@ -44,7 +44,7 @@ def command(settings: Settings) -> None:
             raise outcome.error
         entry = fabula.document(outcome.document)
         click.echo()
-        console().print(outline(entry, fabula.layers(entry.id)))
+        print_table(outline(entry, fabula.layers(entry.id)))
         click.echo(facts(entry, fabula.stale(entry), fabula.gaps(entry.id)))
         click.echo(f"\n> {QUESTION}\n")
         print_answer(fabula.stream(QUESTION), show_context=False)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 from rich.table import Table
 
-from fabula.cli.screen import console, counted, show_skipped
+from fabula.cli.screen import counted, print_table, show_skipped
 from fabula.model import Usage, sum_usage
 from fabula.prices import price, read_prices
 from fabula.settings import Settings
@@ -61,7 +61,7 @@ def _show_steps(steps: dict[str, Usage], settings: Settings) -> None:
     table.add_section()
     whole = sum(steps.values(), Usage())
     table.add_row("all", "", *_counts(whole), f"{cost:.4f}" + (" + ?" if unknown else ""))
-    console().print(table)
+    print_table(table)
     click.echo("Expected, not counted: what models reply is not known before.")
     if unknown:
         click.echo(

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from fabula.cli.help import Command
 from fabula.cli.options import GRAPH, settings_flags
-from fabula.cli.screen import console, counted, print_json
+from fabula.cli.screen import counted, print_json, print_table
 from fabula.cli.starting import meant
 from fabula.cli.watching import RETRY
 from fabula.graph import TEXT
@@ -52,7 +52,7 @@ def command(as_json: bool, everywhere: bool, settings: Settings) -> None:
         print_json([entry_json(entry, stale) for entry, stale in found])
         return
     if found:
-        console().print(_table(found))
+        print_table(_table(found))
         for line in (*_differing(found), *_lacking(entry for entry, _ in found)):
             click.echo(line)
     elif everywhere:

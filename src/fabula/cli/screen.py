@@ -10,7 +10,8 @@ from pathlib import PurePath
 from typing import Any
 
 import click
-from rich.console import Console
+from rich.console import Console, Group, RenderableType
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
@@ -29,6 +30,31 @@ def console(stderr: bool = False) -> Console:
     stream = sys.stderr if stderr else sys.stdout
     width = None if stream.isatty() else WIDE
     return Console(file=stream, highlight=False, markup=False, soft_wrap=True, width=width)
+
+
+def print_table(table: Table) -> None:
+    """Prints a table or, where the screen is too narrow for it, a list of its rows."""
+    screen = console()
+    screen.print(fitted(table, screen.width), soft_wrap=False)
+
+
+def fitted(table: Table, width: int) -> RenderableType:
+    """The table, if its longest words fit side by side; else its rows, one below the other."""
+    ruler = Console(width=WIDE)
+    for column in table.columns:
+        # Ids and numbers keep their width: rich narrows columns without regard to their words.
+        told = [Measurement.get(ruler, ruler.options, cell) for cell in column.cells]
+        column.no_wrap = all(one.minimum == one.maximum for one in told)
+    if Measurement.get(ruler, ruler.options, table).minimum <= width:
+        return table
+    lines: list[RenderableType] = [table.title] if table.title else []
+    for cells in zip(*(column.cells for column in table.columns), strict=True):
+        row = Table.grid(padding=(0, 2, 0, 0))
+        for column, cell in zip(table.columns, cells, strict=True):
+            if str(cell):
+                row.add_row(column.header, cell)
+        lines += [row, ""]
+    return Group(*lines)
 
 
 def notice_offline(settings: Settings) -> None:

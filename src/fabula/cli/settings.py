@@ -7,7 +7,7 @@ from rich.table import Table
 
 from fabula.cli.help import Command
 from fabula.cli.options import ALL, settings_flags, shown, values
-from fabula.cli.screen import console, print_json
+from fabula.cli.screen import print_json, print_table
 from fabula.settings import Settings, names, variable
 
 
@@ -40,4 +40,4 @@ def command(as_json: bool, settings: Settings) -> None:
         table.add_column(heading)
     for name, field in names().items():
         table.add_row(name, shown(now[name]), variable(name), field.description)
-    console().print(table)
+    print_table(table)
