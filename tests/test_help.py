@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -47,7 +48,7 @@ def test_a_commands_examples_are_shown_and_can_be_typed(name: str, command: clic
     for example in command.examples:
         assert f"  fabula {example}\n" in shown
         assert example.startswith(name)
-        typed = shlex.split(example.partition(" < ")[0])[len(name.split()) :]
+        typed = shlex.split(re.split(" [<>] ", example)[0])[len(name.split()) :]
         assert command.make_context(name, typed), "it parses"
     assert max(map(len, shown.splitlines())) <= 80
 

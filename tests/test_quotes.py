@@ -8,7 +8,9 @@ import pytest
 
 from fabula import tokens
 from fabula.answer import citations
+from fabula.cli.markdown import markdown
 from fabula.cli.query import on_screen
+from fabula.cli.screen import place
 from fabula.context import fill_by_sentences
 from fabula.model import Answer, Hit, Passage, Quote
 from fabula.providers import NO_ANSWER
@@ -192,3 +194,40 @@ def test_only_what_the_answer_was_given_is_quoted() -> None:
 
 def test_an_answer_that_cites_nothing_quotes_nothing() -> None:
     assert answered("The passages do not answer this question.", whole()) == []
+
+
+# As Markdown
+
+
+def test_citations_are_footnotes_with_their_sentences() -> None:
+    context = tuple(whole())
+    text = "Martha wept until the morning [4], and trusted *nobody* [2, 4]."
+    hits_of = tuple(passage.hit for passage in context)
+    told = markdown(Answer("Who\nwept?", text, hits_of, context, citations(text, len(context))))
+    notes = {
+        number: f"characters {(start := BOOK.index(said))}-{start + len(said)}: “{said}”"
+        for number, said in (
+            (2, "She trusted nobody, and counted her coins twice each night."),
+            (4, "The watch lay in the iron chest, and Martha wept until morning."),
+        )
+    }
+    assert told.splitlines() == [
+        "# Who wept?",
+        "",
+        "Martha wept until the morning [^4], and trusted *nobody* [^2][^4].",
+        "",
+        *(f"[^{number}]: Harrow · chunk · {note}" for number, note in notes.items()),
+    ]
+
+
+def test_the_closest_passages_are_quotations_in_which_nothing_is_markdown() -> None:
+    texts = ["The *watch* was <b>silver</b>.\n\n# It lay [3] in the chest.\n"]
+    quotes = tuple(ask("Where was the watch?", texts))
+    told = markdown(Answer("Where?", "", (), (), (), quotes=quotes))
+    assert told.splitlines()[2:] == [
+        r"> The \*watch\* was \<b\>silver\</b\>.",
+        ">",
+        r"> \# It lay \[3\] in the chest.",
+        ">",
+        f"> — {place(quotes[0].hit)}",
+    ]

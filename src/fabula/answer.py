@@ -10,7 +10,7 @@ from fabula.model import Answer, Hit, Passage, Quote
 from fabula.providers import Reply
 from fabula.providers.counted import Meter
 
-_CITED = re.compile(r"\[(\d+(?:\s*[,;]\s*\d+)*)\]")
+CITED = re.compile(r"\[(\d+(?:\s*[,;]\s*\d+)*)\]")
 
 
 class AnswerStream:
@@ -75,10 +75,10 @@ def shown(passage: str) -> str:
     So a number in brackets in an answer is always a citation, even beside a quotation. To look for
     what is quoted instead would lose the citations that stand where the book has a note.
     """
-    return _CITED.sub(r"(\1)", passage)
+    return CITED.sub(r"(\1)", passage)
 
 
 def citations(text: str, passages: int) -> tuple[int, ...]:
     """The numbers of the passages that a text cites, as [2] or [1, 3], in order of first use."""
-    found = (int(number) for group in _CITED.findall(text) for number in re.findall(r"\d+", group))
+    found = (int(number) for group in CITED.findall(text) for number in re.findall(r"\d+", group))
     return tuple(dict.fromkeys(number for number in found if 1 <= number <= passages))

@@ -61,6 +61,7 @@ class Levels(click.ParamType[tuple[int, int]]):
         'query "Why does Scrooge change?"',
         'query "Who is Fred?" --document "A Christmas Carol" --aspect character',
         'query "the weather" --no-answer --kind chunk --top-k 10',
+        'query "Why does Scrooge change?" --markdown > answer.md',
         "query - < question.txt",
     ),
 )
@@ -81,6 +82,7 @@ class Levels(click.ParamType[tuple[int, int]]):
 @click.option("--show-context", is_flag=True, help="show the passages that the answer was given")
 @click.option("--explain", is_flag=True, help="show the path of retrieval, step by step")
 @click.option("--json", "as_json", is_flag=True, help="print JSON, as docs/answers.md describes it")
+@click.option("--markdown", "as_markdown", is_flag=True, help="print Markdown with footnotes")
 @settings_flags(*GRAPH, *ASKING)
 def command(
     words: tuple[str, ...],
@@ -88,6 +90,7 @@ def command(
     show_context: bool,
     explain: bool,
     as_json: bool,
+    as_markdown: bool,
     settings: Settings,
     **filters: Any,
 ) -> None:
@@ -97,6 +100,8 @@ def command(
     """
     from fabula.search import Query
 
+    if as_markdown and (as_json or no_answer or explain):
+        raise click.UsageError("--markdown prints an answer alone: leave the other flag out.")
     question = sys.stdin.read().strip() if words == ("-",) else " ".join(words)
     given = {name: value for name, value in filters.items() if value}
     query = Query.of(question, settings, **given)
@@ -117,6 +122,10 @@ def command(
             click.echo(NOTHING, err=True)
         elif no_answer:
             _print_hits(hits)
+        elif as_markdown:
+            from fabula.cli.markdown import markdown
+
+            click.echo(markdown(stream.answer))
         else:
             print_answer(stream, show_context)
         if explain:
