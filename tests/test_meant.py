@@ -73,6 +73,12 @@ def test_all_of_a_collection_goes_only_where_it_is_named(tmp_path: Path) -> None
     assert "removed    Demo" in run("remove", "Demo").stdout
 
 
+@pytest.mark.parametrize("words", [("list",), ("check",), ("export", "--out", "all.jsonl")])
+def test_of_all_collections_none_is_meant(words: tuple[str, ...], tmp_path: Path) -> None:
+    ingest(tmp_path, "demo")
+    assert "In collection" not in run(*words, "--all").stderr
+
+
 def test_where_nothing_is_there_nothing_is_meant() -> None:
     shown = run("list")
     assert shown.stdout == "Collection 'default' is empty: run `fabula ingest BOOK`.\n"

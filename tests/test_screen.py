@@ -23,7 +23,7 @@ def table() -> Table:
 
 
 def printed(table: Table, width: int) -> list[str]:
-    console = Console(width=width, color_system=None)
+    console = Console(width=width, color_system=None, markup=False)
     with console.capture() as said:
         console.print(fitted(table, width))
     return [line.rstrip() for line in said.get().splitlines()]
@@ -36,6 +36,14 @@ def test_a_table_that_fits_is_one_and_breaks_no_word(width: int, table: Table) -
     assert any(line.lstrip().startswith(ID) for line in lines)
     assert all(word in " ".join(lines) for word in ("Baskervilles", "81,000"))
     assert max(map(len, lines)) <= width
+
+
+@pytest.mark.parametrize("width", [80, 18])
+def test_brackets_are_text(width: int) -> None:
+    table = Table("title", show_edge=False)
+    table.add_column("author")
+    table.add_row("[/nothing]", "[bold]")
+    assert "[/nothing]" in " ".join(printed(table, width))
 
 
 @pytest.mark.parametrize("width", [30, 24])

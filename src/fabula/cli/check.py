@@ -10,7 +10,7 @@ import click
 from fabula.cli.help import Command
 from fabula.cli.options import GRAPH, settings_flags
 from fabula.cli.screen import counted, print_json
-from fabula.cli.starting import meant
+from fabula.cli.starting import meant, opened
 from fabula.settings import Settings
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def command(document: str, as_json: bool, everywhere: bool, settings: Settings) 
     """
     if document and everywhere:
         raise click.UsageError("Name a document or give --all, not both.")
-    with meant(settings) as fabula:
+    with (opened if everywhere else meant)(settings) as fabula:
         app = fabula.app
         names = [space.collection for space in app.store.spaces()] if everywhere else [fabula.name]
         found = {name: app.collection(name).check(document) for name in names}

@@ -8,7 +8,7 @@ import click
 
 from fabula.cli.help import Command
 from fabula.cli.options import GRAPH, settings_flags
-from fabula.cli.starting import meant
+from fabula.cli.starting import meant, opened
 from fabula.export import FORMATS
 from fabula.settings import Settings
 
@@ -46,7 +46,7 @@ def command(
     format = format or out.suffix.lower().removeprefix(".")
     if document and everywhere:
         raise click.UsageError("Name a document or give --all, not both.")
-    with meant(settings) as fabula:
+    with (opened if everywhere else meant)(settings) as fabula:
         if everywhere:
             written = fabula.app.export(out, format=format, embeddings=embeddings)
         else:

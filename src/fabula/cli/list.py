@@ -12,7 +12,7 @@ from rich.table import Table
 from fabula.cli.help import Command
 from fabula.cli.options import GRAPH, settings_flags
 from fabula.cli.screen import counted, print_json, print_table
-from fabula.cli.starting import meant
+from fabula.cli.starting import meant, opened
 from fabula.cli.watching import RETRY
 from fabula.graph import TEXT
 from fabula.model import Entry
@@ -39,7 +39,7 @@ def command(as_json: bool, everywhere: bool, settings: Settings) -> None:
     A graph is stale where the settings in force, or this version of Fabula, would make it from
     something else than it was made from. A gap is a piece of it that the model did not give.
     """
-    with meant(settings) as fabula:
+    with (opened if everywhere else meant)(settings) as fabula:
         app = fabula.app
         names = app.collections() if everywhere else [fabula.name]
         found = [

@@ -40,7 +40,7 @@ def print_table(table: Table) -> None:
 
 def fitted(table: Table, width: int) -> RenderableType:
     """The table, if its longest words fit side by side; else its rows, one below the other."""
-    ruler = Console(width=WIDE)
+    ruler = Console(width=WIDE, markup=False)
     for column in table.columns:
         # Ids and numbers keep their width: rich narrows columns without regard to their words.
         told = [Measurement.get(ruler, ruler.options, cell) for cell in column.cells]
