@@ -84,6 +84,25 @@ def test_of_a_document_that_is_replaced_while_it_is_read_nothing_is_known(
         read_part(ready, graph[1].owner)
 
 
+def test_a_node_whose_labels_went_after_it_was_found_is_of_a_changed_document(
+    ready: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a statement tells of it in whose midst a switch came."""
+    graph = small_graph()
+    put(ready, graph)
+    rows = Store.rows
+
+    def retired(self: Store, name: str, **parameters: Any) -> list[dict[str, Any]]:
+        found = rows(self, name, **parameters)
+        if name == "core/find_part":
+            found[-1]["labels"] = ["Retired"]
+        return found
+
+    monkeypatch.setattr(Store, "rows", retired)
+    with pytest.raises(Changed, match="changed while it was read"):
+        read_part(ready, graph[1].owner)
+
+
 def test_a_part_is_read_whole_or_not_at_all_while_others_replace_it(ready: Store) -> None:
     versions = [small_graph(words=words, chunks=60) for words in ("old", "new")]
     put(ready, versions[0])

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
-from fabula import tokens
 from fabula.answer import citations
 from fabula.cli.markdown import markdown
 from fabula.cli.query import on_screen
@@ -15,6 +15,7 @@ from fabula.context import fill_by_sentences
 from fabula.model import Answer, Hit, Passage, Quote
 from fabula.providers import NO_ANSWER
 from fabula.quotes import MOST, closest, names, quote_cited, say
+from test_context import hit
 
 MILL = (
     "The village of Harrow lay in a narrow valley.\n\nSnow covered the roofs and the churchyard.\n",
@@ -30,21 +31,7 @@ BOOK = "\n".join(MILL)
 def hits(texts: Sequence[str] = MILL, language: str = "en") -> list[Hit]:
     starts = [BOOK.find(text) for text in texts]
     return [
-        Hit(
-            id=f"c{number}",
-            kind="chunk",
-            document="d",
-            title="Harrow",
-            language=language,
-            section="",
-            aspect="",
-            level=0,
-            start=start,
-            end=start + len(text),
-            text=text,
-            tokens=tokens.count(text),
-            score=0.5,
-        )
+        replace(hit(f"c{number}", text, language, start=start), title="Harrow")
         for number, (text, start) in enumerate(zip(texts, starts, strict=True))
     ]
 

@@ -39,16 +39,8 @@ ASPECTS = tuple(
     if name.startswith("aspects.")
 )
 """The flags of the aspect graph's settings, which have no table's name before them."""
-WRITING = (
-    *MODELS,
-    "aspect_model",
-    "temperature",
-    "embedding_batch",
-    "max_calls",
-    "max_tokens",
-    "prices",
-    *ASPECTS,
-)
+SPENDING = ("aspect_model", "temperature", "embedding_batch", "max_calls", "max_tokens", "prices")
+WRITING = (*MODELS, *SPENDING, *ASPECTS)
 """What graphs are built with, of texts that are there."""
 BUILDING = (*WRITING, "max_file_mb", "fetch", "graphs", "chunk_tokens")
 RANKING = (
@@ -75,17 +67,7 @@ ASKING = (
 CORE = tuple(name for name in Settings.model_fields if name not in (*SECRET, "tables"))
 GROUPS = {
     "Collection": ("collection", "preset"),
-    "Models": (
-        *MODELS,
-        "aspect_model",
-        "temperature",
-        "embedding_batch",
-        "max_calls",
-        "max_tokens",
-        "prices",
-        "answer_temperature",
-        "answer_tokens",
-    ),
+    "Models": (*MODELS, *SPENDING, "answer_temperature", "answer_tokens"),
     "Method": ("graphs", "chunk_tokens", "max_file_mb", "fetch", *ASPECTS),
     "Ways to ask": (*RANKING, "context", "context_tokens", "fill"),
     "Neo4j": tuple(name for name in (*GRAPH, "dumps") if name not in ("collection", "preset")),
