@@ -17,6 +17,7 @@ from fabula.cli import main
 from fabula.context import fill
 from fabula.errors import BudgetSpent, SettingsError
 from fabula.model import Usage
+from fabula.retrieve import Expand
 from fabula.retrieve.modes import GROUP, modes
 from fabula.retrieve.path import Path as Steps
 from fabula.server import Address
@@ -173,7 +174,7 @@ def test_diversity_passes_over_what_says_the_same() -> None:
 
 
 @pytest.mark.parametrize(("expand", "kind"), [("parents", "summary"), ("neighbours", "chunk")])
-def test_hits_come_with_what_is_above_or_beside_them(expand: str, kind: str) -> None:
+def test_hits_come_with_what_is_above_or_beside_them(expand: Expand, kind: str) -> None:
     with Fabula(mode="naive", top_k=2, expand=expand) as fabula:
         hits = fabula.retrieve(QUESTION)
     assert len(hits) > 2

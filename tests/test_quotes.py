@@ -10,9 +10,8 @@ import pytest
 from fabula.answer import citations
 from fabula.cli.markdown import markdown
 from fabula.cli.query import on_screen
-from fabula.cli.screen import place
 from fabula.context import fill_by_sentences
-from fabula.model import Answer, Hit, Passage, Quote
+from fabula.model import Answer, Hit, Passage, Quote, place
 from fabula.providers import NO_ANSWER
 from fabula.quotes import MOST, closest, names, quote_cited, say
 from test_context import hit

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     __version__: str
     from fabula.answer import AnswerStream
     from fabula.app import App, Fabula
+    from fabula.catalogue import Documents
     from fabula.collection import Collection
     from fabula.errors import (
         BadReply,
@@ -27,10 +28,17 @@ if TYPE_CHECKING:
         TextRefused,
         TooLarge,
     )
+    from fabula.export import Written
+    from fabula.graph import Gap, Record
     from fabula.ingest import Outcome
     from fabula.model import Answer, Entry, Hit, Layer, Passage, Quote, Usage
+    from fabula.reading import Lines, Reading
+    from fabula.reembed import Reembedded
     from fabula.search import Query
     from fabula.settings import Settings
+    from fabula.store import Source
+    from fabula.store.checks import Findings, Violation
+    from fabula.store.space import Space
 
 __all__ = [
     "Answer",
@@ -42,11 +50,15 @@ __all__ = [
     "Collection",
     "DataError",
     "DatabaseDown",
+    "Documents",
     "Entry",
     "Fabula",
     "FabulaError",
+    "Findings",
+    "Gap",
     "Hit",
     "Layer",
+    "Lines",
     "LoadError",
     "ModelError",
     "NotFound",
@@ -54,14 +66,21 @@ __all__ = [
     "Passage",
     "Query",
     "Quote",
+    "Reading",
+    "Record",
+    "Reembedded",
     "ServerError",
     "Settings",
     "SettingsError",
+    "Source",
+    "Space",
     "SpaceError",
     "StoreError",
     "TextRefused",
     "TooLarge",
     "Usage",
+    "Violation",
+    "Written",
     "__version__",
 ]
 
@@ -86,20 +105,38 @@ _HOMES = {
     "AnswerStream": "answer",
     "App": "app",
     "Collection": "collection",
+    "Documents": "catalogue",
     "Fabula": "app",
+    "Findings": "store.checks",
+    "Gap": "graph",
+    "Lines": "reading",
     "Outcome": "ingest",
     "Query": "search",
+    "Reading": "reading",
+    "Record": "graph",
+    "Reembedded": "reembed",
     "Settings": "settings",
+    "Source": "store",
+    "Space": "store.space",
+    "Violation": "store.checks",
+    "Written": "export",
     **dict.fromkeys(_ERRORS, "errors"),
 }
 
 
-def __getattr__(name: str) -> object:
-    """The public names, imported when they are first used: `fabula --help` needs none."""
-    if name not in __all__:
-        raise AttributeError(f"module 'fabula' has no attribute {name!r}")
-    if name == "__version__":
-        from importlib.metadata import version
+if not TYPE_CHECKING:  # Else no name would be wrong.
 
-        return version("fabula")
-    return getattr(import_module(f"fabula.{_HOMES.get(name, 'model')}"), name)
+    def __getattr__(name: str) -> object:
+        """The public names, imported when they are first used: `fabula --help` needs none."""
+        if name not in __all__:
+            raise AttributeError(f"module 'fabula' has no attribute {name!r}")
+        if name == "__version__":
+            from importlib.metadata import version
+
+            return version("fabula")
+        return getattr(import_module(f"fabula.{_HOMES.get(name, 'model')}"), name)
+
+
+def __dir__() -> list[str]:
+    """What a notebook offers to complete."""
+    return __all__

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from fabula.errors import FabulaError
 from fabula.model import Answer, Hit, Passage, Quote
+from fabula.names import quoted
 from fabula.providers import Reply
 from fabula.providers.counted import Meter
 
@@ -36,6 +37,9 @@ class AnswerStream:
         self._meter = meter
         self._said: list[str] = []
         self._failure: FabulaError | None = None
+
+    def __repr__(self) -> str:
+        return f"<AnswerStream to {quoted(self.question)} from {len(self.context)} passages>"
 
     def __iter__(self) -> Iterator[str]:
         """The pieces of the text that have not been read yet."""

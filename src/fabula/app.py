@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self, Unpack
 
 from fabula.collection import Collection
 from fabula.compact import Compact
@@ -14,7 +14,7 @@ from fabula.export import Written, write
 from fabula.ingest import Muted
 from fabula.kit import Kit
 from fabula.progress import Progress
-from fabula.settings import Settings, names, paths
+from fabula.settings import Flags, Settings, names, paths
 from fabula.store import Store
 from fabula.store.export import Exported
 from fabula.store.space import Space
@@ -29,9 +29,9 @@ class App:
     Settings come from `settings`, or from `flags` (settings by name), the environment and files
     named `fabula.toml`; models from a `kit` of such settings, if one is given. Neo4j is reached,
     and the private one started, when it is first needed; models when they are. Safe to share
-    between threads. A setting that there is not is a TypeError; all other errors are FabulaErrors:
-    SettingsError for a bad setting, ServerError and StoreError for Neo4j, ModelError for a model,
-    LoadError for a file, NotFound for what isn't there.
+    between threads. An argument that there is not, or of another type, is a TypeError; all other
+    errors are FabulaErrors: SettingsError for a bad setting, ServerError and StoreError for Neo4j,
+    ModelError for a model, LoadError for a file, NotFound for what isn't there.
     """
 
     def __init__(
@@ -40,17 +40,24 @@ class App:
         *,
         report: Report | None = None,
         kit: Kit | None = None,
-        **flags: Any,
+        **flags: Unpack[Flags],
     ) -> None:
         if unknown := [name for name in flags if not paths(name)]:
             hint = did_you_mean(unknown[0], names(), "`fabula settings` lists them.")
             raise TypeError(f"There is no setting {unknown[0]!r}. {hint}")
+        if settings is not None and (flags or not isinstance(settings, Settings)):
+            raise TypeError(
+                "Give one value of Settings, or settings by name, as collection='novels'; not both."
+            )
         self.settings = settings or Settings.read(**flags)
         self.kit = kit or Kit(self.settings)
         self._report = report
         self._connecting = threading.Lock()
         self._connected: Store | None = None
         self._is_closed = False
+
+    def __repr__(self) -> str:
+        return f"<App: {self.settings!r}>"
 
     def __enter__(self) -> Self:
         return self
@@ -90,9 +97,7 @@ class App:
         """
         return Compact(self.store, progress or Muted()).run()
 
-    def export(
-        self, file: str | Path, *, format: str = "jsonl", embeddings: bool = False
-    ) -> Written:
+    def export(self, file: str | Path, *, format: str = "", embeddings: bool = False) -> Written:
         """Writes all collections to one file, as `Collection.export` writes one."""
         entries = [entry for name in self.collections() for entry in self.store.documents(name)]
         if not entries:
@@ -122,7 +127,7 @@ class Fabula(Collection):
         *,
         report: Report | None = None,
         kit: Kit | None = None,
-        **flags: Any,
+        **flags: Unpack[Flags],
     ) -> None:
         app = App(settings, report=report, kit=kit, **flags)
         super().__init__(app, app.settings.collection)

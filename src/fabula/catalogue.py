@@ -2,14 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import islice
 
 from fabula.errors import NotFound
 from fabula.model import Entry
+from fabula.notebook import list_documents
 from fabula.store import Store
 
 MOST = 5
 """Documents that a message names."""
+SHOWN = 100
+"""Documents that a notebook shows."""
+
+
+class Documents:
+    """The documents of a collection by title, read page by page at each iteration."""
+
+    def __init__(self, store: Store, collection: str) -> None:
+        self._store = store
+        self.collection = collection
+
+    def __iter__(self) -> Iterator[Entry]:
+        return self._store.documents(self.collection)
+
+    def __len__(self) -> int:
+        return self._store.count(self.collection)[0]
+
+    def __repr__(self) -> str:
+        return f"<Documents of {self.collection!r}>"
+
+    def _repr_html_(self) -> str:
+        return list_documents(list(islice(self, SHOWN)), len(self))
 
 
 def choose(store: Store, collection: str, name: str, *, whole: bool = False) -> Entry:
@@ -18,6 +42,8 @@ def choose(store: Store, collection: str, name: str, *, whole: bool = False) -> 
     With `whole`, a part of a title is no name. Raises NotFound, which names what there is in the
     collection, and nothing of any other.
     """
+    if not isinstance(name, str):
+        raise TypeError(f"A document is named by a str, its id, title or file, not by {name!r}.")
     found = store.named(collection, name, MOST + 1, whole=whole)
     if len(found) == 1:
         return found[0]

@@ -6,12 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from fabula.answer import AnswerStream, shown
-from fabula.catalogue import choose, nothing_there
+from fabula.catalogue import Documents, choose, nothing_there
 from fabula.context import fill, fill_by_sentences
-from fabula.errors import NotFound, SettingsError
+from fabula.errors import LoadError, NotFound, SettingsError
+from fabula.explore import parse, shipped
 from fabula.export import Written, write
 from fabula.graph import TEXT, Gap, Owner
 from fabula.graph.building import differences_of, with_dependents
@@ -36,6 +37,7 @@ from fabula.store import Source as Stretch
 from fabula.store import Store
 from fabula.store.checks import Findings, check
 from fabula.store.export import Exported
+from fabula.store.reading import run
 from fabula.store.space import (
     Space,
     refuse_collection,
@@ -56,11 +58,16 @@ class Collection:
     """
 
     def __init__(self, app: App, name: str) -> None:
+        if not isinstance(name, str):
+            raise TypeError(f"A collection's name is a text, not {name!r}.")
         if wrong := problem(name):
             raise SettingsError(f"The name of the collection, {quoted(name)}, {wrong}.")
         self.app = app
         self.name = name
         self._is_ready = False
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name!r}>"
 
     @property
     def settings(self) -> Settings:
@@ -77,7 +84,7 @@ class Collection:
     def ingest(
         self,
         *paths: str | Path,
-        graphs: Sequence[str] | None = None,
+        graphs: str | Sequence[str] | None = None,
         rebuild: bool = False,
         strict: bool = False,
         name: str = "",
@@ -116,7 +123,7 @@ class Collection:
     def expect(
         self,
         *paths: str | Path,
-        graphs: Sequence[str] | None = None,
+        graphs: str | Sequence[str] | None = None,
         rebuild: bool = False,
         name: str = "",
     ) -> list[Outcome]:
@@ -134,9 +141,13 @@ class Collection:
     ) -> Outcome:
         """A text as a document; `source` says where it is from and is what it is known by.
 
-        Raises LoadError where the text has no words, and BadReply where over a tenth of a graph is
-        missing as a model's replies stay malformed.
+        Raises LoadError where the text has no words or no source, and BadReply where over a tenth
+        of a graph is missing as a model's replies stay malformed.
         """
+        if not isinstance(text, str):
+            raise TypeError(f"The text is not a str but {text!r}: `ingest` reads files.")
+        if not source.strip():
+            raise LoadError("Say where the text is from: it is known by its source.")
         facts = {"title": title, "author": author, "language": language}
         read = partial(read_text, text, source=source, collection=self.name, **facts)
         [outcome] = self._run(None, None).all([Source(source, read)])
@@ -214,9 +225,9 @@ class Collection:
 
     # Reading
 
-    def documents(self) -> Iterator[Entry]:
+    def documents(self) -> Documents:
         """The documents of the collection by title, read page by page."""
-        return self.store.documents(self.name)
+        return Documents(self.store, self.name)
 
     def document(self, name: str, *, whole: bool = False) -> Entry:
         """The one document of that id, title or file name. Raises NotFound.
@@ -230,8 +241,8 @@ class Collection:
         return self.store.space(self.name)
 
     def layers(self, document: str) -> list[Layer]:
-        """How many passages a document, named by its id, has by kind, aspect and level."""
-        return self.store.layers(self.name, document)
+        """How many passages a document, by id, title or file, has by kind, aspect and level."""
+        return self.store.layers(self.name, self.document(document).id)
 
     def stale(self, entry: Entry) -> dict[str, list[str]]:
         """What each graph of a document would be made from otherwise now, by the graphs' names.
@@ -243,8 +254,8 @@ class Collection:
         return differences_of(entry, self.app.kit.recipes(entry.sha256, has))
 
     def gaps(self, document: str) -> dict[str, list[Gap]]:
-        """What no model gave of a document, named by its id: gaps by the names of its graphs."""
-        return self.store.gaps(self.name, document)
+        """What no model gave of a document, by id, title or file: gaps by its graphs' names."""
+        return self.store.gaps(self.name, self.document(document).id)
 
     def check(self, document: str = "") -> Findings:
         """What is wrong with the collection, or with one document by id, title or file."""
@@ -256,14 +267,15 @@ class Collection:
         file: str | Path,
         document: str = "",
         *,
-        format: str = "jsonl",
+        format: str = "",
         embeddings: bool = False,
     ) -> Written:
         """Writes the collection, or one document, to a file.
 
-        `format` is jsonl or graphml; embeddings can only be in jsonl. Raises FabulaError where the
-        file can't be written, NotFound where there is nothing to write, StoreError where a document
-        changes meanwhile, and SpaceError for embeddings while the collection is re-embedded.
+        `format` is jsonl or graphml, '' for what the file's name ends in; embeddings can only be
+        in jsonl. Raises FabulaError where the file can't be written, NotFound where there is
+        nothing to write, StoreError where a document changes meanwhile, and SpaceError for
+        embeddings while the collection is re-embedded.
         """
         entries = [self.document(document)] if document else list(self.documents())
         if not entries:
@@ -274,13 +286,29 @@ class Collection:
         """The stretches of text that each hit rests on, in text order, by the hits' ids."""
         return self.store.sources(self.name, [hit.id for hit in hits])
 
-    def read(self, document: str, at: str = "") -> Reading:
+    def read(self, document: str, at: str | int = "") -> Reading:
         """The text of a document, named by id, title or file, around a place of it.
 
         The place is characters as 120-340, a chunk's number, a section's heading, or the id of a
         passage: of a summary or a detail, the text that it rests on. Raises NotFound.
         """
-        return read(self.store, self.document(document), at)
+        return read(self.store, self.document(document), str(at))
+
+    def cypher(
+        self, query: str, /, *, seconds: float | None = 60.0, **parameters: Any
+    ) -> list[dict[str, Any]]:
+        """The rows of a query for analysts, by its name, or of a statement of Cypher.
+
+        It may only read, and take so many `seconds`. A statement stays in this collection by its
+        `$collection`, which is filled in. Values are what JSON holds, and nodes dictionaries of
+        their `labels` and `properties`. Raises NotFound for a name that there is not, FabulaError
+        for a parameter, StoreError for what Neo4j refuses.
+        """
+        asked = parse(query) if len(query.split()) > 1 else shipped(query)
+        if "collection" in {one.name for one in asked.parameters}:
+            parameters = {"collection": self.name, **parameters}
+        table = run(self.store, asked.statement, asked.fill(parameters), seconds=seconds)
+        return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
 
     # Asking
 
@@ -347,6 +375,8 @@ class Collection:
     def _query(self, question: str | Query, given: Mapping[str, object]) -> Query:
         if isinstance(question, str):
             return Query.of(question, self.settings, **given)
+        if not isinstance(question, Query):
+            raise TypeError(f"A question is a text or a Query, not {question!r}.")
         own = {one.name: getattr(question, one.name) for one in fields(question)}
         return Query.of(own.pop("question"), self.settings, **{**own, **given})
 
@@ -408,13 +438,14 @@ class Collection:
 
     def _run(
         self,
-        names: Sequence[str] | None,
+        names: str | Sequence[str] | None,
         listener: Listener | None,
         rebuild: bool = False,
         strict: bool = False,
         dry: bool = False,
     ) -> Ingest:
-        wanted = [graph(name).name for name in (self.settings.graphs if names is None else names)]
+        names = self.settings.graphs if names is None else names
+        wanted = [graph(name).name for name in ([names] if isinstance(names, str) else names)]
         space = self.space()
         if space and (space.documents or space.phase):
             # Before anything is paid for.

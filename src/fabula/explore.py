@@ -58,16 +58,23 @@ class Query:
         has neither value nor default.
         """
         known = {parameter.name: parameter for parameter in self.parameters}
+        return self.fill(
+            {
+                name: _typed(value, known[name].default) if name in known else value
+                for name, value in given.items()
+            }
+        )
+
+    def fill(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """The value of every parameter: as `given`, else its default. Raises as `values` does."""
+        known = {parameter.name: parameter for parameter in self.parameters}
         unknown = [name for name in given if name not in known]
         if unknown:
             raise FabulaError(f"{self._called} has no parameter {self._instead_of(unknown[0])}")
         missing = [one.name for one in self.parameters if one.required and one.name not in given]
         if missing:
             raise FabulaError(f"{self._called} needs {_flags(missing)}: {self._it_has}.")
-        return {
-            name: _typed(given[name], parameter.default) if name in given else parameter.default
-            for name, parameter in known.items()
-        }
+        return {name: given.get(name, parameter.default) for name, parameter in known.items()}
 
     @property
     def _called(self) -> str:

@@ -37,10 +37,11 @@ class Written:
 def write(exported: Exported, file: Path, format: str, *, embeddings: bool = False) -> Written:
     """Writes a graph to `file`, which is there, or replaced, only once it is whole.
 
-    `format` is one of FORMATS; embeddings can only be in JSON lines. Raises FabulaError for another
-    format, where the file can't be written, or where a device, a pipe or a link is in its place,
-    and StoreError where the graph changes meanwhile.
+    `format` is one of FORMATS, '' for what the file's name ends in; embeddings can only be in JSON
+    lines. Raises FabulaError for another format, where the file can't be written, or where a
+    device, a pipe or a link is in its place, and StoreError where the graph changes meanwhile.
     """
+    format = format or file.suffix.lower().removeprefix(".")
     if format not in FORMATS:
         raise FabulaError(
             f"A graph is written as {' or '.join(FORMATS)}, not as {format!r}: name one of them as "

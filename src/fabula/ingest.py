@@ -42,6 +42,7 @@ from fabula.graph.gaps import GapLimit
 from fabula.graph.method import Graph, Known, Text, Work, graphs
 from fabula.kit import Kit
 from fabula.model import Chunk, Document, Entry, Usage
+from fabula.names import quoted
 from fabula.parallel import Job
 from fabula.progress import Progress
 from fabula.providers.counted import Meter
@@ -89,6 +90,12 @@ class Outcome:
     steps: Mapping[str, Usage] = field(default_factory=dict)
     seconds: float = 0.0
     error: FabulaError | None = None
+
+    def __repr__(self) -> str:
+        name = quoted(self.title or self.source)
+        counts = [f"{count:,} {kind}" for kind, count in self.counts.items()]
+        said = self.error or ", ".join([*counts, f"{self.seconds:.1f} s"])
+        return f"<Outcome {name} {self.status}: {said}>"
 
     @property
     def usage(self) -> Usage:

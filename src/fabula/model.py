@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+
+from fabula.names import quoted
 
 if TYPE_CHECKING:
     from fabula.graph import Record
@@ -49,6 +51,9 @@ class Document:
     sections: tuple[Section, ...]
     sha256: str
 
+    def __repr__(self) -> str:
+        return f"<Document {_named(self)}: {len(self.text):,} characters>"
+
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
@@ -62,6 +67,9 @@ class Chunk:
     text: str
     tokens: int
     embedding: Vector = field(default_factory=not_embedded, compare=False, repr=False)
+
+    def __repr__(self) -> str:
+        return f"<Chunk {self.index}, characters {self.start}-{self.end}: {_begun(self.text)}>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +90,11 @@ class Usage:
     saved_prompt_tokens: int = 0
     saved_completion_tokens: int = 0
     cached_tokens: int = 0
+
+    def __repr__(self) -> str:
+        counts = {one.name: getattr(self, one.name) for one in fields(self)}
+        told = ", ".join(f"{name}={count}" for name, count in counts.items() if count)
+        return f"Usage({told})"
 
     @property
     def uncached(self) -> Usage:
@@ -152,6 +165,9 @@ class Hit:
     tokens: int
     score: float
 
+    def __repr__(self) -> str:
+        return f"<Hit {self.score:.3f}: {_placed(self)}>"
+
 
 @dataclass(frozen=True, slots=True)
 class Passage:
@@ -165,6 +181,9 @@ class Passage:
     text: str
     spans: tuple[tuple[int, int], ...]
 
+    def __repr__(self) -> str:
+        return f"<Passage {self.number}: {_placed(self.hit)}>"
+
 
 @dataclass(frozen=True, slots=True)
 class Quote:
@@ -177,6 +196,9 @@ class Quote:
     number: int
     hit: Hit
     matches: tuple[tuple[int, int], ...]
+
+    def __repr__(self) -> str:
+        return f"<Quote {self.number}: {_placed(self.hit)}>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +216,15 @@ class Answer:
     usage: Mapping[str, Usage] = field(default_factory=dict)
     quotes: tuple[Quote, ...] = ()
 
+    def __repr__(self) -> str:
+        cited = f"{len(self.cited)} of {len(self.context)} passages cited"
+        return f"<Answer to {quoted(self.question)}, {cited}: {_begun(self.text)}>"
+
+    def _repr_html_(self) -> str:
+        from fabula.notebook import show_answer
+
+        return show_answer(self)
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
@@ -210,6 +241,9 @@ class Entry:
     created_at: str
     updated_at: str
     graphs: Mapping[str, Record]
+
+    def __repr__(self) -> str:
+        return f"<Entry {self.id} {_named(self)}: {self.tokens:,} tokens, {', '.join(self.graphs)}>"
 
     @property
     def usage(self) -> dict[str, Usage]:
@@ -231,3 +265,40 @@ class Layer:
     level: int
     passages: int
     tokens: int
+
+
+def place(hit: Hit, spans: Sequence[tuple[int, int]] = ()) -> str:
+    """Where a hit is: document, section, what it is, and character offsets.
+
+    `spans` are the stretches of its text that are meant, where it is not all of it.
+    """
+    what = f"{hit.aspect}, level {hit.level}" if hit.aspect else hit.kind
+    where = ", ".join(f"{start}-{end}" for start, end in in_document(hit, spans))
+    parts = [hit.title, hit.section, what, f"characters {where}"]
+    return " · ".join(part for part in parts if part)
+
+
+def in_document(hit: Hit, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Stretches of a hit's text as those of its document, or all that it rests on.
+
+    A summary and a detail are not in the document word by word.
+    """
+    if hit.kind != "chunk" or not spans:
+        return [(hit.start, hit.end)]
+    return [(hit.start + start, hit.start + end) for start, end in spans]
+
+
+def _begun(text: str) -> str:
+    """How a text begins, on one line, in quotation marks."""
+    return quoted(" ".join(text[:200].split()))
+
+
+def _placed(hit: Hit) -> str:
+    title = f"{quoted(hit.title)}, characters {hit.start}-{hit.end}"
+    what = f"{hit.aspect}, level {hit.level}" if hit.aspect else hit.kind
+    return f"{what} of {title}: {_begun(hit.text)}"
+
+
+def _named(document: Document | Entry) -> str:
+    author = f" by {quoted(document.author)}" if document.author else ""
+    return quoted(document.title) + author

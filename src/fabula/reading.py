@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from fabula.errors import NotFound, did_you_mean
 from fabula.model import Entry, Hit
 from fabula.names import quoted
+from fabula.notebook import show_text
 from fabula.store import Store
 
 AROUND = 1200
@@ -47,6 +48,15 @@ class Reading:
     lines: tuple[Lines, ...]
     said: tuple[Hit, ...]
     of: Hit | None = None
+
+    def __repr__(self) -> str:
+        where = ", ".join(f"{one.start}-{one.end}" for one in self.lines)
+        return f"<Reading of {quoted(self.document.title)}, characters {where}>"
+
+    def _repr_html_(self) -> str:
+        headings = [f"{self.document.title} · {one.section}".rstrip(" ·") for one in self.lines]
+        shown = zip(headings, self.lines, strict=True)
+        return "".join(show_text(heading, one.text, one.lit) for heading, one in shown)
 
 
 def read(store: Store, document: Entry, at: str = "") -> Reading:

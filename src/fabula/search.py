@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypedDict, get_args
+from functools import cache
+from typing import Annotated, Any, Literal, TypedDict
 
-from pydantic import ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from fabula.context import Context
 from fabula.errors import FabulaError, SettingsError, did_you_mean, first_problem
@@ -59,15 +60,15 @@ class Query:
 
     question: str
     mode: str
-    k: int
-    context_tokens: int
+    k: Annotated[int, Field(ge=1)]
+    context_tokens: Annotated[int, Field(ge=16)]
     document: str = ""
     aspects: Sequence[str] = ()
     kinds: Sequence[str] = ()
     levels: tuple[int, int] = (0, 99)
     rewrite: Rewrite = "none"
     rerank: bool = False
-    diversity: float = 0.0
+    diversity: Annotated[float, Field(ge=0, le=1)] = 0.0
     expand: Expand = "none"
     knobs: Mapping[str, Any] = field(default_factory=dict)
     context: Context = "passages"
@@ -75,9 +76,10 @@ class Query:
 
     @classmethod
     def of(cls, question: str, settings: Settings, **given: Any) -> Query:
-        """A question asked as the settings say, but for what is `given`.
+        """A question asked as the settings say, but for what is `given`; None is not given.
 
-        Raises FabulaError for one without a character, and TypeError for what it has no place for.
+        Raises FabulaError for one without a character, TypeError for what it has no place for, and
+        SettingsError for a value that can't be.
         """
         if not question.strip():
             raise FabulaError("The question is empty: ask something.")
@@ -85,12 +87,10 @@ class Query:
             names = [name for name in cls.__dataclass_fields__ if name != "question"]
             hint = did_you_mean(unknown[0], names, f"It may have {', '.join(names)}.")
             raise TypeError(f"A question has no {unknown[0]!r}. {hint}")
-        given = {name: one for name, one in given.items() if one != "auto"}
+        given = {name: one for name, one in given.items() if one not in (None, "auto")}
         for name in ("aspects", "kinds"):
             if isinstance(given.get(name), str):
                 given[name] = (given[name],)
-        if (context := given.get("context", "passages")) not in get_args(Context):
-            raise FabulaError(f"A context is of passages or of sentences, not of {context!r}.")
         usual: dict[str, Any] = {
             "mode": _usual_mode(settings),
             "k": settings.top_k,
@@ -102,7 +102,13 @@ class Query:
             "diversity": settings.diversity,
             "expand": settings.expand,
         }
-        return cls(question, **usual | given)
+        try:
+            query = _checker().validate_python({"question": question, **usual, **given})
+        except ValidationError as error:
+            raise SettingsError(f"A question's {first_problem(error)}.") from error
+        if query.levels[0] > query.levels[1]:
+            raise SettingsError(f"A question's levels {query.levels}: the lowest comes first.")
+        return query
 
     def filters(self, collection: str, document: str) -> Filters:
         """Where to look: in one collection, and in one document by its id, or '' for all."""
@@ -121,6 +127,11 @@ class Query:
         if not self.fill:
             return self.k
         return max(self.k, FEWEST_READ, min(self.context_tokens // SHORT, MOST_READ))
+
+
+@cache
+def _checker() -> TypeAdapter[Query]:
+    return TypeAdapter(Query)
 
 
 def make_tools(

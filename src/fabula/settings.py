@@ -13,10 +13,10 @@ import os
 import re
 import tomllib
 import typing
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path, PurePath
-from typing import Any, Literal, NoReturn, Self
+from typing import Any, Literal, NoReturn, Self, TypedDict
 
 import platformdirs
 from pydantic import (
@@ -32,6 +32,7 @@ from pydantic.fields import FieldInfo
 
 from fabula.errors import SettingsError, did_you_mean
 from fabula.names import problem, quoted
+from fabula.providers.address import shown_url
 
 FILE = "fabula.toml"
 PREFIX = "FABULA_"
@@ -51,6 +52,8 @@ CONVENTIONAL = {
 
 SECRET = ("api_key", "neo4j_password")
 """Settings that are never shown, and are no flags: others on a machine could read them there."""
+ADDRESSES = ("neo4j_uri", "base_url")
+"""Settings that may hold a name and a password, which are not shown either."""
 OWN = (*SECRET, "base_url", "neo4j_*", "home", "cache_folder", "prices")
 """Settings that a working folder's file may not hold, and no path is one either: the folder may be
 a stranger's, and would name what programs are run, and who is sent texts and passwords."""
@@ -58,6 +61,77 @@ FLAT = ("aspects", "hybrid", "top-down", "bottom-up", "adaptive")
 """Tables whose settings go by their names alone, too, as they did before there were tables."""
 SET = "aspects.set"
 """What `aspects` alone names, where it is no table."""
+
+
+class Flags(TypedDict, total=False):
+    """What `Settings.read` takes by a plain name: fields of `Settings`, and of the tables in FLAT.
+
+    A test holds them to be the same. Whole names, as those of another package's table, are given to
+    `Settings.read` itself.
+    """
+
+    home: str | Path
+    neo4j_uri: str | None
+    neo4j_username: str
+    neo4j_password: str
+    neo4j_database: str
+    neo4j_heap: str
+    neo4j_page_cache: str
+    dumps: bool
+    preset: Literal["fabula", "published", "raptor", "naive"]
+    collection: str
+    api_key: str | None
+    base_url: str | None
+    model: str
+    aspect_model: str | None
+    embedding_model: str
+    temperature: float
+    answer_temperature: float
+    answer_tokens: int
+    concurrency: int
+    timeout: float
+    attempts: int
+    cache: bool
+    cache_folder: str | Path
+    prices: str | Path | None
+    max_calls: int | None
+    max_tokens: int | None
+    embedding_batch: int
+    max_file_mb: int
+    fetch: bool
+    graphs: str | Sequence[str]
+    chunk_tokens: int
+    mode: str
+    top_k: int
+    rewrite: Literal["none", "queries", "answer"]
+    rerank: bool
+    rerank_model: str | None
+    diversity: float
+    expand: Literal["none", "parents", "neighbours"]
+    context: Literal["auto", "passages", "sentences"]
+    context_tokens: int
+    fill: bool
+    # Of the aspects
+    aspects: str
+    cluster_size: int
+    cluster_tokens: int
+    cluster_count: Literal["size", "bic"]
+    cluster_reduction: Literal["pca", "umap"]
+    cluster_dimensions: int
+    membership: float
+    variance_floor: float
+    detection_rounds: int
+    summary_tokens: int
+    levels: int
+    details: int
+    detail_tokens: int
+    details_per_call: int
+    aspects_with_summaries: bool
+    seed: int
+    # Of modes
+    fusion: Literal["scores", "ranks"]
+    width: int
+    depth: int
 
 
 class Settings(BaseModel):
@@ -175,6 +249,12 @@ class Settings(BaseModel):
         if wrong := problem(value):
             raise ValueError(wrong)
         return value
+
+    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
+        """What was given, but keys, passwords and those within addresses."""
+        for name, value in self:
+            if name in self.model_fields_set - {*SECRET, "tables"}:
+                yield name, shown_url(value) if name in ADDRESSES and value else value
 
     def table(self, name: str) -> Any:
         """The settings of the graph or mode of that name: its own model, checked and frozen."""

@@ -68,6 +68,11 @@ def sources(
     reading = _Reading(collection, max_file_mb * 1_000_000, name or READ, fetch)
     found: dict[str, Source] = {}
     skipped: dict[str, None] = {}
+    if wrong := [path for path in paths if not isinstance(path, (str, os.PathLike))]:
+        raise TypeError(
+            f"A source is a path or an address, not a {type(wrong[0]).__name__}: give several one "
+            "by one, as `ingest(*paths)`."
+        )
     for path in paths:
         read, others = _at(path, reading)
         for place, source in read.items():

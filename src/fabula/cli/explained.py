@@ -7,8 +7,8 @@ from typing import Any
 from rich.text import Text
 from rich.tree import Tree
 
-from fabula.cli.screen import console, place
-from fabula.model import Hit
+from fabula.cli.screen import console
+from fabula.model import Hit, place
 from fabula.retrieve.path import Path, Step
 
 SHOWN = 10

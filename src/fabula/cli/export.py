@@ -43,12 +43,11 @@ def command(
     apoc.export.json shapes them. GraphML is for Gephi, yEd and NetworkX; it has no embeddings,
     and control characters, which XML can't hold, are left out. A FILE that is there is replaced.
     """
-    format = format or out.suffix.lower().removeprefix(".")
     if document and everywhere:
         raise click.UsageError("Name a document or give --all, not both.")
     with (opened if everywhere else meant)(settings) as fabula:
         if everywhere:
-            written = fabula.app.export(out, format=format, embeddings=embeddings)
+            written = fabula.app.export(out, format=format or "", embeddings=embeddings)
         else:
-            written = fabula.export(out, document, format=format, embeddings=embeddings)
+            written = fabula.export(out, document, format=format or "", embeddings=embeddings)
     click.echo(f"{out}: {written.nodes:,} nodes, {written.relationships:,} relationships")

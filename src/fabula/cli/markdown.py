@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 
 from fabula.answer import CITED
-from fabula.cli.screen import place
-from fabula.model import Answer, Quote
+from fabula.model import Answer, Quote, place
 from fabula.quotes import quote_cited
 
 _MARKS = re.compile(r"([\\`*_{}\[\]<>#|~])")

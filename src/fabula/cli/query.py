@@ -16,9 +16,9 @@ from rich.text import Text
 from fabula.cli.explained import path_json, print_path
 from fabula.cli.help import Command
 from fabula.cli.options import ASKING, GRAPH, settings_flags
-from fabula.cli.screen import console, counted, in_document, notice_offline, place, print_json
+from fabula.cli.screen import console, counted, notice_offline, print_json
 from fabula.cli.starting import meant
-from fabula.model import Answer, Hit, Passage, Quote
+from fabula.model import Answer, Hit, Passage, Quote, in_document, place
 from fabula.retrieve.path import Path
 from fabula.settings import Settings
 

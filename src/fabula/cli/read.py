@@ -11,8 +11,9 @@ import click
 
 from fabula.cli.help import Command
 from fabula.cli.options import GRAPH, settings_flags
-from fabula.cli.screen import place, print_json
+from fabula.cli.screen import print_json
 from fabula.cli.starting import meant
+from fabula.model import place
 from fabula.settings import Settings
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from fabula.graph import Gap
-from fabula.model import Entry, Hit, Layer, Usage
+from fabula.model import Entry, Layer, Usage
 from fabula.settings import Settings
 
 MOST_NAMED = 10
@@ -71,27 +71,6 @@ def notice_offline(settings: Settings) -> None:
 def print_json(value: Any) -> None:
     """One JSON value, indented, in UTF-8."""
     click.echo(json.dumps(value, indent=2, ensure_ascii=False))
-
-
-def place(hit: Hit, spans: Sequence[tuple[int, int]] = ()) -> str:
-    """Where a hit is: document, section, what it is, and character offsets.
-
-    `spans` are the stretches of its text that are meant, where it is not all of it.
-    """
-    what = f"{hit.aspect}, level {hit.level}" if hit.aspect else hit.kind
-    where = ", ".join(f"{start}-{end}" for start, end in in_document(hit, spans))
-    parts = [hit.title, hit.section, what, f"characters {where}"]
-    return " · ".join(part for part in parts if part)
-
-
-def in_document(hit: Hit, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Stretches of a hit's text as those of its document, or all that it rests on.
-
-    A summary and a detail are not in the document word by word.
-    """
-    if hit.kind != "chunk" or not spans:
-        return [(hit.start, hit.end)]
-    return [(hit.start + start, hit.start + end) for start, end in spans]
 
 
 def counted(number: int, noun: str) -> str:

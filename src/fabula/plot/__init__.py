@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 
 from fabula.collection import Collection
@@ -30,6 +32,15 @@ class Plotted:
     passages: int
     hits: tuple[Hit, ...]
     has_words: bool
+
+    def _repr_html_(self) -> str:
+        """In a notebook a picture is seen; a page, which has scripts, is only named."""
+        said = f"{escape(str(self.file))}: {self.passages:,} passages"
+        kind = {".svg": "svg+xml", ".png": "png"}.get(self.file.suffix.lower())
+        if not kind:
+            return f"<p>{said}</p>"
+        data = b64encode(self.file.read_bytes()).decode()
+        return f'<img alt="{said}" src="data:image/{kind};base64,{data}" style="max-width: 100%">'
 
 
 def plot(
