@@ -93,7 +93,7 @@ class Outcome:
 
     def __repr__(self) -> str:
         name = quoted(self.title or self.source)
-        counts = [f"{count:,} {kind}" for kind, count in self.counts.items()]
+        counts = [f"{kind} {count:,}" for kind, count in self.counts.items()]
         said = self.error or ", ".join([*counts, f"{self.seconds:.1f} s"])
         return f"<Outcome {name} {self.status}: {said}>"
 

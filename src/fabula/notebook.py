@@ -23,7 +23,10 @@ FIELDS = ("title", "author", "language", "tokens", "graphs", "gaps", "source", "
 def show_answer(answer: Answer) -> str:
     """The answer, and under it what it cites: the text that it was given, to be opened."""
     if answer.quotes:
-        said = "".join(_quotation(one.number, one.hit, one.matches) for one in answer.quotes)
+        said = (
+            "<p>No model was asked. The closest passages, as the book prints them:</p>"
+            + "".join(_quotation(one.number, one.hit, one.matches) for one in answer.quotes)
+        )
     else:
         cited = [one for one in answer.context if one.number in answer.cited]
         said = f"<p>{_lines(answer.text)}</p>" + "".join(
@@ -48,7 +51,8 @@ def show_text(heading: str, text: str, lit: Iterable[tuple[int, int]]) -> str:
 
 
 def _quotation(number: int, hit: Hit, matches: Iterable[tuple[int, int]]) -> str:
-    return f"<p>{_head(number, hit)}</p><blockquote>{_bold(hit.text, matches)}</blockquote>"
+    said = _bold(hit.text.rstrip(), matches)
+    return f"<p>{_head(number, hit)}</p><blockquote>{said}</blockquote>"
 
 
 def _head(number: int, hit: Hit, spans: Sequence[tuple[int, int]] = ()) -> str:
