@@ -122,7 +122,9 @@ def test_settings_that_a_program_can_give_are_typed_as_they_are() -> None:
     known = names()
     flat = {name.partition(".")[2] for name in known if name.partition(".")[0] in FLAT}
     core = {name for name in known if "." not in name}
-    typed = {name: known[paths(name)[0]].annotation for name in core | flat if paths(name)}
+    typed: dict[str, Any] = {
+        name: known[paths(name)[0]].annotation for name in core | flat if paths(name)
+    }
     typed["aspects"] = known["aspects.set"].annotation
     assert get_type_hints(Flags) == {name: _given(one) for name, one in typed.items()}
 
@@ -131,7 +133,11 @@ def _given(annotation: Any) -> Any:
     """What a field takes from a program, where that is not what it holds."""
     if get_origin(annotation) not in (Literal, tuple, None):
         return _union(_given(one) for one in get_args(annotation))
-    wider = {Path: str | Path, SecretStr: str, tuple[str, ...]: str | Sequence[str]}
+    wider: dict[Any, Any] = {
+        Path: str | Path,
+        SecretStr: str,
+        tuple[str, ...]: str | Sequence[str],
+    }
     return wider.get(annotation, annotation)
 
 
