@@ -290,7 +290,7 @@ def test_a_context_is_of_sentences_offline_and_of_passages_with_a_model() -> Non
     asked = [Query.of("Who?", settings) for settings in (Settings.read(), online)]
     assert [query.context for query in asked] == ["sentences", "passages"]
     assert Query.of("Who?", online, context="sentences").context == "sentences"
-    with pytest.raises(FabulaError, match="not of 'words'"):
+    with pytest.raises(FabulaError, match="not 'words'"):
         Query.of("Who?", online, context="words")
     assert Query.of("Who?", Settings.read(context="passages"), context="auto").context == "passages"
 

@@ -105,7 +105,9 @@ class Query:
         try:
             query = _checker().validate_python({"question": question, **usual, **given})
         except ValidationError as error:
-            raise SettingsError(f"A question's {first_problem(error)}.") from error
+            value = error.errors()[0]["input"]
+            told = f"A question's {first_problem(error)}, not {value!r:.60}."
+            raise SettingsError(told) from error
         if query.levels[0] > query.levels[1]:
             raise SettingsError(f"A question's levels {query.levels}: the lowest comes first.")
         return query
