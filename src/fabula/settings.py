@@ -52,8 +52,6 @@ CONVENTIONAL = {
 
 SECRET = ("api_key", "neo4j_password")
 """Settings that are never shown, and are no flags: others on a machine could read them there."""
-ADDRESSES = ("neo4j_uri", "base_url")
-"""Settings that may hold a name and a password, which are not shown either."""
 OWN = (*SECRET, "base_url", "neo4j_*", "home", "cache_folder", "prices")
 """Settings that a working folder's file may not hold, and no path is one either: the folder may be
 a stranger's, and would name what programs are run, and who is sent texts and passwords."""
@@ -61,6 +59,8 @@ FLAT = ("aspects", "hybrid", "top-down", "bottom-up", "adaptive")
 """Tables whose settings go by their names alone, too, as they did before there were tables."""
 SET = "aspects.set"
 """What `aspects` alone names, where it is no table."""
+ADDRESSES = ("neo4j_uri", "base_url")
+"""Settings that may hold a name and a password, which are not shown either."""
 
 
 class Flags(TypedDict, total=False):
