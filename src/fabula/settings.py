@@ -35,6 +35,7 @@ from fabula.names import problem, quoted
 
 FILE = "fabula.toml"
 PREFIX = "FABULA_"
+Preset = Literal["fabula", "published", "economy", "raptor", "naive"]
 PRESETS = Path(__file__).parent / "presets.toml"
 OFFLINE = "offline"
 STATIC = "wordllama-256"
@@ -83,7 +84,7 @@ class Settings(BaseModel):
     dumps: bool = Field(
         True, description="keep the last three dumps of the private Neo4j, at most one a day"
     )
-    preset: Literal["fabula", "published", "economy", "raptor", "naive"] = Field(
+    preset: Preset = Field(
         "fabula",
         description="defaults of this method, now, as published or at the least cost, or of a "
         "baseline in its own collection",
