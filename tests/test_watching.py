@@ -104,6 +104,18 @@ def test_where_there_is_no_terminal_a_line_now_and_then_says_all_steps(
     assert capsys.readouterr().out == "failed     no such file\n"
 
 
+def test_what_will_not_happen_is_not_shown(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watching, "EVERY", 0.0)
+    with Watching() as one:
+        steps = one.begin("winter.txt")
+        steps.expect("details", 0)
+        steps.expect("summaries", 2)
+        steps.done("summaries", Usage())
+    assert capsys.readouterr().out.startswith("winter.txt: summaries 1/2;")
+
+
 def test_the_time_left_is_told_by_the_pace_of_what_is_under_way(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -128,7 +128,9 @@ class Steps:
         self._counting = threading.Lock()
 
     def expect(self, step: str, count: int) -> None:
-        """More work of a step: its bar grows."""
+        """More work of a step: its bar grows. A step with nothing to do has no bar."""
+        if not count:
+            return
         with self._counting:
             if self._done == self._expected:
                 # What comes now, as writing after calls, has a pace of its own.
