@@ -26,6 +26,7 @@ SETTINGS = {
     "4 chunks a call (default)": {"details_per_call": 4},
     "8 chunks a call": {"details_per_call": 8},
     "4, aspects with summaries": {"details_per_call": 4, "aspects_with_summaries": True},
+    "the preset economy": {"preset": "economy"},
 }
 
 

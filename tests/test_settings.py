@@ -310,3 +310,13 @@ def test_a_question_reaches_as_far_as_its_context_holds() -> None:
     assert reach(context_tokens=500, k=60) == 60
     assert reach(context_tokens=10**6) == 1000
     assert reach(fill=False, k=7) == 7
+
+
+def test_a_preset_beside_the_settings_leaves_what_was_given() -> None:
+    own = Settings.read(details_per_call=2, model="a")
+    economy = own.with_preset("economy")
+    assert (economy.preset, economy.model) == ("economy", "a")
+    aspects = economy.table("aspects")
+    assert (aspects.details_per_call, aspects.aspects_with_summaries) == (2, True)
+    assert own.table("aspects").aspects_with_summaries is False
+    assert Settings.read(preset="economy", details_per_call=2, model="a") == economy

@@ -171,6 +171,21 @@ def test_a_dry_run_asks_nothing_and_writes_nothing(
     assert cypher(store, "MATCH (n:Document|Staged) RETURN n") == []
 
 
+def test_a_dry_run_ends_with_what_would_be_cheaper(endpoint: Endpoint, book: Path) -> None:
+    shown = run("ingest", "--dry-run", book).stdout
+    assert "Cheaper" in shown and "--preset economy" in shown
+    with Fabula() as fabula:
+        [usual], [cheaper] = fabula.expect(book), fabula.expect(book, preset="economy")
+    assert f"{cheaper.usage.prompt_tokens:,}" in shown
+    assert cheaper.usage.calls < usual.usage.calls / 2
+    with Fabula(preset="economy") as fabula:
+        [spent] = fabula.ingest(book)
+        assert fabula.check().violations == ()
+    assert spent.usage.calls == pytest.approx(cheaper.usage.calls, rel=0.25)
+    shown = run("ingest", "--dry-run", "--preset", "economy", "--rebuild", book).stdout
+    assert "Cheaper" not in shown
+
+
 def test_what_is_expected_is_what_is_spent(endpoint: Endpoint, book: Path, tmp_path: Path) -> None:
     # How much a model writes is learned from the first book.
     ingest(book)

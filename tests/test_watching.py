@@ -25,6 +25,16 @@ class Terminal(io.StringIO):
         return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", self.getvalue())
 
 
+class Clock:
+    """A clock that is set by hand."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
 @pytest.fixture(autouse=True)
 def wide(monkeypatch: pytest.MonkeyPatch) -> None:
     """Terminals are of 120 columns."""
@@ -92,6 +102,38 @@ def test_where_there_is_no_terminal_a_line_now_and_then_says_all_steps(
         )
         one.end(failed("books/winter.txt"))
     assert capsys.readouterr().out == "failed     no such file\n"
+
+
+def test_what_will_not_happen_is_not_shown(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watching, "EVERY", 0.0)
+    with Watching() as one:
+        steps = one.begin("winter.txt")
+        steps.expect("details", 0)
+        steps.expect("summaries", 2)
+        steps.done("summaries", Usage())
+    assert capsys.readouterr().out.startswith("winter.txt: summaries 1/2;")
+
+
+def test_the_time_left_is_told_by_the_pace_of_what_is_under_way(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = Clock()
+    monkeypatch.setattr(watching.time, "monotonic", clock)
+    with Watching() as one:
+        steps = one.begin("winter.txt")
+        steps.expect("summaries", 4)
+        for _ in range(4):
+            clock.now += 30
+            steps.done("summaries", Usage())
+        assert "about 30 s left" in capsys.readouterr().out
+        steps.expect("write", 100)
+        for _ in range(50):
+            clock.now += 0.5
+            steps.done("write", Usage())
+        told = re.findall(r"write (\d+)/100; about (\d+) s left", capsys.readouterr().out)
+    assert told == [("20", "40"), ("40", "30")]
 
 
 def test_in_a_pipe_what_is_to_stay_has_a_line_when_it_is_done(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
@@ -18,6 +19,7 @@ from fabula.graph import TEXT, Gap, Owner
 from fabula.graph.building import differences_of, with_dependents
 from fabula.graph.method import graph, graphs
 from fabula.ingest import Ingest, Listener, Muted, Outcome, Silence, Source
+from fabula.kit import Kit
 from fabula.load import read_text
 from fabula.model import Answer, Entry, Hit, Layer, Passage
 from fabula.names import problem, quoted
@@ -126,14 +128,18 @@ class Collection:
         graphs: str | Sequence[str] | None = None,
         rebuild: bool = False,
         name: str = "",
+        preset: str = "",
     ) -> list[Outcome]:
         """What `ingest` would do and ask of models: nothing is written, and no model is asked.
+
+        With a `preset` it is what it would be with that one's values instead of the defaults.
 
         Counted by the build itself over stand-ins, which write as much as models did into
         documents made in the same way; of what an endpoint answers, nothing is known before.
         """
         found = self._sources(paths, name)
-        expected = self._run(graphs, None, rebuild, dry=True).all(found.read)
+        with self._kit(preset) as kit:
+            expected = self._run(graphs, None, rebuild, dry=True, kit=kit).all(found.read)
         return expected + [Outcome(one, "skipped") for one in found.skipped]
 
     def ingest_text(
@@ -436,6 +442,18 @@ class Collection:
                 f"{self.name}`, or choose another --mode."
             )
 
+    @contextmanager
+    def _kit(self, preset: str) -> Iterator[Kit]:
+        """The models of the process, or, for as long as that takes, those of a preset."""
+        if not preset:
+            yield self.app.kit
+            return
+        kit = Kit(self.settings.with_preset(preset))
+        try:
+            yield kit
+        finally:
+            kit.close()
+
     def _run(
         self,
         names: str | Sequence[str] | None,
@@ -443,6 +461,7 @@ class Collection:
         rebuild: bool = False,
         strict: bool = False,
         dry: bool = False,
+        kit: Kit | None = None,
     ) -> Ingest:
         names = self.settings.graphs if names is None else names
         wanted = [graph(name).name for name in ([names] if isinstance(names, str) else names)]
@@ -455,7 +474,7 @@ class Collection:
             refuse_collection(self.name)
         return Ingest(
             store=self.store,
-            kit=self.app.kit,
+            kit=kit or self.app.kit,
             collection=self.name,
             names=wanted,
             listener=listener or Silence(),

@@ -36,6 +36,7 @@ from fabula.providers.address import shown_url
 
 FILE = "fabula.toml"
 PREFIX = "FABULA_"
+Preset = Literal["fabula", "published", "economy", "raptor", "naive"]
 PRESETS = Path(__file__).parent / "presets.toml"
 OFFLINE = "offline"
 STATIC = "wordllama-256"
@@ -157,10 +158,10 @@ class Settings(BaseModel):
     dumps: bool = Field(
         True, description="keep the last three dumps of the private Neo4j, at most one a day"
     )
-    preset: Literal["fabula", "published", "raptor", "naive"] = Field(
+    preset: Preset = Field(
         "fabula",
-        description="defaults of this method, now or as published, or of a baseline in its own "
-        "collection",
+        description="defaults of this method, now, as published or at the least cost, or of a "
+        "baseline in its own collection",
     )
     collection: str = Field("default", min_length=1, description="collection to work in")
 
@@ -259,6 +260,19 @@ class Settings(BaseModel):
     def table(self, name: str) -> Any:
         """The settings of the graph or mode of that name: its own model, checked and frozen."""
         return self.tables.get(name) or knobs()[name]()
+
+    def with_preset(self, name: str) -> Self:
+        """These settings with what a preset has instead of defaults: what was given stays."""
+        own: dict[str, Any] = {}
+        tables: dict[str, dict[str, Any]] = {}
+        for flat, value in _presets()[name].items():
+            for path in paths(flat):
+                table, _, key = path.rpartition(".")
+                holder = self.table(table) if table else self
+                if key not in holder.model_fields_set:
+                    (tables.setdefault(table, {}) if table else own)[key] = value
+        told = {name: self.table(name).model_copy(update=new) for name, new in tables.items()}
+        return self.model_copy(update=own | {"preset": name, "tables": self.tables | told})
 
     @property
     def offline(self) -> bool:

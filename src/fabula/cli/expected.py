@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
@@ -17,13 +17,20 @@ from fabula.settings import Settings
 if TYPE_CHECKING:
     from fabula.ingest import Outcome
 
+ECONOMY = "economy"
+"""The preset that asks for least."""
 WOULD = {"added": "to be added", "replaced": "to be replaced", "unchanged": "unchanged"}
 
 
-def show_expected(outcomes: Sequence[Outcome], settings: Settings) -> None:
+def show_expected(
+    outcomes: Sequence[Outcome],
+    settings: Settings,
+    cheaper: Callable[[], Sequence[Outcome]] | None = None,
+) -> None:
     """A line a document, a table of the steps of all, and what it would cost where that is known.
 
-    Exits with 1 where a document can't be read.
+    `cheaper` gives what the preset ECONOMY would ask, which is told where it asks for less. Exits
+    with 1 where a document can't be read.
     """
     for one in outcomes:
         if one.error:
@@ -34,40 +41,71 @@ def show_expected(outcomes: Sequence[Outcome], settings: Settings) -> None:
         chunks = f", {counted(one.counts['chunk'], 'chunk')}" if "chunk" in one.counts else ""
         click.echo(f"{PurePath(one.source).name}: {WOULD[one.status]}{chunks}")
     show_skipped([one.source for one in outcomes if one.status == "skipped"])
-    if steps := sum_usage(one.steps for one in outcomes):
+    steps = sum_usage(one.steps for one in outcomes)
+    if steps:
         _show_steps(steps, settings)
     else:
         click.echo("No model would be asked anything.")
+    if steps and cheaper:
+        _show_cheaper(steps, sum_usage(one.steps for one in cheaper()), settings)
     if any(one.error for one in outcomes):
         raise click.exceptions.Exit(1)
 
 
-def _show_steps(steps: dict[str, Usage], settings: Settings) -> None:
+def _show_steps(steps: Mapping[str, Usage], settings: Settings) -> None:
     prices = read_prices(settings.prices)
-    table = Table(show_edge=False)
-    for name in ("step", "model"):
-        table.add_column(name)
-    for name in ("calls", "saved", "prompt tokens", "completion tokens", "USD"):
-        table.add_column(name, justify="right")
-    cost, unknown = 0.0, set()
+    table = _table("step", "model", "calls", "saved", "prompt tokens", "completion tokens", "USD")
     for step, usage in steps.items():
         model = _model(step, settings)
         known = price(prices, model)
-        if known is None:
-            unknown.add(model)
-        else:
-            cost += known.of(usage)
         table.add_row(step, model, *_counts(usage), f"{known.of(usage):.4f}" if known else "?")
     table.add_section()
-    whole = sum(steps.values(), Usage())
-    table.add_row("all", "", *_counts(whole), f"{cost:.4f}" + (" + ?" if unknown else ""))
+    table.add_row("all", "", *_counts(sum(steps.values(), Usage())), _cost(steps, settings))
     print_table(table)
     click.echo("Expected, not counted: what models reply is not known before.")
-    if unknown:
+    if unknown := _unpriced(steps, settings):
         click.echo(
-            f"No price is known of {', '.join(sorted(unknown))}: name a TOML file of prices with "
+            f"No price is known of {', '.join(unknown)}: name a TOML file of prices with "
             "--prices (FABULA_PRICES)."
         )
+
+
+def _show_cheaper(
+    steps: Mapping[str, Usage], fewer: Mapping[str, Usage], settings: Settings
+) -> None:
+    ways = {"as above": steps, f"--preset {ECONOMY}": fewer}
+    wholes = {name: sum(way.values(), Usage()) for name, way in ways.items()}
+    asked = [one.prompt_tokens + one.completion_tokens for one in wholes.values()]
+    if asked[1] >= asked[0]:
+        return
+    click.echo("\nCheaper, with fewer, larger clusters and calls that ask for more at once:")
+    table = _table("", "calls", "saved", "prompt tokens", "completion tokens", "USD")
+    for name, way in ways.items():
+        table.add_row(name, *_counts(wholes[name]), _cost(way, settings))
+    print_table(table)
+
+
+def _table(*columns: str) -> Table:
+    """A table whose numbers, from the calls on, stand on the right."""
+    table = Table(show_edge=False)
+    for name in columns:
+        is_text = name in ("", "step", "model")
+        table.add_column(name, justify="left" if is_text else "right", no_wrap=not name)
+    return table
+
+
+def _cost(steps: Mapping[str, Usage], settings: Settings) -> str:
+    """The sum of what is known, in US dollars, and a question mark for the rest."""
+    prices = read_prices(settings.prices)
+    known = [(price(prices, _model(step, settings)), usage) for step, usage in steps.items()]
+    cost = sum(one.of(usage) for one, usage in known if one)
+    return f"{cost:.4f}" + (" + ?" if _unpriced(steps, settings) else "")
+
+
+def _unpriced(steps: Mapping[str, Usage], settings: Settings) -> list[str]:
+    prices = read_prices(settings.prices)
+    models = {_model(step, settings) for step in steps}
+    return sorted(model for model in models if price(prices, model) is None)
 
 
 def _model(step: str, settings: Settings) -> str:

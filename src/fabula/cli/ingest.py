@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fabula.cli.expected import show_expected
+from fabula.cli.expected import ECONOMY, show_expected
 from fabula.cli.help import Command
 from fabula.cli.options import BUILDING, GRAPH, settings_flags
 from fabula.cli.screen import counted, notice_offline, show_skipped, spent
@@ -72,8 +72,7 @@ def command(
         _retry(strict, dry_run, settings)
         return
     if dry_run:
-        with opened(settings) as fabula:
-            show_expected(fabula.expect(*paths, rebuild=rebuild, name=name), settings)
+        _expect(paths, rebuild, name, settings)
         return
     make_graphs(
         settings,
@@ -81,6 +80,18 @@ def command(
             *paths, rebuild=rebuild, strict=strict, name=name, listener=listener
         ),
     )
+
+
+def _expect(paths: Sequence[str], rebuild: bool, name: str, settings: Settings) -> None:
+    with opened(settings) as fabula:
+
+        def cheaper() -> Sequence[Outcome]:
+            return fabula.expect(*paths, rebuild=rebuild, name=name, preset=ECONOMY)
+
+        # Standard input is there once. A baseline is as it is.
+        can_compare = "-" not in paths and settings.preset in ("fabula", "published")
+        expected = fabula.expect(*paths, rebuild=rebuild, name=name)
+        show_expected(expected, settings, cheaper if can_compare else None)
 
 
 def _retry(strict: bool, dry_run: bool, settings: Settings) -> None:

@@ -124,11 +124,17 @@ class Steps:
         self._tasks: dict[str, TaskID] = {}
         self._expected, self._done = Counter[str](), Counter[str]()
         self._began = self._spoke = time.monotonic()
+        self._before = 0
         self._counting = threading.Lock()
 
     def expect(self, step: str, count: int) -> None:
-        """More work of a step: its bar grows."""
+        """More work of a step: its bar grows. A step with nothing to do has no bar."""
+        if not count:
+            return
         with self._counting:
+            if self._done == self._expected:
+                # What comes now, as writing after calls, has a pace of its own.
+                self._began, self._before = time.monotonic(), self._done.total()
             self._expected[step] += count
             if step not in self._tasks:
                 self._tasks[step] = self._bars.add_task(f"{self._name}: {step}", spent="")
@@ -166,7 +172,7 @@ class Steps:
         said = [", ".join(steps)]
         if usage.calls or usage.saved:
             said.append(spent(usage))
-        done, expected = self._done.total(), self._expected.total()
+        done, expected = (one.total() - self._before for one in (self._done, self._expected))
         if expected / ENOUGH <= done < expected:
             left = (now - self._began) * (expected - done) / done
             said.append(f"about {left:.0f} s left of these")

@@ -18,7 +18,7 @@ from pydantic import (
 )
 
 from fabula.errors import NotFound, SettingsError, did_you_mean, first_problem
-from fabula.settings import names, paths
+from fabula.settings import Preset, names, paths
 
 Ask = Literal["answer", "choose", "retrieve"]
 """What a question is asked for: an answer, one of its options, or only a context."""
@@ -99,7 +99,7 @@ class SystemPart(_Part):
     `aspects`: of the summaries only those of these aspects; chunks and details as ever.
     """
 
-    preset: Literal["fabula", "published", "raptor", "naive"] = "fabula"
+    preset: Preset = "fabula"
     settings: OwnSettings = {}
     aspects: tuple[str, ...] = ()
     kinds: tuple[Literal["chunk", "summary", "detail"], ...] = ()
