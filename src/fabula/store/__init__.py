@@ -488,10 +488,8 @@ class Store:
     ) -> list[dict[str, Any]]:
         """What a statement returns; `name` is what an error calls it."""
         with in_words(name):
-            records = self._driver.execute_query(
-                statement, parameters, database_=self._database
-            ).records
-        return [record.data() for record in records]
+            found = self._driver.execute_query(statement, parameters, database_=self._database)
+        return [dict(zip(found.keys, record.values(), strict=True)) for record in found.records]
 
     @contextmanager
     def session(self) -> Iterator[neo4j.Session]:
