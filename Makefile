@@ -11,7 +11,7 @@ unexport PYTHONDONTWRITEBYTECODE
 demo: $(VENV)/installed
 	$(BIN)/fabula demo
 
-test: $(VENV)/installed-test $(VENV)/readers $(VENV)/neo4j-classes.jsa
+test: $(VENV)/installed-test $(VENV)/readers $(VENV)/neo4j-classes.aot
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 check: lint $(VENV)/installed-test
@@ -48,7 +48,7 @@ $(VENV)/installed-%: $(VENV)/installed
 	touch $@
 
 # Each of the tests' many Neo4js starts in half the CPU from what one has loaded.
-$(VENV)/neo4j-classes.jsa: $(VENV)/installed-test
+$(VENV)/neo4j-classes.aot: $(VENV)/installed-test
 	$(BIN)/python tests/archive_classes.py $@
 
 # Other people's packages that search our graph. The last asks for neo4j<6, and works with 6.

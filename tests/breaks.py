@@ -1,6 +1,9 @@
-"""For each invariant of a sound graph, statements that break it."""
+"""A sound graph, and for each of its invariants statements that break it."""
 
 from __future__ import annotations
+
+from fabula.store import Store
+from graphs import DIMENSIONS, put, small_graph
 
 BREAKS = {
     "check_chunk_order": [
@@ -112,3 +115,11 @@ BREAKS = {
         "MATCH (s:Collection) SET s.dimensions = 16",
     ],
 }
+
+
+def put_sound(store: Store) -> None:
+    """Writes a graph of two documents in two collections."""
+    for collection in ("default", "other"):
+        store.prepare(collection, "test-model", DIMENSIONS)
+    put(store, small_graph())
+    put(store, small_graph("b.txt", chunks=3, collection="other"))

@@ -26,6 +26,8 @@ os.environ.setdefault("JDK_JAVA_OPTIONS", archive_classes.flags())
 
 LONGEST = (
     "test_killed",
+    "test_dumps",
+    "test_both_at_once",
     "test_reembed",
     "test_reembed_meanwhile",
     "test_reembed_stopped",
@@ -37,6 +39,7 @@ LONGEST = (
     "test_spending",
     "test_compact",
     "test_check",
+    "test_invariants",
     "test_tenants",
     "test_bench_command",
     "test_other_readers",

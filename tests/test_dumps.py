@@ -45,7 +45,7 @@ def age(dumps: Path, days: float) -> None:
         os.utime(dump, (time.time() - days * 86_400,) * 2)
 
 
-def test_what_is_kept_when_and_how_it_is_put_back(home: Path) -> None:
+def test_what_is_kept_when_and_how_it_cures_a_damaged_database(home: Path) -> None:
     put_one("a.txt")
     fabula_db(home, "stop")
     dumps = home / "dumps"
@@ -65,6 +65,14 @@ def test_what_is_kept_when_and_how_it_is_put_back(home: Path) -> None:
     with Fabula() as fabula:
         fabula.remove("A", "B")
     assert titles() == []
+    # A database that is damaged is told with its cure, which is the newest dump.
+    fabula_db(home, "stop")
+    store = home / "neo4j" / "data" / "databases" / "neo4j" / "neostore"
+    store.write_bytes(b"\xff" * store.stat().st_size)
+    with pytest.raises(ServerError, match="`fabula db restore` puts the newest dump in its place"):
+        titles()
+    assert "State     broken" in fabula_db(home, "status").output
+    assert fabula_db(home, "start").exit_code == 1
     restored = fabula_db(home, "restore", "--yes")
     assert restored.exit_code == 0, restored.output
     assert titles() == ["A", "B"]
@@ -82,18 +90,12 @@ def test_an_old_graph_is_dumped_before_it_is_migrated(home: Path) -> None:
         assert is_old(store), "as it was before"
 
 
-def test_a_dump_that_fails_is_in_nobodys_way(home: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_database_that_panicked_is_started_anew_and_a_dump_that_fails_is_in_nobodys_way(
+    home: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     assert "No dump was kept" in fabula_db(home, "restore", "--yes").output
     put_one("a.txt")
-    (home / "dumps").write_text("no folder")
-    assert "Neo4j is stopped." in fabula_db(home, "stop").output
-    assert "No dump of the graphs was kept" in caplog.text
-    assert titles() == ["A"]
-
-
-def test_a_database_that_panicked_is_told_and_started_anew(home: Path) -> None:
-    """A term that Lucene refuses, written past the store, which would not take it."""
-    put_one("a.txt")
+    # A term that Lucene refuses, written past the store, which would not take it.
     with Fabula() as fabula:
         label = f"Passage{DIMENSIONS}"
         panics = (
@@ -110,16 +112,8 @@ def test_a_database_that_panicked_is_told_and_started_anew(home: Path) -> None:
     assert titles() == ["A"]
     assert time.monotonic() - began < 180
     assert "State     running" in fabula_db(home, "status").output
-
-
-def test_a_database_that_is_damaged_is_told_with_the_cure(home: Path) -> None:
-    put_one("a.txt")
-    fabula_db(home, "stop")
-    store = home / "neo4j" / "data" / "databases" / "neo4j" / "neostore"
-    store.write_bytes(b"\xff" * store.stat().st_size)
-    with pytest.raises(ServerError, match="`fabula db restore` puts the newest dump in its place"):
-        titles()
-    assert "State     broken" in fabula_db(home, "status").output
-    assert fabula_db(home, "start").exit_code == 1
-    assert fabula_db(home, "restore", "--yes").exit_code == 0
+    # A dump is due at the stop, and can't be kept.
+    (home / "dumps").write_text("no folder")
+    assert "Neo4j is stopped." in fabula_db(home, "stop").output
+    assert "No dump of the graphs was kept" in caplog.text
     assert titles() == ["A"]
