@@ -1,4 +1,5 @@
 // Chunks that no summary covers, of one aspect or of all.
+// No rows: no such document, or summaries cover every chunk of it.
 // :param collection => 'default';
 //   the collection to stay in
 // :param document => '';
