@@ -37,7 +37,9 @@ def test_a_query_pastes_as_it_is_once_the_lines_of_its_head_are_entered(analyst:
 def test_the_address_of_the_page_fills_in_the_server_and_the_user(
     analyst: Analyst, address: Address
 ) -> None:
-    page = analyst.page.context.browser.new_page()
+    fresh = analyst.page.context.browser
+    assert fresh
+    page = fresh.new_page()
     page.goto(address.page, wait_until="commit")
     expect(page.get_by_test_id("username")).to_have_value(address.username, timeout=PATIENCE)
     place = address.uri.partition("://")[2]

@@ -59,7 +59,7 @@ def test_a_passage_is_followed_up_to_the_tops(graph: Store) -> None:
 
 
 def test_the_uncovered_chunk_is_found(graph: Store) -> None:
-    [row] = found(graph, "uncovered")
+    [row] = found(graph, "uncovered", aspect="")
     assert (row["title"], row["text"]) == ("A", "word 3.")
     without_style = found(graph, "uncovered", document="A", aspect="style")
     assert [row["index"] for row in without_style if row["title"] == "A"] == [0, 1, 2, 3]
