@@ -7,7 +7,7 @@ from dataclasses import replace
 from fabula.graph.building import chunks_of
 from fabula.graph.method import Known
 from fabula.graphs.aspects.border import read
-from fabula.graphs.aspects.values import Detail, Earlier, Summary
+from fabula.graphs.aspects.values import Detail, Earlier, Member, Summary
 from fabula.model import Chunk, Hit
 from fabula.plot.layout import lay_out
 from fabula.plot.svg import Picture
@@ -28,6 +28,40 @@ def known(chunks: int = 12, words: str = "word") -> Earlier:
     ]
     graph = read(Known(nodes=aspects.nodes, edges=aspects.edges))
     return Earlier(tuple(parts), graph.summaries, graph.details)
+
+
+def long(chunks: int, sections: int) -> Earlier:
+    """Many chunks in sections of equal length; two trees of three levels, each of 4, 10 and all.
+
+    What a summary rests on lies all over the book, as clusters of meaning do.
+    """
+    graph = known(chunks)
+    parts = tuple(
+        replace(
+            one, section=f"Chapter {one.index * sections // chunks + 1}: a title of some length"
+        )
+        for one in graph.chunks
+    )
+    model = graph.summaries[0]
+    summaries: list[Summary] = []
+    for aspect in ("plot", "theme"):
+        below = [chunk.id for chunk in parts]
+        for level, many in enumerate((4, 10, chunks), start=1):
+            count = max(len(below) // many, 1)
+            made = [
+                replace(
+                    model,
+                    id=f"{aspect} {level} {number}",
+                    aspect=aspect,
+                    level=level,
+                    text=f"{aspect} at level {level}, number {number}",
+                    members=tuple(Member(id, 1.0) for id in below[number::count]),
+                )
+                for number in range(count)
+            ]
+            summaries += made
+            below = [one.id for one in made]
+    return Earlier(parts, tuple(summaries), graph.details)
 
 
 def found(known: Earlier) -> list[Hit]:

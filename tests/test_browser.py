@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from analyst import Analyst, settings
+from analyst import PATIENCE, Analyst, settings
 from chromium import browser
 from conftest import connect, wipe
 from fabula.explore import shipped
@@ -32,6 +32,20 @@ def test_a_query_pastes_as_it_is_once_the_lines_of_its_head_are_entered(analyst:
     statement = shipped("read").statement
     analyst.set(*settings(statement))
     expect(analyst.run(statement)).to_contain_text('"word 3."')
+
+
+def test_the_address_of_the_page_fills_in_the_server_and_the_user(
+    analyst: Analyst, address: Address
+) -> None:
+    fresh = analyst.page.context.browser
+    assert fresh
+    page = fresh.new_page()
+    page.goto(address.page, wait_until="commit")
+    expect(page.get_by_test_id("username")).to_have_value(address.username, timeout=PATIENCE)
+    place = address.uri.partition("://")[2]
+    expect(page.get_by_test_id("boltaddress")).to_have_value(place)
+    assert address.password not in address.page
+    page.close()
 
 
 def test_a_tree_is_drawn_in_the_colours_of_the_style_sheet(analyst: Analyst) -> None:

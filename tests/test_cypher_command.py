@@ -200,10 +200,9 @@ def test_csv_runs_no_formula_in_a_spreadsheet(typed: None) -> None:
 
 
 def test_csv_has_a_header_and_quotes_what_it_must(typed: None) -> None:
-    shown = ask("divided", "--param", "limit=500", "--csv").stdout
-    rows = list(csv.DictReader(io.StringIO(shown)))
-    [row] = [row for row in rows if row["title"] == "A"]
-    assert (row["text"], json.loads(row["aspects"])) == ("word 2.", ["plot", "theme"])
+    shown = ask("library", "--csv").stdout
+    [row] = [row for row in csv.DictReader(io.StringIO(shown)) if row["title"] == "A"]
+    assert (row["chunks"], json.loads(row["graphs"])) == ("4", ["aspects", "text"])
 
 
 def test_a_path_is_drawn(typed: None) -> None:
@@ -305,6 +304,9 @@ def test_ctrl_c_ends_a_query_on_the_server_too(typed: None, graph: Store) -> Non
     [
         (["outlin"], "Did you mean outline?"),
         (["zzz"], "`fabula cypher --list` shows them"),
+        (["outline", "--param", "document=zzz"], "no document 'zzz' in collection 'default'"),
+        (["parallels", "--param", "second=zzz"], "no document 'zzz' in collection 'default'"),
+        (["library", "--collection", "other"], "Nothing has been ingested into collection 'other'"),
         (
             ["read", "--param", "fist=3"],
             "its parameters are collection, document, first, limit. Did you mean",
@@ -324,6 +326,15 @@ def test_a_mistake_is_one_line(typed: None, arguments: list[str], says: str) -> 
     assert message.startswith("Error: ")
     assert message.count("\n") == 1
     assert says in message
+
+
+@pytest.mark.parametrize("form", [[], ["--json"], ["--csv"]])
+def test_where_nothing_is_found_it_is_said_why(typed: None, form: list[str]) -> None:
+    asked = ask("outline", "--param", "aspect=humour", *form)
+    assert asked.stderr.strip() == shipped("outline").no_rows
+    assert "summaries" in asked.stderr
+    assert "No rows" not in asked.stdout
+    assert ask("outline", *form).stderr == ""
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,8 @@ def test_a_header_tells_purpose_and_every_parameter_with_a_default(name: str) ->
     query = shipped(name)
     body = re.sub(r"(?m)^//.*\n", "", query.statement)
     assert query.purpose.endswith(".")
+    assert query.no_rows.startswith("No rows: ")
+    assert query.no_rows.endswith(".")
     assert {one.name for one in query.parameters} == set(re.findall(r"\$(\w+)", body))
     assert not any(one.required for one in query.parameters)
     assert (query.parameters[0].name, query.parameters[0].default) == ("collection", "default")
@@ -32,9 +34,19 @@ def test_there_is_a_query_for_every_question() -> None:
     assert len(names()) >= 20
 
 
+def test_titles_days_and_god_are_no_names() -> None:
+    [without] = [one.default for one in shipped("names").parameters if one.name == "without"]
+    for word in ("Mr", "Mrs", "Sir", "God", "Sunday", "Wednesday", "December", "Oh"):
+        assert re.fullmatch(without, word)
+    for name in ("Scrooge", "Day", "May", "Godfrey"):
+        assert not re.fullmatch(without, name)
+
+
 def test_a_header_is_read_as_it_pastes_into_neo4j_browser() -> None:
     query = parse(
         "// What it is for.\n"
+        "// No rows: nothing is there;\n"
+        "// something would fill it.\n"
         "// :param word => 'it\\'s'\n"
         "//   a word,\n"
         "//   or two\n"
@@ -44,6 +56,7 @@ def test_a_header_is_read_as_it_pastes_into_neo4j_browser() -> None:
         "mine",
     )
     assert query.purpose == "What it is for."
+    assert query.no_rows == "No rows: nothing is there; something would fill it."
     assert [(one.name, one.default, one.about, one.required) for one in query.parameters] == [
         ("word", "it's", "a word, or two", False),
         ("limit", 20, "", False),

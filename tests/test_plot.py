@@ -6,6 +6,7 @@ import itertools
 import json
 import re
 import sys
+import webbrowser
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -211,6 +212,24 @@ def test_svg_and_png_are_written_by_the_suffix(ingested: None) -> None:
     run("lighthouse", "--out", "a.png")
     assert len(nodes(Path("a.SVG").read_text(encoding="utf-8"))) > 3
     assert Path("a.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_file_is_opened_in_the_web_browser_or_said_not_to_be(
+    ingested: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def open_once(address: str) -> bool:
+        asked.append(address)
+        return len(asked) == 1
+
+    monkeypatch.setattr(webbrowser, "open", open_once)
+    assert run("lighthouse", "--open").stderr == ""
+    assert asked == [Path("The Lighthouse.html").absolute().as_uri()]
+    said = run("lighthouse", "--open").stderr
+    assert (
+        said == "No web browser could be opened here: open The Lighthouse.html in one yourself.\n"
+    )
 
 
 def test_a_document_without_trees_is_its_line_of_chunks(graph_url: str, tmp_path: Path) -> None:

@@ -207,9 +207,9 @@ def test_browse_prints_where_the_browser_page_answers_and_how_to_log_in(
 ) -> None:
     said = fabula_db(home, "browse")
     assert said.exit_code == 0, said.output
-    for words in (address.browser, address.uri, address.username, address.password):
+    for words in (address.page, address.uri, address.username, address.password):
         assert words in said.stdout
-    with urllib.request.urlopen(address.browser, timeout=10) as page:
+    with urllib.request.urlopen(address.page, timeout=10) as page:
         assert b"<title>Neo4j Browser</title>" in page.read()
 
 

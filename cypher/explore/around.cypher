@@ -1,4 +1,5 @@
 // A picture of what is around a chunk: its neighbours, details and summaries, for Neo4j Browser.
+// No rows: no such document, or it has no chunk of that number; the first is 0.
 // :param collection => 'default';
 //   the collection to stay in
 // :param document => '';

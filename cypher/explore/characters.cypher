@@ -1,4 +1,5 @@
 // How two characters' chapters overlap: chunks of each section that name one, the other, both.
+// No rows: no such document; names that it doesn't have are counted as 0.
 // :param collection => 'default';
 //   the collection to stay in
 // :param document => '';
@@ -21,7 +22,8 @@ WITH document, chunk.section AS section, min(chunk.index) AS place, count(*) AS 
   sum(CASE WHEN one THEN 1 ELSE 0 END) AS first,
   sum(CASE WHEN other THEN 1 ELSE 0 END) AS second,
   sum(CASE WHEN one AND other THEN 1 ELSE 0 END) AS both
-RETURN document.title AS title, section, chunks, first, second, both,
+RETURN document.title AS title,
+  CASE section WHEN '' THEN '(no heading)' ELSE section END AS section, chunks, first, second, both,
   CASE WHEN first + second - both > 0
     THEN round(100.0 * both / (first + second - both), 1) END AS percent
 ORDER BY place

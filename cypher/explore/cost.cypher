@@ -1,4 +1,5 @@
 // What each graph of a document cost: calls and tokens of models, beside the length of its text.
+// No rows: no such document. 0 calls: it was made offline, or from the cache.
 // :param collection => 'default';
 //   the collection to stay in
 // :param document => '';

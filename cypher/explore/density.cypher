@@ -1,4 +1,5 @@
 // Where some words are densest along a book: how many chunks of each part have them.
+// No rows: no such document; words that it doesn't have are counted as 0.
 // :param collection => 'default';
 //   the collection to stay in
 // :param document => '';

@@ -1,4 +1,6 @@
 // Summaries least like what they summarise: those to read with care.
+// No rows: no such document or aspect, or it has no summaries;
+// `fabula ingest` makes them, unless --levels is 0 or --graph leaves them out.
 // :param collection => 'default';
 //   the collection to stay in
 // :param document => '';
@@ -17,7 +19,11 @@ WHERE $aspect IN ['', summary.aspect]
 MATCH (summary)-[:SUMMARIZES]->(member:Chunk|Summary {collection: $collection})
 WITH document, summary, count(*) AS members,
   avg(2 * vector.similarity.cosine(summary[embedding], member[embedding]) - 1) AS cosine
-RETURN document.title AS title, summary.aspect AS aspect, summary.level AS level, members,
-  round(cosine, 3) AS cosine, left(replace(summary.text, '\n', ' '), 120) AS text, summary.id AS id
+ORDER BY summary.aspect
+// Two aspects of the same passages can have the same text: it is told once.
+WITH document, summary.level AS level, summary.text AS text, members, round(cosine, 3) AS cosine,
+  collect(summary.aspect) AS aspects, collect(summary.id)[0] AS id
+RETURN document.title AS title, aspects, level, members, cosine,
+  left(replace(text, '\n', ' '), 120) AS text, id
 ORDER BY cosine, title, id
 LIMIT $limit

@@ -1,4 +1,5 @@
-// Echoes: chunks far apart in a book that are most alike.
+// Echoes: chunks far apart in a book that are most alike, each with its closest.
+// No rows: no such document, or it has no chunks so far apart; a smaller distance finds more.
 // :param collection => 'default';
 //   the collection to stay in
 // :param document => '';
@@ -18,10 +19,13 @@ ORDER BY chunk.index
 WITH document, collect(chunk) AS chunks, collect(vector) AS vectors
 UNWIND range(0, size(chunks) - 1) AS at
 UNWIND range(at + $distance, size(chunks) - 1) AS later
-WITH document, chunks[at] AS one, chunks[later] AS other, at, later,
+WITH document, chunks, at, later,
   1 - vector_distance(vectors[at], vectors[later], COSINE) AS cosine
-ORDER BY cosine DESC, document.title, document.id, at, later
-LIMIT $limit
+ORDER BY cosine DESC, at, later
+WITH document, chunks, at, collect(later)[0] AS later, max(cosine) AS cosine
+ORDER BY cosine DESC, at
+WITH document, chunks, later, collect(at)[0] AS at, max(cosine) AS cosine
+WITH document, chunks[at] AS one, chunks[later] AS other, at, later, cosine
 RETURN document.title AS title, round(cosine, 3) AS cosine, one.section AS section,
   left(replace(one.text, '\n', ' '), 120) AS text, other.section AS other_section,
   left(replace(other.text, '\n', ' '), 120) AS other_text

@@ -1,4 +1,5 @@
 // All documents: how long they are and what was made of them.
+// No rows: no such document, or nothing is in the collection yet; `fabula ingest` fills it.
 // :param collection => 'default';
 //   the collection to stay in
 // :param document => '';

@@ -1,4 +1,6 @@
-// Details that say nearly the same: pairs of one document, the closest first.
+// Details that say nearly the same: pairs of one document, each detail with its closest.
+// No rows: no such document, or no two of its details are so close; a lower similarity finds
+// more. Details: `fabula ingest` makes them, unless --details is 0.
 // :param collection => 'default';
 //   the collection to stay in
 // :param document => '';
@@ -16,12 +18,19 @@ MATCH (detail:Passage&Detail {collection: $collection, document: document.id})
 MATCH (detail)-[:DETAILS]->(chunk:Chunk {collection: $collection})
 WITH document, {text: detail.text, id: detail.id, chunk: chunk.index} AS told,
   vector(detail[embedding], space.dimensions, FLOAT32) AS vector
+ORDER BY chunk.index, detail.ordinal
 WITH document, collect(told) AS details, collect(vector) AS vectors
 UNWIND range(0, size(details) - 1) AS at
 UNWIND range(at + 1, size(details) - 1) AS later
-WITH document, details[at] AS one, details[later] AS other,
+WITH document, details, at, later,
   1 - vector_distance(vectors[at], vectors[later], COSINE) AS cosine
 WHERE cosine >= $similarity
+WITH document, details, at, later, cosine
+ORDER BY cosine DESC, at, later
+WITH document, details, at, collect(later)[0] AS later, max(cosine) AS cosine
+ORDER BY cosine DESC, at
+WITH document, details, later, collect(at)[0] AS at, max(cosine) AS cosine
+WITH document, details[at] AS one, details[later] AS other, cosine
 RETURN document.title AS title, round(cosine, 3) AS cosine, one.chunk AS chunk,
   one.text AS text, other.chunk AS other_chunk, other.text AS other_text
 ORDER BY cosine DESC, title, one.id, other.id

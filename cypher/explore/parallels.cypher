@@ -1,14 +1,18 @@
-// Parallels of two documents: the summaries of the same aspect that are most alike.
+// Parallels of two documents: each summary of the first, and the one of the second most like it.
+// No rows: there are not two such documents with summaries of one aspect at that level;
+// `fabula ingest` makes them, unless --levels is 0 or --graph leaves them out.
 // :param collection => 'default';
 //   the collection to stay in
 // :param first => '';
 //   a document's id, or a part of its title; '' for the first by title
 // :param second => '';
-//   the other one; '' for the first by title that is not the first
+//   a document's id, or a part of its title; '' for the first by title that is not the first
 // :param aspect => '';
 //   the name of an aspect; '' for all
 // :param level => 1;
 //   the level of the summaries that are compared
+// :param least => false;
+//   true for the least alike first: what the first tells and the second does not
 // :param limit => 20;
 //   rows at most
 CYPHER 25
@@ -30,9 +34,14 @@ MATCH (other:Passage&Summary {collection: $collection, document: second.id, leve
 WHERE one.aspect = other.aspect AND $aspect IN ['', one.aspect]
 WITH first, second, one, other,
   2 * vector.similarity.cosine(one[embedding], other[embedding]) - 1 AS cosine
-ORDER BY cosine DESC, other.id
-RETURN one.aspect AS aspect, round(cosine, 3) AS cosine, first.title AS first,
-  left(replace(one.text, '\n', ' '), 120) AS text, second.title AS second,
-  left(replace(other.text, '\n', ' '), 120) AS other_text
 ORDER BY cosine DESC, one.id, other.id
+WITH first, second, one, max(cosine) AS cosine, head(collect(other)) AS other
+// Two aspects of the same passages can have the same text: it is told once.
+ORDER BY one.aspect
+WITH first, second, one.text AS text, collect(one.aspect) AS aspects, one.section AS section,
+  max(cosine) AS cosine, head(collect(other)) AS other
+RETURN first.title AS first, aspects, section, left(replace(text, '\n', ' '), 120) AS text,
+  round(cosine, 3) AS cosine, second.title AS second, other.section AS other_section,
+  left(replace(other.text, '\n', ' '), 120) AS other_text
+ORDER BY CASE WHEN $least THEN cosine ELSE -cosine END, text
 LIMIT $limit

@@ -1,4 +1,6 @@
 // Which aspects each section is told by: how many of its chunks a summary of the aspect covers.
+// No rows: no such document, or it has no summaries;
+// `fabula ingest` makes them, unless --levels is 0 or --graph leaves them out.
 // :param collection => 'default';
 //   the collection to stay in
 // :param document => '';
@@ -17,7 +19,9 @@ CALL (chunks) {
   MATCH (chunk)<-[:SUMMARIZES]-(summary:Summary {collection: $collection})
   RETURN summary.aspect AS aspect, count(DISTINCT chunk) AS covered
 }
-RETURN document.title AS title, section, aspect, size(chunks) AS chunks, covered,
+RETURN document.title AS title,
+  CASE section WHEN '' THEN '(no heading)' ELSE section END AS section, aspect,
+  size(chunks) AS chunks, covered,
   100 * covered / size(chunks) AS percent,
   reduce(bar = '', step IN range(1, 20 * covered / size(chunks)) | bar + '#') AS bar
 ORDER BY place, covered DESC, aspect

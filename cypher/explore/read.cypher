@@ -1,4 +1,5 @@
 // The text itself, chunk by chunk from some place on.
+// No rows: no such document, or its last chunk is before the first that was asked for.
 // :param collection => 'default';
 //   the collection to stay in
 // :param document => '';

@@ -1,4 +1,5 @@
 // The longest sections, or the shortest, with their share of the book.
+// No rows: no such document, or nothing is in the collection yet; `fabula ingest` fills it.
 // :param collection => 'default';
 //   the collection to stay in
 // :param document => '';
@@ -16,8 +17,9 @@ WITH document, chunk.section AS section, count(*) AS chunks, sum(chunk.tokens) A
 WITH document, sum(tokens) AS total,
   collect({name: section, chunks: chunks, tokens: tokens, start: start, end: end}) AS sections
 UNWIND sections AS section
-RETURN document.title AS title, section.name AS section, section.chunks AS chunks,
-  section.tokens AS tokens, round(100.0 * section.tokens / total, 1) AS percent,
+RETURN document.title AS title,
+  CASE section.name WHEN '' THEN '(no heading)' ELSE section.name END AS section,
+  section.chunks AS chunks, section.tokens AS tokens, round(100.0 * section.tokens / total, 1) AS percent,
   section.start AS start, section.end AS end
 ORDER BY CASE WHEN $shortest THEN tokens ELSE -tokens END, title, document.id, start
 LIMIT $limit

@@ -1,4 +1,5 @@
 // Where the text turns: neighbouring chunks of one section that are least alike.
+// No rows: no such document, or none of its sections has two chunks.
 // :param collection => 'default';
 //   the collection to stay in
 // :param document => '';

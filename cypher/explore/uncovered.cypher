@@ -1,9 +1,11 @@
-// Chunks that no summary covers, of one aspect or of all.
+// What an aspect passes over: the chunks that no summary of it covers.
+// No rows: no such document, or summaries cover every chunk of it, as those of all aspects
+// together do unless some were left out: name an aspect.
 // :param collection => 'default';
 //   the collection to stay in
 // :param document => '';
 //   a document's id, or a part of its title; '' for all documents
-// :param aspect => '';
+// :param aspect => 'plot';
 //   chunks without a summary of this aspect; '' for those without any
 // :param limit => 20;
 //   rows at most

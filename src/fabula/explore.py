@@ -4,6 +4,7 @@ A file begins with comment lines: its purpose, then for each parameter the line 
 Neo4j Browser, and under it what the parameter is:
 
     // What the query is for, in one sentence.
+    // No rows: why it may find nothing, and what would fill it.
     // :param limit => 20;
     //   rows at most
 
@@ -24,6 +25,8 @@ from fabula.errors import FabulaError, NotFound, did_you_mean
 from fabula.queries import FOLDER
 
 SHIPPED = FOLDER / "explore"
+NO_ROWS = "No rows: "
+"""Begins the lines of a header that say why a query may find nothing."""
 _SETTING = re.compile(r":param\s+(\w+)\s*=>\s*(.*?);?$")
 _UNREAD = re.compile(
     r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`[^`]*`|//[^\n]*|/\*.*?\*/""", re.DOTALL
@@ -43,12 +46,16 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A statement of Cypher, what it is for, and its parameters in the order of their header."""
+    """A statement of Cypher, what it is for, and its parameters in the order of their header.
+
+    `no_rows` says why it may find nothing.
+    """
 
     name: str
     purpose: str
     parameters: tuple[Parameter, ...]
     statement: str
+    no_rows: str = ""
 
     def values(self, given: Mapping[str, str]) -> dict[str, Any]:
         """The value of every parameter: as typed where it is `given`, else its default.
@@ -122,6 +129,7 @@ def parse(text: str, name: str = "") -> Query:
     purpose = header[0] if header and not header[0].startswith(":param") else ""
     parameters: dict[str, Parameter] = {}
     about: dict[str, list[str]] = {}
+    no_rows: list[str] = []
     now = ""
     for line in header:
         if found := _SETTING.match(line):
@@ -130,10 +138,12 @@ def parse(text: str, name: str = "") -> Query:
             about[now] = []
         elif now and line:
             about[now].append(line)
+        elif line and (no_rows or line.startswith(NO_ROWS)):
+            no_rows.append(line)
     told = [Parameter(key, one.default, " ".join(about[key])) for key, one in parameters.items()]
     asked = dict.fromkeys(re.findall(r"\$(\w+)", _UNREAD.sub(" ", text)))
     told += [Parameter(key, required=True) for key in asked if key not in parameters]
-    return Query(name, purpose, tuple(told), text)
+    return Query(name, purpose, tuple(told), text, " ".join(no_rows))
 
 
 def _literal(written: str, parameter: str, name: str) -> Any:

@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ import click
 from rich.table import Table as Grid
 from rich.text import Text
 
+from fabula.catalogue import choose, nothing_there
 from fabula.cli.help import Command
 from fabula.cli.options import GRAPH, settings_flags
 from fabula.cli.screen import print_json, print_table
@@ -22,6 +23,7 @@ from fabula.explore import Query, names, parse, read, shipped
 from fabula.settings import Settings
 
 if TYPE_CHECKING:
+    from fabula.store import Store
     from fabula.store.reading import Table
 
 SUFFIXES = (".cypher", ".cql", ".txt")
@@ -32,6 +34,8 @@ SHARED = re.compile(r"Passage\d*|Element")
 SERVER = tuple(name for name in GRAPH if name != "preset")
 FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 """What a text begins with that a spreadsheet takes for a formula."""
+DOCUMENT = "a document's id"
+"""Begins what a parameter is that names a document."""
 COLLECTION = "collection"
 """The parameter that is the settings' collection, unless it is given."""
 
@@ -125,14 +129,24 @@ def command(
         if is_meant:
             values[COLLECTION] = fabula.name
         table = run(fabula.store, query.statement, values, write=write, seconds=seconds or None)
-    if as_json:
-        print_json([dict(zip(table.columns, row, strict=True)) for row in table.rows])
-    elif as_csv:
-        click.echo(_csv(table), nl=False)
-    else:
-        _print_table(table)
+        if not table.rows and is_meant:
+            _refuse_missing(fabula.store, query, values)
+    _print(table, as_json, as_csv)
+    if not table.rows and query.no_rows:
+        click.echo(query.no_rows, err=True)
     if table.changes:
         click.echo(f"Changed: {_counted(table)}", err=True)
+
+
+def _refuse_missing(store: Store, query: Query, values: Mapping[str, Any]) -> None:
+    """Raises NotFound where a query found nothing in a collection without that document."""
+    collection = values[COLLECTION]
+    if not store.count(collection)[0]:
+        raise nothing_there(collection)
+    for one in query.parameters:
+        name = str(values[one.name])
+        if one.about.startswith(DOCUMENT) and name and not store.named(collection, name, 1):
+            choose(store, collection, name)
 
 
 def _named(name: str) -> Query:
@@ -165,6 +179,15 @@ def _print_list(as_json: bool) -> None:
     for query in queries:
         grid.add_row(query.name, query.purpose, ", ".join(one.name for one in query.parameters))
     print_table(grid)
+
+
+def _print(table: Table, as_json: bool, as_csv: bool) -> None:
+    if as_json:
+        print_json([dict(zip(table.columns, row, strict=True)) for row in table.rows])
+    elif as_csv:
+        click.echo(_csv(table), nl=False)
+    else:
+        _print_table(table)
 
 
 def _print_table(table: Table) -> None:

@@ -68,15 +68,18 @@ def status(settings: Settings) -> None:
 @click.option("--open", "open_it", is_flag=True, help="open the page in the web browser")
 @OWN
 def browse(settings: Settings, open_it: bool) -> None:
-    """Say where Neo4j Browser is and how to log in."""
+    """Say where Neo4j Browser is and how to log in.
+
+    The address fills in the server and the user; the password is yours to paste.
+    """
     _mention_other(settings)
     address = started(settings)
     _check_page(address)
-    click.echo(f"Neo4j Browser  {address.browser}")
+    click.echo(f"Neo4j Browser  {address.page}")
     click.echo(f"Connect to     {address.uri}")
     click.echo(f"User           {address.username}")
     click.echo(f"Password       {address.password}")
-    if open_it and not webbrowser.open(address.browser):
+    if open_it and not webbrowser.open(address.page):
         click.echo("No web browser could be opened here: paste the address into one.", err=True)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import webbrowser
 from pathlib import Path
 
 import click
@@ -16,7 +17,7 @@ from fabula.settings import Settings
     "plot",
     cls=Command,
     examples=(
-        'plot "A Christmas Carol"',
+        'plot "A Christmas Carol" --open',
         'plot "A Christmas Carol" --query "What did Marley say of his chain?"',
         'plot "A Christmas Carol" --out carol.svg',
     ),
@@ -27,13 +28,16 @@ from fabula.settings import Settings
     type=click.Path(dir_okay=False, path_type=Path),
     help="file to write, .html, .svg or .png [TITLE.html]",
 )
+@click.option("--open", "open_it", is_flag=True, help="open the file in the web browser")
 @click.option("--query", "question", default="", help="highlight what is found for this question")
 @settings_flags(*GRAPH, *MODELS, *RANKING)
-def command(document: str, out: Path | None, question: str, settings: Settings) -> None:
+def command(
+    document: str, out: Path | None, open_it: bool, question: str, settings: Settings
+) -> None:
     """Draw DOCUMENT (its id, title or file): its aspect trees over its line of chunks.
 
-    A page needs no network; in it you can zoom, read each passage and follow what it rests on. A
-    FILE that is there is replaced.
+    A page needs no network; in it you can zoom, search, open level after level, read each passage
+    and follow what it rests on. A file that is there is replaced.
     """
     from fabula.plot import plot, refuse_undrawable
 
@@ -47,4 +51,8 @@ def command(document: str, out: Path | None, question: str, settings: Settings) 
             "This machine has no fonts, so the PNG has no words: install some, as fonts-dejavu, "
             "or name a file that ends in .svg or .html.",
             err=True,
+        )
+    if open_it and not webbrowser.open(plotted.file.absolute().as_uri()):
+        click.echo(
+            f"No web browser could be opened here: open {plotted.file} in one yourself.", err=True
         )

@@ -106,15 +106,23 @@ def _band(
     by_level = sorted(summaries, key=lambda one: (one.level, one.id))
     for number, group in groupby(by_level, key=lambda one: one.level):
         block, height = _block(list(group), spans, centres, cell, y - RISE)
-        levels.append(Level(number, y - RISE - height / 2))
+        levels.append(Level(number, y - RISE - height / 2, y - RISE))
         y -= RISE + height
         placed += block
         for one in block:
             centres[one.summary.id] = one.mark.centre
             tops[one.summary.id] = one.mark.y
     down = HEAD - y
+    heights = dict.fromkeys(places, 0) | {one.summary.id: one.summary.level for one in placed}
     lines = [
-        Line(one.mark.centre, one.mark.bottom + down, centres[to.id], tops[to.id] + down, to.weight)
+        Line(
+            x=one.mark.centre,
+            y=one.mark.bottom + down,
+            to_x=centres[to.id],
+            to_y=tops[to.id] + down,
+            weight=to.weight,
+            level=heights[to.id],
+        )
         for one in placed
         for to in one.summary.members
         if to.id in tops
@@ -122,7 +130,7 @@ def _band(
     return Band(
         aspect=aspect,
         height=down + STRIP,
-        levels=tuple(Level(level.number, level.middle + down) for level in levels),
+        levels=tuple(Level(one.number, one.middle + down, one.foot + down) for one in levels),
         summaries=tuple(_moved(one, down) for one in placed),
         lines=tuple(lines),
         covered=_covered(summaries, places),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from string import Template
@@ -11,6 +12,8 @@ from typing import Any
 
 from fabula.graphs.aspects.values import Detail, Summary
 from fabula.model import Chunk, Hit
+from fabula.plot.layout import GUTTER, HEAD, LENGTH, RISE, STRIP
+from fabula.plot.placed import Band
 from fabula.plot.svg import Drawn, Picture, clean, draw, named
 
 HERE = Path(__file__).parent
@@ -27,10 +30,6 @@ def to_page(picture: Picture, hits: Sequence[Hit], mode: str) -> str:
     return template.substitute(
         title=html.escape(clean(f"{picture.title}{by}")),
         counts=_counts(picture),
-        bands="".join(
-            f'<button type="button" aria-pressed="true">{html.escape(clean(band.aspect))}</button>'
-            for band in picture.layout.bands
-        ),
         picture=draw(picture, alone=False),
         graph=_json(_graph(picture, hits, mode)),
         style=(HERE / "page.css").read_text(encoding="utf-8"),
@@ -54,15 +53,19 @@ def _json(value: Any) -> str:
 
 def _graph(picture: Picture, hits: Sequence[Hit], mode: str) -> dict[str, Any]:
     """What view.js reads, and describes."""
+    layout = picture.layout
     passages = picture.passages()
     numbers = {passage.id: number for number, passage in enumerate(passages)}
-    bands = {band.aspect: number for number, band in enumerate(picture.layout.bands)}
+    bands = {band.aspect: number for number, band in enumerate(layout.bands)}
     details: dict[str, list[tuple[int, None]]] = {}
-    for detail, _ in picture.layout.details:
+    for detail, _ in layout.details:
         details.setdefault(detail.chunk, []).append((numbers[detail.id], None))
     return {
         "question": picture.question,
         "mode": mode,
+        "across": (GUTTER, LENGTH),
+        "parts": [(part.title, round(part.x, 2), round(part.width, 2)) for part in layout.parts],
+        "bands": [_band(band) for band in layout.bands],
         "hits": [(numbers[hit.id], hit.score) for hit in hits if hit.id in numbers],
         "nodes": [
             {
@@ -72,6 +75,21 @@ def _graph(picture: Picture, hits: Sequence[Hit], mode: str) -> dict[str, Any]:
                 **_standing(passage, bands, numbers, details),
             }
             for passage in passages
+        ],
+    }
+
+
+def _band(band: Band) -> dict[str, Any]:
+    """From the top level down; a floor is where the band's strip lies while so many are open."""
+    levels = sorted(band.levels, key=lambda level: -level.number)
+    floors = [HEAD - STRIP, *(level.foot + RISE for level in levels)]
+    counts = Counter(one.summary.level for one in band.summaries)
+    return {
+        "name": band.aspect,
+        "floors": [round(floor, 2) for floor in floors],
+        "levels": [
+            {"number": one.number, "count": counts[one.number], "middle": round(one.middle, 2)}
+            for one in levels
         ],
     }
 

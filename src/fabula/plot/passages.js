@@ -1,13 +1,6 @@
-// The passages of the picture: read, pinned, gone through by keys; bands on and off; what was found.
+// The passages of the picture: read, pinned, gone through by keys, searched; what was found.
 
 // What a passage says.
-function put(parent, tag, name, text) {
-  const element = document.createElement(tag);
-  element.className = name;
-  element.textContent = text;
-  parent.append(element);
-  return element;
-}
 function hue(node) { return node.band < 0 ? null : getComputedStyle(bands[node.band].element).color; }
 function tint(element, node) {
   const colour = hue(node);
@@ -23,33 +16,43 @@ function tell(card, number) {
   if (node.where) put(card, "div", "where", node.where);
   put(card, "div", "said", node.text.trim());
 }
+function listed(items, number) {
+  const item = button(put(items, "li", "", ""), "", "", () => go(number));
+  tint(item, nodes[number]);
+  return item;
+}
 function list(where, title, numbers) {
   where.replaceChildren();
   if (!numbers.length) return;
   put(where, "h3", "", title);
   const items = put(where, "ul", "", "");
   for (const [number, weight] of numbers) {
-    const button = put(put(items, "li", "", ""), "button", "", "");
-    button.type = "button";
-    tint(button, nodes[number]);
-    put(button, "span", "what", nodes[number].what);
-    if (weight !== null) put(button, "span", "where", ` · weight ${weight.toFixed(2)}`);
-    put(button, "span", "short", nodes[number].text);
-    button.addEventListener("click", () => go(number));
+    const item = listed(items, number);
+    put(item, "span", "what", nodes[number].what);
+    if (weight !== null) put(item, "span", "where", ` · weight ${weight.toFixed(2)}`);
+    put(item, "span", "short", nodes[number].text);
   }
 }
 const heaviest = (edges) => [...edges].sort((one, other) => other[1] - one[1]);
-function hide() { tip.hidden = true; }
+function hide() {
+  tip.hidden = true;
+  if (pin === null) retrace();
+}
 function hint(number) {
   tell(tip, number);
   tip.hidden = false;
   const mark = elements[number].querySelector(".mark") || elements[number];
   const box = mark.getBoundingClientRect(), size = tip.getBoundingClientRect();
+  const middle = (box.left + box.right) / 2, frame = stage.getBoundingClientRect();
+  // At the other side of the stage from a summary, as its members are under it; else by the passage.
+  const isLeft = middle > (frame.left + frame.right) / 2;
+  const beside = isLeft ? frame.left + gutter() + 8 : frame.right - size.width - 8;
   const below = box.bottom + 12 + size.height < innerHeight;
-  const y = below ? box.bottom + 12 : Math.max(box.top - 12 - size.height, 8);
-  const x = Math.min(Math.max((box.left + box.right - size.width) / 2, 8), innerWidth - size.width - 8);
-  tip.style.left = x + "px";
-  tip.style.top = y + "px";
+  const isSummary = nodes[number].kind === "summary";
+  const x = isSummary ? beside : middle - size.width / 2;
+  const y = isSummary ? box.top : below ? box.bottom + 12 : box.top - 12 - size.height;
+  tip.style.left = Math.min(Math.max(x, 8), innerWidth - size.width - 8) + "px";
+  tip.style.top = Math.min(Math.max(y, 8), innerHeight - size.height - 8) + "px";
 }
 
 // A pinned passage, with all that is above and below it.
@@ -67,35 +70,58 @@ function reached(number, next) {
 }
 function clear() {
   for (const one of svg.querySelectorAll(".on, .pin")) one.classList.remove("on", "pin");
-  for (const one of svg.querySelectorAll(".trace")) one.replaceChildren();
   svg.classList.remove("traced");
   if (pin !== null) elements[pin].setAttribute("aria-pressed", "false");
   pin = null;
   get("pinned").hidden = true;
+  retrace();
+}
+// Lines from a passage to its members, and for one that is pinned to all above it; where what it
+// rests on is closed, the chunks that it reaches.
+function retrace(number = pin) {
+  for (const one of svg.querySelectorAll(".trace")) one.replaceChildren();
+  if (number === null) return;
+  const [, up] = number === pin ? reached(number, (one) => over[one]) : [, []];
+  const ties = [...nodes[number].over.map(([low, weight]) => [number, low, weight]),
+    ...up.map(([low, high, weight]) => [high, low, weight])];
+  for (const [high, low, weight] of ties) {
+    if (weight !== null && shown(high) && shown(low)) edge(high, low, weight);
+  }
+  const { band } = nodes[number];
+  if (band < 0 || !shown(number)) return;
+  const [below] = reached(number, (one) => nodes[one].over);
+  const box = (chunk) => `M${value(chunk, "x")} ${floor(bands[band])}h${value(chunk, "width")}v${STRIP}` +
+    `h-${value(chunk, "width")}z`;
+  const reach = [...below].filter((one) => nodes[one].kind === "chunk");
+  line(bands[band], "reach", reach.map((one) => box(elements[one])).join(""));
+}
+const value = (element, name) => +element.getAttribute(name);
+function line(band, name, drawn) {
+  const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
+  path.setAttribute("class", name);
+  path.setAttribute("d", drawn);
+  band.element.querySelector(".trace").append(path);
+  return path;
 }
 function edge(above, below, weight) {
-  if (weight === null) return;  // a chunk and its detail: they touch
   const band = bands[nodes[above].band];
   const from = elements[above].querySelector(".mark");
   const to = elements[below].querySelector(".mark") || elements[below];
-  const value = (element, name) => +element.getAttribute(name);
   const middle = (element) => value(element, "x") + value(element, "width") / 2;
   const y = value(from, "y") + value(from, "height");
-  const toY = nodes[below].band < 0 ? band.strip : value(to, "y");
-  const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
+  const toY = nodes[below].band < 0 ? floor(band) : value(to, "y");
   const bend = (y + toY) / 2, x = middle(from), toX = middle(to);
-  path.setAttribute("d", `M${x} ${y}C${x} ${bend} ${toX} ${bend} ${toX} ${toY}`);
+  const path = line(band, "tie", `M${x} ${y}C${x} ${bend} ${toX} ${bend} ${toX} ${toY}`);
   path.setAttribute("stroke-opacity", 0.25 + 0.75 * weight);
-  band.element.querySelector(".trace").append(path);
 }
 function choose(number) {
   clear();
+  unfold(number);
   pin = number;
-  const [above, up] = reached(number, (one) => over[one]);
-  const [below, down] = reached(number, (one) => nodes[one].over);
+  const [above] = reached(number, (one) => over[one]);
+  const [below] = reached(number, (one) => nodes[one].over);
   for (const one of [number, ...above, ...below]) elements[one].classList.add("on");
-  for (const [low, high, weight] of up) edge(high, low, weight);
-  for (const [high, low, weight] of down) edge(high, low, weight);
+  retrace();
   svg.classList.add("traced");
   elements[number].classList.add("pin");
   elements[number].setAttribute("aria-pressed", "true");
@@ -104,13 +130,12 @@ function choose(number) {
   list(get("above"), kind === "detail" ? "A detail of" : "Summarised by", heaviest(over[number]));
   list(get("below"), kind === "chunk" ? "Its details" : "Rests on", heaviest(nodes[number].over));
   get("pinned").hidden = false;
+  get("pinned").scrollTop = get("side").scrollTop = 0;
 }
 get("unpin").addEventListener("click", clear);
 function go(number) {
-  const band = nodes[number].band;
-  if (band >= 0 && !bands[band].on) toggle(band);
   choose(number);
-  requestAnimationFrame(() => reveal(elements[number]));
+  requestAnimationFrame(() => requestAnimationFrame(() => reveal(elements[number])));
 }
 
 // One stop of the Tab key for all passages; arrows go from one to the next.
@@ -134,6 +159,7 @@ function rest(number) {
   elements[stop].setAttribute("tabindex", "0");
 }
 function focus(number) {
+  unfold(number);
   rest(number);
   elements[number].focus({ preventScroll: true });
 }
@@ -147,12 +173,12 @@ const along = (number, step) => {
   if (node.kind === "summary") row.sort((one, other) => middle(one) - middle(other));
   return row[row.indexOf(number) + step];
 };
-const visible = (edges) => heaviest(edges).find(([one]) => nodes[one].band < 0 || bands[nodes[one].band].on)?.[0];
+const above = (number) => (heaviest(over[number]).find(([one]) => shown(one)) ?? heaviest(over[number])[0])?.[0];
 const steps = {
   ArrowLeft: (number) => along(number, -1),
   ArrowRight: (number) => along(number, 1),
-  ArrowUp: (number) => visible(over[number]),
-  ArrowDown: (number) => visible(nodes[number].over),
+  ArrowUp: above,
+  ArrowDown: (number) => heaviest(nodes[number].over)[0]?.[0],
 };
 const moves = { ArrowLeft: [70, 0], ArrowRight: [-70, 0], ArrowUp: [0, 70], ArrowDown: [0, -70] };
 stage.addEventListener("keydown", (event) => {
@@ -161,7 +187,7 @@ stage.addEventListener("keydown", (event) => {
   const { key } = event;
   if (key === "+" || key === "=") zoom(1.3);
   else if (key === "-") zoom(1 / 1.3);
-  else if (key === "0") reset();
+  else if (key === "0") fit();
   else if (number !== null && steps[key]) {
     const next = steps[key](number);
     if (next !== undefined) focus(next);
@@ -181,42 +207,63 @@ stage.addEventListener("focusin", (event) => {
   rest(number);
   reveal(event.target);
   requestAnimationFrame(() => requestAnimationFrame(() => hint(number)));
+  if (pin === null) retrace(number);
 });
 stage.addEventListener("focusout", hide);
 stage.addEventListener("pointerover", (event) => {
   const number = touched(event);
-  if (number === null || fingers.size) hide(); else hint(number);
+  if (number === null || fingers.size) return hide();
+  hint(number);
+  if (pin === null) retrace(number);
 });
 stage.addEventListener("pointerleave", hide);
 stage.addEventListener("click", (event) => {
-  if (dragged) return;
+  if (dragged || event.target.closest("button")) return;
   const number = touched(event);
   if (number === null || number === pin) clear(); else choose(number);
 });
 
-// Bands on and off: those under one that is gone move up.
-const foot = whole.height - down(book);
-const buttons = [...get("bands").children];
-function stack() {
-  line = bands[0].top;
-  for (const band of bands) {
-    band.element.style.display = band.on ? "" : "none";
-    band.element.setAttribute("transform", `translate(0 ${line})`);
-    if (band.on) line += band.step;
+// The texts searched, as one types: what has the words is lit, and listed.
+const LISTED = 50, AROUND = 60;
+let matches = [], last = -1;
+function search() {
+  const words = get("words").value.trim().toLowerCase();
+  matches = words ? nodes.flatMap((node, number) => (node.text.toLowerCase().includes(words) ? [number] : [])) : [];
+  last = -1;
+  for (const one of svg.querySelectorAll(".match")) one.classList.remove("match");
+  for (const number of matches) elements[number].classList.add("match");
+  svg.classList.toggle("searched", matches.length > 0);
+  get("searched").hidden = !words;
+  const more = matches.length > LISTED ? `, the first ${LISTED} are listed` : "";
+  get("count").textContent = matches.length === 1 ? "1 passage" : `${matches.length || "No"} passages${more}`;
+  const items = get("matches");
+  items.replaceChildren();
+  for (const number of matches.slice(0, LISTED)) {
+    const { what, where, text } = nodes[number];
+    const item = listed(items, number);
+    const place = text.toLowerCase().indexOf(words), end = place + words.length;
+    put(item, "span", "what", what);
+    if (where) put(item, "div", "where", where);
+    const short = put(item, "span", "short", (place > AROUND ? "…" : "") + text.slice(Math.max(place - AROUND, 0), place));
+    put(short, "mark", "", text.slice(place, end));
+    short.append(text.slice(end, end + 2 * AROUND));
   }
-  whole.height = line + foot;
 }
-function toggle(number) {
-  bands[number].on = !bands[number].on;
-  buttons[number].setAttribute("aria-pressed", String(bands[number].on));
-  if (nodes[stop].band === number) rest(0);
-  stack();
-  show();
-}
-function paint() { buttons.forEach((button, number) => button.style.setProperty("--hue", hue({ band: number }))); }
-buttons.forEach((button, number) => button.addEventListener("click", () => toggle(number)));
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", paint);
-paint();
+get("words").addEventListener("input", search);
+get("words").addEventListener("keydown", (event) => {
+  if (event.key === "Escape") {
+    get("words").value = "";
+    search();
+  } else if (event.key === "Enter" && matches.length) {
+    last = (last + (event.shiftKey ? -1 : 1) + matches.length) % matches.length;
+    go(matches[last]);
+  }
+});
+window.addEventListener("keydown", (event) => {
+  if (event.key !== "/" || event.target.closest("input")) return;
+  get("words").focus();
+  event.preventDefault();
+});
 
 // What a question found.
 if (graph.question) {
@@ -224,15 +271,12 @@ if (graph.question) {
   get("question").textContent = graph.question;
   get("how").textContent = graph.hits.length ? `${graph.hits.length} passages, mode ${graph.mode}` : "Nothing was found.";
   graph.hits.forEach(([number, score], place) => {
-    const button = put(put(get("hits"), "li", "", ""), "button", "", "");
-    button.type = "button";
-    tint(button, nodes[number]);
-    put(button, "span", "rank", place + 1);
-    put(button, "span", "what", nodes[number].what);
-    put(button, "span", "where", ` · score ${score.toFixed(3)}`);
-    if (nodes[number].where) put(button, "div", "where", nodes[number].where);
-    put(button, "span", "short", nodes[number].text);
-    button.addEventListener("click", () => go(number));
+    const item = listed(get("hits"), number);
+    put(item, "span", "rank", place + 1);
+    put(item, "span", "what", nodes[number].what);
+    put(item, "span", "where", ` · score ${score.toFixed(3)}`);
+    if (nodes[number].where) put(item, "div", "where", nodes[number].where);
+    put(item, "span", "short", nodes[number].text);
   });
 }
-reset();
+fit();

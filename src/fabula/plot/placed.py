@@ -45,21 +45,26 @@ class PlacedSummary:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """From a summary's mark down to a member: its ends, within the band, and its weight."""
+    """From a summary's mark down to a member: its ends, within the band, and its weight.
+
+    `level` is the member's, 0 for a chunk.
+    """
 
     x: float
     y: float
     to_x: float
     to_y: float
     weight: float
+    level: int
 
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A block of a band: the number of its level and its middle, from the band's top."""
+    """A block of a band: the number of its level; its middle and its foot, from the band's top."""
 
     number: int
     middle: float
+    foot: float
 
 
 @dataclass(frozen=True, slots=True)

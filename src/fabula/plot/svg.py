@@ -67,7 +67,7 @@ def draw(picture: Picture, *, alone: bool) -> str:
         group.set("transform", f"translate(0 {_n(y)})")
         _band(group, band, picture, numbers)
         y += band.height + BETWEEN
-    book = SubElement(view, "g", id="book", transform=f"translate(0 {_n(y)})")
+    book = SubElement(svg, "g", id="book", transform=f"translate(0 {_n(y)})")
     y += _book(book, picture, numbers) + EDGE
     size = {"width": _n(EDGE + GUTTER + LENGTH), "height": _n(y)}
     svg.set("viewBox", f"0 0 {size['width']} {size['height']}")
@@ -142,27 +142,35 @@ def _parts(view: Element, parts: Sequence[Part], y: float, side: str) -> float:
 
 
 def _band(group: Element, band: Band, picture: Picture, numbers: Mapping[str, int]) -> None:
+    """Level by level, so that the page can close one: its lines by what they lead to, its nodes."""
     ground = Box(EDGE / 2, 0, GUTTER + LENGTH, band.height + 4)
     _rect(group, "ground", ground).set("rx", "6")
+    rules = SubElement(group, "g", {"class": "rules"})
     seams = [part.x for part in picture.layout.parts[1:]]
-    _path(group, "seams", (f"M{_n(x)} 0V{_n(band.height)}" for x in seams))
+    _path(rules, "seams", (f"M{_n(x)} 0V{_n(band.height)}" for x in seams))
     found = [box.centre for chunk, box in picture.layout.chunks if chunk.id in picture.ranks]
-    _path(group, "guides", (f"M{_n(x)} 4V{_n(band.height)}" for x in found))
+    _path(rules, "guides", (f"M{_n(x)} 4V{_n(band.height)}" for x in found))
     _text(group, "aspect", EDGE, 20, _within(band.aspect, 16))
     for level in band.levels:
         _text(group, "level", EDGE, max(level.middle + 4, 36), f"level {level.number}")
-    _lines(group, band.lines)
+    for to in sorted({line.level for line in band.lines}):
+        lines = SubElement(group, "g", {"class": "lines", "data-to": str(to)})
+        _lines(lines, (line for line in band.lines if line.level == to))
+    foot = SubElement(group, "g", {"class": "foot"})
+    _rect(foot, "strip", Box(GUTTER, band.strip, LENGTH, STRIP))
+    _cover(foot, band, picture.layout)
     SubElement(group, "g", {"class": "trace"})
-    _rect(group, "strip", Box(GUTTER, band.strip, LENGTH, STRIP))
-    _cover(group, band, picture.layout)
-    for placed in band.summaries:
-        summary = placed.summary
-        node = _node(group, "g", "summary", numbers[summary.id], summary.id in picture.ranks)
-        _rect(node, "span", placed.span)
-        _rect(node, "mark", placed.mark).set("rx", _n(placed.mark.height / 2.5))
-    for placed in band.summaries:
-        if rank := picture.ranks.get(placed.summary.id):
-            _badge(group, placed.mark.centre, placed.mark.y - BADGE - 1, rank)
+    for level in band.levels:
+        tier = SubElement(group, "g", {"class": "tier", "data-level": str(level.number)})
+        block = [one for one in band.summaries if one.summary.level == level.number]
+        for placed in block:
+            summary = placed.summary
+            node = _node(tier, "g", "summary", numbers[summary.id], summary.id in picture.ranks)
+            _rect(node, "span", placed.span)
+            _rect(node, "mark", placed.mark).set("rx", _n(placed.mark.height / 2.5))
+        for placed in block:
+            if rank := picture.ranks.get(placed.summary.id):
+                _badge(tier, placed.mark.centre, placed.mark.y - BADGE - 1, rank)
 
 
 def _lines(group: Element, lines: Iterable[Line]) -> None:
@@ -216,7 +224,9 @@ def _book(group: Element, picture: Picture, numbers: Mapping[str, int]) -> float
     for (x, rank), row in zip(found, rows, strict=True):
         _path(group, "lead", [f"M{_n(x)} {_n(low)}V{_n(y + row * 18)}"])
         _badge(group, x, y + BADGE + row * 18, rank)
-    height = _parts(group, layout.parts, y + 18 * (max(rows, default=-1) + 1), "foot")
+    untitled = y + 18 * (max(rows, default=-1) + 1)
+    group.set("data-height", _n(untitled))  # in the page, which has the titles elsewhere
+    height = _parts(group, layout.parts, untitled, "foot")
     _boxed(desk, Box(0, -8, EDGE + GUTTER + LENGTH, height + 8 + EDGE))
     return height
 

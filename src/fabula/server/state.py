@@ -8,6 +8,7 @@ import os
 import secrets
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from urllib.parse import quote
 
 from pydantic import BaseModel, Field
 
@@ -31,6 +32,12 @@ class Address:
     browser: str
     username: str
     password: str = field(repr=False)
+
+    @property
+    def page(self) -> str:
+        """Neo4j Browser's page, with the server and the user filled in; never the password."""
+        scheme, _, place = self.uri.partition("://")
+        return f"{self.browser}?dbms={scheme}://{quote(self.username, safe='')}@{place}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,6 @@
-// A book by its details: the facts in text order, or those that have some words.
+// A book by its details: what was condensed from each chunk, or the details with some words.
+// No rows: no such document, no such words in its details, or it has no details;
+// `fabula ingest` makes them, unless --details is 0 or --graph leaves them out.
 // :param collection => 'default';
 //   the collection to stay in
 // :param document => '';
@@ -16,6 +18,6 @@ MATCH (detail:Passage&Detail {collection: $collection, document: document.id})
 MATCH (detail)-[:DETAILS]->(chunk:Chunk {collection: $collection})
 WHERE $words = '' OR detail.text =~ '(?isU).*\\b(' + $words + ')\\b.*'
 RETURN document.title AS title, chunk.section AS section, chunk.index AS chunk,
-  detail.text AS fact, detail.id AS id
+  detail.text AS text, detail.id AS id
 ORDER BY chunk, detail.ordinal
 LIMIT $limit
