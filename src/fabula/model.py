@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -193,6 +193,13 @@ class Answer:
     cited: tuple[int, ...]
     usage: Mapping[str, Usage] = field(default_factory=dict)
     quotes: tuple[Quote, ...] = ()
+
+
+class Turn(NamedTuple):
+    """A question of a conversation, as it was asked, and what was answered."""
+
+    question: str
+    answer: str
 
 
 @dataclass(frozen=True, slots=True)
