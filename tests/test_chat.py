@@ -329,29 +329,37 @@ class Terminal:
             start_new_session=True,
         )
         os.close(its)
-        self._own, self._shown = own, b""
+        self._own, self._shown, self._seen = own, b"", 0
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 
     def _read(self) -> None:
         while True:
             try:
-                self._shown += os.read(self._own, 4096)
+                shown = os.read(self._own, 4096)
             except OSError:
                 return
+            self._shown += shown
 
     def type(self, text: str) -> None:
         os.write(self._own, text.encode())
 
-    def until(self, text: str) -> str:
-        """What was shown before and until `text`, which is then forgotten."""
+    def until(self, text: str) -> None:
+        """Waits for a text that was not waited for before."""
         late = time.monotonic() + 30
-        while text.encode() not in self._shown:
+        while (found := self._shown.find(text.encode(), self._seen)) < 0:
             assert time.monotonic() < late, self._shown.decode()
-            assert self.process.poll() is None or text.encode() in self._shown, self._shown.decode()
             time.sleep(0.02)
-        shown, _, self._shown = self._shown.partition(text.encode())
-        return shown.decode()
+        self._seen = found + len(text.encode())
+
+    def end(self) -> int:
+        """Its exit code; what was shown, where it does not end."""
+        try:
+            return self.process.wait(20)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+            pytest.fail(self._shown.decode())
 
     def interrupt(self) -> None:
         self.process.send_signal(signal.SIGINT)
@@ -379,7 +387,7 @@ def test_ctrl_c_ends_an_answer_and_ctrl_d_the_chat(ingested: None) -> None:
         terminal.until("[1] Winter")
         terminal.until("> ")
         terminal.type("\x04")
-        assert terminal.process.wait(10) == 0
+        assert terminal.end() == 0
 
 
 # The last answer

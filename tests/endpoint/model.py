@@ -39,10 +39,8 @@ def reply(user: str, fault: Fault | None) -> str:
         text = _json({"choice": _choice(user)}, fault)
     elif "<question>" in user:
         text = _to_question(user, fault)
-    elif user.startswith("Say: "):
-        text = user.removeprefix("Say: ")
     else:
-        text = _summary(user, fault)
+        text = _summary(user, fault) or "yes"
     return text[: len(text) // 2] if fault == "truncated" else text
 
 
