@@ -115,7 +115,8 @@ def test_an_answer_that_failed_is_no_part_of_the_conversation(
             "Where did Clara walk?",
         ]
         talk.forget()
-        assert talk.history == talk.answers == []
+        assert not talk.history
+        assert not talk.answers
 
 
 def test_what_was_read_of_an_answer_that_was_closed_stays(online: None, story: Path) -> None:

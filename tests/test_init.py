@@ -16,6 +16,7 @@ import keyring
 import pytest
 from click.testing import CliRunner, Result
 from keyring.backend import KeyringBackend
+from keyring.backends import fail
 
 from endpoint import Endpoint
 from fabula.cli import main
@@ -31,11 +32,8 @@ class Keyring(KeyringBackend):
     """A keyring in memory."""
 
     name = "Drawer"
-    priority = 5.0  # type: ignore[assignment]
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.kept: dict[tuple[str, str], str] = {}
+    priority = 5.0
+    kept: dict[tuple[str, str], str]
 
     def get_password(self, service: str, username: str) -> str | None:
         return self.kept.get((service, username))
@@ -47,15 +45,23 @@ class Keyring(KeyringBackend):
 class PlainText(Keyring):
     """One that keyring itself would not recommend."""
 
-    priority = 0.5  # type: ignore[assignment]
+    priority = 0.5
+
+
+@pytest.fixture(autouse=True)
+def no_keyring() -> Iterator[None]:
+    """The keyring of whoever runs the tests is left alone."""
+    keyring.set_keyring(fail.Keyring())
+    yield
+    keyring.set_keyring(fail.Keyring())
 
 
 @pytest.fixture(params=[Keyring])
-def kept(request: pytest.FixtureRequest) -> Iterator[Keyring]:
-    before, backend = keyring.get_keyring(), request.param()
+def kept(request: pytest.FixtureRequest, no_keyring: None) -> Keyring:
+    backend: Keyring = request.param()
+    backend.kept = {}
     keyring.set_keyring(backend)
-    yield backend
-    keyring.set_keyring(before)
+    return backend
 
 
 @pytest.fixture
@@ -164,6 +170,15 @@ def test_what_does_not_work_is_told_and_asked_again(
     assert "Once more, or offline for no model:" in result.stderr
     assert own()["model"] == "good"
     assert kept.kept == {("fabula", server.url): KEY}
+
+
+def test_a_key_that_is_set_and_refused_may_be_another(
+    server: Endpoint, kept: Keyring, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-old")
+    told = init(typed=(server.url, "good", "vectors", "", KEY, "", "", "", "", "y")).stdout
+    assert kept.kept == {("fabula", server.url): KEY}
+    assert "The key of OPENAI_API_KEY, or of your own file, is stronger: take it out." in told
 
 
 def test_what_was_tried_is_the_default_of_the_next_try(server: Endpoint, kept: Keyring) -> None:

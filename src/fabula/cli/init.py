@@ -241,6 +241,8 @@ def own_values(models: Models, settings: Settings, questions: Questions) -> Valu
     known = settings.api_key.get_secret_value() if settings.api_key else ""
     if models.key != known:
         values |= _keep(models, questions)
+        if known:
+            click.echo("The key of OPENAI_API_KEY, or of your own file, is stronger: take it out.")
     return values
 
 

@@ -22,15 +22,13 @@ def markdown(answer: Answer, books: Sequence[Entry] = ()) -> str:
 
     Where no model was asked, the closest passages as block quotations.
     """
-    return "\n".join([*_answer(answer, "#", ""), *_books(books)])
+    return "\n\n".join([_answer(answer, "#", ""), *_books(books)])
 
 
 def conversation(answers: Sequence[Answer], books: Sequence[Entry]) -> str:
     """The answers one after the other, and at the end the books that they are from."""
-    lines = ["# A conversation\n"]
-    for number, answer in enumerate(answers, start=1):
-        lines += [*_answer(answer, "##", f"{number}-"), ""]
-    return "\n".join([*lines[:-1], *_books(books)])
+    told = [_answer(answer, "##", f"{number}-") for number, answer in enumerate(answers, start=1)]
+    return "\n\n".join(["# A conversation", *told, *_books(books)])
 
 
 def books_of(answers: Sequence[Answer], collection: Collection) -> list[Entry]:
@@ -39,13 +37,14 @@ def books_of(answers: Sequence[Answer], collection: Collection) -> list[Entry]:
     return [collection.document(id) for id in dict.fromkeys(one.hit.document for one in quotes)]
 
 
-def _answer(answer: Answer, heading: str, series: str) -> list[str]:
+def _answer(answer: Answer, heading: str, series: str) -> str:
     """An answer; footnotes of one `series` are told from those of another by its name."""
-    title = f"{heading} {_plain(answer.question)}\n"
+    title = f"{heading} {_plain(answer.question)}"
     if answer.quotes:
-        return [title, *map(_quotation, answer.quotes)]
+        return "\n\n".join([title, *map(_quotation, answer.quotes)])
     text = CITED.sub(lambda cited: _references(cited, series), answer.text)
-    return [title, text, "", *(_footnote(quote, series) for quote in quote_cited(answer))]
+    notes = "\n".join(_footnote(quote, series) for quote in quote_cited(answer))
+    return "\n\n".join(filter(None, [title, text, notes]))
 
 
 def _references(cited: re.Match[str], series: str) -> str:
@@ -63,13 +62,13 @@ def _books(books: Sequence[Entry]) -> list[str]:
         f"- {f'{_plain(book.author)}: ' if book.author else ''}*{_plain(book.title)}*"
         for book in books
     ]
-    return ["", "**Books**", "", *lines] if books else []
+    return ["**Books**", "\n".join(lines)] if books else []
 
 
 def _quotation(quote: Quote) -> str:
     paragraphs = re.split(r"\n\s*\n", quote.hit.text.strip())
     quoted = "\n>\n".join(f"> {_plain(one)}" for one in paragraphs)
-    return f"{quoted}\n>\n> — {_plain(place(quote.hit))}\n"
+    return f"{quoted}\n>\n> — {_plain(place(quote.hit))}"
 
 
 def _plain(text: str) -> str:
