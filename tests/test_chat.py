@@ -43,7 +43,8 @@ def chat(*lines: str, flags: tuple[str, ...] = (), code: int = 0) -> Result:
 
 @pytest.fixture
 def ingested(story: Path, graph_url: str) -> None:
-    assert CliRunner().invoke(main, ["ingest", str(story), "--chunk-tokens", "40"]).exit_code == 0
+    with Fabula(chunk_tokens=40) as fabula:
+        fabula.ingest(story, graphs=[])
 
 
 # In a program
@@ -53,7 +54,7 @@ def test_a_question_that_leans_on_the_last_is_searched_with_and_answered_as_it_i
     online: None, endpoint: Endpoint, story: Path
 ) -> None:
     with Fabula() as fabula:
-        fabula.ingest(story)
+        fabula.ingest(story, graphs=[])
         talk = fabula.chat()
         first = talk.ask("Where did Boris walk?")
         assert ask(endpoint, "stand_alone_system") == []
@@ -77,7 +78,7 @@ def test_the_first_question_is_asked_as_any_other(
     online: None, endpoint: Endpoint, story: Path
 ) -> None:
     with Fabula() as fabula:
-        fabula.ingest(story)
+        fabula.ingest(story, graphs=[])
         fabula.query("Where did Boris walk?")
         calls = endpoint.calls
         fabula.chat().ask("Where did Boris walk?")
@@ -101,7 +102,7 @@ def test_an_answer_that_failed_is_no_part_of_the_conversation(
     for name, value in {"OPENAI_API_KEY": "sk", "FABULA_EMBEDDING_MODEL": "wordllama-256"}.items():
         monkeypatch.setenv(name, value)
     with Fabula(model="offline") as fabula:
-        fabula.ingest(story)
+        fabula.ingest(story, graphs=[])
     with Endpoint(plan=listed(None, None, "cut")) as endpoint:
         with Fabula(base_url=endpoint.url) as fabula:
             talk = fabula.chat()
@@ -121,7 +122,7 @@ def test_an_answer_that_failed_is_no_part_of_the_conversation(
 
 def test_what_was_read_of_an_answer_that_was_closed_stays(online: None, story: Path) -> None:
     with Fabula() as fabula:
-        fabula.ingest(story)
+        fabula.ingest(story, graphs=[])
         talk = fabula.chat()
         stream = talk.stream("Where did Anna walk?")
         first = next(iter(stream))
@@ -133,7 +134,7 @@ def test_what_was_read_of_an_answer_that_was_closed_stays(online: None, story: P
 
 def test_a_budget_holds_for_all_of_a_conversation(online: None, story: Path) -> None:
     with Fabula() as fabula:
-        fabula.ingest(story)
+        fabula.ingest(story, graphs=[])
     with Fabula(max_calls=2) as fabula:
         talk = fabula.chat()
         talk.ask("Where did Anna walk?")
@@ -203,7 +204,7 @@ def test_a_chat_answers_line_by_line_and_says_what_it_is(ingested: None) -> None
 
 def test_an_answer_of_a_model_cites_and_a_citation_is_opened(online: None, story: Path) -> None:
     with Fabula() as fabula:
-        fabula.ingest(story)
+        fabula.ingest(story, graphs=[])
     asked = ("Where did Boris walk?", "And where did he sleep?")
     result = chat(*asked, "/read 1", "/read 9", code=1)
     _, _, opened = result.stdout.partition("> /read 1")
@@ -218,7 +219,7 @@ def test_an_endpoint_that_fails_ends_the_answer_and_not_the_chat(
     monkeypatch.setenv("FABULA_EMBEDDING_MODEL", "wordllama-256")
     monkeypatch.setenv("OPENAI_API_KEY", "sk")
     with Fabula(model="offline") as fabula:
-        fabula.ingest(story)
+        fabula.ingest(story, graphs=[])
     with Endpoint(plan=listed("quota")) as endpoint:
         monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
         result = chat("Where did Anna walk?", "Where did Boris walk?", code=1)
@@ -275,7 +276,7 @@ def test_quit_ends(ingested: None) -> None:
 
 def test_a_conversation_is_saved_as_markdown(online: None, story: Path, tmp_path: Path) -> None:
     with Fabula() as fabula:
-        fabula.ingest(story)
+        fabula.ingest(story, graphs=[])
     asked = ("Where did Boris walk?", "Where did Clara walk?", "/save talk.md")
     chat(*asked)
     told = (tmp_path / "talk.md").read_text()
@@ -398,7 +399,7 @@ def test_a_citation_of_the_last_answer_is_read_by_its_number(
     online: None, story: Path, tmp_path: Path
 ) -> None:
     with Fabula() as fabula:
-        fabula.ingest(story)
+        fabula.ingest(story, graphs=[])
     shown = CliRunner().invoke(main, ["query", "Where did Boris walk?"]).stdout
     [first] = [line for line in shown.splitlines() if line.startswith("[1] ")]
     place = first.rpartition("characters ")[2]
