@@ -26,6 +26,8 @@ from fabula.kit import Kit
 from fabula.settings import Settings, own_file
 
 KEY = "sk-right"
+NONE: Any = fail.Keyring
+"""keyring's own stand-in where a system has none; untyped."""
 
 
 class Keyring(KeyringBackend):
@@ -51,9 +53,9 @@ class PlainText(Keyring):
 @pytest.fixture(autouse=True)
 def no_keyring() -> Iterator[None]:
     """The keyring of whoever runs the tests is left alone."""
-    keyring.set_keyring(fail.Keyring())
+    keyring.set_keyring(NONE())
     yield
-    keyring.set_keyring(fail.Keyring())
+    keyring.set_keyring(NONE())
 
 
 @pytest.fixture(params=[Keyring])
