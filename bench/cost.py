@@ -10,6 +10,7 @@ from __future__ import annotations
 import random
 import statistics
 from pathlib import Path
+from typing import Any
 
 from bench.books import book
 from bench.making import Made, making
@@ -21,7 +22,7 @@ WORDS = 80_000
 TEXTS = (15_000, 30_000, 60_000)
 DRAWS = 9
 NEW = "He paused, and the landlord's parrot said nothing at all about the herring."
-SETTINGS = {
+SETTINGS: dict[str, dict[str, Any]] = {
     "the method's own": {"details_per_call": 1},
     "4 chunks a call (default)": {"details_per_call": 4},
     "8 chunks a call": {"details_per_call": 8},

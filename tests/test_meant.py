@@ -20,6 +20,9 @@ LOOKING = (
     ("cypher", "outline"),
     ("plot", "Demo", "--out", "page.html"),
     ("export", "--out", "all.jsonl"),
+    ("read", "Demo"),
+    ("cite",),
+    ("chat",),
 )
 
 
@@ -70,6 +73,10 @@ def test_a_collection_that_is_named_or_holds_documents_is_meant(
 def test_all_of_a_collection_goes_only_where_it_is_named(tmp_path: Path) -> None:
     ingest(tmp_path, "demo")
     assert "Collection 'default' is empty already." in run("remove", "--all", "--yes").stdout
+    assert "No such document" in run("drop", "aspects", "--yes").stdout
+    assert "Nothing has been ingested" in run("build", "aspects", code=1).stderr
+    for words in (("drop", "aspects", "Demo", "--yes"), ("build", "aspects", "Demo")):
+        assert "Demo" in run(*words).stdout
     assert "removed    Demo" in run("remove", "Demo").stdout
 
 

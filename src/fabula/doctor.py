@@ -51,10 +51,13 @@ def _python() -> Check:
 
 def _keys(settings: Settings) -> Check:
     if settings.base_url:
-        key = "with a key" if settings.api_key else "without a key"
+        is_kept = settings.api_key or settings.keyring
+        key = "with a key" if is_kept else "without a key"
         return Check("endpoint", True, f"{shown_url(settings.base_url)}, {key}")
     if settings.api_key:
         return Check("endpoint", True, "OpenAI's, with the key of OPENAI_API_KEY")
+    if settings.keyring:
+        return Check("endpoint", True, "OpenAI's, with the key of the keyring")
     if not (settings.offline and settings.embedding_model == STATIC):
         cure = "set OPENAI_API_KEY, or OPENAI_BASE_URL for another endpoint"
         return Check("endpoint", False, f"OpenAI's, without a key: {cure}")

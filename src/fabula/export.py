@@ -49,7 +49,7 @@ def write(exported: Exported, file: Path, format: str, *, embeddings: bool = Fal
         )
     if embeddings and format != "jsonl":
         raise FabulaError("Embeddings can only be in JSONL: leave them out.")
-    _refuse_what_is_no_file(file)
+    refuse_what_is_no_file(file)
     part = None
     try:
         with tempfile.NamedTemporaryFile(
@@ -76,7 +76,7 @@ def write(exported: Exported, file: Path, format: str, *, embeddings: bool = Fal
     return written
 
 
-def _refuse_what_is_no_file(file: Path) -> None:
+def refuse_what_is_no_file(file: Path) -> None:
     """To replace a device, a pipe or a link would take it from all who use it."""
     try:
         mode = file.lstat().st_mode

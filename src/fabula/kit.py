@@ -249,6 +249,16 @@ class Kit:
 
         return checked_url(self._settings.base_url)
 
+    def _key(self) -> str | None:
+        """Of the endpoint; the keyring is only asked by who calls one, as it may ask the user."""
+        if self._settings.api_key:
+            return self._settings.api_key.get_secret_value()
+        if not self._settings.keyring:
+            return None
+        from fabula.providers.kept_key import read_key
+
+        return read_key(self._address)
+
     @property
     def _endpoint(self) -> Endpoint:
         """One for all threads: two would have two limiters. (`cached_property` does not lock.)"""
@@ -260,7 +270,7 @@ class Kit:
             if self._opened is None:
                 self._opened = Endpoint(
                     settings.base_url,
-                    settings.api_key.get_secret_value() if settings.api_key else None,
+                    self._key(),
                     Limiter(settings.concurrency),
                     Patience(settings.timeout, settings.attempts),
                 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -224,6 +224,13 @@ class Answer:
         from fabula.notebook import show_answer
 
         return show_answer(self)
+
+
+class Turn(NamedTuple):
+    """A question of a conversation, as it was asked, and what was answered."""
+
+    question: str
+    answer: str
 
 
 @dataclass(frozen=True, slots=True)

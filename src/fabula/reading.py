@@ -17,7 +17,9 @@ AROUND = 1200
 MOST_SAID = 20
 """Summaries and details that are told of."""
 CHUNK = re.compile(r"\d{1,9}")
-CHARACTERS = re.compile(r"(\d{1,9})-(\d{1,9})")
+SPAN = re.compile(r"(\d{1,9})-(\d{1,9})")
+CHARACTERS = re.compile(rf"{SPAN.pattern}(?:, *{SPAN.pattern})*")
+"""One stretch or several, as citations print them."""
 WHOLE = 10**9
 
 
@@ -60,18 +62,18 @@ class Reading:
 
 
 def read(store: Store, document: Entry, at: str = "") -> Reading:
-    """The text around a place: characters as 120-340, a chunk's number, the heading of a section
-    or a part of it, or the id of a passage; '' is the beginning.
+    """The text around a place: characters as 120-340 or 120-150, 300-340, a chunk's number, the
+    heading of a section or a part of it, or the id of a passage; '' is the beginning.
 
     Raises NotFound where there is no such place.
     """
     at = at.strip()
     if not at:
         return _around(store, document, [(0, 0)])
-    if named := CHARACTERS.fullmatch(at):
-        start, end = int(named[1]), int(named[2])
-        if start < end and store.text(document, start, end):
-            return _around(store, document, [(start, end)])
+    if CHARACTERS.fullmatch(at):
+        spans = [(int(start), int(end)) for start, end in SPAN.findall(at)]
+        if all(start < end and store.text(document, start, end) for start, end in spans):
+            return _around(store, document, sorted(spans))
         ends = max((row["end"] for row in store.text(document, 0, WHOLE)), default=0)
         raise NotFound(f"{document.title} has no characters {at}: it ends at {ends}.")
     place = store.place(document, at, int(at) if CHUNK.fullmatch(at) else -1)

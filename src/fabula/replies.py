@@ -143,6 +143,14 @@ def read_queries(reply: str, count: int) -> tuple[str, ...]:
     return found[:count]
 
 
+def read_question(reply: str) -> str:
+    """The question that a reply is, on one line. Raises BadReply where there is none."""
+    question = _one_line(re.sub(r"\A\W*question:", "", reply, flags=re.IGNORECASE))
+    if not question:
+        raise BadReply("There is no question in the reply.")
+    return question
+
+
 def read_ranking(reply: str, passages: int) -> tuple[int, ...]:
     """Numbers from 1 to `passages`, none twice; maybe none. Raises BadReply for another number."""
     ranking = tuple(dict.fromkeys(read_as(reply, RankingReply).ranking))

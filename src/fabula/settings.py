@@ -53,7 +53,7 @@ CONVENTIONAL = {
 
 SECRET = ("api_key", "neo4j_password")
 """Settings that are never shown, and are no flags: others on a machine could read them there."""
-OWN = (*SECRET, "base_url", "neo4j_*", "home", "cache_folder", "prices")
+OWN = (*SECRET, "keyring", "base_url", "neo4j_*", "home", "cache_folder", "prices")
 """Settings that a working folder's file may not hold, and no path is one either: the folder may be
 a stranger's, and would name what programs are run, and who is sent texts and passwords."""
 FLAT = ("aspects", "hybrid", "top-down", "bottom-up", "adaptive")
@@ -79,9 +79,10 @@ class Flags(TypedDict, total=False):
     neo4j_heap: str
     neo4j_page_cache: str
     dumps: bool
-    preset: Literal["fabula", "published", "raptor", "naive"]
+    preset: Preset
     collection: str
     api_key: str | None
+    keyring: bool
     base_url: str | None
     model: str
     aspect_model: str | None
@@ -111,6 +112,7 @@ class Flags(TypedDict, total=False):
     expand: Literal["none", "parents", "neighbours"]
     context: Literal["auto", "passages", "sentences"]
     context_tokens: int
+    history_tokens: int
     fill: bool
     # Of the aspects
     aspects: str
@@ -167,6 +169,9 @@ class Settings(BaseModel):
 
     # Models
     api_key: SecretStr | None = Field(None, description="key of the model endpoint")
+    keyring: bool = Field(
+        False, description="take the key from the system's keyring, where `fabula init` puts it"
+    )
     base_url: str | None = Field(None, description="an OpenAI-compatible endpoint")
     model: str = Field(
         "gpt-4.1-mini", description="chat model for summaries, details and answers, or 'offline'"
@@ -231,6 +236,9 @@ class Settings(BaseModel):
         "many; auto is sentences offline, passages with a model",
     )
     context_tokens: int = Field(1700, ge=16, description="most tokens of an answer's context")
+    history_tokens: int = Field(
+        1000, ge=0, description="most tokens of a conversation that its next question is read with"
+    )
     fill: bool = Field(True, description="read on after the first top_k, until the context is full")
 
     tables: dict[str, SerializeAsAny[BaseModel]] = Field(
@@ -286,8 +294,9 @@ class Settings(BaseModel):
         The files are the user's own, and over it that of the working folder, or the one that
         FABULA_CONFIG names; the working folder's may not hold what is OWN.
 
-        Without a key and a base URL the models are OFFLINE and STATIC. Raises SettingsError, which
-        names the flag, variable or key that is wrong, and the nearest right one.
+        Without a key, here or in the keyring, and a base URL the models are OFFLINE and STATIC.
+        Raises SettingsError, which names the flag, variable or key that is wrong, and the nearest
+        right one.
         """
         # A variable set to nothing is not set, as in `FABULA_HOME= fabula list`.
         environment = {name: value for name, value in os.environ.items() if value}
@@ -295,7 +304,8 @@ class Settings(BaseModel):
         for name, value in _presets().get(given.get("preset", ""), {}).items():
             for path in paths(name):
                 given.setdefault(path, value)
-        if not given.get("api_key") and not given.get("base_url"):
+        has_key = given.get("api_key") or _is_on(given.get("keyring"))
+        if not has_key and not given.get("base_url"):
             given.setdefault("model", OFFLINE)
             given.setdefault("embedding_model", STATIC)
         own = {name: value for name, value in given.items() if "." not in name}
@@ -356,6 +366,11 @@ def _table(name: str, given: Mapping[str, Any], origin: Mapping[str, str]) -> Ba
         return knobs()[name].model_validate(own)
     except ValidationError as error:
         raise SettingsError(_in_words(error, origin, f"{name}.")) from error
+
+
+def _is_on(value: Any) -> bool:
+    """Whether a value that is not checked yet means yes, in a file, a variable or a flag."""
+    return value is True or str(value).strip().lower() in ("true", "1", "on", "yes", "t", "y")
 
 
 def _presets() -> dict[str, dict[str, Any]]:

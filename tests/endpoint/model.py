@@ -40,7 +40,7 @@ def reply(user: str, fault: Fault | None) -> str:
     elif "<question>" in user:
         text = _to_question(user, fault)
     else:
-        text = _summary(user, fault)
+        text = _summary(user, fault) or "yes"
     return text[: len(text) // 2] if fault == "truncated" else text
 
 
@@ -77,6 +77,8 @@ def _to_question(user: str, fault: Fault | None) -> str:
     """An answer, or what a search for one asks for."""
     if "Put this question in" in user:
         return _json({"queries": _reworded(user)}, fault)
+    if "Word this question so that" in user:
+        return _standing_alone(user)
     if "would answer this question" in user:
         return f"Somebody did. {_between(user, 'question')}"
     if "Which of these passages help" in user:
@@ -97,6 +99,13 @@ def _reworded(user: str) -> list[str]:
     """The question's words in other orders."""
     words = _between(user, "question").split()
     return [" ".join(words[turn:] + words[:turn]) for turn in (1, 2, 3)]
+
+
+def _standing_alone(user: str) -> str:
+    """The question, the last name that was asked about in the place of its pronoun."""
+    asked = re.findall(r"^Question: \S+ (.+)", _between(user, "conversation"), re.MULTILINE)
+    names = re.findall(r"[A-Z][a-z]+", " ".join(asked)) or ["nobody"]
+    return re.sub(r"\b(he|she|they)\b", names[-1], _between(user, "question"))
 
 
 def _several_details(user: str, fault: Fault | None) -> list[dict[str, Any]]:

@@ -15,12 +15,15 @@ from fabula.errors import FabulaError
 
 DEBUG = "fabula.debug"
 COMMANDS = {
+    "init": "Set Fabula up: a model, a key, a folder of books.",
     "demo": "Make a graph of a story that comes with Fabula, and ask it.",
     "ingest": "Make graphs of books: files and folders.",
     "build": "Build a graph for documents that are there.",
     "drop": "Take a graph out of documents.",
     "query": "Answer a question from the graph, with citations.",
+    "chat": "Talk about books: questions that lean on those before them.",
     "read": "Read a book around a place: a citation, a section, a passage.",
+    "cite": "Print documents as BibTeX or CSL-JSON.",
     "list": "List the documents and their graphs.",
     "show": "Show a document's graphs and what they cost.",
     "remove": "Remove documents.",

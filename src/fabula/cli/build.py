@@ -9,7 +9,7 @@ from fabula.cli.help import Command
 from fabula.cli.ingest import make_graphs
 from fabula.cli.options import GRAPH, WRITING, settings_flags
 from fabula.cli.screen import notice_offline
-from fabula.cli.starting import opened
+from fabula.cli.starting import meant, opened
 from fabula.settings import Settings
 
 
@@ -42,8 +42,9 @@ def command(
     built already, from the same, is left as it is, but for gaps, which are asked for again.
     """
     notice_offline(settings)
+    reach = meant if documents else opened
     if dry_run:
-        with opened(settings) as fabula:
+        with reach(settings) as fabula:
             show_expected(fabula.build(graph, *documents, rebuild=rebuild, dry=True), settings)
         return
     make_graphs(
@@ -51,4 +52,5 @@ def command(
         lambda fabula, listener: fabula.build(
             graph, *documents, rebuild=rebuild, strict=strict, listener=listener
         ),
+        reach=reach,
     )

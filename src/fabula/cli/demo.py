@@ -7,6 +7,7 @@ from importlib import resources
 import click
 
 from fabula.cli.help import Command
+from fabula.cli.last_answer import LastAnswer, keep
 from fabula.cli.options import BUILDING, GRAPH, settings_flags
 from fabula.cli.query import print_answer
 from fabula.cli.screen import notice_offline, outline, print_table
@@ -47,11 +48,14 @@ def command(settings: Settings) -> None:
         print_table(outline(entry, fabula.layers(entry.id)))
         click.echo(facts(entry, fabula.stale(entry), fabula.gaps(entry.id)))
         click.echo(f"\n> {QUESTION}\n")
-        print_answer(fabula.stream(QUESTION), show_context=False)
-    click.echo(_next_steps(settings))
+        stream = fabula.stream(QUESTION)
+        print_answer(stream, show_context=False)
+        kept = keep(stream.answer, fabula)
+    click.echo(_next_steps(settings, kept))
 
 
-def _next_steps(settings: Settings) -> str:
+def _next_steps(settings: Settings, kept: LastAnswer) -> str:
+    first = kept.citations[0].number if kept.citations else "N"
     place = "in Neo4j Browser at your server" if settings.neo4j_uri else "with `fabula db browse`"
     return f"""
 Look at the graph {place}, and paste:
@@ -60,5 +64,7 @@ Look at the graph {place}, and paste:
   RETURN path LIMIT 300
 
 Ask it yourself:   fabula query --collection {COLLECTION} "Who is Tiny Tim?"
+Open a citation:   fabula read {first}
+Talk about it:     fabula chat --collection {COLLECTION}
 Your own book:     fabula ingest BOOK
 Take this one out: fabula remove --all --collection {COLLECTION}"""

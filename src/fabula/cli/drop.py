@@ -7,7 +7,7 @@ import click
 from fabula.cli.help import Command
 from fabula.cli.options import GRAPH, settings_flags
 from fabula.cli.screen import counted
-from fabula.cli.starting import opened
+from fabula.cli.starting import meant, opened
 from fabula.settings import Settings
 
 
@@ -32,7 +32,8 @@ def command(
     What rests on it goes, too; texts and other graphs stay. `fabula build` makes it again, and
     replies that are kept are not paid for twice.
     """
-    with opened(settings) as fabula:
+    # A graph goes out of all of a collection only where that is named, or is the usual one.
+    with (meant if documents else opened)(settings) as fabula:
         found = fabula.drop(graph, *documents, dry=True)
         if not found:
             click.echo(f"No such document of collection {fabula.name!r} has the graph {graph}.")

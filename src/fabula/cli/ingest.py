@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
 import click
@@ -110,14 +111,15 @@ def make_graphs(
     settings: Settings,
     make: Callable[[Collection, Listener], Sequence[Outcome]],
     nothing: str = "No files found",
+    reach: Callable[[Settings], AbstractContextManager[Collection]] = opened,
 ) -> None:
     """Shows how a run goes on and what became of it; exits with 1 where something failed.
 
-    `nothing` is said of a run that had nothing to do.
+    `nothing` is said of a run that had nothing to do; `reach` opens the collection.
     """
     listener = Watching()
     try:
-        with opened(settings) as fabula, listener:
+        with reach(settings) as fabula, listener:
             outcomes = make(fabula, listener)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(_how_to_go_on(listener.so_far(), settings)) from None

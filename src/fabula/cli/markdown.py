@@ -3,40 +3,71 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from fabula.answer import CITED
-from fabula.model import Answer, Quote, place
+from fabula.model import Answer, Entry, Quote, place
 from fabula.quotes import quote_cited
+
+if TYPE_CHECKING:
+    from fabula.collection import Collection
 
 _MARKS = re.compile(r"([\\`*_{}\[\]<>#|~])")
 
 
-def markdown(answer: Answer) -> str:
-    """The question as a heading, the answer, and a footnote a citation.
+def markdown(answer: Answer, books: Sequence[Entry] = ()) -> str:
+    """The question as a heading, the answer, a footnote a citation, and the books it is from.
 
     Where no model was asked, the closest passages as block quotations.
     """
-    heading = f"# {_plain(answer.question)}\n"
+    return "\n\n".join([_answer(answer, "#", ""), *_books(books)])
+
+
+def conversation(answers: Sequence[Answer], books: Sequence[Entry]) -> str:
+    """The answers one after the other, and at the end the books that they are from."""
+    told = [_answer(answer, "##", f"{number}-") for number, answer in enumerate(answers, start=1)]
+    return "\n\n".join(["# A conversation", *told, *_books(books)])
+
+
+def books_of(answers: Sequence[Answer], collection: Collection) -> list[Entry]:
+    """The documents that answers cite, in the order of the first citations."""
+    quotes = (one for answer in answers for one in answer.quotes or quote_cited(answer))
+    return [collection.document(id) for id in dict.fromkeys(one.hit.document for one in quotes)]
+
+
+def _answer(answer: Answer, heading: str, series: str) -> str:
+    """An answer; footnotes of one `series` are told from those of another by its name."""
+    title = f"{heading} {_plain(answer.question)}"
     if answer.quotes:
-        return "\n".join([heading, *map(_quotation, answer.quotes)])
-    notes = [_footnote(quote) for quote in quote_cited(answer)]
-    return "\n".join([heading, CITED.sub(_references, answer.text), "", *notes])
+        return "\n\n".join([title, *map(_quotation, answer.quotes)])
+    text = CITED.sub(lambda cited: _references(cited, series), answer.text)
+    notes = "\n".join(_footnote(quote, series) for quote in quote_cited(answer))
+    return "\n\n".join(filter(None, [title, text, notes]))
 
 
-def _references(cited: re.Match[str]) -> str:
-    return "".join(f"[^{number}]" for number in re.findall(r"\d+", cited[1]))
+def _references(cited: re.Match[str], series: str) -> str:
+    return "".join(f"[^{series}{number}]" for number in re.findall(r"\d+", cited[1]))
 
 
-def _footnote(quote: Quote) -> str:
+def _footnote(quote: Quote, series: str) -> str:
     said = " ".join(quote.hit.text[start:end] for start, end in quote.matches)
     where = _plain(place(quote.hit, quote.matches))
-    return f"[^{quote.number}]: {where}" + (f": “{_plain(said)}”" if said else "")
+    return f"[^{series}{quote.number}]: {where}" + (f": “{_plain(said)}”" if said else "")
+
+
+def _books(books: Sequence[Entry]) -> list[str]:
+    lines = [
+        f"- {f'{_plain(book.author)}: ' if book.author else ''}*{_plain(book.title)}*"
+        for book in books
+    ]
+    return ["**Books**", "\n".join(lines)] if books else []
 
 
 def _quotation(quote: Quote) -> str:
     paragraphs = re.split(r"\n\s*\n", quote.hit.text.strip())
     quoted = "\n>\n".join(f"> {_plain(one)}" for one in paragraphs)
-    return f"{quoted}\n>\n> — {_plain(place(quote.hit))}\n"
+    return f"{quoted}\n>\n> — {_plain(place(quote.hit))}"
 
 
 def _plain(text: str) -> str:

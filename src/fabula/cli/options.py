@@ -67,9 +67,9 @@ ASKING = (
 CORE = tuple(name for name in Settings.model_fields if name not in (*SECRET, "tables"))
 GROUPS = {
     "Collection": ("collection", "preset"),
-    "Models": (*MODELS, *SPENDING, "answer_temperature", "answer_tokens"),
+    "Models": (*MODELS, "keyring", *SPENDING, "answer_temperature", "answer_tokens"),
     "Method": ("graphs", "chunk_tokens", "max_file_mb", "fetch", *ASPECTS),
-    "Ways to ask": (*RANKING, "context", "context_tokens", "fill"),
+    "Ways to ask": (*RANKING, "context", "context_tokens", "history_tokens", "fill"),
     "Neo4j": tuple(name for name in (*GRAPH, "dumps") if name not in ("collection", "preset")),
 }
 """What flags are about, in the order that help shows them."""
@@ -203,6 +203,8 @@ def _flag(name: str) -> Callable[[Command], Command]:
     if name == "graphs":
         of["help"] = "graph to build, instead of the usual; may be given again"
         return click.option("--graph", name, multiple=True, metavar="NAME", **of)
+    if name == "collection":
+        return click.option("-c", flag, name, metavar="TEXT", **of)
     if name == "mode":
         of["help"] = f"{field.description}; or one of {', '.join(modes())}"
     if field.annotation is bool:

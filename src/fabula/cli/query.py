@@ -15,6 +15,7 @@ from rich.text import Text
 
 from fabula.cli.explained import path_json, print_path
 from fabula.cli.help import Command
+from fabula.cli.last_answer import keep
 from fabula.cli.options import ASKING, GRAPH, settings_flags
 from fabula.cli.screen import console, counted, notice_offline, print_json
 from fabula.cli.starting import meant
@@ -24,6 +25,7 @@ from fabula.settings import Settings
 
 if TYPE_CHECKING:
     from fabula.answer import AnswerStream
+    from fabula.collection import Collection
 
 ASPECTS = "plot, character, setting, point of view, style, theme, irony and symbol"
 """Those of the set that is used where none is named."""
@@ -122,16 +124,25 @@ def command(
             click.echo(NOTHING, err=True)
         elif no_answer:
             _print_hits(hits)
-        elif as_markdown:
-            from fabula.cli.markdown import markdown
-
-            click.echo(markdown(stream.answer))
         else:
-            print_answer(stream, show_context)
+            _print(stream, fabula, show_context, as_markdown)
         if explain:
             print_path(path)
     if not is_found:
         raise click.exceptions.Exit(1)
+
+
+def _print(
+    stream: AnswerStream, collection: Collection, show_context: bool, as_markdown: bool
+) -> None:
+    """An answer for people, whose citations `fabula read` opens then."""
+    if as_markdown:
+        from fabula.cli.markdown import books_of, markdown
+
+        click.echo(markdown(stream.answer, books_of([stream.answer], collection)))
+    else:
+        print_answer(stream, show_context)
+    keep(stream.answer, collection)
 
 
 def print_answer(stream: AnswerStream, show_context: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -10,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fabula.cli.help import Command
+from fabula.cli.last_answer import Citation, LastAnswer, recall
 from fabula.cli.options import GRAPH, settings_flags
 from fabula.cli.screen import print_json
-from fabula.cli.starting import meant
+from fabula.cli.starting import meant, opened
+from fabula.errors import NotFound
 from fabula.model import place
 from fabula.settings import Settings
 
@@ -20,12 +23,15 @@ if TYPE_CHECKING:
     from fabula.reading import Lines, Reading
 
 GAP = "[...]"
+CITED = re.compile(r"\[(\d{1,6})\]")
+NUMBER = re.compile(r"\d{1,6}")
 
 
 @click.command(
     "read",
     cls=Command,
     examples=(
+        "read 3",
         'read "A Christmas Carol" --at 4210-4380',
         'read "A Christmas Carol" --at "Stave Two"',
         'read "A Christmas Carol" --at 12 --json',
@@ -37,7 +43,7 @@ GAP = "[...]"
     default="",
     metavar="PLACE",
     help="characters, as a citation names them; a chunk's number; a section's heading or a part "
-    "of it; a passage's id [the beginning]",
+    "of it; a passage's id; '[3]', a citation of the last answer [the beginning]",
 )
 @click.option("--json", "as_json", is_flag=True, help="print JSON")
 @settings_flags(*GRAPH)
@@ -46,15 +52,52 @@ def command(document: str, at: str, as_json: bool, settings: Settings) -> None:
 
     And what the graphs say of it: summaries and details. Of a summary or a detail, named by its
     id, the passages are shown that bear it.
+
+    In the place of DOCUMENT a number alone, as 3 or '[3]', is a citation of the last answer, of
+    `fabula query` or `fabula chat`, whatever collection that was of. After --at, 3 is a chunk.
     """
-    with meant(settings) as fabula:
-        reading = fabula.read(document, at)
+    if (number := _number(document, at)) and (found := _cited(number, document, at, settings)):
+        last, citation = found
+        with opened(settings) as fabula:
+            cited = fabula.app.collection(last.collection)
+            if citation.document != (cited.document(document).id if at else citation.document):
+                raise NotFound(f"[{number}] of the last answer is not of {document!r}.")
+            reading = cited.read(citation.document, citation.at)
+        click.echo(f"[{number}] of the answer to {last.question!r}", err=True)
+    else:
+        with meant(settings) as fabula:
+            reading = fabula.read(document, at)
     if as_json:
         print_json(_json(reading))
-        return
+    else:
+        show(reading)
+
+
+def show(reading: Reading) -> None:
+    """A reading, in the pager where there is a terminal."""
     text = "".join(_told(reading))
     # A pager is for people: what goes into a pipe or a file has no colours.
     click.echo_via_pager(text) if sys.stdout.isatty() else click.echo(click.unstyle(text), nl=False)
+
+
+def _number(document: str, at: str) -> int:
+    """The number of the citation that is meant, 0 for none."""
+    named = CITED.fullmatch(at or document) or (not at and NUMBER.fullmatch(document))
+    return int(named[0].strip("[]")) if named else 0
+
+
+def _cited(
+    number: int, document: str, at: str, settings: Settings
+) -> tuple[LastAnswer, Citation] | None:
+    """The citation of that number; None where a bare number must be the name of a document."""
+    try:
+        last = recall(settings.home)
+        return last, last.citation(number)
+    except NotFound as error:
+        if at or not NUMBER.fullmatch(document):
+            raise
+        click.echo(f"{error} So {document} is looked for as a document.", err=True)
+        return None
 
 
 def _told(reading: Reading) -> Iterator[str]:

@@ -34,6 +34,7 @@ RUNNING = (
     "collection",
     "preset",
     "api_key",
+    "keyring",
     "base_url",
     "concurrency",
     "timeout",
@@ -45,6 +46,7 @@ RUNNING = (
     "max_tokens",
     "embedding_batch",
     "max_file_mb",
+    "history_tokens",
 )
 """Settings of where and how a run goes, which change no result; they are no suite's."""
 MODELS = ("model", "aspect_model", "embedding_model", "rerank_model")

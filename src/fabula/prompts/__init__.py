@@ -9,7 +9,8 @@ from string import Template
 
 FOLDER = Path(__file__).parent
 MARKER = re.compile(
-    r"<(?=/?(?:passages?|aspects?|question|options?|answer|reference|statements|reply)\b)",
+    r"<(?=/?(?:passages?|aspects?|conversation|question|options?|answer|reference|statements|reply)"
+    r"\b)",
     re.IGNORECASE,
 )
 """What begins or ends a part of our prompts."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from fabula.model import Vectors
+    from fabula.model import Turn, Vectors
 
 NO_ANSWER = "The passages found do not answer this question."
 """What an answerer says where the context does not hold the answer."""
@@ -117,10 +117,19 @@ class Guide(Protocol):
         """How well each text serves the question, in their order; higher is better."""
         ...
 
+    def stand_alone(self, question: str, history: Sequence[Turn]) -> str:
+        """The question as it can be searched with: what it leans on put into it."""
+        ...
+
 
 class Answerer(Protocol):
     """What asking the graph asks of a model."""
 
-    def answer(self, question: str, context: Sequence[str]) -> Iterator[Reply]:
-        """Pieces of an answer that cites the passages of `context` as [1], [2], ..."""
+    def answer(
+        self, question: str, context: Sequence[str], history: Sequence[Turn] = ()
+    ) -> Iterator[Reply]:
+        """Pieces of an answer that cites the passages of `context` as [1], [2], ...
+
+        `history` is what was said before the question.
+        """
         ...

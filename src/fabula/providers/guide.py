@@ -6,9 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from fabula import tokens
+from fabula.model import Turn
 from fabula.prompts import prompt
 from fabula.providers import Chat, Prompt, Rewriting
-from fabula.replies import ask, read_queries, read_ranking, read_summary
+from fabula.providers.prompted import tell
+from fabula.replies import ask, read_queries, read_question, read_ranking, read_summary
 from fabula.shapes import QueriesReply, RankingReply
 
 QUERIES = 3
@@ -63,3 +65,13 @@ class PromptedGuide:
         scores = {number: 1 - place / len(texts) for place, number in enumerate(best_first)}
         # What the model left out keeps its order, behind the rest.
         return [scores.get(n, -n / len(texts)) for n in range(1, len(texts) + 1)]
+
+    def stand_alone(self, question: str, history: Sequence[Turn]) -> str:
+        """The question in words that need no history: LangChain's "condense question"."""
+        asked = Prompt(
+            system=prompt("stand_alone_system"),
+            user=prompt("stand_alone", conversation=tell(history), question=question),
+            max_tokens=100 + 2 * tokens.count(question),
+            temperature=0,
+        )
+        return ask(self.chat, asked, read_question)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from fabula.model import Turn
 from fabula.prompts import prompt
 from fabula.providers import NO_ANSWER, Chat, Prompt, Reply
 
@@ -20,12 +21,16 @@ class PromptedAnswerer:
     temperature: float = 0.0
     answer_tokens: int = 500
 
-    def answer(self, question: str, context: Sequence[str]) -> Iterator[Reply]:
+    def answer(
+        self, question: str, context: Sequence[str], history: Sequence[Turn] = ()
+    ) -> Iterator[Reply]:
         """Pieces of an answer that cites the passages of `context` as [1], [2], ..."""
+        before = prompt("continue", conversation=tell(history)) + "\n\n" if history else ""
         numbered = "\n\n".join(f"[{n}] {text.strip()}" for n, text in enumerate(context, 1))
         asked = Prompt(
             system=prompt("answer_system"),
-            user=prompt(
+            user=before
+            + prompt(
                 "answer",
                 passages=numbered,
                 question=question.strip(),
@@ -36,3 +41,8 @@ class PromptedAnswerer:
             temperature=self.temperature,
         )
         return self.chat.stream(asked)
+
+
+def tell(history: Sequence[Turn]) -> str:
+    """A conversation's turns as prompts have them."""
+    return "\n\n".join(f"Question: {one.question}\nAnswer: {one.answer}" for one in history)

@@ -131,6 +131,7 @@ class PrivateServer:
                     shutil.rmtree(folder)
             self._home.credentials.unlink(missing_ok=True)
             self._home.state.unlink(missing_ok=True)
+            self._home.last_answer.unlink(missing_ok=True)
 
     def dump(self, file: Path, *, overwrite: bool = False, report: Report = quiet) -> None:
         """Writes all graphs to `file`; the server, where it runs, is stopped meanwhile.

@@ -54,3 +54,13 @@ def open_private(file: Path) -> BinaryIO:
     if os.name == "posix":
         os.fchmod(descriptor, 0o600)
     return os.fdopen(descriptor, "wb")
+
+
+def write_private(file: Path, text: str) -> None:
+    """Replaces `file` at once; only this user may read it."""
+    part = file.with_name(f".{file.name}.{os.getpid()}")
+    with open_private(part) as stream:
+        stream.write((text + "\n").encode())
+        stream.flush()
+        os.fsync(stream.fileno())  # else a power cut may leave the new name with nothing in it
+    part.replace(file)

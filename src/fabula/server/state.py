@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 import secrets
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -12,7 +11,7 @@ from urllib.parse import quote
 
 from pydantic import BaseModel, Field
 
-from fabula.server.private_files import open_private
+from fabula.server.private_files import write_private
 from fabula.server.room import refused
 
 log = logging.getLogger(__name__)
@@ -116,14 +115,20 @@ class Home:
         return self.path / "dumps"
 
     @property
+    def last_answer(self) -> Path:
+        """The citations of the last answer, as JSON, for `fabula read`."""
+        return self.path / "last_answer.json"
+
+    @property
     def lock(self) -> Path:
         """Held by whoever starts, stops or destroys the server."""
         return self.path / "lock"
 
     def __contains__(self, name: object) -> bool:
         """Whether a file or folder of this name is one that Fabula makes here."""
-        own = (self.neo4j, self.programs, self.dumps, self.credentials, self.state, self.lock)
-        parts = (SCRATCH, MOVING, f".{self.credentials.name}.", f".{self.state.name}.")
+        files = (self.credentials, self.state, self.last_answer)
+        own = (self.neo4j, self.programs, self.dumps, *files, self.lock)
+        parts = (SCRATCH, MOVING, *(f".{file.name}." for file in files))
         known = {path.name for path in own}
         return isinstance(name, str) and (name in known or name.startswith(parts))
 
@@ -160,7 +165,7 @@ class Home:
 
     def remember(self, server: Remembered) -> None:
         """Keeps ports and process for the next command."""
-        _write(self.state, json.dumps(asdict(server)))
+        write_private(self.state, json.dumps(asdict(server)))
 
     def password(self) -> str | None:
         """The server's password; None where there is none, before its first start or any more."""
@@ -177,7 +182,7 @@ class Home:
         """A random password, kept in a file of mode 0600."""
         # Hex: one that began with a dash would be an option to Neo4j's admin tool.
         password = secrets.token_hex(24)
-        _write(self.credentials, json.dumps({"username": USERNAME, "password": password}))
+        write_private(self.credentials, json.dumps({"username": USERNAME, "password": password}))
         return password
 
 
@@ -197,13 +202,3 @@ class _Credentials(BaseModel):
     """What credentials.json may hold."""
 
     password: str = Field(pattern=r"^[0-9A-Za-z_-]{8,200}$")
-
-
-def _write(file: Path, text: str) -> None:
-    """Replaces `file` at once; only the user may read it."""
-    part = file.with_name(f".{file.name}.{os.getpid()}")
-    with open_private(part) as stream:
-        stream.write((text + "\n").encode())
-        stream.flush()
-        os.fsync(stream.fileno())  # else a power cut may leave the new name with nothing in it
-    part.replace(file)
