@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from fabula.errors import NotFound
 from fabula.model import Entry
 from fabula.notebook import list_documents
-from fabula.store import Store
+
+if TYPE_CHECKING:
+    from fabula.store import Store
 
 MOST = 5
 """Documents that a message names."""
