@@ -87,7 +87,7 @@ class Shell:
         kept = {
             name: value
             for name, value in os.environ.items()
-            if not name.startswith(("FABULA_", "OPENAI_", "NEO4J_"))
+            if not name.startswith(("FABULA_", "OPENAI_", "NEO4J_", "XDG_"))
         }
         programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         self._environment = kept | {

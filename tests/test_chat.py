@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import Self
 
 import pytest
 from click.testing import CliRunner, Result
@@ -18,6 +19,7 @@ from click.testing import CliRunner, Result
 from endpoint import Endpoint, listed
 from fabula import Fabula
 from fabula.cli import main
+from fabula.cli.last_answer import keep, recall
 from fabula.conversation import latest
 from fabula.errors import BudgetSpent, ModelError
 from fabula.model import Turn
@@ -297,10 +299,12 @@ def test_a_conversation_is_saved_as_markdown(online: None, story: Path, tmp_path
 def test_only_an_ordinary_file_is_saved_to(ingested: None, tmp_path: Path) -> None:
     (tmp_path / "kept.txt").write_text("mine")
     (tmp_path / "link.md").symlink_to(tmp_path / "kept.txt")
-    lines = ("Where did Boris walk?", "/save link.md", "/save no/where.md", "/save .")
+    odd = ("/save ~nobodyxyz/x.md", f"/save {'a' * 300}", "/save a\0b.md")
+    lines = ("Where did Boris walk?", "/save link.md", "/save no/where.md", "/save .", *odd)
     said = chat(*lines, code=1).stderr
     for told in ("link.md is a link", "no/where.md can't be written", ". is a folder"):
         assert told in said
+    assert said.count("can't be written") == 4
     assert (tmp_path / "kept.txt").read_text() == "mine"
 
 
@@ -366,10 +370,17 @@ class Terminal:
     def interrupt(self) -> None:
         self.process.send_signal(signal.SIGINT)
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        self.process.kill()
+        self.process.wait()
+        os.close(self._own)
+
 
 def test_ctrl_c_ends_an_answer_and_ctrl_d_the_chat(ingested: None) -> None:
-    with Endpoint(between=0.5) as endpoint:
-        terminal = Terminal(endpoint.url)
+    with Endpoint(between=0.5) as endpoint, Terminal(endpoint.url) as terminal:
         terminal.until("> ")
         terminal.type("Where did Boris walk?\n")
         terminal.until(" walked")
@@ -413,3 +424,9 @@ def test_a_citation_of_the_last_answer_is_read_by_its_number(
         named = CliRunner().invoke(main, ["read", "Winter", "--at", place])
         assert "· chunk ·" not in first or named.stdout == result.stdout
     assert CliRunner().invoke(main, ["read", "Winter", "--at", "[1]"]).stdout == result.stdout
+
+
+def test_a_question_of_half_a_character_leaves_its_citations(ingested: None) -> None:
+    with Fabula() as fabula:
+        kept = keep(fabula.query("Where did Boris walk? \udcff"), fabula)
+        assert recall(fabula.settings.home) == kept

@@ -263,6 +263,19 @@ def test_writing_is_done_when_it_is_asked_for(typed: None, graph: Store) -> None
         cypher(graph, "MATCH (n:Mine) DELETE n")
 
 
+def test_what_was_written_into_an_empty_collection_is_told(typed: None, graph: Store) -> None:
+    statement = "CREATE (:Mine {name: $collection})"
+    try:
+        result = ask("-e", statement, "--write", "--collection", "empty")
+        assert result.stderr == "Changed: labels added 1, nodes created 1, properties set 1\n"
+        nothing = ask(
+            "-e", "MATCH (n:Chunk {collection: $collection}) RETURN n", "--json", "-c", "empty"
+        )
+        assert nothing.stdout == "[]\n"
+    finally:
+        cypher(graph, "MATCH (n:Mine) DELETE n")
+
+
 ENDLESS = "UNWIND range(1, 1000000000000) AS x RETURN count(x) AS endless"
 RUNNING = (
     "SHOW TRANSACTIONS YIELD currentQuery AS query WHERE query CONTAINS 'endless' "

@@ -61,8 +61,8 @@ def test_a_passage_is_followed_up_to_the_tops(graph: Store) -> None:
 def test_the_uncovered_chunk_is_found(graph: Store) -> None:
     [row] = found(graph, "uncovered", aspect="")
     assert (row["title"], row["text"]) == ("A", "word 3.")
-    without_style = found(graph, "uncovered", document="A", aspect="style")
-    assert [row["index"] for row in without_style if row["title"] == "A"] == [0, 1, 2, 3]
+    of_plot = found(graph, "uncovered", document="A", aspect="plot")
+    assert [row["index"] for row in of_plot if row["title"] == "A"] == [3]
 
 
 def test_words_are_found_where_they_are_densest(graph: Store) -> None:
@@ -168,9 +168,48 @@ def test_echoes_are_far_apart_and_each_chunk_has_one(graph: Store) -> None:
     )
 
 
+def test_an_echo_is_the_closest_of_its_chunk(graph: Store) -> None:
+    pairs = run(
+        graph,
+        """
+        MATCH (d:Document {collection: 'default', title: 'Winter'})
+        MATCH (a:Chunk {document: d.id}), (b:Chunk {document: d.id})
+        WHERE b.index >= a.index + 15
+        RETURN left(replace(a.text, '\\n', ' '), 120) AS text,
+          round(2 * vector.similarity.cosine(a.embedding, b.embedding) - 1, 3) AS cosine
+        """,
+        {},
+    ).rows
+    best: dict[str, float] = {}
+    for text, cosine in pairs:
+        best[text] = max(cosine, best.get(text, -1.0))
+    rows = found(graph, "echoes", document="Winter", distance="15", limit="500")
+    assert rows
+    assert all(row["cosine"] == pytest.approx(best[row["text"]], abs=0.002) for row in rows)
+    assert rows[0]["cosine"] == pytest.approx(max(best.values()), abs=0.002)
+
+
 def test_details_are_found_by_their_words(graph: Store) -> None:
     rows = found(graph, "details", document="A", words="word 1")
     assert [row["text"] for row in rows] == ["detail 0 of word 1", "detail 1 of word 1"]
+
+
+def test_a_parallel_is_told_with_its_own_cosine(graph: Store) -> None:
+    asked = {"first": "lighthouse", "second": "Winter", "limit": "500"}
+    rows = found(graph, "parallels", **asked)
+    by_aspect: dict[str, dict[str, Any]] = {}
+    for aspect in {name for row in rows for name in row["aspects"]}:
+        for row in found(graph, "parallels", aspect=aspect, **asked):
+            best = by_aspect.get(row["text"])
+            if best is None or row["cosine"] > best["cosine"]:
+                by_aspect[row["text"]] = row
+    for row in rows:
+        alone = by_aspect[row["text"]]
+        assert (row["cosine"], row["other_text"]) == (alone["cosine"], alone["other_text"])
+
+
+def test_an_aspect_that_is_not_there_passes_over_nothing(graph: Store) -> None:
+    assert found(graph, "uncovered", document="A", aspect="no such") == []
 
 
 def test_parallels_are_of_one_aspect_and_told_from_either_end(graph: Store) -> None:

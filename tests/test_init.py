@@ -312,6 +312,64 @@ def test_who_breaks_off_leaves_everything_as_it_was(server: Endpoint, kept: Keyr
     assert kept.kept == {}
 
 
+@pytest.fixture
+def open_server() -> Iterator[Endpoint]:
+    """An endpoint that asks for no key."""
+    with Endpoint(models=["good", "vectors"]) as endpoint:
+        yield endpoint
+
+
+def test_an_endpoint_without_a_key_can_follow_one_with_a_key(
+    open_server: Endpoint, kept: Keyring
+) -> None:
+    own_file().parent.mkdir(parents=True)
+    own_file().write_text("keyring = true\n")
+    # The address, no key, the models, collection, books, and that the file may be changed.
+    init(typed=(open_server.url, "", "good", "vectors", "", "", "y"))
+    assert own()["keyring"] is False
+
+
+def test_a_key_goes_to_no_other_address(open_server: Endpoint, kept: Keyring) -> None:
+    kept.set_password("fabula", "http://127.0.0.1:9/v1", KEY)
+    # The first does not answer; its key is known, and none is typed for the second.
+    first = ("http://127.0.0.1:9/v1", "good", "vectors")
+    init(typed=(*first, open_server.url, "", "good", "vectors", "", ""))
+    assert kept.kept == {("fabula", "http://127.0.0.1:9/v1"): KEY}
+    assert "keyring" not in own()
+
+
+def test_a_link_to_the_users_own_file_leaves_its_folder_as_it_is(
+    open_server: Endpoint, tmp_path: Path
+) -> None:
+    dotfiles = tmp_path / "dotfiles"
+    dotfiles.mkdir(mode=0o755)
+    (dotfiles / "fabula.toml").write_text("")
+    own_file().parent.mkdir(parents=True)
+    own_file().symlink_to(dotfiles / "fabula.toml")
+    init(typed=(open_server.url, "", "good", "vectors", "", ""))
+    assert own()["model"] == "good"
+    assert stat.S_IMODE(dotfiles.stat().st_mode) == 0o755
+    assert stat.S_IMODE((dotfiles / "fabula.toml").stat().st_mode) == 0o600
+
+
+def test_yes_takes_no_model_out_where_a_key_is_not_set_just_now() -> None:
+    own_file().parent.mkdir(parents=True)
+    own_file().write_text('model = "good"\nembedding_model = "vectors"\n')
+    init("--yes")
+    assert own() == {"model": "good", "embedding_model": "vectors"}
+
+
+def test_a_keyring_that_cannot_be_loaded_is_none() -> None:
+    run = subprocess.run(
+        [sys.executable, "-c", "from fabula.providers.kept_key import keeper; print([keeper()])"],
+        env=os.environ | {"PYTHON_KEYRING_BACKEND": "nosuch.Keyring"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert run.stdout == "['']\n"
+
+
 @pytest.mark.parametrize(
     "text",
     [

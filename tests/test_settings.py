@@ -320,3 +320,5 @@ def test_a_preset_beside_the_settings_leaves_what_was_given() -> None:
     assert (aspects.details_per_call, aspects.aspects_with_summaries) == (2, True)
     assert own.table("aspects").aspects_with_summaries is False
     assert Settings.read(preset="economy", details_per_call=2, model="a") == economy
+    with pytest.raises(SettingsError, match="There is no preset 'cheap'"):
+        own.with_preset("cheap")

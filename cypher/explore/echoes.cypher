@@ -1,4 +1,4 @@
-// Echoes: chunks far apart in a book that are most alike, each with its closest.
+// Echoes: pairs of chunks far apart in a book that are most alike, each chunk in its closest pair.
 // No rows: no such document, or it has no chunks so far apart; a smaller distance finds more.
 // :param collection => 'default';
 //   the collection to stay in
@@ -21,11 +21,11 @@ UNWIND range(0, size(chunks) - 1) AS at
 UNWIND range(at + $distance, size(chunks) - 1) AS later
 WITH document, chunks, at, later,
   1 - vector_distance(vectors[at], vectors[later], COSINE) AS cosine
-ORDER BY cosine DESC, at, later
-WITH document, chunks, at, collect(later)[0] AS later, max(cosine) AS cosine
-ORDER BY cosine DESC, at
-WITH document, chunks, later, collect(at)[0] AS at, max(cosine) AS cosine
-WITH document, chunks[at] AS one, chunks[later] AS other, at, later, cosine
+// The closest of each, and of equal ones the first: no list of all pairs is kept or sorted.
+WITH document, chunks, at, max([cosine, -later]) AS best
+WITH document, chunks, -best[1] AS later, max([best[0], -at]) AS best
+WITH document, chunks[-best[1]] AS one, chunks[later] AS other, -best[1] AS at, later,
+  best[0] AS cosine
 RETURN document.title AS title, round(cosine, 3) AS cosine, one.section AS section,
   left(replace(one.text, '\n', ' '), 120) AS text, other.section AS other_section,
   left(replace(other.text, '\n', ' '), 120) AS other_text

@@ -1,4 +1,4 @@
-// Details that say nearly the same: pairs of one document, each detail with its closest.
+// Details that say nearly the same: pairs of one document, each detail in its closest pair.
 // No rows: no such document, or no two of its details are so close; a lower similarity finds
 // more. Details: `fabula ingest` makes them, unless --details is 0.
 // :param collection => 'default';
@@ -25,12 +25,9 @@ UNWIND range(at + 1, size(details) - 1) AS later
 WITH document, details, at, later,
   1 - vector_distance(vectors[at], vectors[later], COSINE) AS cosine
 WHERE cosine >= $similarity
-WITH document, details, at, later, cosine
-ORDER BY cosine DESC, at, later
-WITH document, details, at, collect(later)[0] AS later, max(cosine) AS cosine
-ORDER BY cosine DESC, at
-WITH document, details, later, collect(at)[0] AS at, max(cosine) AS cosine
-WITH document, details[at] AS one, details[later] AS other, cosine
+WITH document, details, at, max([cosine, -later]) AS best
+WITH document, details, -best[1] AS later, max([best[0], -at]) AS best
+WITH document, details[-best[1]] AS one, details[later] AS other, best[0] AS cosine
 RETURN document.title AS title, round(cosine, 3) AS cosine, one.chunk AS chunk,
   one.text AS text, other.chunk AS other_chunk, other.text AS other_text
 ORDER BY cosine DESC, title, one.id, other.id

@@ -36,8 +36,8 @@ WITH first, second, one, other,
   2 * vector.similarity.cosine(one[embedding], other[embedding]) - 1 AS cosine
 ORDER BY cosine DESC, one.id, other.id
 WITH first, second, one, max(cosine) AS cosine, head(collect(other)) AS other
-// Two aspects of the same passages can have the same text: it is told once.
-ORDER BY one.aspect
+// Two aspects of the same passages can have the same text: it is told once, with its closest.
+ORDER BY cosine DESC, one.aspect
 WITH first, second, one.text AS text, collect(one.aspect) AS aspects, one.section AS section,
   max(cosine) AS cosine, head(collect(other)) AS other
 RETURN first.title AS first, aspects, section, left(replace(text, '\n', ' '), 120) AS text,

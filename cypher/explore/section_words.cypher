@@ -22,7 +22,9 @@ UNWIND sections AS section
 UNWIND section.texts AS text
 UNWIND split(replace(replace(replace(toLower(text), '\n', ' '), '—', ' '), '--', ' '), ' ') AS one
 WITH document, total, count, section.name AS name, section.place AS place, section.tokens AS tokens,
-  btrim(split(replace(one, '\'s', ''), '’s')[0], '.,;:!?()[]_*"“”‘’-\'') AS word
+  btrim(one, '.,;:!?()[]_*"“”‘’-\'') AS one
+WITH document, total, count, name, place, tokens,
+  CASE WHEN one =~ '.*[\'’]s' THEN left(one, size(one) - 2) ELSE one END AS word
 WHERE size(word) > 4
 WITH document, total, count, name, place, tokens, word, count(*) AS times
 WITH document, total, count, word, sum(times) AS everywhere,

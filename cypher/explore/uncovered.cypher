@@ -1,6 +1,6 @@
 // What an aspect passes over: the chunks that no summary of it covers.
-// No rows: no such document, or summaries cover every chunk of it, as those of all aspects
-// together do unless some were left out: name an aspect.
+// No rows: no such document, it has no summaries of that aspect, or they cover every chunk, as
+// those of all aspects together do unless some were left out: name an aspect.
 // :param collection => 'default';
 //   the collection to stay in
 // :param document => '';
@@ -12,6 +12,10 @@
 CYPHER 25
 MATCH (document:Document {collection: $collection})
 WHERE document.id = $document OR toLower(document.title) CONTAINS toLower($document)
+FILTER EXISTS {
+  (summary:Passage&Summary {collection: $collection, document: document.id})
+  WHERE $aspect IN ['', summary.aspect]
+}
 MATCH (chunk:Passage&Chunk {collection: $collection, document: document.id})
 WHERE NOT EXISTS {
   (chunk)<-[:SUMMARIZES]-(summary:Summary {collection: $collection})

@@ -15,7 +15,10 @@ from typing import Any, NamedTuple
 
 from fabula.model import Entry
 
-_YEARS = re.compile(r",?\s*\(?\b\d{3,4}\??\s*[-\N{EN DASH}]\s*(\d{3,4}\??)?\)?$")
+_YEAR = r"(?:\d{1,4}\??(?:\s*B\.?C\.?(?:E\.?)?)?\??)"
+_YEARS = re.compile(rf",?\s*\(?\b(?:{_YEAR}\s*[-\N{{EN DASH}}]\s*{_YEAR}?)\)?$|,\s*-{_YEAR}$")
+_PARTICLE = re.compile(r"(?:le|la|de|du|des|della|di|da|van|von|der|den|ten|ter|st\.?)\s", re.I)
+_INITIAL = re.compile(r"\s\w\.$")
 _BETWEEN = re.compile(r"\s*;\s*|\s+(?:and|&)\s+")
 _SMALL = frozenset(("a", "an", "the", "le", "la", "les", "un", "une", "der", "die", "das", "ein"))
 """Words that a title begins with and is not known by."""
@@ -52,20 +55,23 @@ def csl(entries: Iterable[Entry]) -> list[dict[str, Any]]:
 
 def people(author: str) -> list[Person]:
     """The persons that a book's author is: 'Dickens, Charles', 'C. Dickens and W. Collins'."""
-    names = [_YEARS.sub("", one).strip() for one in _BETWEEN.split(author)]
-    found = []
-    for name in filter(None, names):
+    found: list[Person] = []
+    for told in _BETWEEN.split(author):
+        name = _YEARS.sub("", told).strip()
         parts = [part.strip() for part in name.split(",")]
-        several = len(parts) > 1 and all(" " in part for part in parts)
+        # One person where years follow, a particle begins or an initial ends: Le Guin, Ursula K.
+        is_one = name != told.strip() or _PARTICLE.match(name) or _INITIAL.search(name)
+        several = not is_one and len(parts) > 1 and all(" " in part for part in parts)
         found += [_person(one) for one in (parts if several else [name])]
-    return found
+    return [one for one in found if one.family]
 
 
 def _person(name: str) -> Person:
     family, comma, given = (part.strip() for part in name.partition(","))
     if comma:
-        return Person(family, given)
-    words = name.split()
+        # What follows, as Sir, is neither part of a name.
+        return Person(family, given.partition(",")[0].rstrip())
+    words = name.split() or [""]
     # Lower-case words before the last are the family's: Ludwig van Beethoven.
     first = len(words) - 1
     while first > 1 and words[first - 1].islower():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing
 from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
@@ -120,7 +120,7 @@ class Collection:
         Their texts stay as they are. A graph that other settings or models made is made anew with
         those in force, as `build` would.
         """
-        lacking = [entry for entry in self.documents() if entry.gaps]
+        lacking = [entry for entry in self.store.documents(self.name) if entry.gaps]
         return self._run([], listener, strict=strict, dry=dry).retry(lacking)
 
     def expect(
@@ -139,8 +139,13 @@ class Collection:
         documents made in the same way; of what an endpoint answers, nothing is known before.
         """
         found = self._sources(paths, name)
-        with self._kit(preset) as kit:
-            expected = self._run(graphs, None, rebuild, dry=True, kit=kit).all(found.read)
+        if not preset:
+            expected = self._run(graphs, None, rebuild, dry=True).all(found.read)
+        else:
+            settings = self.settings.with_preset(preset)
+            graphs = settings.graphs if graphs is None else graphs
+            with closing(Kit(settings)) as kit:
+                expected = self._run(graphs, None, rebuild, dry=True, kit=kit).all(found.read)
         return expected + [Outcome(one, "skipped") for one in found.skipped]
 
     def ingest_text(
@@ -179,7 +184,7 @@ class Collection:
         """
         wanted = graph(name).name
         named = {entry.id: entry for entry in map(self.document, documents)}
-        entries = list(named.values()) or list(self.documents())
+        entries = list(named.values()) or list(self.store.documents(self.name))
         if not entries:
             raise nothing_there(self.name)
         return self._run([wanted], listener, rebuild, strict, dry=dry).build(entries)
@@ -194,7 +199,7 @@ class Collection:
             raise SettingsError(
                 "The text is what all graphs rest on: `fabula remove` takes it out."
             )
-        entries = [self.document(one) for one in documents] or list(self.documents())
+        entries = [self.document(one) for one in documents] or list(self.store.documents(self.name))
         installed = graphs()
         if name not in installed and not any(name in entry.graphs for entry in entries):
             graph(name)
@@ -284,7 +289,7 @@ class Collection:
         nothing to write, StoreError where a document changes meanwhile, and SpaceError for
         embeddings while the collection is re-embedded.
         """
-        entries = [self.document(document)] if document else list(self.documents())
+        entries = [self.document(document)] if document else list(self.store.documents(self.name))
         if not entries:
             raise nothing_there(self.name)
         return write(Exported(self.store, entries), Path(file), format, embeddings=embeddings)
@@ -469,18 +474,6 @@ class Collection:
                 f"collection {self.name!r} has: run `fabula build {walked} --collection "
                 f"{self.name}`, or choose another --mode."
             )
-
-    @contextmanager
-    def _kit(self, preset: str) -> Iterator[Kit]:
-        """The models of the process, or, for as long as that takes, those of a preset."""
-        if not preset:
-            yield self.app.kit
-            return
-        kit = Kit(self.settings.with_preset(preset))
-        try:
-            yield kit
-        finally:
-            kit.close()
 
     def _run(
         self,

@@ -8,6 +8,7 @@ import re
 import stat
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -49,31 +50,40 @@ def write(exported: Exported, file: Path, format: str, *, embeddings: bool = Fal
         )
     if embeddings and format != "jsonl":
         raise FabulaError("Embeddings can only be in JSONL: leave them out.")
-    refuse_what_is_no_file(file)
+    with replaced(file) as stream:
+        if format == "graphml":
+            return _graphml(exported, stream)
+        return _json_lines(exported, stream, embeddings)
+
+
+@contextmanager
+def replaced(file: Path) -> Iterator[IO[str]]:
+    """What is written takes the place of `file` at once, and only where all went well.
+
+    Raises FabulaError where that can't be, or where a device, a pipe or a link is in its place.
+    """
     part = None
     try:
+        refuse_what_is_no_file(file)
         with tempfile.NamedTemporaryFile(
             "w",
             encoding="utf-8",
             newline="\n",
             dir=file.parent,
-            prefix=f".{file.name}.",
+            prefix=".fabula.",
             delete=False,
         ) as stream:
             part = Path(stream.name)
-            if format == "graphml":
-                written = _graphml(exported, stream)
-            else:
-                written = _json_lines(exported, stream, embeddings)
+            yield stream
         part.chmod(0o666 & ~_umask())
         part.replace(file)
-    except OSError as error:
-        why = error.strerror or str(error)
+    # Names can hold what no file system takes, as a null character.
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or str(error)
         raise FabulaError(f"{file} can't be written: {why}. Name another file.") from error
     finally:
         if part:
             part.unlink(missing_ok=True)
-    return written
 
 
 def refuse_what_is_no_file(file: Path) -> None:

@@ -5,6 +5,7 @@ All texts are a stranger's, and escaped. Colours are the notebook's own, light o
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from html import escape
 from typing import TYPE_CHECKING
@@ -80,5 +81,6 @@ def _cell(value: str | int) -> str:
 
 def _lines(text: str) -> str:
     """A text as HTML, its lines kept; dollars are no mathematics."""
-    escaped = escape(text).replace("$", "&#36;").replace("\\", "&#92;")
+    # What Jupyter reads as mathematics is not sought across elements; entities are read before.
+    escaped = re.sub(r"[$\\]", lambda mark: f"<span>{mark[0]}</span>", escape(text))
     return escaped.replace("\n", "<br>")

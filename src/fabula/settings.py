@@ -270,7 +270,13 @@ class Settings(BaseModel):
         return self.tables.get(name) or knobs()[name]()
 
     def with_preset(self, name: str) -> Self:
-        """These settings with what a preset has instead of defaults: what was given stays."""
+        """These settings with what a preset has instead of defaults: what was given stays.
+
+        Raises SettingsError for a preset that there is not.
+        """
+        if name not in _presets():
+            hint = did_you_mean(name, _presets(), f"There are: {', '.join(_presets())}.")
+            raise SettingsError(f"There is no preset {name!r}. {hint}")
         own: dict[str, Any] = {}
         tables: dict[str, dict[str, Any]] = {}
         for flat, value in _presets()[name].items():

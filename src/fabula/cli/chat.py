@@ -19,7 +19,7 @@ from fabula.cli.read import show
 from fabula.cli.screen import counted, notice_offline
 from fabula.cli.starting import meant
 from fabula.errors import FabulaError, NotFound, did_you_mean
-from fabula.export import refuse_what_is_no_file
+from fabula.export import refuse_what_is_no_file, replaced
 from fabula.retrieve.modes import mode, modes
 from fabula.settings import Settings
 
@@ -105,6 +105,8 @@ class Talk:
                 well = False
                 click.echo(f"Error: {error}", err=True)
             except KeyboardInterrupt:
+                if not sys.stdin.isatty():
+                    raise
                 click.echo("\nStopped.", err=True)
         return well or sys.stdin.isatty()
 
@@ -122,6 +124,7 @@ class Talk:
 
     def ask(self, question: str) -> None:
         """Answers a question; what is said of it until Ctrl-C stays part of the conversation."""
+        self._last = None
         stream = self._conversation.stream(question)
         if stream.sought != question:
             click.echo(f"Understood as: {stream.sought}", err=True)
@@ -182,23 +185,25 @@ class Talk:
             raise FabulaError("Name a file, as /save talk.md.")
         if not answers:
             raise NotFound("There is nothing to save yet: ask something.")
-        file = Path(name).expanduser()
-        refuse_what_is_no_file(file)
-        is_own = file.resolve() == self._saved
-        if file.exists() and not is_own and not _confirm(f"{file} is there. Replace it?"):
-            return
         try:
-            text = conversation(answers, books_of(answers, self._collection))
-            file.write_text(f"{text}\n", encoding="utf-8")
-        except OSError as error:
-            why = error.strerror or str(error)
-            raise FabulaError(f"{file} can't be written: {why}. Name another file.") from error
-        self._saved = file.resolve()
+            file = Path(name).expanduser()
+            refuse_what_is_no_file(file)
+            place = file.resolve()
+            is_new = not file.exists() or place == self._saved
+        # Not every name can be looked for: too long, nobody's home, in a circle of links.
+        except (OSError, RuntimeError, ValueError) as error:
+            raise FabulaError(f"{name} can't be written: {error}. Name another file.") from error
+        if not is_new and not _confirm(f"{file} is there. Replace it?"):
+            return
+        with replaced(file) as stream:
+            stream.write(f"{conversation(answers, books_of(answers, self._collection))}\n")
+        self._saved = place
         click.echo(f"{file}: {counted(len(answers), 'answer')}", err=True)
 
     def forget(self, _: str) -> None:
         """Begins a new conversation."""
         self._conversation.forget()
+        self._saved = None
         click.echo("Forgotten: the next question leans on nothing.", err=True)
 
 
@@ -212,7 +217,10 @@ def _read_line() -> str:
             click.echo()
             return ""
         except UnicodeDecodeError as error:
-            raise FabulaError(f"What was typed is not in {error.encoding}.") from error
+            if not is_typed:
+                raise FabulaError(f"What was typed is not in {error.encoding}.") from error
+            click.echo(f"That is not in {error.encoding}: type it again.", err=True)
+            continue
         except KeyboardInterrupt:
             if not is_typed:
                 raise

@@ -129,7 +129,7 @@ def command(
         if is_meant:
             values[COLLECTION] = fabula.name
         table = run(fabula.store, query.statement, values, write=write, seconds=seconds or None)
-        if not table.rows and is_meant:
+        if not table.rows and is_meant and query.no_rows:
             _refuse_missing(fabula.store, query, values)
     _print(table, as_json, as_csv)
     if not table.rows and query.no_rows:

@@ -89,8 +89,9 @@ def _expect(paths: Sequence[str], rebuild: bool, name: str, settings: Settings) 
         def cheaper() -> Sequence[Outcome]:
             return fabula.expect(*paths, rebuild=rebuild, name=name, preset=ECONOMY)
 
-        # Standard input is there once. A baseline is as it is.
-        can_compare = "-" not in paths and settings.preset in ("fabula", "published")
+        # Standard input is there once, and an address is not asked twice. A baseline is as it is.
+        is_local = not any(one == "-" or "://" in one for one in paths)
+        can_compare = is_local and settings.preset in ("fabula", "published")
         expected = fabula.expect(*paths, rebuild=rebuild, name=name)
         show_expected(expected, settings, cheaper if can_compare else None)
 

@@ -20,7 +20,7 @@ from fabula.cli.help import Command
 from fabula.cli.options import settings_flags
 from fabula.cli.screen import counted
 from fabula.errors import FabulaError, SettingsError
-from fabula.export import refuse_what_is_no_file
+from fabula.export import refuse_what_is_no_file, replaced
 from fabula.names import collection_problem, quoted
 from fabula.providers.address import OPENAI, checked_key, checked_url, shown_url
 from fabula.providers.kept_key import keep_key, keeper, read_key
@@ -152,7 +152,10 @@ def _ask_models(questions: Questions, settings: Settings, tried: Models | None) 
     is_same = place in (shown_url(usual.base_url), usual.base_url)
     base_url = "" if place == OPENAIS else usual.base_url if is_same else place
     address = checked_url(base_url)
-    key = _ask_key(questions, address, usual.key, again=tried is not None)
+    known = settings.api_key.get_secret_value() if settings.api_key else ""
+    # What was typed for one address, or is kept for it, goes to no other.
+    is_its = tried is not None and checked_url(tried.base_url) == address
+    key = _ask_key(questions, address, usual.key if is_its else known, again=tried is not None)
     if not (base_url or key):
         return _without("Without a key")
     model = questions.ask("Chat model", usual.model)
@@ -198,6 +201,7 @@ def try_models(models: Models) -> None:
         embedding_model=models.embedding_model,
         # Who is waiting to be asked again need not sit out every try.
         attempts=2,
+        keyring=False,
     )
     with closing(Kit(settings)) as kit:
         for role, model, ask in kit.roles():
@@ -228,7 +232,9 @@ def own_values(models: Models, settings: Settings, questions: Questions) -> Valu
     """What the user's own file is to say; the key goes to the keyring, if there is one."""
     if models == NONE:
         now = Settings.read()
-        if now.offline and now.embedding_model == STATIC:
+        is_so = now.offline and now.embedding_model == STATIC
+        # That no key is set here is no reason to take out a model that is.
+        if is_so or (questions.yes and not settings.offline):
             return {}
         return {"model": OFFLINE, "embedding_model": STATIC}
     values: Values = {"model": models.model, "embedding_model": models.embedding_model}
@@ -239,7 +245,9 @@ def own_values(models: Models, settings: Settings, questions: Questions) -> Valu
         del values["base_url"]
         click.echo("An address with a password is written to no file: keep OPENAI_BASE_URL set.")
     known = settings.api_key.get_secret_value() if settings.api_key else ""
-    if models.key != known:
+    if settings.keyring and not models.key:
+        values["keyring"] = False
+    elif models.key != known:
         values |= _keep(models, questions)
         if known:
             click.echo("The key of OPENAI_API_KEY, or of your own file, is stronger: take it out.")
@@ -282,10 +290,11 @@ def write(file: Path, values: Values, questions: Questions) -> Values:
             return {}
         text = edited(text, changed, file)
         if is_own:
-            make_private(file.parent)
+            make_private(own_file().parent)
             write_private(file, text.rstrip("\n"))
         else:
-            file.write_text(text, encoding="utf-8")
+            with replaced(file) as stream:
+                stream.write(text)
     except (OSError, ValueError) as error:
         raise FabulaError(f"{file} can't be written: {error}.") from error
     click.echo(f"Written to {file}: {', '.join(changed)}.")
@@ -293,7 +302,7 @@ def write(file: Path, values: Values, questions: Questions) -> Values:
 
 
 def edited(text: str, values: Values, file: Path) -> str:
-    """A TOML text that has these values, and else what it had, comments too.
+    """A TOML text that has these values, and else what it had, comments on other lines too.
 
     Raises FabulaError where its lines are too unusual for that.
     """

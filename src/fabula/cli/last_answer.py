@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from fabula.errors import NotFound
 from fabula.model import Answer, Quote, in_document
+from fabula.providers.clean import clean_text
 from fabula.server.private_files import make_private, write_private
 from fabula.server.state import Home
 
@@ -69,7 +70,9 @@ def last_answer(answer: Answer, collection: str) -> LastAnswer:
         for (number, document), found in places.items()
     )
     return LastAnswer(
-        collection=collection, question=answer.question[:MOST], citations=citations[:MOST]
+        collection=collection,
+        question=clean_text(answer.question)[:MOST],
+        citations=citations[:MOST],
     )
 
 

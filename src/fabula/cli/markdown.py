@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from fabula.answer import CITED
+from fabula.errors import NotFound
 from fabula.model import Answer, Entry, Quote, place
 from fabula.quotes import quote_cited
 
@@ -31,9 +33,13 @@ def conversation(answers: Sequence[Answer], books: Sequence[Entry]) -> str:
 
 
 def books_of(answers: Sequence[Answer], collection: Collection) -> list[Entry]:
-    """The documents that answers cite, in the order of the first citations."""
+    """The documents that answers cite, in the order of the first citations; none that is gone."""
     quotes = (one for answer in answers for one in answer.quotes or quote_cited(answer))
-    return [collection.document(id) for id in dict.fromkeys(one.hit.document for one in quotes)]
+    books = []
+    for id in dict.fromkeys(one.hit.document for one in quotes):
+        with suppress(NotFound):
+            books.append(collection.document(id))
+    return books
 
 
 def _answer(answer: Answer, heading: str, series: str) -> str:

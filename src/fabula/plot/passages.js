@@ -227,8 +227,11 @@ stage.addEventListener("click", (event) => {
 const LISTED = 50, AROUND = 60;
 let matches = [], last = -1;
 function search() {
-  const words = get("words").value.trim().toLowerCase();
-  matches = words ? nodes.flatMap((node, number) => (node.text.toLowerCase().includes(words) ? [number] : [])) : [];
+  const words = get("words").value.trim();
+  const parts = words.split(/\s+/).map((one) => one.replace(/[\\^$.*+?()[\]{}|\/]/g, "\\$&"));
+  // Between two words may be the end of a line.
+  const sought = new RegExp(parts.join("\\s+"), "iu");
+  matches = words ? nodes.flatMap((node, number) => (sought.test(node.text) ? [number] : [])) : [];
   last = -1;
   for (const one of svg.querySelectorAll(".match")) one.classList.remove("match");
   for (const number of matches) elements[number].classList.add("match");
@@ -241,7 +244,7 @@ function search() {
   for (const number of matches.slice(0, LISTED)) {
     const { what, where, text } = nodes[number];
     const item = listed(items, number);
-    const place = text.toLowerCase().indexOf(words), end = place + words.length;
+    const [found] = sought.exec(text), place = text.search(sought), end = place + found.length;
     put(item, "span", "what", what);
     if (where) put(item, "div", "where", where);
     const short = put(item, "span", "short", (place > AROUND ? "…" : "") + text.slice(Math.max(place - AROUND, 0), place));

@@ -18,10 +18,13 @@ def keeper() -> str:
     """The name of the keyring that would keep a key; '' where there is none to trust."""
     try:
         import keyring
-    except ImportError:
+
+        backend = keyring.get_keyring()
+        is_safe = backend.priority >= SAFE
+    # Not installed; or what the user's own settings of keyring name is not there or can't run.
+    except (ImportError, RuntimeError, AttributeError):
         return ""
-    backend = keyring.get_keyring()
-    return str(backend.name) if backend.priority >= SAFE else ""
+    return str(backend.name) if is_safe else ""
 
 
 def keep_key(address: str, key: str) -> None:
@@ -30,7 +33,7 @@ def keep_key(address: str, key: str) -> None:
     from keyring.errors import KeyringError
 
     try:
-        keyring.set_password(SERVICE, address, key)
+        keyring.set_password(SERVICE, shown_url(address), key)
     except KeyringError as error:
         raise SettingsError(f"The keyring did not take the key: {error}.") from error
 
@@ -47,7 +50,7 @@ def read_key(address: str) -> str:
     from keyring.errors import KeyringError
 
     try:
-        key = keyring.get_password(SERVICE, address)
+        key = keyring.get_password(SERVICE, shown_url(address))
     except KeyringError as error:
         raise SettingsError(f"The keyring does not give the key: {error}. Or {cure}.") from error
     if not key:
