@@ -17,6 +17,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+import fabula
+
 PAGE = Path(__file__).parents[1] / "docs" / "gallery.md"
 COLUMNS = "92"
 BOOKS = ("11-0.txt", "2852-0.txt")
@@ -100,19 +102,23 @@ class Shell:
         self._folder = folder
 
     def run(self, command: str, lines: int = LINES) -> str:
-        """The command and its output as a block of code. Raises CalledProcessError."""
+        """The command and its output as a block of code. Ends where it fails."""
         done = subprocess.run(
             ["sh", "-c", command],
             cwd=self._folder,
             env=self._environment,
-            check=True,
+            check=False,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
         )
+        if done.returncode:
+            raise SystemExit(f"{command} failed:\n{done.stdout}")
         # What a terminal overwrites, and where this machine keeps its files.
         said = re.sub(r"^Fetching Neo4j .*\n", "", done.stdout, flags=re.MULTILINE)
-        told = said.rstrip().replace(str(self._folder), "~").splitlines()
+        package = str(Path(fabula.__file__).parent)
+        said = said.replace(str(self._folder), "~").replace(package, "fabula")
+        told = [line.rstrip() for line in said.rstrip().splitlines()]
         more = ["..."] if len(told) > lines else []
         return "\n".join(["```", f"$ {command}", *told[:lines], *more, "```"])
 
@@ -140,7 +146,7 @@ def _page(shell: Shell) -> str:
         "newcomer": [
             ("fabula demo", 40),
             ("fabula query Who is Tiny Tim?", 30),
-            ("fabula read 1", 14),
+            ("fabula read 4", 14),
             ("fabula list", 12),
         ],
         "scholar": [
