@@ -8,7 +8,7 @@ import pytest
 
 from conftest import connect, cypher
 from fabula.errors import SpaceError, StoreError
-from fabula.model import Filters
+from fabula.model import Filters, Hit
 from fabula.server import Address
 from fabula.store import Store, schema
 from fabula.store.schema import Index
@@ -16,6 +16,21 @@ from graphs import DIMENSIONS, document_id, in_space, put, small_graph, vector
 
 HERE = Filters("default")
 VECTORS = f"passage_vectors_{DIMENSIONS}"
+
+
+def alike(store: Store, question: str, limit: int, filters: Filters) -> list[Hit]:
+    """What shares words with a question."""
+    return store.near_or_alike(vector(3), question, limit, filters, "test-model")[1]
+
+
+def test_one_round_trip_finds_what_two_would(ready: Store) -> None:
+    put(ready, small_graph(chunks=6))
+    for filters in (HERE, replace(HERE, kinds=("chunk", "detail"))):
+        near, words = ready.near_or_alike(vector(7), "word 3 detail", 5, filters, "test-model")
+        assert near == ready.nearest(vector(7), 5, filters, "test-model")
+        assert [hit.score for hit in words] == sorted((hit.score for hit in words), reverse=True)
+        assert "word 3" in words[0].text
+        assert len(words) == 5
 
 
 def test_the_nearest_come_first_with_their_cosine(ready: Store) -> None:
@@ -57,7 +72,7 @@ def test_filters_hold_for_both_rankings(
     put(ready, small_graph())
     for hits in (
         ready.nearest(vector(3), 50, filters, "test-model"),
-        ready.matching("word detail plot theme level", 50, filters),
+        alike(ready, "word detail plot theme level", 50, filters),
     ):
         assert {(hit.kind, hit.aspect, hit.level) for hit in hits} == expected
 
@@ -93,12 +108,12 @@ def test_one_document_and_one_collection_are_never_left(ready: Store) -> None:
 )
 def test_no_text_breaks_the_search_for_words(ready: Store, question: str) -> None:
     put(ready, small_graph())
-    assert len(ready.matching(question, 4, Filters("default", kinds=("chunk",)))) == 4
+    assert len(alike(ready, question, 4, Filters("default", kinds=("chunk",)))) == 4
 
 
 def test_a_question_without_words_finds_nothing_by_words(ready: Store) -> None:
     put(ready, small_graph())
-    assert ready.matching("?! ...", 5, HERE) == []
+    assert alike(ready, "?! ...", 5, HERE) == []
 
 
 def test_a_new_document_is_found_at_once(ready: Store) -> None:
@@ -107,7 +122,7 @@ def test_a_new_document_is_found_at_once(ready: Store) -> None:
         put(ready, graph)
         filters = Filters("default", document=document_id(graph), kinds=("chunk",))
         assert len(ready.nearest(vector(1), 10, filters, "test-model")) == 4
-        assert len(ready.matching("word", 10, filters)) == 4
+        assert len(alike(ready, "word", 10, filters)) == 4
 
 
 def test_both_indexes_are_online_as_the_design_sets_them(ready: Store) -> None:

@@ -43,7 +43,8 @@ BOUNDED = (
     "core/find_nearest",
     "core/find_nearest_filtered",
     "core/find_nearest_in_document",
-    "core/find_by_words",
+    "core/find_near_or_alike",
+    "core/find_near_or_alike_filtered",
     "core/find_named",
     "core/find_same",
     "core/find_vectors",
@@ -63,7 +64,12 @@ OVER_SUMMARIES = ("aspects/find_tops", "aspects/find_top_down")
 OVER_DOCUMENTS = "core/find_documents"
 OTHERS = "others"
 """A collection that nothing is asked of, as large as the one that is."""
-EVERY = (*BOUNDED, *OVER_SUMMARIES, OVER_DOCUMENTS, "core/find_by_words in one document")
+EVERY = (
+    *BOUNDED,
+    *OVER_SUMMARIES,
+    OVER_DOCUMENTS,
+    "core/find_near_or_alike_filtered in one document",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +171,8 @@ def profiled(store: Store, graph: Sequence[Part]) -> dict[str, Profile]:
         "core/find_nearest": nearest,
         "core/find_nearest_filtered": nearest | {"kinds": ["chunk", "detail"]},
         "core/find_nearest_in_document": nearest,
-        "core/find_by_words": everywhere | {"words": "harbour lamp", "limit": LIMIT},
+        "core/find_near_or_alike": nearest | {"words": "harbour lamp"},
+        "core/find_near_or_alike_filtered": nearest | {"words": "harbour lamp"},
         "core/find_named": everywhere | named,
         "core/find_documents": everywhere | page,
         "core/find_same": everywhere | {"ids": [document], "sha256": ["none"]},
@@ -185,7 +192,7 @@ def profiled(store: Store, graph: Sequence[Part]) -> dict[str, Profile]:
     within = bounds(replace(filters, document=document))
     for name in (
         "core/find_nearest_filtered",
-        "core/find_by_words",
+        "core/find_near_or_alike_filtered",
         "aspects/find_bottom_up",
         "aspects/find_tops",
         "aspects/find_top_down",

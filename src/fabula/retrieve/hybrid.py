@@ -30,11 +30,15 @@ class Knobs(BaseModel):
 
 
 def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
-    """The `k` passages that do best in both rankings; two round trips."""
+    """The `k` passages that do best in both rankings; one round trip."""
     depth = max(DEPTH, tools.k)
-    near = tools.nearest(question, filters, depth)
+    vector = tools.embed(question)
+    with tools.path.step("nearest", "cosine, from the vector index, with the next") as step:
+        near, alike = tools.store.near_or_alike(
+            vector, question, depth, filters, tools.embedder.model
+        )
+        step.found(near)
     with tools.path.step("matching", "BM25, from the full-text index") as step:
-        alike = tools.store.matching(question, depth, filters)
         step.found(alike)
     with tools.path.step("fuse", f"by {tools.knobs.fusion}") as step:
         if tools.knobs.fusion == "ranks":

@@ -6,7 +6,7 @@ import logging
 import re
 import threading
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -260,14 +260,24 @@ class Store:
             space = now
         return []
 
-    def matching(self, question: str, limit: int, filters: Filters) -> list[Hit]:
-        """The `limit` passages that share most with a question's words (BM25), best first."""
+    def near_or_alike(
+        self, vector: Vector, question: str, limit: int, filters: Filters, model: str
+    ) -> tuple[list[Hit], list[Hit]]:
+        """The `limit` passages of highest cosine with `vector`, and those that share most with the
+        question's words (BM25); each best first, in one round trip.
+
+        Raises SpaceError where the collection's embeddings are not of the `model` of the vector.
+        """
         # The parser refuses more than 1024 terms, and no term is shorter than a character.
         words = " ".join(re.findall(r"\w+", question.lower()))[:MOST_CHARACTERS]
         if not words:
-            return []
-        rows = self.rows("core/find_by_words", words=words, limit=limit, **bounds(filters))
-        return [Hit(**row) for row in rows]
+            return self.nearest(vector, limit, filters, model), []
+        asked = {"limit": limit, "depth": max(2 * limit, LEAST_DEPTH), "words": words}
+        name = "core/find_near_or_alike"
+        if filters != Filters(filters.collection):
+            name = "core/find_near_or_alike_filtered"
+        rows = self.found(query(name), vector, filters, model, **asked)
+        return _ranking(rows, "near"), _ranking(rows, "alike")
 
     def related(
         self, statement: str, collection: str, passages: Sequence[str]
@@ -496,3 +506,14 @@ class Store:
         """A session for what takes several statements, its errors in words for a person."""
         with in_words("writing"), self._driver.session(database=self._database) as session:
             yield session
+
+
+def _ranking(rows: Sequence[Mapping[str, Any]], score: str) -> list[Hit]:
+    """The passages that have a score by that name, best first."""
+    place = [name for name in (rows[0] if rows else ()) if name not in ("near", "alike")]
+    hits = [
+        Hit(**{name: row[name] for name in place}, score=row[score])
+        for row in rows
+        if row[score] is not None
+    ]
+    return sorted(hits, key=lambda hit: (-hit.score, hit.id))

@@ -1,0 +1,37 @@
+// The passages closest in meaning to a question, and those that share most with its words.
+// None, where the collection's embeddings are of another model or in another slot by now.
+// The program puts the space's index in the place of passage_vectors_256.
+// $vector          the question's embedding
+// $words           its words, lower-cased, nothing else
+// $model, $slot    what embedded it, and where the collection keeps such vectors
+// $limit           how many passages to return of each
+// $depth           how many the vector index is asked for; it recalls least at few
+// $collection      the collection to stay in
+CYPHER 25
+MATCH (space:Collection {name: $collection, model: $model, slot: $slot})
+CALL (space) {
+  MATCH (passage:Passage)
+  SEARCH passage IN (
+    VECTOR INDEX passage_vectors_256 FOR $vector
+    WHERE passage.collection = $collection
+    LIMIT $depth
+  ) SCORE AS score
+  WITH passage, 2 * score - 1 AS near
+  ORDER BY near DESC, passage.id
+  LIMIT $limit
+  RETURN passage, near, null AS alike
+UNION ALL
+  CALL db.index.fulltext.queryNodes('passage_texts', $words) YIELD node AS passage, score
+  WHERE passage.collection = $collection
+  WITH passage, score
+  LIMIT $limit
+  RETURN passage, null AS near, score AS alike
+}
+WITH passage, max(near) AS near, max(alike) AS alike
+MATCH (document:Document {id: passage.document})
+  USING INDEX SEEK document:Document(id)
+RETURN passage.id AS id, passage.kind AS kind, passage.document AS document,
+  document.title AS title, document.language AS language, passage.section AS section,
+  passage.aspect AS aspect, passage.level AS level, passage.start AS start, passage.end AS end,
+  passage.text AS text, passage.tokens AS tokens, near, alike
+ORDER BY id
