@@ -182,13 +182,13 @@ def test_a_dry_run_ends_with_what_would_be_cheaper(endpoint: Endpoint, book: Pat
     calls, _, sent = (int(one.replace(",", "")) for one in re.findall(r"[\d,]+", row)[:3])
     assert calls == pytest.approx(cheaper.usage.calls, rel=0.25)
     assert sent == pytest.approx(cheaper.usage.prompt_tokens, rel=0.1)
-    assert cheaper.usage.calls < 0.6 * usual.usage.calls, (cheaper.usage, usual.usage)
+    assert cheaper.usage.calls < usual.usage.calls / 2
     with Fabula(preset="economy") as fabula:
         [spent] = fabula.ingest(book)
         assert fabula.check().violations == ()
     # In so few clusters each aspect that is named more is a call more.
     assert cheaper.usage.calls / 2 < spent.usage.calls < 2 * cheaper.usage.calls
-    assert spent.usage.calls < 0.6 * usual.usage.calls
+    assert spent.usage.calls < usual.usage.calls / 2
     shown = run("ingest", "--dry-run", "--preset", "economy", "--rebuild", book).stdout
     assert "Cheaper" not in shown
 
