@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fabula.catalogue import choose
 from fabula.errors import Changed, NotFound, StoreError
 from fabula.graph import Node, Owner
 from fabula.graph.building import chunks_of
@@ -119,8 +120,11 @@ def test_a_part_is_read_whole_or_not_at_all_while_others_replace_it(ready: Store
 
     writer = threading.Thread(target=replace_it)
     writer.start()
-    while not done.is_set():
-        with suppress(Changed):
-            found = read_part(ready, owner)
-            assert {one.id: one.properties.get("text") for one in found.nodes} in wholes
-    writer.join()
+    try:
+        while not done.is_set():
+            with suppress(Changed):
+                found = read_part(ready, owner)
+                assert {one.id: one.properties.get("text") for one in found.nodes} in wholes
+            assert choose(ready, owner.collection, owner.document).id == owner.document
+    finally:
+        writer.join()

@@ -9,6 +9,7 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -175,15 +176,18 @@ class Store:
         without its ending; and, but with `whole`, a part of its title.
         """
         key = name.casefold()
-        rows = self.rows(
-            "core/find_named",
-            collection=collection,
-            id=name.lower() if len(name) >= SHORTEST_ID else "",
-            sources=[name, str(Path(name).resolve())],
-            key=key,
-            part="" if whole else key.strip() and key,
-            limit=limit,
-        )
+        asked = {
+            "collection": collection,
+            "id": name.lower() if len(name) >= SHORTEST_ID else "",
+            "sources": [name, str(Path(name).resolve())],
+            "key": key,
+            "part": "" if whole else key.strip() and key,
+            "limit": limit,
+        }
+        rows = self.rows("core/find_named", **asked)
+        if not rows:
+            wait = partial(lock_collection, collection=collection)
+            rows = self._between_switches(wait, "core/find_named", asked)
         best = [row for row in rows if row["rank"] == rows[0]["rank"]]
         return [entry(row) for row in best]
 
@@ -193,6 +197,20 @@ class Store:
         """The documents of a collection with one of these ids, or one of these texts."""
         asked = {"collection": collection, "ids": list(ids), "sha256": list(sha256)}
         return [entry(row) for row in self.rows("core/find_same", **asked)]
+
+    def _between_switches(
+        self, wait: Callable[[neo4j.Transaction], None], name: str, asked: Mapping[str, Any]
+    ) -> list[dict[str, Any]]:
+        """Asks again, while no switch is under way, for what was not found.
+
+        A server reads what is committed at each step of a statement, not one moment's state: in
+        the midst of a switch's commit neither the old nodes may be found nor the new ones.
+        """
+        with self.session() as session, session.begin_transaction() as transaction:
+            wait(transaction)
+            rows = transaction.run(query(name), dict(asked)).data()
+            transaction.rollback()
+        return rows
 
     def layers(self, collection: str, document: str) -> list[Layer]:
         """How many passages a document has, by kind, aspect and level."""
@@ -208,8 +226,13 @@ class Store:
 
     def record(self, owner: Owner) -> Record | None:
         """What a part was made from and cost, or None where there is none."""
-        found = self.same(owner.collection, [owner.document])
-        return found[0].graphs.get(owner.graph) if found else None
+        asked = {"collection": owner.collection, "ids": [owner.document], "sha256": []}
+        found = _record(self.rows("core/find_same", **asked), owner.graph)
+        if found is None:
+            wait = partial(lock, owners=[owner])
+            rows = self._between_switches(wait, "core/find_same", asked)
+            found = _record(rows, owner.graph)
+        return found
 
     def broken_off(self) -> list[str]:
         """The names of runs whose writers are gone, and that have left something staged."""
@@ -506,6 +529,11 @@ class Store:
         """A session for what takes several statements, its errors in words for a person."""
         with in_words("writing"), self._driver.session(database=self._database) as session:
             yield session
+
+
+def _record(rows: Sequence[Mapping[str, Any]], graph: str) -> Record | None:
+    """That of a graph, of the one document that was found, if it was."""
+    return entry(rows[0]).graphs.get(graph) if rows else None
 
 
 def _ranking(rows: Sequence[Mapping[str, Any]], score: str) -> list[Hit]:

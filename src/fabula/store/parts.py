@@ -37,6 +37,7 @@ LINES = ("title", "source", "section", "name")
 CHANGED = "The document was changed while it was read: run the command again."
 
 Item = TypeVar("Item")
+Writing = neo4j.ManagedTransaction | neo4j.Transaction
 
 
 def stage(
@@ -115,7 +116,7 @@ def broken_off(session: neo4j.Session) -> list[str]:
     return [run for run in runs if run not in living and turns.is_free(session, [run])]
 
 
-def lock(transaction: neo4j.ManagedTransaction, owners: Iterable[Owner]) -> None:
+def lock(transaction: Writing, owners: Iterable[Owner]) -> None:
     """Makes writers of one document wait for each other, and hardly those of different ones."""
     locks = {
         _stripe(owner.collection, int(_digest(owner.document), 16) % STRIPES) for owner in owners
@@ -123,7 +124,7 @@ def lock(transaction: neo4j.ManagedTransaction, owners: Iterable[Owner]) -> None
     transaction.run(query("core/take_locks"), locks=sorted(locks)).consume()
 
 
-def lock_collection(transaction: neo4j.ManagedTransaction, collection: str) -> None:
+def lock_collection(transaction: Writing, collection: str) -> None:
     """Waits for all writers of a collection, and lets none begin until the transaction ends."""
     locks = sorted(_stripe(collection, number) for number in range(STRIPES))
     transaction.run(query("core/take_locks"), locks=locks).consume()
