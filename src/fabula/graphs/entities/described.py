@@ -8,20 +8,23 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from fabula import tokens
 from fabula.graphs.entities.prompts import prompt
 from fabula.graphs.entities.stand_ins import StandIns
+from fabula.graphs.entities.values import Mention, Tie
 from fabula.providers import Chat, Prompt
+from fabula.providers.offline.extracts import salience
 from fabula.providers.prompted import WORDS
+from fabula.providers.stems import Stemmer
 from fabula.replies import ask, read_summary, shortened
 
 FEWEST_MERGED, MOST_JOINED = 8, 1200
 """From so many statements on, or so many tokens of them, a call merges them."""
 BLOCK = 4000
-"""Most tokens of the statements of one call."""
+"""Most tokens of the statements of one call; a description has at most half of it."""
 TRIES = 3
 ROOM = 3
 """A reply may take so many times its limit: cut by us at a sentence, not by the endpoint."""
@@ -29,15 +32,20 @@ ROOM = 3
 
 @dataclass(frozen=True, slots=True)
 class Statements:
-    """What is said of one thing: each statement once, in the order of the text."""
+    """What is said of one thing: each statement once, in the order of the text.
+
+    `chunks` are the ids of those that say anything of it.
+    """
 
     subject: str
     texts: tuple[str, ...]
+    chunks: tuple[str, ...]
 
     @classmethod
-    def of(cls, subject: str, said: Iterable[str]) -> Statements:
+    def of(cls, subject: str, records: Sequence[Mention | Tie]) -> Statements:
         """Out of what each chunk says, in their order."""
-        return cls(subject, tuple(dict.fromkeys(one for one in said if one)))
+        texts = dict.fromkeys(one.said for one in records if one.said)
+        return cls(subject, tuple(texts), tuple(dict.fromkeys(one.chunk for one in records)))
 
     @property
     def digest(self) -> str:
@@ -71,11 +79,7 @@ class Describer:
         """One description of them all. Raises BadReply."""
         texts: Sequence[str] = statements.texts
         while len(some := blocks(texts, BLOCK)) > 1:
-            merged = [self._merge(statements.subject, block) for block in some]
-            if len(merged) == len(texts):
-                # Each fills a block of its own.
-                merged = [shortened(text, BLOCK // 2) for text in merged]
-            texts = merged
+            texts = [self._merge(statements.subject, block) for block in some]
         return self._merge(statements.subject, texts)
 
     def _merge(self, subject: str, texts: Sequence[str]) -> str:
@@ -110,7 +114,23 @@ def blocks(texts: Sequence[str], limit: int) -> list[list[str]]:
     return found
 
 
-def cut(statements: Statements, limit: int) -> str:
-    """The first of them that fit the limit together, at least the first one's beginning."""
+def first_ones(statements: Statements, limit: int) -> str:
+    """The first of them that fit the limit together, at least how the first one begins."""
     [first, *_] = blocks(statements.texts, limit)
     return shortened("\n".join(first), limit)
+
+
+def most_salient(
+    statements: Statements, limit: int, stemmer: Stemmer, weights: Mapping[str, float]
+) -> str:
+    """Those that hold most of what is particular to them all, within the limit, in text order."""
+    if tokens.count(statements.joined) <= limit:
+        return statements.joined
+    scores = salience([stemmer.stems(text) for text in statements.texts], weights)
+    room, kept = limit, []
+    for row in sorted(range(len(scores)), key=lambda row: (-scores[row], row)):
+        length = tokens.count(statements.texts[row]) + 1
+        if length <= room:
+            kept.append(row)
+            room -= length
+    return "\n".join(statements.texts[row] for row in sorted(kept)) or first_ones(statements, limit)

@@ -12,6 +12,7 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from typing import Any, TypeVar
 
 from fabula.errors import BadReply
@@ -78,14 +79,9 @@ class Records:
 
     def told(self) -> str:
         """As a reply would have them, for the prompt that asks what is missing."""
-        renamed = [
-            {"description" if name == "said" else name: value for name, value in asdict(one).items()}
-            for one in (*self.entities, *self.relations)
-        ]
-        count = len(self.entities)
-        return json.dumps(
-            {"entities": renamed[:count], "relations": renamed[count:]}, ensure_ascii=False
-        )
+        entities = [_as_asked(asdict(one)) for one in self.entities]
+        relations = [_as_asked(asdict(one)) for one in self.relations]
+        return json.dumps({"entities": entities, "relations": relations}, ensure_ascii=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +109,7 @@ class Extractor:
             again = replace(
                 asked,
                 user=f"{asked.user}\n\n{question}",
-                stand_in=lambda turn=turn: self.stand_ins.gleaned(window, turn),
+                stand_in=partial(self.stand_ins.gleaned, window, turn),
             )
             try:
                 more = said.new(ask(self.chat, again, read_records, TRIES))
@@ -127,9 +123,7 @@ class Extractor:
 
     def _asked(self, window: Window) -> Prompt:
         listed = "\n".join(f"- {one.name}: {one.description}" for one in self.types)
-        user = prompt(
-            "extract", types=listed, passages=window.passages, count=len(window.chunks)
-        )
+        user = prompt("extract", types=listed, passages=window.passages, count=len(window.chunks))
         return Prompt(
             system=prompt("extract_system"),
             user=user,
@@ -138,6 +132,11 @@ class Extractor:
             schema=extraction_reply(tuple(one.name for one in self.types)),
             stand_in=lambda: self.stand_ins.extracted(window, self.types),
         )
+
+
+def _as_asked(record: Mapping[str, Any]) -> dict[str, Any]:
+    """A record by the names of its fields as a model is asked for them."""
+    return {{"said": "description"}.get(name, name): value for name, value in record.items()}
 
 
 def read_records(reply: str) -> Records:
@@ -258,7 +257,9 @@ def _borne_out(
         )
         own.aliases += [alias for alias in aliases if alias not in own.aliases]
         own.said += [one.said] if one.said and one.said not in own.said else []
-        mine = [form for form in forms if owners.setdefault(plain(form), plain(name)) == plain(name)]
+        mine = [
+            form for form in forms if owners.setdefault(plain(form), plain(name)) == plain(name)
+        ]
         holding: set[int] = set()
         for form in forms:
             for row, places in enumerate(printed[plain(form)]):

@@ -23,13 +23,19 @@ class Knobs(BaseModel):
         600, ge=1, description="most tokens of the whole chunks that one call reads"
     )
     gleanings: int = Field(
-        1, ge=0, le=5, description="times that a model is asked what it missed, each a call a window"
+        1,
+        ge=0,
+        le=5,
+        description="times that a model is asked what it missed, each a call a window",
     )
     triples: bool = Field(
         False, description="facts of subject, predicate and object, too: a call more a window"
     )
     description_tokens: int = Field(
-        300, ge=16, description="most tokens of a description that is merged of many statements"
+        300,
+        ge=16,
+        le=2000,
+        description="most tokens of a description that is merged of many statements",
     )
     keep_apart: tuple[str, ...] = Field(
         (), description="names that are never one, each pair as 'Mrs Stapleton = Miss Stapleton'"

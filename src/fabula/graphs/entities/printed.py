@@ -24,9 +24,7 @@ def plain(name: str) -> str:
     return " ".join(unicodedata.normalize("NFC", name).casefold().split())
 
 
-def find_printed(
-    names: Collection[str], chunks: Sequence[Chunk]
-) -> dict[str, Printed]:
+def find_printed(names: Collection[str], chunks: Sequence[Chunk]) -> dict[str, Printed]:
     """Where each of the names, by `plain` ones, is printed: one mapping a chunk.
 
     Of names within each other the longer one is found, as it begins earlier or ends later. A name
@@ -39,9 +37,7 @@ def find_printed(
     return loose | exact
 
 
-def _found(
-    names: Iterable[str], chunks: Sequence[Chunk], flags: int
-) -> dict[str, Printed]:
+def _found(names: Iterable[str], chunks: Sequence[Chunk], flags: int) -> dict[str, Printed]:
     longest_first = sorted(set(names), key=lambda name: (-len(name), name))
     if not longest_first:
         return {}

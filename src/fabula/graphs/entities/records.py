@@ -16,7 +16,7 @@ MOST_ALIASES, MOST_KEYWORDS, LONGEST_KEYWORD = 8, 5, 60
 STATEMENT_TOKENS = 120
 """Most of a description; 60 words are asked for."""
 STRONGEST = 10
-_AROUND = " \t\n\"“”„«»"
+_AROUND = ' \t\n"“”„«»'
 
 
 class EntityShape(BaseModel):

@@ -1,4 +1,4 @@
-"""Sets of types of entities, one TOML file a set; the last type takes what is none of the others."""
+"""Types of entities, one TOML file a set; the last one takes what is none of the others."""
 
 from __future__ import annotations
 
