@@ -112,7 +112,7 @@ def test_a_family_name_of_several_is_given_to_who_is_named_nearby() -> None:
         [
             *(mention("Charles Baskerville", at, 2) for at in range(3)),
             *(mention("Sir Henry", at, 3) for at in range(20, 26)),
-            mention("Henry Baskerville", 20),
+            mention("Henry Baskerville", 20, 2),
             mention("Baskerville", 1),
             mention("Baskerville", 23),
             mention("Baskerville", 90),

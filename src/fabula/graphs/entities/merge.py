@@ -170,12 +170,15 @@ def _entities(
 
 
 def _counts(mentions: Iterable[Mention]) -> Counter[str]:
-    """How often each form is printed; the name that an extraction gave may be nowhere."""
+    """How often each form is printed, and, with 0, a name that is given and printed in no form."""
     counts: Counter[str] = Counter()
     for mention in mentions:
-        counts.setdefault(mention.name, 0)
         for form, starts in mention.names.items():
             counts[form] += len(starts)
+    keys = {key(form) for form in counts}
+    for mention in mentions:
+        if key(mention.name) not in keys:
+            counts.setdefault(mention.name, 0)
     return counts
 
 
@@ -187,7 +190,9 @@ def _full_name(group: Group, mentions: Sequence[Mention], counts: Mapping[str, i
         for form in (mention.name, *mention.names):
             first.setdefault(form, min(mention.names.get(form, (mention.place,))))
     named = [form for form in counts if key(form) in full] or list(counts)
-    return min(named, key=lambda form: (-counts[form], -len(form), first[form], form))
+    return min(
+        named, key=lambda form: (-counts[form], form.isupper(), -len(form), first[form], form)
+    )
 
 
 def _is_family(name: str, groups: Iterable[Group]) -> bool:

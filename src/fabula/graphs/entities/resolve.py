@@ -26,6 +26,8 @@ SHORTEST_MISSPELT, SHORTEST_TWICE = 5, 9
 """Letters of a word that may differ in one letter, and in two."""
 SHORTEST_STEM, SHORTEST_STEM_OF_SEVERAL = 4, 3
 """Letters before a case ending in a name of one word, and in one of several."""
+FEWEST_FULL = 2
+"""How often a full name occurs, at least, before a first name alone is taken for it."""
 _APART = (("m", "f"), ("m", "w"), ("m", "g"), ("w", "g"))
 """What titles say that no one person is: a man and a woman, Mrs and Miss."""
 
@@ -230,7 +232,7 @@ def _is_hers(joining: _Joining, bare: Form, other: Form) -> bool:
 
     A family name alone is that of a man of the family, unless it stands so less often than hers.
     """
-    if not joining.sexes(other) - {"m"} or " " in key(bare.name):
+    if joining.sexes(bare) or not joining.sexes(other) - {"m"} or " " in key(bare.name):
         return True
     return joining.count(bare) < joining.count(other)
 
@@ -261,7 +263,13 @@ def _join_short(joining: _Joining, people: _People) -> dict[Form, tuple[Form, ..
     shared: dict[Form, tuple[Form, ...]] = {}
     for form in joining.forms:
         word = key(form.name)
-        if kind(form.type) == PLACE or any(" " in key(one.name) for one in joining.members(form)):
+        members = joining.members(form)
+        if (
+            kind(form.type) == PLACE
+            or any(" " in key(one.name) for one in members)
+            or 2 * sum(one.count for one in members if _has_article(one.name))
+            >= joining.count(form)
+        ):
             continue
         families = _bearers(joining, form, people.by_family[word])
         firsts = _bearers(joining, form, people.by_first[word])
@@ -273,15 +281,17 @@ def _join_short(joining: _Joining, people: _People) -> dict[Form, tuple[Form, ..
         else:
             found = families or firsts
         is_family = bool(found) and set(found) <= set(families)
+        if found and not is_family and joining.count(found[0]) < FEWEST_FULL:
+            continue
         if len(found) == 1 or (is_family and _have_one_first_name(joining, found, word)):
             joining.shorten(joining.members(form))
             joining.join(form, found[0], "family" if is_family else "first")
         elif is_family:
-            sexes = joining.sexes(form)
-            alike = tuple(one for one in found if not sexes or joining.sexes(one))
-            # Whoever is called so more often than all who bear it in full is someone else.
-            if joining.count(form) <= sum(map(joining.count, alike)):
-                shared |= dict.fromkeys(joining.members(form), alike)
+            # Whoever is called so more often than all who bear it in full is someone else, and so
+            # is who has a title.
+            if joining.count(form) <= sum(map(joining.count, found)):
+                bare = (one for one in joining.members(form) if not _sex(one.name))
+                shared |= dict.fromkeys(bare, tuple(found))
     return shared
 
 
@@ -317,10 +327,10 @@ def _join_inflected(joining: _Joining, language: str) -> None:
     for form in joining.forms:
         near = begun[key(form.name)[:SHORTEST_STEM_OF_SEVERAL]]
         for other in near:
-            if is_inflected(key(form.name), key(other.name), language) and joining.fits(
-                form, other
-            ):
-                joining.shorten([form])
+            ones, others = key(form.name), key(other.name)
+            if is_inflected(ones, others, language) and joining.fits(form, other):
+                is_base = _is_base(ones, others, language) and not _is_base(others, ones, language)
+                joining.shorten([other if is_base else form])
                 joining.join(form, other, "inflection")
                 break
         else:
@@ -328,14 +338,26 @@ def _join_inflected(joining: _Joining, language: str) -> None:
 
 
 def _has_common_stem(
-    one: str, other: str, least: int, paradigms: Collection[frozenset[str]]
+    one: str, other: str, least: int, paradigms: Collection[Sequence[str]]
 ) -> bool:
     """Whether two words are a stem of at least so many letters with endings of one paradigm."""
-    alike = Prefix.similarity(one, other)
     return any(
-        paradigm >= {one[cut:], other[cut:]}
-        for cut in range(least, alike + 1)
+        one[cut:] in paradigm and other[cut:] in paradigm
+        for cut in range(least, Prefix.similarity(one, other) + 1)
         for paradigm in paradigms
+    )
+
+
+def _is_base(one: str, other: str, language: str) -> bool:
+    """Whether the first of two case forms has the ending of the nominative, the other another."""
+    return all(
+        first == second
+        or any(
+            first[cut:] == paradigm[0] and second[cut:] in paradigm[1:]
+            for cut in range(Prefix.similarity(first, second) + 1)
+            for paradigm in words_of(language).paradigms
+        )
+        for first, second in zip(one.split(), other.split(), strict=True)
     )
 
 
@@ -373,18 +395,25 @@ def _misspelt_by(one: str, other: str, ordinary: Collection[str]) -> int:
     most = 0 if shortest < SHORTEST_MISSPELT else 1 if shortest < SHORTEST_TWICE else 2
     distance = DamerauLevenshtein.distance(first, second, score_cutoff=most)
     is_word = first in ordinary or second in ordinary or not (first + second).isalpha()
-    # The Cratchits are more than one Cratchit.
-    is_plural = f"{first}s" == second or f"{second}s" == first
-    if distance > most or first[0] != second[0] or is_word or is_plural:
+    # The Cratchits are more than one Cratchit, and Elizabethan is no Elizabeth.
+    is_derived = first.startswith(second) or second.startswith(first)
+    if distance > most or first[0] != second[0] or is_word or is_derived:
         return 0
     return distance
+
+
+def _has_article(name: str) -> bool:
+    """Whether it says what someone is, not who: the Spirit."""
+    words = plain(name).split()
+    return len(words) > 1 and words[0] in all_words().articles
 
 
 def _is_of_a_person(name: str) -> bool:
     """Whether its words in small letters are such as stand in persons' names: de, von."""
     words = all_words()
     small = {word for word in name.split() if word.islower()}
-    return small <= words.particles | words.titles.keys() | words.articles
+    is_owned = "'s " in f"{plain(name)} ".replace(f"{key(name)} ", f"{key(name)}")
+    return small <= words.particles | words.titles.keys() and not is_owned
 
 
 @functools.lru_cache(65_536)

@@ -19,9 +19,12 @@ class Words:
 
     `titles` say of each whose it is, as SEXES has it; `before_first` are those that stand before a
     first name. `particles` join the parts of a person's name, `connectives` those of others.
-    `speech` are verbs whose subject is a person, `kin` what persons have, `places` the words that
-    stand before a place, `kinds_of_place` those that end the name of one, `never` words that are
-    no names though they have a capital. `paradigms` are sets of case endings that one noun takes.
+    `speech` are verbs whose subject is a person, before it or behind; `acts` those behind it; `kin`
+    is what persons have, `who` begins what is told of them, `fond` are adjectives for them.
+    `inside` stands before places, `near` before persons as well, `kinds_of_place` ends the name of
+    a place. `never` are no names though they have a capital. `paradigms` are sets of case endings
+    that one noun takes, the nominative's first. Where `nouns_have_capitals`, a capital alone says
+    nothing.
     """
 
     titles: Mapping[str, str] = field(default_factory=dict)
@@ -31,10 +34,15 @@ class Words:
     connectives: frozenset[str] = frozenset()
     speech: frozenset[str] = frozenset()
     kin: frozenset[str] = frozenset()
-    places: frozenset[str] = frozenset()
+    who: frozenset[str] = frozenset()
+    acts: frozenset[str] = frozenset()
+    fond: frozenset[str] = frozenset()
+    inside: frozenset[str] = frozenset()
+    near: frozenset[str] = frozenset()
     kinds_of_place: frozenset[str] = frozenset()
     never: frozenset[str] = frozenset()
-    paradigms: tuple[frozenset[str], ...] = ()
+    paradigms: tuple[tuple[str, ...], ...] = ()
+    nouns_have_capitals: bool = False
 
 
 def words_of(language: str) -> Words:
@@ -65,14 +73,12 @@ def _languages() -> tuple[str, ...]:
 def _read(language: str) -> Words:
     text = (resources.files(__name__) / f"{language}.toml").read_text(encoding="utf-8")
     table: dict[str, Any] = tomllib.loads(text)
-    listed = table.pop("titles")
-    titles = {word: sex for name, sex in SEXES.items() for word in listed.get(name, "").split()}
-    paradigms = tuple(
-        frozenset(["", *one.split()]) if one.startswith(" ") else frozenset(one.split())
-        for one in table.pop("paradigms", ())
-    )
+    titles = table.pop("titles")
+    paradigms = table.pop("paradigms", ())
     return Words(
-        titles=titles,
-        paradigms=paradigms,
+        titles={word: sex for name, sex in SEXES.items() for word in titles.get(name, "").split()},
+        # A leading space stands for the bare stem.
+        paradigms=tuple(tuple(one.split(" ")) for one in paradigms),
+        nouns_have_capitals=table.pop("nouns_have_capitals", False),
         **{name: frozenset(words.split()) for name, words in table.items()},
     )
