@@ -286,12 +286,11 @@ def _join_short(joining: _Joining, people: _People) -> dict[Form, tuple[Form, ..
         if len(found) == 1 or (is_family and _have_one_first_name(joining, found, word)):
             joining.shorten(joining.members(form))
             joining.join(form, found[0], "family" if is_family else "first")
-        elif is_family:
+        elif is_family and joining.count(form) <= sum(map(joining.count, found)):
             # Whoever is called so more often than all who bear it in full is someone else, and so
             # is who has a title.
-            if joining.count(form) <= sum(map(joining.count, found)):
-                bare = (one for one in joining.members(form) if not _sex(one.name))
-                shared |= dict.fromkeys(bare, tuple(found))
+            bare = (one for one in joining.members(form) if not _sex(one.name))
+            shared |= dict.fromkeys(bare, tuple(found))
     return shared
 
 

@@ -38,6 +38,14 @@ CAPITAL = 0.5
 """The share of a word's uses inside sentences that have a capital, from which it is a name."""
 VERSE = 0.8
 """The share of lines that begin with a capital, from which a text is verse."""
+PERSONS, ENOUGH = 0.05, 3
+"""The share of uses that only a person's name has, from which it is one; so many do in any case."""
+FEWEST_WITH_ARTICLE = 2
+"""How many such uses it takes for what has an article: the Table is nobody, the Spirit is."""
+COMMON = 10
+"""How often a name is used, at least, that is also written small."""
+HALF, MOST, FEWEST = 0.5, 0.75, 4
+"""The share of uses like a place's, from which a name is one; more where none says "in"."""
 RECURRING = {"of": 2, "'s": 3}
 """How often two names stand together before they are one: Ghost of Christmas Past, Land's End."""
 LONGEST_HEADING = 12
@@ -84,6 +92,13 @@ class _Uses:
     near: int = 0
     articles: Counter[str] = field(default_factory=Counter)
 
+    def add(self, other: _Uses) -> None:
+        self.count += other.count
+        self.person += other.person
+        self.inside += other.inside
+        self.near += other.near
+        self.articles += other.articles
+
 
 def extract_by_rules(chunks: Sequence[Chunk], language: str) -> Extraction:
     """What the chunks of one document name, and what they name together."""
@@ -95,7 +110,11 @@ def extract_by_rules(chunks: Sequence[Chunk], language: str) -> Extraction:
     uses = _uses(texts, runs, small)
     types = _types(uses, small, language)
     written_small = {word.small for words in texts for word in words if word.text.islower()}
-    kept = {name for name in uses if _is_kept(name, types[name], written_small, small)}
+    kept = {
+        name
+        for name, use in uses.items()
+        if types[name] != UNKNOWN or _is_kept(name, use, written_small, small)
+    }
     reader = _Reader(chunks, language)
     mentions: list[Mention] = []
     ties: list[Tie] = []
@@ -119,16 +138,19 @@ def extract_by_rules(chunks: Sequence[Chunk], language: str) -> Extraction:
 
 def _named(form: str, use: _Uses) -> str:
     """A name with its article, if it mostly has one: the Spirit is nobody's family name."""
-    article, times = use.articles.most_common(1)[0] if use.articles else ("", 0)
-    return f"{article} {form}" if 2 * times >= use.count else form
+    return f"{use.articles.most_common(1)[0][0]} {form}" if _has_article(use) else form
 
 
-def _is_kept(name: str, type: str, written_small: AbstractSet[str], small: Words) -> bool:
-    """Whether a name is one after all: what is also written small has to be somebody or a place."""
-    if type == UNKNOWN and small.nouns_have_capitals:
+def _has_article(use: _Uses) -> bool:
+    return 2 * use.articles.total() >= use.count
+
+
+def _is_kept(name: str, use: _Uses, written_small: AbstractSet[str], small: Words) -> bool:
+    """Whether a name of nobody and no place is one: what is also written small has to be common."""
+    if small.nouns_have_capitals:
         return False
     words = set(name.split()) - small.connectives - small.articles
-    return type != UNKNOWN or not words <= written_small
+    return use.count >= COMMON or not words <= written_small
 
 
 def _read_words(text: str) -> list[_Word]:
@@ -340,36 +362,40 @@ def _uses(
 
 
 def _types(uses: Mapping[str, _Uses], small: Words, language: str) -> dict[str, str]:
-    """The type of each name, from how it is used, and what its words and case forms are."""
-    persons = {name for name, use in uses.items() if _is_person(name, use, small)}
-    full = {name for name in uses if _is_full_name(name, small)}
+    """The type of each name, from how it is used in all its case forms, and from its words."""
+    bases = _bases(uses, language)
+    together: dict[str, _Uses] = defaultdict(_Uses)
+    for name, use in uses.items():
+        together[bases[name]].add(use)
+    persons = {name for name, use in together.items() if _is_person(name, use, small)}
+    full = {name for name in together if _is_full_name(name, small)}
     # Who is named in full seldom speaks under that name: the names in it are told by each other.
-    persons |= {name for name in full if persons & _ends(name)}
+    single = {name for name in persons if not _has_article(together[name])}
+    persons |= {name for name in full if single & _ends(name)}
     parts = {part for name in persons & full for part in _ends(name)}
-    places = {name for name, use in uses.items() if _is_place(name, use, small)} - persons
-    persons |= (uses.keys() & parts) - places
+    places = {name for name, use in together.items() if _is_place(name, use, small)} - persons
+    persons |= (together.keys() & parts) - places
     families = {f"{name.split()[-1]}s" for name in persons}
-    groups = {name for name in uses.keys() & families if uses[name].articles}
+    groups = {name for name in together.keys() & families if together[name].articles}
     kinds = ((groups, FAMILY), (persons, PERSON), (places, PLACE))
-    types = {name: next((kind for some, kind in kinds if name in some), "") for name in uses}
-    if small.paradigms:
-        types |= _inherited(types, uses, language)
-    return {name: type or UNKNOWN for name, type in types.items()}
+    return {
+        name: next((kind for some, kind in kinds if base in some), UNKNOWN)
+        for name, base in bases.items()
+    }
 
 
-def _inherited(
-    types: Mapping[str, str], uses: Mapping[str, _Uses], language: str
-) -> dict[str, str]:
-    """The types of names that have one only in other case forms: that of the commonest."""
-    begun: dict[str, list[str]] = defaultdict(list)
-    for name in sorted(types, key=lambda name: (-uses[name].count, name)):
-        if types[name]:
-            begun[name[:SHORTEST_STEM_OF_SEVERAL]].append(name)
-    found = {}
-    for name in (name for name, type in types.items() if not type):
-        near = begun[name[:SHORTEST_STEM_OF_SEVERAL]]
-        found[name] = next((types[one] for one in near if is_inflected(name, one, language)), "")
-    return found
+def _bases(uses: Mapping[str, _Uses], language: str) -> dict[str, str]:
+    """For each name the commonest of those that may be case forms of it, or itself."""
+    bases = {name: name for name in uses}
+    if words_of(language).paradigms:
+        begun: dict[str, list[str]] = defaultdict(list)
+        for name in sorted(uses, key=lambda name: (-uses[name].count, name)):
+            near = begun[name[:SHORTEST_STEM_OF_SEVERAL]]
+            found = (one for one in near if is_inflected(name, one, language))
+            bases[name] = next(found, name)
+            if bases[name] == name:
+                near.append(name)
+    return bases
 
 
 def _note(use: _Uses, words: Sequence[_Word], run: _Run, small: Words) -> None:
@@ -401,24 +427,35 @@ def _note(use: _Uses, words: Sequence[_Word], run: _Run, small: Words) -> None:
 
 
 def _is_person(name: str, use: _Uses, small: Words) -> bool:
-    return use.person > 0 and not (_ends_as_place(name, small) or use.inside > 2 * use.person)
+    fewest = FEWEST_WITH_ARTICLE if _has_article(use) else 1
+    return (
+        use.person >= max(fewest, min(PERSONS * use.count, ENOUGH))
+        and use.inside <= 2 * use.person
+        and name.split()[-1] not in small.kinds_of_thing
+        and not _ends_as_place(name, use, small)
+    )
 
 
 def _is_place(name: str, use: _Uses, small: Words) -> bool:
-    return _ends_as_place(name, small) or (use.inside > 0 and 2 * use.near >= use.count)
+    is_often = use.near >= (HALF if use.inside else MOST) * use.count
+    return _ends_as_place(name, use, small) or (
+        is_often and use.near >= (1 if use.inside else FEWEST)
+    )
 
 
-def _ends_as_place(name: str, small: Words) -> bool:
+def _ends_as_place(name: str, use: _Uses, small: Words) -> bool:
+    """Whether it is Baskerville Hall, or the Hall, but not Mr Hall."""
     words = name.split()
-    return len(words) > 1 and words[-1] in small.kinds_of_place
+    return words[-1] in small.kinds_of_place and (len(words) > 1 or _has_article(use))
 
 
 def _is_full_name(name: str, small: Words) -> bool:
-    """Whether it has several words, and none that joins those of other names."""
-    words = set(name.split())
-    joining = small.connectives | small.articles
-    is_possessive = "'s " in name.replace("’", "'")
-    return len(words) > 1 and not (words & joining or is_possessive or _ends_as_place(name, small))
+    """Whether it has several words, and none that joins or ends those of other names."""
+    words = name.split()
+    others = small.connectives | small.articles
+    is_owned = any(word.endswith("'s") for word in words[:-1])
+    is_else = words[-1] in small.kinds_of_place | small.kinds_of_thing
+    return len(words) > 1 and others.isdisjoint(words) and not is_owned and not is_else
 
 
 def _ends(name: str) -> set[str]:
