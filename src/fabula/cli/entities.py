@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,7 +14,7 @@ from fabula.cli.options import GRAPH, settings_flags
 from fabula.cli.screen import counted, print_json, print_table
 from fabula.cli.starting import meant
 from fabula.errors import NotFound
-from fabula.queries import query
+from fabula.networks import write_network
 from fabula.settings import Settings
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ MANY = 1_000_000
         'entities "A Christmas Carol"',
         "entities Scrooge",
         "entities --type place --limit 10",
+        'entities "A Christmas Carol" --type person --out carol.gexf',
     ),
 )
 @click.argument("name", default="")
@@ -42,33 +44,48 @@ MANY = 1_000_000
     "--limit", type=click.IntRange(1), default=20, show_default=True, help="rows of each table"
 )
 @click.option("--json", "as_json", is_flag=True, help="print JSON, all rows")
+@click.option(
+    "--out",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="write who is tied to whom to a file, .gexf or .graphml",
+)
 @settings_flags(*GRAPH)
 def command(
-    name: str, document: str, kind: str, limit: int, as_json: bool, settings: Settings
+    name: str,
+    document: str,
+    kind: str,
+    limit: int,
+    as_json: bool,
+    out: Path | None,
+    settings: Settings,
 ) -> None:
     """List who and what a document is about, or tell all that is known of one, by any NAME of it.
 
     NAME may be a document's, as its title; without one all documents of the collection are listed.
     `fabula build entities` makes the graph that this reads.
     """
-    most = MANY if as_json else limit
+    most = MANY if as_json or out else limit
     with meant(settings) as fabula:
         within = fabula.document(document).id if document else ""
-        found = _called(fabula, within, name, most) if name else []
+        found = _called(fabula, within, name, most) if name and not out else []
         if found:
             _tell(found, as_json)
             return
         if name:
             within = _document(fabula, name)
-        cast = fabula.store.rows(
-            "entities/find_cast", collection=fabula.name, document=within, type=kind, limit=most
-        )
+        asked = {"collection": fabula.name, "document": within, "type": kind}
+        cast = fabula.store.rows("entities/find_cast", **asked, limit=most)
+        ties = fabula.store.rows("entities/find_ties", **asked) if out else []
     if not cast:
         of = f" of type {kind!r}" if kind else ""
         raise NotFound(
             f"There are no entities{of} in collection {fabula.name!r}: `fabula build entities` "
             "makes the graph of them for the documents that are there."
         )
+    if out:
+        written = write_network(cast, ties, out)
+        click.echo(f"{out}: {written.nodes:,} nodes, {written.relationships:,} ties")
+        return
     if as_json:
         print_json(cast)
         return
