@@ -23,8 +23,8 @@ from endpoint import Endpoint
 from fabula import Fabula, settings
 from fabula.errors import FabulaError, NotFound, SettingsError
 from fabula.graph import TEXT
-from fabula.graph.method import graphs
-from fabula.retrieve.modes import modes
+from fabula.graph.method import Built, graphs
+from fabula.retrieve.modes import CORE, modes
 from fabula.settings import STATIC
 from fabula.store import Store
 
@@ -121,6 +121,27 @@ def test_its_mode_finds_and_answers_with_the_characters_that_prove_it(book: Path
         assert all(text[one.start : one.end] == one.text for one in found)
     assert len(anywhere) == 3, "the core's own modes find its passages, too"
     assert narrow.id == answer.hits[0].id
+
+
+def test_its_embedded_elements_are_found_by_its_own_mode_alone(book: Path) -> None:
+    with Fabula() as fabula:
+        fabula.ingest(book, graphs=BOTH)
+        hits = fabula.retrieve(QUESTION, mode="headings", k=3)
+        [other] = fabula.retrieve(QUESTION, mode="headings", k=2, diversity=0.5)[1:]
+        proof = fabula.sources(hits)
+        everything = [
+            hit for mode in CORE for hit in fabula.retrieve(QUESTION, mode=mode, k=50, fill=False)
+        ]
+    assert [hit.kind for hit in hits] == ["heading"] * 3
+    assert hits[0].text == hits[0].section == "CHAPTER II"
+    assert other.id in {hit.id for hit in hits[1:]}
+    assert hits[0].score > hits[1].score >= hits[2].score
+    text = told()
+    for hit in hits:
+        [chunk] = proof[hit.id]
+        assert text[chunk.start : chunk.end] == chunk.text
+        assert hit.text in chunk.text
+    assert {hit.kind for hit in everything} == {"chunk", "detail", "summary", "section"}
 
 
 def test_it_is_added_later_and_no_model_is_asked_for_aspects_again(
@@ -314,7 +335,7 @@ def test_a_mode_with_settings_has_a_name_of_its_own(
     package: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     module = import_module("fabula_sections")
-    [mode] = module.GRAPH.modes.values()
+    mode = module.GRAPH.modes["contents"]
     monkeypatch.setattr(module, "GRAPH", replace(module.GRAPH, modes={"sections": mode}))
     forget()
     with pytest.raises(SettingsError, match="a mode are both named 'sections'"):
@@ -325,7 +346,7 @@ def test_a_mode_with_settings_has_a_name_of_its_own(
     ("without", "what"),
     [
         ({"passages": ()}, "a node labelled 'Section'"),
-        ({"elements": ("Other",)}, r"a node labelled 'Heading'.* \(Other\)"),
+        ({"elements": ("Other",)}, r"a node labelled 'Heading'.* \(Section, Other\)"),
         ({"edges": ("COVERS",)}, r"an edge '\w+'.* \(COVERS\)"),
     ],
 )
@@ -340,6 +361,23 @@ def test_what_is_not_on_its_lists_is_refused_in_words(
     monkeypatch.setattr(module, "GRAPH", replace(module.GRAPH, **without))
     forget()
     with Fabula() as fabula, pytest.raises(FabulaError, match=f"'sections' built {what}"):
+        fabula.ingest(book, graphs=["sections"])
+    assert cypher(store, "MATCH (n:Document|Section|Staged) RETURN n") == []
+
+
+def test_a_passage_without_an_embedding_is_refused_in_words(
+    book: Path, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = import_module("fabula_sections")
+
+    def bare(*given: Any) -> Built:
+        built: Built = module.build(*given)
+        return replace(built, nodes=tuple(replace(one, embedding=None) for one in built.nodes))
+
+    monkeypatch.setattr(module, "GRAPH", replace(module.GRAPH, build=bare))
+    forget()
+    what = r"'Section' without an embedding, which is not on its list \(Heading\)"
+    with Fabula() as fabula, pytest.raises(FabulaError, match=what):
         fabula.ingest(book, graphs=["sections"])
     assert cypher(store, "MATCH (n:Document|Section|Staged) RETURN n") == []
 

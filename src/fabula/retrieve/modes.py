@@ -80,6 +80,19 @@ class Tools:
             step.found(hits)
         return hits
 
+    def elements(
+        self, vector: Vector, filters: Filters, limit: int, kinds: Sequence[str] = ()
+    ) -> list[Hit]:
+        """The `limit` elements of highest cosine with `vector`, best first; one round trip.
+
+        Of these `kinds`, whatever the filters say of kinds, as a mode may look for elements only to
+        get to what they lead to; of all that have an embedding where there are none.
+        """
+        with self.path.step("elements", ", ".join(kinds)) as step:
+            hits = self.store.nearest_elements(vector, limit, filters, self.embedder.model, kinds)
+            step.found(hits)
+        return hits
+
 
 Respond = Callable[[str, Sequence[Passage], Tools], Iterator[Reply]]
 """Pieces of an answer to a question from its context, whose passages it cites as [1], [2], ..."""
