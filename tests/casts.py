@@ -25,7 +25,7 @@ def network(
     """
     told = {chunk for _, some in entities.values() for chunk in some.split()}
     cast: dict[str, list[object]] = {
-        name: [] for name in ("ids", "keys", "names", "counts", "types", "sources", "languages")
+        name: [] for name in ("ids", "keys", "names", "counts", "types", "sources")
     }
     for id, (names, some) in entities.items():
         forms = names.split("|")
@@ -35,12 +35,12 @@ def network(
         cast["counts"].append([max(1, len(some.split())), *[1] * (len(forms) - 1)])
         cast["types"].append((types or {}).get(id, "person"))
         cast["sources"].append(some.split())
-        cast["languages"].append(language)
     return make_network(
         cast,
         chunks.split() if chunks else sorted(told),
         _columns(relations, keywords or {}),
         _columns(facts or {}, {}),
+        language,
     )
 
 
