@@ -28,6 +28,7 @@ HOMES: dict[str, str | tuple[str, ...]] = {
     "markdown_it": ("load/", "experiments/report/page.py"),
     "matplotlib": "experiments/report/figures.py",
     "neo4j": ("store/", "server/health.py"),
+    "networkx": "networks.py",
     "nltk": "experiments/metrics/overlap.py",
     "openai": ("providers/endpoint.py", "providers/border.py"),
     "platformdirs": "settings.py",

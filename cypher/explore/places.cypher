@@ -1,0 +1,25 @@
+// The places of a book, and who is told of together with each.
+// No rows: no such document, or it has no graph of entities; `fabula build entities` makes one.
+// :param collection => 'default';
+//   the collection to stay in
+// :param document => '';
+//   a document's id, or a part of its title; '' for the first by title
+// :param limit => 30;
+//   rows at most
+CYPHER 25
+MATCH (document:Document {collection: $collection})
+WHERE document.id = $document OR toLower(document.title) CONTAINS toLower($document)
+ORDER BY document.title, document.id
+LIMIT 1
+MATCH (place:Element&Entity {collection: $collection, document: document.id, type: 'place'})
+MATCH (place)-[:FROM_CHUNK]->(chunk:Chunk)
+OPTIONAL MATCH (chunk)<-[:FROM_CHUNK]-(who:Element&Entity {collection: $collection, type: 'person'})
+WITH document, place, chunk, who
+ORDER BY chunk.index
+WITH document, place, who, collect(DISTINCT chunk) AS chunks
+WITH document, place, chunks, who, size(chunks) AS times
+ORDER BY times DESC, who.name
+WITH document, place, collect(who.name)[..5] AS who, collect(chunks[0])[0] AS met
+RETURN document.title AS title, place.name AS name, place.mentions AS mentions, who
+ORDER BY mentions DESC, name
+LIMIT $limit
