@@ -284,13 +284,16 @@ def test_relations_among_the_selected_come_before_those_outwards() -> None:
 
 
 def test_chunks_come_by_entity_those_with_most_of_its_relations_first() -> None:
-    rows = local.rank_chunks([1, 3], TRIANGLE)
+    rows = local.rank_chunks([1, 3], {}, TRIANGLE)
     assert [TRIANGLE.chunks[row] for row in rows] == ["c1", "c3", "c4"]
     more = network(
         {"a": ("Anna", "c1 c2"), "b": ("Boris", "c2"), "c": ("Clara", "c2")},
         {"ab": ("a", "b", "c2"), "ac": ("a", "c", "c2")},
     )
-    assert [more.chunks[row] for row in local.rank_chunks([0], more)] == ["c2", "c1"]
+    assert [more.chunks[row] for row in local.rank_chunks([0], {}, more)] == ["c2", "c1"]
+    assert [more.chunks[row] for row in local.rank_chunks([0], {"c1": 0}, more)] == ["c2", "c1"]
+    rows = local.rank_chunks([1, 3], {"c3": 0, "c1": 1}, TRIANGLE)
+    assert [TRIANGLE.chunks[row] for row in rows] == ["c3", "c1", "c4"]
 
 
 # Presets

@@ -172,7 +172,7 @@ def has_capital(text: str) -> bool:
 def tie(links: Links, entities: int) -> csr_array:
     """How often entities are linked, shape (entities, entities): symmetric, none to itself."""
     apart = links.ends[:, 0] != links.ends[:, 1]
-    one, other, counts = *links.ends[apart].T, links.counts[apart]
+    one, other, counts = links.ends[apart, 0], links.ends[apart, 1], links.counts[apart]
     both = (np.concatenate([one, other]), np.concatenate([other, one]))
     tied = coo_array((np.concatenate([counts, counts]), both), shape=(entities, entities))
     return csr_array(tied)
@@ -190,7 +190,7 @@ def pagerank(weights: csr_array, seeds: Scores, damping: float) -> Scores:
     degrees = _sums(weights)
     stuck = degrees == 0
     shares = np.divide(1.0, degrees, where=~stuck, out=np.zeros_like(degrees))
-    ranks = reset
+    ranks: Scores = reset
     for _ in range(STEPS):
         onward = weights @ (ranks * shares)
         after = damping * (onward + ranks[stuck].sum() * reset) + (1 - damping) * reset

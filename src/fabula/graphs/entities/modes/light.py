@@ -18,6 +18,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from fabula.graphs.entities.finding import (
+    allows,
     chunk_hits,
     embed,
     entity_hits,
@@ -111,9 +112,7 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
         )
         chunks = chunk_hits({network.chunks[row]: one for row, one in rows.items()}, filters, tools)
         step.found(chunks)
-    shown = [
-        [hit for hit in block if not filters.kinds or hit.kind in filters.kinds] for block in blocks
-    ]
+    shown = [[hit for hit in block if allows(filters, hit.kind)] for block in blocks]
     hits = together(list(zip(shown, shares, strict=True)), chunks, filters, tools)
     return hits or fall_back(question, "nothing is near", entities, network, filters, tools)
 

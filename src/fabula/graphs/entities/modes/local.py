@@ -9,7 +9,7 @@ Reports and claims have their place where there are any.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
@@ -20,6 +20,7 @@ from fabula.graphs.entities.finding import (
     fall_back,
     link_hits,
     nearest_entities,
+    passages,
     read_network,
     together,
 )
@@ -28,6 +29,9 @@ from fabula.graphs.entities.reading import find_names, rows_of
 from fabula.model import Filters, Hit
 from fabula.ranking import Scores
 from fabula.retrieve.modes import Mode, Tools
+
+READ = 200
+"""Passages of the question's own ranking, by which chunks come that are otherwise equal."""
 
 
 class Knobs(BaseModel):
@@ -61,8 +65,10 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
         ties = relate(selected, network, knobs.relations)
         relations = link_hits(_by_rank(ties), network.relations, "relation", filters, tools)
         step.found(relations)
+    alone = passages(question, vector, filters, tools, max(READ, tools.k))
     with tools.path.step("chunks", "of the entities, those with most of their relations") as step:
-        rows = _by_rank(rank_chunks(selected, network)[: tools.k])
+        place = {hit.id: place for place, hit in enumerate(alone)}
+        rows = _by_rank(rank_chunks(selected, place, network)[: tools.k])
         chunks = chunk_hits({network.chunks[row]: one for row, one in rows.items()}, filters, tools)
         step.found(chunks)
     records = [(entities, knobs.entity_share), (relations, knobs.relation_share)]
@@ -96,14 +102,21 @@ def relate(selected: Sequence[int], network: Network, most: int) -> list[int]:
     return [*first.tolist(), *then.tolist()[: most * len(selected)]]
 
 
-def rank_chunks(selected: Sequence[int], network: Network) -> list[int]:
-    """The chunks of the entities, one after the other, those with most of its relations first."""
+def rank_chunks(selected: Sequence[int], place: Mapping[str, int], network: Network) -> list[int]:
+    """The chunks of the entities, one after the other, those with most of its relations first.
+
+    Where that is the same, as in most of a hero's, by their places in the question's own ranking.
+    """
+    last = len(place)
     found: dict[int, None] = {}
     for row in selected:
         own = columns_of(network.incident, row)
         related = np.asarray(network.relations.chunks[own].sum(axis=0)).ravel()
         chunks = columns_of(network.mentions, row)
-        found |= dict.fromkeys(sorted(chunks, key=lambda chunk: (-related[chunk], chunk)))
+        order = [
+            (-related[chunk], place.get(network.chunks[chunk], last), chunk) for chunk in chunks
+        ]
+        found |= dict.fromkeys(chunk for *_, chunk in sorted(order))
     return list(found)
 
 
