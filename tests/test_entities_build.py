@@ -10,7 +10,15 @@ from typing import Any
 
 import pytest
 
-from cast import (
+from fabula.errors import BadReply
+from fabula.graph import Edge, Node
+from fabula.graph.method import Built, Known
+from fabula.graphs.entities.border import read
+from fabula.graphs.entities.described import BLOCK, Statements, blocks
+from fabula.graphs.entities.facts import tell
+from fabula.model import Chunk
+from fabula.parallel import Workers
+from scripted import (
     Models,
     Records,
     Says,
@@ -21,14 +29,6 @@ from cast import (
     relation,
     script,
 )
-from fabula.errors import BadReply
-from fabula.graph import Edge, Node
-from fabula.graph.method import Built, Known
-from fabula.graphs.entities.border import read
-from fabula.graphs.entities.described import BLOCK, Statements, blocks
-from fabula.graphs.entities.facts import tell
-from fabula.model import Chunk
-from fabula.parallel import Workers
 
 STORY = made_chunks(
     *(
@@ -66,7 +66,7 @@ SAID: dict[str, Records] = {
         ],
     },
 }
-WINDOWS = {"window_tokens": 200, "gleanings": 0}
+WINDOWS: dict[str, Any] = {"window_tokens": 200, "gleanings": 0}
 MANY = 8
 """Statements that a call merges."""
 
@@ -299,7 +299,7 @@ def test_what_was_said_of_a_gaps_unchanged_chunks_stays_until_it_is_asked() -> N
 def often(count: int) -> tuple[tuple[Chunk, ...], dict[str, Records]]:
     """A story in which each chunk says another thing of one man."""
     chunks = made_chunks(*(f"Fred came on day {day:02}. " for day in range(count)))
-    said = {
+    said: dict[str, Records] = {
         f"day {day:02}": {
             "entities": [entity("Fred", 1, description=f"He came, the {day}.")],
             "relations": [],
@@ -326,7 +326,7 @@ def test_the_eighth_statement_has_them_merged(count: int, calls: int) -> None:
 
 def test_a_description_is_asked_again_only_where_its_statements_changed() -> None:
     chunks, said = often(MANY + 2)
-    knobs = {"window_tokens": 1, "gleanings": 0}
+    knobs: dict[str, Any] = {"window_tokens": 1, "gleanings": 0}
     graph, _ = built(chunks, Models(script(said)), **knobs)
     other = edited(chunks, 3, "Nobody came. ")
     models = Models(script(said))
@@ -342,7 +342,7 @@ def test_a_description_that_no_model_gives_is_a_gap_and_asked_again() -> None:
     chat = script(said)
     say = chat.say
     chat.say = lambda user: "..." if "<statements>" in user else say(user)
-    knobs = {"window_tokens": 1, "gleanings": 0}
+    knobs: dict[str, Any] = {"window_tokens": 1, "gleanings": 0}
     graph, [gap] = built(chunks, Models(chat), **knobs)
     fred = one(graph, "Entity", "Fred")
     assert (gap.step, gap.rests_on, len(gap.sources)) == ("descriptions", {fred.id: 1.0}, 30)

@@ -124,17 +124,8 @@ def edges_of(cast: Cast, triples: Sequence[Triple]) -> list[Edge]:
 
 
 def embedded(node: Node) -> str:
-    """What of a node is embedded: names, and theme words, come before what is told.
-
-    As LightRAG embeds entities and relations, and HippoRAG 2 triples.
-    """
-    told = node.properties
-    if node.label == ENTITY:
-        return f"{told['name']}. {told['text']}"
-    if node.label == RELATION:
-        words = f"{', '.join(told['keywords'])}. " if told["keywords"] else ""
-        return f"{words}{told['source']}, {told['target']}. {told['text']}"
-    return str(told["text"])
+    """What of a node is embedded."""
+    return str(node.properties.get("embedded_text") or node.properties["text"])
 
 
 def _node(
@@ -142,10 +133,18 @@ def _node(
 ) -> Node:
     place = {"aspect": "", "level": 0, "section": sources[0].section}
     place |= {"start": sources[0].start, "end": sources[0].end}
-    said = {"text": about.text, "tokens": tokens.count(about.text)}
+    said: dict[str, Any] = {"text": about.text, "tokens": tokens.count(about.text)}
     if label != TRIPLE:
-        said["said"] = about.said
+        said |= {"said": about.said, "embedded_text": _embedded(label, told, about.text)}
     return Node(id, label, {**told, **said, **place}, tuple(chunk.id for chunk in sources))
+
+
+def _embedded(label: str, told: Mapping[str, Any], text: str) -> str:
+    """Names, and theme words, before what is told, as LightRAG embeds entities and relations."""
+    if label == ENTITY:
+        return f"{told['name']}. {text}"
+    words = f"{', '.join(told['keywords'])}. " if told["keywords"] else ""
+    return f"{words}{told['source']}, {told['target']}. {text}"
 
 
 def _entity(entity: Entity, degree: int, by: str) -> dict[str, Any]:
