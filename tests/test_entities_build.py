@@ -15,7 +15,7 @@ from fabula.graph import Edge, Node
 from fabula.graph.method import Built, Known
 from fabula.graphs.entities.border import read
 from fabula.graphs.entities.described import BLOCK, Statements, blocks
-from fabula.graphs.entities.facts import tell
+from fabula.graphs.entities.facts import doubt, tell
 from fabula.model import Chunk
 from fabula.parallel import Workers
 from scripted import (
@@ -149,9 +149,10 @@ def test_what_is_not_borne_out_is_counted_and_told() -> None:
     counted, lost = tell(graph.facts)
     assert counted == "4 entities, 2 relations"
     assert lost == (
-        "1 record was not borne out by the text, and left out: 1 with a name that is printed "
-        "nowhere"
+        "1 of 12 records were not borne out by the text, and left out: 1 with a name that is "
+        "printed nowhere"
     )
+    assert list(doubt(graph.facts)) == []
     assert list(tell({"entities": 0})) == ["no entities were found"]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from fabula.graph.method import Graph
 from fabula.graphs.entities import border, prompts
 from fabula.graphs.entities.build import build
-from fabula.graphs.entities.facts import tell
+from fabula.graphs.entities.facts import doubt, tell
 from fabula.graphs.entities.knobs import CHAT_ONLY, Knobs
 from fabula.graphs.entities.modes import MODES
 from fabula.graphs.entities.types import read_types
@@ -47,5 +47,6 @@ GRAPH = Graph(
     cypher=FOLDER / "entities",
     settings=_settings,
     tell=tell,
+    doubt=doubt,
     count=_count,
 )
