@@ -394,6 +394,32 @@ def test_facts_are_asked_for_where_they_are_wanted() -> None:
     assert same(again, fresh)
 
 
+def test_facts_that_are_wanted_later_are_asked_for_alone() -> None:
+    models = Models(script(SAID))
+    before = made()
+    graph, _ = built(STORY, models, known_from(before, STORY), **WINDOWS, triples=True)
+    assert {step: usage.calls for step, usage in models.meter.usage().items()} == {
+        "triples": 2,
+        "extraction": 0,
+    }
+    again, _ = built(STORY, models, known_from(graph, STORY), **WINDOWS)
+    assert same(again, before)
+
+
+def test_what_a_person_decides_of_names_asks_no_model() -> None:
+    models = Models(script({}))
+    before = made()
+    known = known_from(before, STORY)
+    joined, _ = built(STORY, models, known, **WINDOWS, join=["Fred = Tiny Tim"])
+    names = [node.properties["names"] for node in joined.nodes if node.label == "Entity"]
+    assert sorted(["Fred", "Tiny Tim"]) in [sorted(some) for some in names]
+    apart, _ = built(STORY, models, known, **WINDOWS, keep_apart=["Scrooge = Ebenezer Scrooge"])
+    assert len([node for node in apart.nodes if node.label == "Entity"]) == 5
+    undone, _ = built(STORY, models, known_from(apart, STORY), **WINDOWS)
+    assert same(undone, before)
+    assert models.meter.total().calls == 0
+
+
 # A dry run
 
 

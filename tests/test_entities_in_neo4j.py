@@ -175,6 +175,28 @@ def test_an_edit_without_the_cache_asks_its_windows_alone(
     assert content(store) == edited, "as if it had been made for the first time"
 
 
+def test_what_changes_no_question_is_not_asked_again(
+    book: Path, endpoint: Endpoint, store: Store, tmp_path: Path
+) -> None:
+    ingest(book)
+    before = content(store)
+    shutil.rmtree(tmp_path / "cache")
+    endpoint.bodies.clear()
+    outcome = ingest(book, **{"entities.join": "Anna = Boris"})
+    assert outcome.graphs == ("entities",)
+    assert all("<statements>" in prompt for prompt in asked(endpoint)), "they are two's together"
+    names = cypher(store, "MATCH (e:Entity) WHERE 'Anna' IN e.names RETURN e.names AS names")
+    assert [sorted(row["names"]) for row in names] == [["Anna", "Boris"]]
+    endpoint.bodies.clear()
+    ingest(book)
+    assert content(store) == before
+    assert all("<statements>" in prompt for prompt in asked(endpoint))
+    endpoint.bodies.clear()
+    ingest(book, **TRIPLES)
+    assert asked(endpoint)
+    assert all("facts do passages" in prompt for prompt in asked(endpoint))
+
+
 def test_what_is_removed_or_dropped_leaves_nothing(
     book: Path, endpoint: Endpoint, store: Store
 ) -> None:

@@ -38,13 +38,15 @@ DOUBTFUL = 0.1
 class Tally:
     """Counts what models write while a build goes on.
 
-    `reused` are those of the `windows` of which all was known.
+    `reused` are those of the `windows` of which all was known; `is_stated` says whether all of
+    them were asked for facts, too.
     """
 
     windows: int = 0
     reused: int = 0
     records: int = 0
     retyped: int = 0
+    is_stated: bool = False
     listed: list[Records] = field(default_factory=list)
     gleaned: list[int] = field(default_factory=list)
     stated: list[int] = field(default_factory=list)
@@ -105,6 +107,7 @@ def facts(
         "relations": len(cast.relations),
         "triples": len(triples),
         "windows": tally.windows,
+        "stated": tally.is_stated,
         **{name: count for name, count in sorted(counts.items()) if count},
         **means,
         **tally.means(),
