@@ -176,13 +176,19 @@ class _Joining:
 
 
 class _People:
-    """Full names of persons, by their last and by their first word."""
+    """Full names of persons, by their last and by their first word.
+
+    By their last word alone, names with an article, of whatever kind: the White Rabbit.
+    """
 
     def __init__(self, joining: _Joining) -> None:
         self.by_family: dict[str, list[Form]] = defaultdict(list)
         self.by_first: dict[str, list[Form]] = defaultdict(list)
+        self.by_role: dict[str, list[Form]] = defaultdict(list)
         for form in joining.forms:
             words = key(form.name).split()
+            if len(words) > 1 and _has_article(form.name):
+                self.by_role[words[-1]].append(form)
             if len(words) > 1 and kind(form.type) == PERSON and _is_of_a_person(form.name):
                 self.by_family[words[-1]].append(form)
                 self.by_first[words[0]].append(form)
@@ -230,9 +236,9 @@ def _join_first(joining: _Joining, form: Form, others: Iterable[Form]) -> None:
 def _is_hers(joining: _Joining, bare: Form, other: Form) -> bool:
     """Whether a name without a title may be that of someone who has a woman's title.
 
-    A family name alone is that of a man of the family, unless it stands so less often than hers.
+    Beside Mrs Barrymore, Barrymore is her husband, unless he is named less often than she.
     """
-    if joining.sexes(bare) or not joining.sexes(other) - {"m"} or " " in key(bare.name):
+    if joining.sexes(bare) or "w" not in joining.sexes(other) or " " in key(bare.name):
         return True
     return joining.count(bare) < joining.count(other)
 
@@ -264,12 +270,11 @@ def _join_short(joining: _Joining, people: _People) -> dict[Form, tuple[Form, ..
     for form in joining.forms:
         word = key(form.name)
         members = joining.members(form)
-        if (
-            kind(form.type) == PLACE
-            or any(" " in key(one.name) for one in members)
-            or 2 * sum(one.count for one in members if _has_article(one.name))
-            >= joining.count(form)
-        ):
+        if kind(form.type) == PLACE or any(" " in key(one.name) for one in members):
+            continue
+        with_article = sum(one.count for one in members if _has_article(one.name))
+        if 2 * with_article >= joining.count(form):
+            _join_role(joining, form, people.by_role[word])
             continue
         families = _bearers(joining, form, people.by_family[word])
         firsts = _bearers(joining, form, people.by_first[word])
@@ -292,6 +297,16 @@ def _join_short(joining: _Joining, people: _People) -> dict[Form, tuple[Form, ..
             bare = (one for one in joining.members(form) if not _sex(one.name))
             shared |= dict.fromkeys(bare, tuple(found))
     return shared
+
+
+def _join_role(joining: _Joining, form: Form, full: Iterable[Form]) -> None:
+    """The Rabbit joins the White Rabbit, if there is no other, and no other thing, of that name."""
+    roots = list({joining.root(one) for one in full})
+    if len(roots) != 1 or joining.count(roots[0]) < FEWEST_FULL:
+        return
+    if kind(form.type) == kind(roots[0].type) == PERSON and joining.fits(form, roots[0]):
+        joining.shorten(joining.members(form))
+        joining.join(form, roots[0], "family")
 
 
 def _bearers(joining: _Joining, short: Form, full: Iterable[Form]) -> list[Form]:

@@ -375,8 +375,14 @@ def _types(uses: Mapping[str, _Uses], small: Words, language: str) -> dict[str, 
     parts = {part for name in persons & full for part in _ends(name)}
     places = {name for name, use in together.items() if _is_place(name, use, small)} - persons
     persons |= (together.keys() & parts) - places
-    families = {f"{name.split()[-1]}s" for name in persons}
-    groups = {name for name in together.keys() & families if together[name].articles}
+    families = {
+        f"{name.split()[-1]}s": name in full for name in sorted(persons, key=full.__contains__)
+    }
+    groups = {
+        name
+        for name in together.keys() & families.keys()
+        if families[name] or together[name].articles
+    }
     kinds = ((groups, FAMILY), (persons, PERSON), (places, PLACE))
     return {
         name: next((kind for some, kind in kinds if base in some), UNKNOWN)
