@@ -176,7 +176,7 @@ class _Joining:
 
 
 class _People:
-    """Full names of persons, by their last and by their first word.
+    """Full names of persons, by all that they end with and begin with.
 
     By their last word alone, names with an article, of whatever kind: the White Rabbit.
     """
@@ -190,8 +190,9 @@ class _People:
             if len(words) > 1 and _has_article(form.name):
                 self.by_role[words[-1]].append(form)
             if len(words) > 1 and kind(form.type) == PERSON and _is_of_a_person(form.name):
-                self.by_family[words[-1]].append(form)
-                self.by_first[words[0]].append(form)
+                for cut in range(1, len(words)):
+                    self.by_family[" ".join(words[cut:])].append(form)
+                    self.by_first[" ".join(words[:cut])].append(form)
 
 
 def _join_named(joining: _Joining, pairs: Iterable[tuple[str, str]], why: str) -> None:
@@ -270,7 +271,7 @@ def _join_short(joining: _Joining, people: _People) -> dict[Form, tuple[Form, ..
     for form in joining.forms:
         word = key(form.name)
         members = joining.members(form)
-        if kind(form.type) == PLACE or any(" " in key(one.name) for one in members):
+        if kind(form.type) == PLACE or any(_words(one) > _words(form) for one in members):
             continue
         with_article = sum(one.count for one in members if _has_article(one.name))
         if 2 * with_article >= joining.count(form):
@@ -286,7 +287,8 @@ def _join_short(joining: _Joining, people: _People) -> dict[Form, tuple[Form, ..
         else:
             found = families or firsts
         is_family = bool(found) and set(found) <= set(families)
-        if found and not is_family and joining.count(found[0]) < FEWEST_FULL:
+        is_first = bool(found) and not is_family and " " not in word
+        if is_first and joining.count(found[0]) < FEWEST_FULL:
             continue
         if len(found) == 1 or (is_family and _have_one_first_name(joining, found, word)):
             joining.shorten(joining.members(form))
@@ -325,10 +327,10 @@ def _bearers(joining: _Joining, short: Form, full: Iterable[Form]) -> list[Form]
 def _have_one_first_name(joining: _Joining, forms: Iterable[Form], family: str) -> bool:
     """Whether no two of the full names have different first names; an initial may be of any."""
     given = {
-        words[0]
+        key(one.name).split()[0]
         for form in forms
         for one in joining.members(form)
-        if len(words := key(one.name).split()) > 1 and words[-1] == family
+        if key(one.name).endswith(f" {family}")
     }
     return len({name for name in given if len(name) > 1}) <= 1 and len({n[0] for n in given}) <= 1
 
@@ -414,6 +416,10 @@ def _misspelt_by(one: str, other: str, ordinary: Collection[str]) -> int:
     if distance > most or first[0] != second[0] or is_word or is_derived:
         return 0
     return distance
+
+
+def _words(form: Form) -> int:
+    return len(key(form.name).split())
 
 
 def _has_article(name: str) -> bool:
