@@ -107,6 +107,11 @@ def is_inflected(first: str, second: str, language: str) -> bool:
     )
 
 
+def beginnings(name: str) -> tuple[str, ...]:
+    """What names, as keys, have in common if they are inflected forms of one."""
+    return tuple(word[:SHORTEST_STEM_OF_SEVERAL] for word in name.split())
+
+
 class _Joining:
     """Forms in groups that only grow; each begins alone. A group's root is its commonest form."""
 
@@ -339,9 +344,9 @@ def _join_inflected(joining: _Joining, language: str) -> None:
     """Case forms join the commonest of them; where the language's endings are known."""
     if not words_of(language).paradigms:
         return
-    begun: dict[str, list[Form]] = defaultdict(list)
+    begun: dict[tuple[str, ...], list[Form]] = defaultdict(list)
     for form in joining.forms:
-        near = begun[key(form.name)[:SHORTEST_STEM_OF_SEVERAL]]
+        near = begun[beginnings(key(form.name))]
         for other in near:
             ones, others = key(form.name), key(other.name)
             if is_inflected(ones, others, language) and joining.fits(form, other):
@@ -379,22 +384,27 @@ def _is_base(one: str, other: str, language: str) -> bool:
 
 def _join_misspelt(joining: _Joining, ordinary: Collection[str]) -> None:
     """Rare names join a commoner one of their type that differs by a letter or two of one word."""
-    begun: dict[tuple[str, int, str], list[Form]] = defaultdict(list)
+    begun: dict[tuple[str, ...], list[Form]] = defaultdict(list)
     for form in joining.forms:
-        near = begun[key(form.name)[:1], len(key(form.name).split()), form.type]
+        alike = _but_for_one_word(form)
         if joining.count(form) <= RARE:
-            distances = [
-                (_misspelt_by(key(form.name), key(one.name), ordinary), one) for one in near
-            ]
-            for _, other in sorted(
-                ((distance, one) for distance, one in distances if distance),
-                key=lambda found: (found[0], *_commonest(found[1])),
-            ):
-                if joining.fits(form, other):
+            near = {one for some in alike for one in begun[some] if one.count > form.count}
+            found = [(_misspelt_by(key(form.name), key(one.name), ordinary), one) for one in near]
+            for distance, other in sorted(found, key=lambda pair: (pair[0], *_commonest(pair[1]))):
+                if distance and joining.fits(form, other):
                     joining.shorten([form])
                     joining.join(form, other, "spelling")
                     break
-        near.append(form)
+        for some in alike:
+            begun[some].append(form)
+
+
+def _but_for_one_word(form: Form) -> list[tuple[str, ...]]:
+    """What it shares with names of its type of which one word is spelt otherwise, word by word."""
+    words = key(form.name).split()
+    return [
+        (form.type, *words[:at], f"{word[0]}*", *words[at + 1 :]) for at, word in enumerate(words)
+    ]
 
 
 def _misspelt_by(one: str, other: str, ordinary: Collection[str]) -> int:
@@ -409,13 +419,11 @@ def _misspelt_by(one: str, other: str, ordinary: Collection[str]) -> int:
     [(first, second)] = different
     shortest = min(len(first), len(second))
     most = 0 if shortest < SHORTEST_MISSPELT else 1 if shortest < SHORTEST_TWICE else 2
-    distance = DamerauLevenshtein.distance(first, second, score_cutoff=most)
+    distance = DamerauLevenshtein.distance(first, second, score_cutoff=most) if most else 1
     is_word = first in ordinary or second in ordinary or not (first + second).isalpha()
     # The Cratchits are more than one Cratchit, and Elizabethan is no Elizabeth.
     is_derived = first.startswith(second) or second.startswith(first)
-    if distance > most or first[0] != second[0] or is_word or is_derived:
-        return 0
-    return distance
+    return 0 if distance > most or is_word or is_derived else distance
 
 
 def _words(form: Form) -> int:

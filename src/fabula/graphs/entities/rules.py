@@ -18,13 +18,7 @@ from typing import NamedTuple
 
 from fabula.graphs.entities.decisions import key, title
 from fabula.graphs.entities.merge import FAMILY
-from fabula.graphs.entities.resolve import (
-    PERSON,
-    PLACE,
-    SHORTEST_STEM_OF_SEVERAL,
-    UNKNOWN,
-    is_inflected,
-)
+from fabula.graphs.entities.resolve import PERSON, PLACE, UNKNOWN, beginnings, is_inflected
 from fabula.graphs.entities.values import Extraction, Mention, Tie
 from fabula.graphs.entities.words import Words, words_of
 from fabula.model import Chunk
@@ -397,9 +391,9 @@ def _bases(uses: Mapping[str, _Uses], language: str) -> dict[str, str]:
     """For each name the commonest of those that may be case forms of it, or itself."""
     bases = {name: name for name in uses}
     if words_of(language).paradigms:
-        begun: dict[str, list[str]] = defaultdict(list)
+        begun: dict[tuple[str, ...], list[str]] = defaultdict(list)
         for name in sorted(uses, key=lambda name: (-uses[name].count, name)):
-            near = begun[name[:SHORTEST_STEM_OF_SEVERAL]]
+            near = begun[beginnings(name)]
             found = (one for one in near if is_inflected(name, one, language))
             bases[name] = next(found, name)
             if bases[name] == name:
