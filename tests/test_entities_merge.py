@@ -304,6 +304,21 @@ def test_a_person_joins_what_nothing_else_would() -> None:
     assert set(entity.merged_by.values()) == {"person"}
 
 
+def test_a_model_may_join_what_it_was_asked_about() -> None:
+    pairs = [("Stapleton", "Rodger Baskerville"), ("Watson", "Holmes")]
+    names = ["Stapleton", "Rodger Baskerville", "Watson", "Holmes"]
+    found = merge(
+        "d",
+        Extraction(tuple(mention(name, at, 9 - at) for at, name in enumerate(names))),
+        language="en",
+        decisions=Decisions(keep_apart=(("Holmes", "Watson"),)),
+        ordinary=(),
+        same=pairs,
+    )
+    assert named(found) == groups("Stapleton, Rodger Baskerville", "Watson", "Holmes")
+    assert the("Stapleton", found).merged_by == {"Rodger Baskerville": "model"}
+
+
 def test_decisions_are_read_as_pairs() -> None:
     read = read_decisions(["Holmes = Mr. Holmes"], ["A=B"])
     assert read == Decisions((("Holmes", "Mr. Holmes"),), (("A", "B"),))
@@ -359,6 +374,9 @@ def test_the_order_of_records_does_not_matter() -> None:
         draw.shuffle(mentions)
         draw.shuffle(ties)
         assert cast(mentions, ties, decisions=decisions) == expected
+    kept = [one for entity in expected.entities for one in entity.mentions]
+    assert sorted(map(repr, kept)) == sorted({repr(one) for one in mentions}), "all, once"
+    assert len({one.id for one in expected.entities}) == len(expected.entities)
     merged = [set(one.merged_by) == set(one.names) - {one.name} for one in expected.entities]
     assert all(merged), "each form but the first is explained"
 
