@@ -13,7 +13,7 @@ from conftest import connect, wipe
 from fabula.graph.method import Graph, graphs
 from fabula.queries import FOLDER, query
 from fabula.server import Address
-from fabula.store import Store
+from fabula.store import Store, schema
 from fabula.store.schema import STATEMENTS
 
 ROOMS = ("core", *graphs(), "explore", "migrate")
@@ -37,7 +37,7 @@ VERBS = (
 )
 
 LABELS = {"Document", "Chunk", "Part", "Collection", "Schema", "Lock", "Staged", "Retired"}
-LABELS |= {"Passage", "Passage256", "Element", "Gap"}
+LABELS |= {"Passage", "Passage256", "Element", "Element256", "Gap"}
 TYPES = {"FROM_DOCUMENT", "FIRST_CHUNK", "NEXT_CHUNK", "PART_OF", "LACKS"}
 """All that the core calls nodes and edges; a graph's own are on its closed lists."""
 OF_VERSION_1 = {"EmbeddingSpace"}
@@ -79,6 +79,7 @@ def prepared(address: Address) -> Iterator[Store]:
     with connect(address) as store:
         wipe(store)
         store.prepare("default", "test-model", 256)
+        schema.make_vectors(store, 256, 1, "element")
         yield store
 
 
@@ -114,7 +115,7 @@ def test_the_server_understands_it(name: str, prepared: Store) -> None:
     statement = query(name)
     values = {"dimensions": 8, "limit": 5, "depth": 50, "rows": [], "aspects": [], "kinds": []}
     values |= {"vector": [0.1] * 256, "lowest": 0, "highest": 9, "locks": [], "runs": []}
-    values |= {"parts": 10, "graphs": []}
+    values |= {"parts": 10, "graphs": [], "element_kinds": [], "labels": []}
     values |= {"summaries": [], "passages": [], "nodes": [], "ids": [], "sha256": []}
     values |= {"width": 5, "starts": 20, "covering": 0.1, "slot": 1, "created": {}}
     values |= {"level": 1, "distance": 1, "index": 0, "sources": [], "documents": []}

@@ -1,10 +1,15 @@
-// The embeddings of some passages.
+// The embeddings of some nodes.
 // $collection  the collection to stay in
-// $passages    their ids
+// $nodes       ids of passages and elements
 // $embedding   the property that the collection's embeddings are in
 // $dimensions  of those embeddings
 CYPHER 25
-UNWIND $passages AS id
-MATCH (passage:Passage {id: id})
-WHERE passage.collection = $collection AND passage[$embedding] IS NOT NULL
-RETURN id, vector(passage[$embedding], $dimensions, FLOAT32) AS vector
+UNWIND $nodes AS id
+CALL (id) {
+  MATCH (n:Passage {id: id}) RETURN n
+  UNION ALL
+  MATCH (n:Element {id: id}) RETURN n
+}
+WITH id, n
+WHERE n.collection = $collection AND n[$embedding] IS NOT NULL
+RETURN id, vector(n[$embedding], $dimensions, FLOAT32) AS vector

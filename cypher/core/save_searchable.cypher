@@ -1,9 +1,12 @@
-// Adds to the aspects and kinds that a collection's passages have.
+// Adds to the aspects and kinds that a collection's passages and embedded elements have.
 // $collection      its name
 // $aspects, $kinds what is to be found from here on
+// $element_kinds   the same of elements
 CYPHER 25
 MATCH (space:Collection {name: $collection})
-WHERE any(one IN $aspects WHERE NOT one IN space.aspects)
-  OR any(one IN $kinds WHERE NOT one IN space.kinds)
-SET space.aspects = space.aspects + [one IN $aspects WHERE NOT one IN space.aspects],
-  space.kinds = space.kinds + [one IN $kinds WHERE NOT one IN space.kinds]
+WITH space, [one IN $aspects WHERE NOT one IN space.aspects] AS aspects,
+  [one IN $kinds WHERE NOT one IN space.kinds] AS kinds,
+  [one IN $element_kinds WHERE NOT one IN coalesce(space.element_kinds, [])] AS element_kinds
+WHERE aspects <> [] OR kinds <> [] OR element_kinds <> []
+SET space.aspects = space.aspects + aspects, space.kinds = space.kinds + kinds,
+  space.element_kinds = coalesce(space.element_kinds, []) + element_kinds

@@ -4,9 +4,9 @@
 CYPHER 25
 MERGE (space:Collection {name: $collection})
 ON CREATE SET space.model = $model, space.dimensions = $dimensions, space.slot = 1,
-  space.aspects = [''], space.kinds = []
+  space.aspects = [''], space.kinds = [], space.element_kinds = []
 WITH space
 WHERE (space.model <> $model OR space.dimensions <> $dimensions) AND space.phase IS NULL
   AND NOT EXISTS { (:Document {collection: $collection}) }
 SET space.model = $model, space.dimensions = $dimensions, space.slot = 1,
-  space.aspects = [''], space.kinds = []
+  space.aspects = [''], space.kinds = [], space.element_kinds = []

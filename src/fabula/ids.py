@@ -36,6 +36,11 @@ def relation_id(document: str, first: str, second: str) -> str:
     return _digest(10, "relation", document, *sorted((first, second)))
 
 
+def triple_id(document: str, subject: str, predicate: str, object: str) -> str:
+    """20 hex digits; the three as phrases are compared."""
+    return _digest(10, "triple", document, subject, predicate, object)
+
+
 def gap_id(document: str, graph: str, step: str, what: str, rests_on: Sequence[str]) -> str:
     """20 hex digits; `what` tells those apart that rest on the same, in whatever order."""
     return _digest(10, "gap", document, graph, step, what, *sorted(rests_on))

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
+from typing import Literal
 
 _INSTALLED = Path(__file__).parent / "cypher"
 _CHECKOUT = Path(__file__).parents[2] / "cypher"
 FOLDER = _INSTALLED if _INSTALLED.is_dir() else _CHECKOUT
 MOST_DIMENSIONS = 4096
 """What a vector index of Neo4j's may have."""
+Embedded = Literal["passage", "element"]
+"""What has embeddings; each of the two is in an index of its own."""
 
 
 @cache
@@ -34,19 +37,21 @@ def over(statement: str, dimensions: int, slot: int) -> str:
         raise ValueError(f"no index has {dimensions} dimensions in slot {slot}")
     return (
         statement.replace("passage_vectors_256", index_name(dimensions, slot))
+        .replace("element_vectors_256", index_name(dimensions, slot, "element"))
         .replace("Passage256", label(dimensions))
+        .replace("Element256", label(dimensions, "element"))
         .replace("n.embedding", f"n.{embedding(slot)}")
     )
 
 
-def index_name(dimensions: int, slot: int) -> str:
+def index_name(dimensions: int, slot: int, what: Embedded = "passage") -> str:
     """The vector index of so many dimensions in that slot."""
-    return f"passage_vectors_{dimensions}" + ("_2" if slot == 2 else "")
+    return f"{what}_vectors_{dimensions}" + ("_2" if slot == 2 else "")
 
 
-def label(dimensions: int) -> str:
-    """The label of passages whose embeddings have so many dimensions."""
-    return f"Passage{dimensions}"
+def label(dimensions: int, what: Embedded = "passage") -> str:
+    """The label of passages, or of elements, whose embeddings have so many dimensions."""
+    return f"{what.capitalize()}{dimensions}"
 
 
 def embedding(slot: int) -> str:

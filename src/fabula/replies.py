@@ -223,6 +223,21 @@ def read_as(reply: str, schema: type[Schema]) -> Schema:
         raise BadReply(f'Expected {{"{field}": [...]}}, but {first_problem(error)}.') from error
 
 
+def read_lists(reply: str, names: Sequence[str]) -> dict[str, list[Any]]:
+    """The lists of these names in a reply's JSON; one that is not there is empty.
+
+    A list alone is the first. Raises BadReply where none of them is there.
+    """
+    text = _unfenced(reply)
+    value = _json(text) if "{" in text or "[" in text else None
+    given = {names[0]: value} if isinstance(value, list) else value
+    if not isinstance(given, dict) or not any(isinstance(given.get(name), list) for name in names):
+        form = ", ".join(f'"{name}": [...]' for name in names)
+        raise BadReply(f"Expected {{{form}}}.")
+    lists = ((name, given.get(name)) for name in names)
+    return {name: found if isinstance(found, list) else [] for name, found in lists}
+
+
 def _distinct(texts: Sequence[str]) -> tuple[str, ...]:
     """The fragments that say something, none like another."""
     kept: list[str] = []

@@ -40,8 +40,10 @@ class Node:
     """A node. Its label is out of its graph's closed list, and so are its edges' types.
 
     `sources` are ids of the chunks that it rests on: none is without. `embedding` is a unit vector
-    of the collection's space, which every passage has and nothing else. The store adds `id`,
-    `document`, `collection`, `kind` and, where there is none, `name` to the properties.
+    of the collection's space, which every passage has, and an element may have. It is of the
+    property `text`, or of `embedded_text` where there is one, and is made of that again when the
+    collection is given another model. The store adds `id`, `document`, `collection`, `kind` and,
+    where there is none, `name` to the properties.
     """
 
     id: str
@@ -102,12 +104,20 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """All that one owner holds."""
+    """All that one owner holds.
+
+    `elements` are labels of nodes that are elements though they have an embedding.
+    """
 
     owner: Owner
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...]
     record: Record
+    elements: frozenset[str] = field(default=frozenset(), compare=False)
+
+    def is_passage(self, node: Node) -> bool:
+        """Whether this node of the part is found by the core's own modes."""
+        return node.embedding is not None and node.label not in self.elements
 
 
 def fingerprint(made_from: Mapping[str, Any]) -> str:

@@ -220,7 +220,7 @@ def part_of(
         nodes.append(node)
         edges += [Edge(LACKS, node.id, id, {"weight": one}) for id, one in gap.rests_on.items()]
     record = Record(made_from, usage, built.facts, len(built.gaps))
-    return Part(owner, tuple(nodes), tuple(edges), record)
+    return Part(owner, tuple(nodes), tuple(edges), record, frozenset(graph.elements))
 
 
 def _gap_node(owner: Owner, gap: Gap, chunks: Mapping[str, Chunk]) -> Node:
@@ -273,9 +273,12 @@ def make_gap(
 
 def _refuse_unlisted(graph: Graph[Any], built: Built) -> None:
     for node in built.nodes:
-        listed = graph.elements if node.embedding is None else graph.passages
+        # An element may have an embedding, and a passage has one.
+        bare = node.embedding is None
+        listed = graph.elements if bare else (*graph.passages, *graph.elements)
         if node.label not in listed:
-            raise _broken(graph, f"a node labelled {node.label!r}", listed)
+            without = " without an embedding" if bare else ""
+            raise _broken(graph, f"a node labelled {node.label!r}{without}", listed)
     for edge in built.edges:
         if edge.type not in graph.edges:
             raise _broken(graph, f"an edge {edge.type!r}", graph.edges)

@@ -143,14 +143,15 @@ class Graph(Generic[Knobs]):
     """A method, by its `name`, which is also that of its table of settings.
 
     `version` counts up when the method makes something else of the same; `knobs` is a frozen
-    pydantic model of its settings. `passages` are the labels of its nodes that are found by vector
-    and by words, `elements` those of all others, `edges` the types of its relationships: a closed
-    list each. `prompts` and `cypher` are folders of its texts and statements; in the latter every
+    pydantic model of its settings. `passages` are the labels of its nodes that every mode finds, by
+    vector and by words; `elements` those of all others, which may have an embedding too, and then
+    are found by the graph's own modes alone; `edges` the types of its relationships: a closed list
+    each. `prompts` and `cypher` are folders of its texts and statements; in the latter every
     `check_*.cypher` is an invariant, and `find_parents.cypher` finds what stands above a passage.
     `settings` says on which settings the result depends; with
     `offline` true there is no chat model. `tell` puts into words what is worth saying of a part's
-    facts. `count` is how many passages so many chunks are to have, as far as that is known
-    beforehand: what is too large for the server is refused before it is paid for.
+    facts. `count` is how many embedded nodes so many chunks are to have, as far as that is
+    known beforehand: what is too large for the server is refused before it is paid for.
     """
 
     name: str

@@ -9,7 +9,8 @@ from string import Template
 
 FOLDER = Path(__file__).parent
 MARKER = re.compile(
-    r"<(?=/?(?:passages?|aspects?|conversation|question|options?|answer|reference|statements|reply)"
+    r"<(?=/?(?:passages?|aspects?|conversation|question|options?|answer|reference|statements|reply|"
+    r"facts|types)"
     r"\b)",
     re.IGNORECASE,
 )

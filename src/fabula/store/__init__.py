@@ -22,7 +22,16 @@ from fabula.graph import TEXT, Gap, Owner, Part, Record
 from fabula.model import Entry, Filters, Hit, Layer, Vector
 from fabula.queries import over, query
 from fabula.store import migration, schema
-from fabula.store.parts import broken_off, lock, lock_collection, refuse_broken, stage, switch
+from fabula.store.kept import Kept, Made
+from fabula.store.parts import (
+    broken_off,
+    lock,
+    lock_collection,
+    refuse_broken,
+    searchable,
+    stage,
+    switch,
+)
 from fabula.store.rows import bounds, entry, gap, made_space, unwired, wire
 from fabula.store.schema import Index
 from fabula.store.space import (
@@ -40,10 +49,14 @@ LOG = logging.getLogger("fabula")
 LEAST_DEPTH = 50
 """How many the vector index is asked for. With 434 readers' questions on 38 books and stories, 98 %
 of the true best 5 were among 10, and 86 % within one book; among 50, 99.9 % and 98 %."""
+ELEMENTS = "element_vectors_256"
+"""The index that statements over elements name."""
 MOST_CHARACTERS = 1000
 """Of a question's words that are looked up."""
 PAGE = 500
 """Documents that are read at once."""
+KEPT = 8
+"""Collections, or documents asked for alone, of which a graph is kept in memory."""
 SHORTEST_ID = 4
 """Characters of an id that are enough to name a document by."""
 
@@ -74,6 +87,7 @@ class Store:
         self._preparing = threading.Lock()
         self._spaces: dict[str, Space] = {}
         """As they were when they were last read: `found` reads them again where that is too old."""
+        self._kept = Kept(KEPT)
 
     @classmethod
     def connect(cls, uri: str, username: str, password: str, database: str) -> Self:
@@ -254,20 +268,36 @@ class Store:
         rows = self.found(query(name), vector, filters, model, **asked)
         return [Hit(**row) for row in rows]
 
+    def nearest_elements(
+        self, vector: Vector, limit: int, filters: Filters, model: str, kinds: Sequence[str] = ()
+    ) -> list[Hit]:
+        """The `limit` elements of highest cosine with `vector`, best first; one round trip.
+
+        Of these `kinds`, whatever the filters say of kinds; of all that have an embedding where
+        there are none. Raises SpaceError as `nearest` does.
+        """
+        asked = {"limit": limit, "depth": max(2 * limit, LEAST_DEPTH), "kinds": list(kinds)}
+        statement = query("core/find_nearest_elements")
+        return [Hit(**row) for row in self.found(statement, vector, filters, model, **asked)]
+
     def found(
         self, statement: str, vector: Vector, filters: Filters, model: str, **asked: Any
     ) -> list[dict[str, Any]]:
         """What a statement over a collection's embeddings finds, whichever slot they are in.
 
         It is given the filters, the `vector` and what embedded it, and finds nothing where the
-        collection's space is another. Raises SpaceError where that is of another model.
+        collection's space is another, or a statement is over elements and none is embedded. Raises
+        SpaceError where the space is of another model.
         """
         collection = filters.collection
         space = self._spaces.get(collection)
-        if space is None or space.model != model:
+        of_elements = ELEMENTS in statement
+        if space is None or space.model != model or (of_elements and not space.element_kinds):
             space = self.space(collection)
         while space:
             refuse_other_model(space, model)
+            if of_elements and not space.element_kinds:  # there is no index to ask
+                return []
             given = bounds(filters) | {"vector": wire(vector), "model": model, "slot": space.slot}
             given |= {"embedding": space.embedding, **asked}
             rows, trouble = [], None
@@ -302,6 +332,29 @@ class Store:
         rows = self.found(query(name), vector, filters, model, **asked)
         return _ranking(rows, "near"), _ranking(rows, "alike")
 
+    def read(self, statement: str, filters: Filters, **asked: Any) -> list[dict[str, Any]]:
+        """What a statement over no embeddings finds; it is given the filters."""
+        return self.run(statement, **bounds(filters), **asked)
+
+    def keep(
+        self,
+        name: str,
+        collection: str,
+        document: str,
+        graphs: Sequence[str],
+        make: Callable[[], Made],
+    ) -> Made | None:
+        """What `make` makes of graphs of a collection, or of one document: again once they change.
+
+        It is kept by that `name`. None where there is no part of one of the `graphs`.
+        """
+        asked = {"collection": collection, "document": document, "graphs": list(graphs)}
+        rows = self.rows("core/find_versions", **asked)
+        if len(rows) < len(graphs):
+            return None
+        version = tuple(tuple(row.values()) for row in rows)
+        return self._kept.get((name, collection, document), version, make)
+
     def related(
         self, statement: str, collection: str, passages: Sequence[str]
     ) -> dict[str, list[Hit]]:
@@ -311,15 +364,13 @@ class Store:
             found.setdefault(row.pop("of"), []).append(Hit(**row))
         return found
 
-    def vectors(self, collection: str, passages: Sequence[str]) -> dict[str, Vector]:
-        """The embeddings of some passages, by their ids: float32, shape (dimensions,), length 1."""
+    def vectors(self, collection: str, nodes: Sequence[str]) -> dict[str, Vector]:
+        """The embeddings of some nodes, by their ids: float32, shape (dimensions,), length 1."""
         space = self.space(collection)
         if space is None:
             return {}
         asked = {"embedding": space.embedding, "dimensions": space.dimensions}
-        rows = self.rows(
-            "core/find_vectors", collection=collection, passages=list(passages), **asked
-        )
+        rows = self.rows("core/find_vectors", collection=collection, nodes=list(nodes), **asked)
         return {row["id"]: unwired(row["vector"]) for row in rows}
 
     def sources(self, collection: str, nodes: Sequence[str]) -> dict[str, list[Source]]:
@@ -405,10 +456,10 @@ class Store:
         """Puts parts, all of one collection, in the place of what their owners had: all or nothing.
 
         Their nodes are staged in batches where no reader sees them, `written` being told how many
-        passages; then one transaction switches the old ones out and the new ones in. What is left
-        of the old ones is swept afterwards, and what a crash leaves, by the next run. The
-        collection was prepared for the `model` of their embeddings. Raises StoreError where the
-        turn that is `held` for the documents was lost.
+        that have embeddings; then one transaction switches the old ones out and the new ones in.
+        What is left of the old ones is swept afterwards, and what a crash leaves, by the next run.
+        The collection was prepared for the `model` of their embeddings. Raises StoreError where
+        the turn that is `held` for the documents was lost.
         """
         [collection] = {part.owner.collection for part in parts}
         space = self.space(collection)
@@ -416,20 +467,22 @@ class Store:
             raise StoreError(f"Collection {collection!r} is not there any more: run it again.")
         refuse_other_model(space, model)
         refuse_broken(parts, space)
-        passages = [node for part in parts for node in part.nodes if node.embedding is not None]
-        self.refuse_too_large([part.owner for part in parts], len(passages), space.dimensions)
+        embedded = sum(node.embedding is not None for part in parts for node in part.nodes)
+        self.refuse_too_large([part.owner for part in parts], embedded, space.dimensions)
         run = uuid.uuid4().hex
-        aspects = sorted({str(node.properties.get("aspect", "")) for node in passages})
-        kinds = sorted({node.label.lower() for node in passages})
+        found_by = searchable(parts)
+        if found_by["element_kinds"]:
+            with self._making:
+                schema.make_vectors(self, space.dimensions, space.slot, "element")
+                schema.wait(self, space.element_index)
         # Its turn tells others that what it stages is not to be swept.
         with turn(self, [run]) as own, self.session() as session:
             out = stage(session, run, parts, space, written)
             # Before, as whoever finds nothing of a new aspect is right, and in a transaction of its
             # own, so that no two writers wait for each other's switch.
-            searchable = {"collection": collection, "aspects": aspects, "kinds": kinds}
             session.execute_write(
                 lambda transaction: transaction.run(
-                    query("core/save_searchable"), searchable
+                    query("core/save_searchable"), found_by | {"collection": collection}
                 ).consume()
             )
 
@@ -484,8 +537,8 @@ class Store:
         except StoreError as error:
             LOG.warning("What was replaced is not deleted yet; the next run will. %s", error)
 
-    def refuse_too_large(self, owners: Sequence[Owner], passages: int, dimensions: int) -> None:
-        """Raises TooLarge where the server can't switch so many `passages` in for these owners.
+    def refuse_too_large(self, owners: Sequence[Owner], embedded: int, dimensions: int) -> None:
+        """Raises TooLarge where the server can't switch so many `embedded` nodes in for these.
 
         A switch holds all their embeddings in the server's heap, and those that it takes out; no
         pool guards that.
@@ -497,18 +550,16 @@ class Store:
         limit = int(row["bytes"]) // 4
         size = dimensions * np.dtype(np.float32).itemsize
         replaced = self._count_owned(owners)
-        if (passages + replaced) * size > limit:
-            raise too_large(passages, replaced, size, int(row["bytes"]))
+        if (embedded + replaced) * size > limit:
+            raise too_large(embedded, replaced, size, int(row["bytes"]))
 
     def _count_owned(self, owners: Sequence[Owner]) -> int:
-        """How many passages these have."""
+        """How many nodes with embeddings these have."""
         graphs: dict[tuple[str, str], list[str]] = {}
         for owner in owners:
             graphs.setdefault((owner.collection, owner.document), []).append(owner.graph)
         return sum(
-            self.rows("core/count_owned", collection=name, document=document, graphs=of)[0][
-                "passages"
-            ]
+            self.rows("core/count_owned", collection=name, document=document, graphs=of)[0]["nodes"]
             for (name, document), of in graphs.items()
         )
 

@@ -56,7 +56,7 @@ def stage(
         given = {"run": run, **parameters}
         session.execute_write(lambda transaction: transaction.run(query(name), given).consume())
 
-    rows = [_row(part.owner, node, space) for part in parts for node in part.nodes]
+    rows = [_row(part, node, space) for part in parts for node in part.nodes]
     bare = [row for row in rows if "embedding" not in row]
     bare += [_part_row(part) for part in parts]
     for batch in _batches(bare):
@@ -193,7 +193,8 @@ def _changed() -> Changed:
     return Changed("The document was changed while this was built: run the command again.")
 
 
-def _row(owner: Owner, node: Node, space: Space) -> dict[str, Any]:
+def _row(part: Part, node: Node, space: Space) -> dict[str, Any]:
+    owner = part.owner
     if not WORD.fullmatch(node.label):
         raise StoreError(f"{node.label!r} is no label.")
     shared = {"collection": owner.collection, "kind": node.label.lower(), "graph": owner.graph}
@@ -208,11 +209,12 @@ def _row(owner: Owner, node: Node, space: Space) -> dict[str, Any]:
         del properties["sources"], properties["kind"], properties["graph"]
         return {"id": node.id, "labels": [node.label], "properties": properties}
     properties["document"] = owner.document
+    what: queries.Embedded = "passage" if part.is_passage(node) else "element"
+    row = {"id": node.id, "labels": [what.capitalize(), node.label], "properties": properties}
     if node.embedding is None:
-        return {"id": node.id, "labels": ["Element", node.label], "properties": properties}
-    labels = ["Passage", node.label, queries.label(space.dimensions)]
-    row = {"id": node.id, "labels": labels, "properties": properties}
-    return row | {"embedding": wire(node.embedding)}
+        return row
+    labels = [*row["labels"], queries.label(space.dimensions, what)]
+    return row | {"labels": labels, "embedding": wire(node.embedding)}
 
 
 def caption(text: str) -> str:
@@ -271,6 +273,18 @@ def refuse_broken(parts: Sequence[Part], space: Space) -> None:
                 raise StoreError(f"{node.label} {node.id} rests on no chunk.")
 
 
+def searchable(parts: Sequence[Part]) -> dict[str, list[str]]:
+    """The aspects of what has an embedding, and the kinds of passages, and of such elements."""
+    found: dict[str, set[str]] = {"aspects": set(), "kinds": set(), "element_kinds": set()}
+    for part in parts:
+        for node in part.nodes:
+            if node.embedding is not None:
+                found["aspects"].add(str(node.properties.get("aspect", "")))
+                kinds = "kinds" if part.is_passage(node) else "element_kinds"
+                found[kinds].add(node.label.lower())
+    return {name: sorted(values) for name, values in found.items()}
+
+
 def _refuse_name(what: str, name: str, most: int) -> None:
     if wrong := problem(name, most):
         raise StoreError(f"The {what} {quoted(name)} {wrong}.")
@@ -288,6 +302,7 @@ def read_part(store: Store, owner: Owner, *, embeddings: bool = False) -> Part:
     space = store.space(owner.collection) if embeddings else None
     nodes: list[Node] = []
     edges: list[Edge] = []
+    elements: set[str] = set()
     after, more = "", True
     while more:
         rows = store.rows(
@@ -300,6 +315,8 @@ def read_part(store: Store, owner: Owner, *, embeddings: bool = False) -> Part:
         )
         for row in rows:
             nodes.append(_node(row))
+            if "Element" in row["labels"]:
+                elements.add(nodes[-1].label)
             edges += [
                 Edge(one["type"], row["id"], one["end"], one["properties"]) for one in row["edges"]
             ]
@@ -308,7 +325,7 @@ def read_part(store: Store, owner: Owner, *, embeddings: bool = False) -> Part:
     moved = space and (now := store.space(owner.collection)) and now.slot != space.slot
     if moved or store.record(owner) != before:
         raise Changed(CHANGED)
-    return Part(owner, tuple(nodes), tuple(edges), before)
+    return Part(owner, tuple(nodes), tuple(edges), before, frozenset(elements))
 
 
 def _node(row: Mapping[str, Any]) -> Node:

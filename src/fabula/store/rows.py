@@ -70,7 +70,8 @@ def made_space(rows: Sequence[Mapping[str, Any]]) -> Space | None:
     if not rows:
         return None
     row = rows[0]
-    return Space(**{**row, "aspects": tuple(row["aspects"]), "kinds": tuple(row["kinds"])})
+    lists = {name: tuple(row[name]) for name in ("aspects", "kinds", "element_kinds")}
+    return Space(**{**row, **lists})
 
 
 def wire(vector: Vector) -> WireVector:

@@ -17,7 +17,8 @@ class Space:
     Embeddings lie in one of two slots, 1 or 2: while those of the next space are written into the
     other, questions go on in this one. `phase` is empty but then: 'writing' the next embeddings,
     or 'clearing' what is not in use after the slots have changed, or after giving up. `aspects`
-    and `kinds` are those of the collection's passages.
+    are those of the collection's passages and embedded elements, `kinds` those of its passages, and
+    `element_kinds` those of its embedded elements.
     """
 
     collection: str
@@ -26,6 +27,7 @@ class Space:
     slot: int
     aspects: tuple[str, ...]
     kinds: tuple[str, ...]
+    element_kinds: tuple[str, ...]
     documents: int
     next_model: str = ""
     next_dimensions: int = 0
@@ -39,8 +41,13 @@ class Space:
 
     @property
     def index(self) -> str:
-        """The vector index that its embeddings are in."""
+        """The vector index that its passages' embeddings are in."""
         return queries.index_name(self.dimensions, self.slot)
+
+    @property
+    def element_index(self) -> str:
+        """The vector index that its elements' embeddings are in; it may have none, and no index."""
+        return queries.index_name(self.dimensions, self.slot, "element")
 
     @property
     def embedding(self) -> str:
@@ -101,12 +108,17 @@ def other_space(space: Space, wanted: str, model: str = "") -> SpaceError:
     )
 
 
-def refuse_unknown(aspects: Sequence[str], kinds: Sequence[str], space: Space | None) -> None:
-    """Raises NotFound for an aspect or a kind that no passage has; '' is the aspect of chunks."""
+def refuse_unknown(
+    aspects: Sequence[str], kinds: Sequence[str], space: Space | None, *, elements: bool
+) -> None:
+    """Raises NotFound for an aspect or a kind that no passage has; '' is the aspect of chunks.
+
+    With `elements` it may be a kind of embedded elements, too.
+    """
     known = [name for name in space.aspects if name] if space else []
     if unknown := [name for name in aspects if name and name not in known]:
         raise NotFound(f"No document has an aspect {unknown[0]!r}; there are: {', '.join(known)}.")
-    there = sorted(space.kinds) if space else []
+    there = sorted(space.kinds + (space.element_kinds if elements else ())) if space else []
     if unknown := [kind for kind in kinds if kind not in there]:
         raise NotFound(f"There is no kind {unknown[0]!r}; there are: {', '.join(there)}.")
 

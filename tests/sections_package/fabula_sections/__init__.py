@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby, islice, pairwise
 from pathlib import Path
 from typing import Any
@@ -48,17 +48,20 @@ def build(text: Text, knobs: Knobs, models: Models, known: Known, work: Work) ->
     """A passage for each section, an element for each heading, and the chunks below."""
     found = [_stretch(list(chunks), knobs.words) for chunks in _sections(text.chunks)]
     ids = [_id(text.document.id, str(place), one.text) for place, one in enumerate(found)]
-    kept = {node.id: node.embedding for node in known.nodes if node.embedding is not None}
-    missing = {id: one.text for id, one in zip(ids, found, strict=True) if id not in kept}
-    vectors = kept | dict(_embed(missing, models, work))
+    texts: dict[str, str] = {}
     nodes: list[Node] = []
     edges = [Edge("NEXT_SECTION", one, other) for one, other in pairwise(ids)]
     for id, one in zip(ids, found, strict=True):
-        section, heading = _nodes(id, one, vectors[id])
+        section, heading = _nodes(id, one)
         nodes += [section, heading]
+        texts |= {section.id: one.text, heading.id: one.text}
         edges.append(Edge("HEADED", section.id, heading.id))
         edges += [Edge("COVERS", section.id, chunk.id) for chunk in one.chunks]
-    return Built(tuple(nodes), tuple(edges), {"sections": len(found), "words": knobs.words})
+    kept = {node.id: node.embedding for node in known.nodes if node.embedding is not None}
+    missing = {id: text for id, text in texts.items() if id not in kept}
+    vectors = kept | dict(_embed(missing, models, work))
+    embedded = tuple(replace(node, embedding=vectors[node.id]) for node in nodes)
+    return Built(embedded, tuple(edges), {"sections": len(found), "words": knobs.words})
 
 
 def _sections(chunks: Sequence[Chunk]) -> Iterator[Iterable[Chunk]]:
@@ -80,20 +83,21 @@ def _embed(texts: Mapping[str, str], models: Models, work: Work) -> Iterator[tup
         yield from zip((id for id, _ in batch), vectors, strict=True)
 
 
-def _nodes(id: str, one: Stretch, embedding: Vector) -> tuple[Node, Node]:
+def _nodes(id: str, one: Stretch) -> tuple[Node, Node]:
+    """A section and its heading, which is found by what it is the heading of."""
+    first, last = one.chunks[0], one.chunks[-1]
+    shared = {"name": one.heading, "aspect": "", "section": one.heading, "start": first.start}
+    section = {"level": 1, "end": last.end, **_said(one.text)}
+    heading = {"level": 0, "end": first.end, **_said(one.heading), "embedded_text": one.text}
     sources = tuple(chunk.id for chunk in one.chunks)
-    place = {
-        "aspect": "",
-        "level": 1,
-        "section": one.heading,
-        "start": one.chunks[0].start,
-        "end": one.chunks[-1].end,
-        "text": one.text,
-        "tokens": tokens.count(one.text),
-    }
-    section = Node(id, "Section", {"name": one.heading, **place}, sources, embedding)
-    heading = Node(_id(id, "heading"), "Heading", {"text": one.heading}, sources[:1])
-    return section, heading
+    return (
+        Node(id, "Section", shared | section, sources),
+        Node(_id(id, "heading"), "Heading", shared | heading, sources[:1]),
+    )
+
+
+def _said(text: str) -> dict[str, Any]:
+    return {"text": text, "tokens": tokens.count(text)}
 
 
 def _id(*parts: str) -> str:
@@ -126,6 +130,11 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
     return hits
 
 
+def retrieve_headings(question: str, filters: Filters, tools: Tools) -> list[Hit]:
+    """The headings whose sections begin nearest; no other mode finds them."""
+    return tools.elements(tools.embed(question), filters, tools.k, ["heading"])
+
+
 def answer(question: str, context: Sequence[Passage], tools: Tools) -> Iterator[Reply]:
     """Where to read, and no more: a table of contents."""
     del question, tools
@@ -136,13 +145,16 @@ def answer(question: str, context: Sequence[Passage], tools: Tools) -> Iterator[
 GRAPH = Graph(
     name="sections",
     about="the sections of a text, each under its heading",
-    version=1,
+    version=2,
     knobs=Knobs,
     build=build,
     passages=("Section",),
     elements=("Heading",),
     edges=("NEXT_SECTION", "HEADED", "COVERS"),
-    modes={"contents": Mode(retrieve, "sections alone", Width, "sections", answer)},
+    modes={
+        "contents": Mode(retrieve, "sections alone", Width, "sections", answer),
+        "headings": Mode(retrieve_headings, "headings alone", graph="sections"),
+    },
     cypher=CYPHER,
     tell=tell,
 )

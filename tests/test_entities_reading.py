@@ -1,0 +1,128 @@
+"""Reading a question for the entity graph: its names, its rare words, what it asks for."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from casts import network
+from fabula.errors import BadReply
+from fabula.graphs.entities.network import Network
+from fabula.graphs.entities.reading import (
+    LONGEST,
+    MOST,
+    examples,
+    find_names,
+    rarity,
+    read_by_words,
+    read_sought,
+    rows_of,
+)
+
+CAROL = network(
+    {
+        "b": ("Bob Cratchit|Bob", "c2 c3"),
+        "c": ("Cratchits", "c3"),
+        "k": ("knocker", "c4"),
+        "s": ("Scrooge|Ebenezer Scrooge|Mr. Scrooge", "c1 c2 c3 c4"),
+        "t": ("Tiny Tim", "c3"),
+        "w": ("Will", "c5"),
+        "x": ("Christmas Eve", "c1"),
+    },
+    {"r": ("s", "b", "c2"), "q": ("s", "k", "c4")},
+    types={"c": "group", "k": "object", "x": "time"},
+    keywords={"r": "work wages", "q": "door face"},
+)
+
+
+def names(question: str, known: Network = CAROL) -> tuple[str, ...]:
+    return find_names(question, known)
+
+
+def test_names_are_found_by_their_longest_form_without_possessive() -> None:
+    assert names("How did Bob Cratchit’s son Tiny Tim change Ebenezer Scrooge's heart?") == (
+        "bob cratchit",
+        "tiny tim",
+        "ebenezer scrooge",
+    )
+
+
+def test_a_small_word_is_no_name_even_where_a_person_is_called_so() -> None:
+    assert names("Will Scrooge live?") == ("scrooge",)
+    assert names("Why will Scrooge live?") == ("scrooge",)
+
+
+def test_a_name_in_small_letters_is_found_beside_names_with_capitals() -> None:
+    assert names("What did Scrooge see in the knocker?") == ("scrooge", "knocker")
+
+
+def test_a_question_in_small_letters_has_names_too() -> None:
+    assert names("who is tiny tim to scrooge") == ("tiny tim", "scrooge")
+
+
+def test_inflected_names_are_found_by_their_stems() -> None:
+    polish = network({"t": ("Tadeusz|Tadeusza", "c1"), "z": ("Zosia", "c1")}, {}, language="pl")
+    assert rows_of(names("Komu Tadeusz dał pierścień Tadeusza?", polish), polish) == [0]
+    russian = network({"r": ("Родион", "c1"), "s": ("Соня", "c2")}, {}, language="ru")
+    found = find_names("Что Соню просили сказать Родиону?", russian)
+    assert rows_of(found, russian) == [1, 0]
+
+
+def test_rare_stems_are_low_and_the_rest_high() -> None:
+    read = read_by_words("What wages did Scrooge pay for work at the forge?", CAROL)
+    assert read.named == ("scrooge",)
+    assert read.low[0] == "scrooge"
+    assert set(read.low) | set(read.high) == {"scrooge", "wages", "pay", "work", "forge"}
+    assert rarity("forge", CAROL) >= rarity("wages", CAROL) > rarity("scrooge bob", CAROL) / 2
+
+
+@pytest.mark.parametrize(
+    ("question", "types"),
+    [
+        ("Who came on Christmas Eve?", ("person", "group")),
+        ("When did the ghost come?", ("time",)),
+        ("What did he see?", ("object",)),
+        ("Where is Bob?", ()),
+        ("Why?", ()),
+    ],
+)
+def test_the_word_that_asks_tells_what_the_answer_is(question: str, types: tuple[str, ...]) -> None:
+    # No one is of the type place, event or idea.
+    assert read_by_words(question, CAROL).answer_types == types
+
+
+def test_types_are_shown_with_the_names_that_most_chunks_mention() -> None:
+    assert examples(CAROL) == {
+        "person": ("Scrooge", "Bob Cratchit"),
+        "group": ("Cratchits",),
+        "object": ("knocker",),
+        "time": ("Christmas Eve",),
+    }
+
+
+# Replies of a model
+
+
+def reply(**lists: object) -> str:
+    return json.dumps(lists)
+
+
+def test_a_reply_is_cut_to_what_is_asked_for() -> None:
+    read = read_sought(
+        reply(
+            named=["Scrooge", " Scrooge ", "x" * (LONGEST + 1), 7, ""],
+            low=[f"word {n}" for n in range(1000)],
+            answer_types=["Person", "villain", "person"],
+        ),
+        ["person", "place"],
+    )
+    assert read.named == ("Scrooge",)
+    assert len(read.low) == MOST
+    assert read.answer_types == ("person",)
+
+
+@pytest.mark.parametrize("said", ["I don't know.", "{}", reply(answer_types=["person"]), "[1]"])
+def test_a_reply_that_says_nothing_is_refused(said: str) -> None:
+    with pytest.raises(BadReply):
+        read_sought(said, ["person"])
