@@ -79,4 +79,5 @@ def _fact(part: int, subject: str, object: str) -> dict[str, Any]:
 
 def _said(text: str, name: str) -> str:
     """The first sentence with the name."""
-    return next(found for found in _SENTENCE.findall(text) if name in found).strip()
+    found: list[str] = _SENTENCE.findall(text)
+    return next(one for one in found if name in one).strip()
