@@ -1,7 +1,7 @@
 """The network of entities: read and made, walked, and asked by each mode.
 
-10,000 nodes, 3 entities to 7 chunks, and 50,000 edges, 4 mentions to a relation, in ten documents of
-one collection; all are drawn, a few entities being in most chunks, as in novels. A network of
+10,000 nodes, 3 entities to 7 chunks, and 50,000 edges, 4 mentions to a relation, in ten documents
+of one collection; all are drawn, a few entities being in most chunks, as in novels. A network of
 1,000,000 edges is made of the same columns as a server returns them, and walked, without a server.
 """
 
