@@ -1,6 +1,13 @@
 """Ids are short, stable, and no two things share one."""
 
-from fabula.ids import chunk_id, detail_id, document_id, summary_id
+from fabula.ids import (
+    chunk_id,
+    detail_id,
+    document_id,
+    entity_id,
+    relation_id,
+    summary_id,
+)
 
 
 def test_ids_are_short_hex_and_the_same_every_time() -> None:
@@ -9,8 +16,10 @@ def test_ids_are_short_hex_and_the_same_every_time() -> None:
         chunk_id("d", "text", 0),
         summary_id("d", "plot", 1, ["a", "b"]),
         detail_id("c", 0),
+        entity_id("d", "holmes"),
+        relation_id("d", "a", "b"),
     ]
-    assert [len(one) for one in ids] == [16, 20, 20, 20]
+    assert [len(one) for one in ids] == [16, 20, 20, 20, 20, 20]
     assert all(int(one, 16) >= 0 for one in ids)
     # Written down, so that a change that would orphan every stored graph is seen.
     assert ids[0] == "0bc9e33b01c9cea2"
@@ -27,6 +36,11 @@ def test_equal_texts_of_a_document_have_ids_of_their_own() -> None:
 def test_the_order_of_a_summarys_members_does_not_matter() -> None:
     assert summary_id("d", "plot", 1, ["b", "a"]) == summary_id("d", "plot", 1, ["a", "b"])
     assert summary_id("d", "plot", 1, ["a"]) != summary_id("d", "plot", 2, ["a"])
+
+
+def test_a_relation_has_no_direction() -> None:
+    assert relation_id("d", "b", "a") == relation_id("d", "a", "b")
+    assert relation_id("d", "a", "b") != relation_id("d", "a", "c")
 
 
 def test_parts_do_not_run_into_each_other() -> None:

@@ -26,6 +26,21 @@ def detail_id(chunk: str, ordinal: int) -> str:
     return _digest(10, "detail", chunk, str(ordinal))
 
 
+def entity_id(document: str, key: str) -> str:
+    """20 hex digits; `key` is its name as names are compared, one of its kind in the document."""
+    return _digest(10, "entity", document, key)
+
+
+def relation_id(document: str, first: str, second: str) -> str:
+    """20 hex digits; the order of the two, which are ids of entities, doesn't matter."""
+    return _digest(10, "relation", document, *sorted((first, second)))
+
+
+def triple_id(document: str, subject: str, predicate: str, object: str) -> str:
+    """20 hex digits; the three as phrases are compared."""
+    return _digest(10, "triple", document, subject, predicate, object)
+
+
 def gap_id(document: str, graph: str, step: str, what: str, rests_on: Sequence[str]) -> str:
     """20 hex digits; `what` tells those apart that rest on the same, in whatever order."""
     return _digest(10, "gap", document, graph, step, what, *sorted(rests_on))

@@ -25,6 +25,7 @@ COMMANDS = {
     "read": "Read a book around a place: a citation, a section, a passage.",
     "cite": "Print documents as BibTeX or CSL-JSON.",
     "list": "List the documents and their graphs.",
+    "entities": "List who and what a book is about, or tell all of one of them.",
     "show": "Show a document's graphs and what they cost.",
     "remove": "Remove documents.",
     "reembed": "Give a collection embeddings of another model.",

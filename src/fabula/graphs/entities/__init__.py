@@ -1,0 +1,51 @@
+"""The entity graph: people, places and things with all their names, and what ties them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from fabula.graph.method import Graph
+from fabula.graphs.entities import border, prompts
+from fabula.graphs.entities.build import build
+from fabula.graphs.entities.facts import tell
+from fabula.graphs.entities.knobs import CHAT_ONLY, Knobs
+from fabula.graphs.entities.modes import MODES
+from fabula.graphs.entities.types import read_types
+from fabula.queries import FOLDER
+
+A_CHUNK = 2
+"""Entities and relations that a chunk brings at least, as far as that is known before."""
+
+
+def _settings(knobs: Knobs, offline: bool) -> Mapping[str, Any]:
+    """The knobs, the types written out: another text under the same name is another set."""
+    if offline:
+        return knobs.model_dump(mode="json", exclude=set(CHAT_ONLY))
+    types = {one.name: one.description for one in read_types(knobs.types)}
+    return knobs.model_dump(mode="json") | {"types": types}
+
+
+def _count(chunks: int, knobs: Knobs) -> int:
+    del knobs
+    return A_CHUNK * chunks
+
+
+GRAPH = Graph(
+    name="entities",
+    about="people, places and things with all their names, and what ties them",
+    version=1,
+    knobs=Knobs,
+    build=build,
+    elements=(border.ENTITY, border.RELATION, border.TRIPLE),
+    edges=(
+        *(border.FROM_CHUNK, border.SOURCE, border.TARGET),
+        *(border.SUBJECT, border.OBJECT, border.RELATES_TO),
+    ),
+    modes=MODES,
+    prompts=prompts.FOLDER,
+    cypher=FOLDER / "entities",
+    settings=_settings,
+    tell=tell,
+    count=_count,
+)

@@ -1,0 +1,27 @@
+// Where one of a book's people or places stands in the text: mentions and chunks by section.
+// No rows: no such document, nobody of that name in it, or no graph of entities; `fabula build
+// entities` makes one, and `cast` lists the names.
+// :param collection => 'default';
+//   the collection to stay in
+// :param document => '';
+//   a document's id, or a part of its title; '' for the first by title
+// :param name => 'Scrooge';
+//   one of its names, either case
+// :param limit => 100;
+//   rows at most
+CYPHER 25
+MATCH (document:Document {collection: $collection})
+WHERE document.id = $document OR toLower(document.title) CONTAINS toLower($document)
+ORDER BY document.title, document.id
+LIMIT 1
+MATCH (one:Element&Entity {collection: $collection, document: document.id})
+WHERE any(name IN one.names WHERE toLower(name) = toLower($name))
+MATCH (one)-[said:FROM_CHUNK]->(chunk:Chunk)
+WITH document, one, chunk.section AS section, min(chunk.index) AS place,
+  count(chunk) AS chunks, sum(said.count) AS mentions, min(chunk.start) AS first,
+  max(chunk.end) AS last
+RETURN document.title AS title, one.name AS name,
+  CASE section WHEN '' THEN '(no heading)' ELSE section END AS section, mentions, chunks,
+  first, last
+ORDER BY name, place
+LIMIT $limit

@@ -1,0 +1,18 @@
+// People and places that several books of a collection have by the same name.
+// No rows: no two documents of the collection with a graph of entities share a name; `fabula build
+// entities` makes the graph.
+// :param collection => 'default';
+//   the collection to stay in
+// :param limit => 30;
+//   rows at most
+CYPHER 25
+MATCH (one:Element&Entity {collection: $collection})
+MATCH (document:Document {id: one.document})
+WITH one.key AS key, one, document
+ORDER BY one.mentions DESC, document.title
+WITH key, collect(one) AS those, collect(DISTINCT document.title) AS titles
+WHERE size(titles) > 1
+RETURN those[0].name AS name, COLLECT { UNWIND those AS one RETURN DISTINCT one.type } AS types,
+  reduce(all = 0, one IN those | all + one.mentions) AS mentions, titles
+ORDER BY size(titles) DESC, mentions DESC, name
+LIMIT $limit

@@ -1,0 +1,190 @@
+"""`fabula entities`: who and what a book is about, and all that is known of one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich.table import Table
+
+from fabula.cli.help import Command
+from fabula.cli.options import GRAPH, settings_flags
+from fabula.cli.screen import counted, print_json, print_table
+from fabula.cli.starting import meant
+from fabula.errors import NotFound
+from fabula.networks import write_network
+from fabula.settings import Settings
+
+if TYPE_CHECKING:
+    from fabula.collection import Collection
+
+Row = Mapping[str, Any]
+
+MOST_NAMES = 4
+"""Other names of an entity, and keywords of a relation, that a table shows."""
+MANY = 1_000_000
+
+
+@click.command(
+    "entities",
+    cls=Command,
+    examples=(
+        'entities "A Christmas Carol"',
+        "entities Scrooge",
+        "entities --type place --limit 10",
+        'entities "A Christmas Carol" --type person --out carol.gexf',
+    ),
+)
+@click.argument("name", default="")
+@click.option("--document", default="", help="look in one document: its id, title or file")
+@click.option("--type", "kind", default="", help="list those of one type, as person or place")
+@click.option(
+    "--limit", type=click.IntRange(1), default=20, show_default=True, help="rows of each table"
+)
+@click.option("--json", "as_json", is_flag=True, help="print JSON, all rows")
+@click.option(
+    "--out",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="write who is tied to whom to a file, .gexf or .graphml",
+)
+@settings_flags(*GRAPH)
+def command(
+    name: str,
+    document: str,
+    kind: str,
+    limit: int,
+    as_json: bool,
+    out: Path | None,
+    settings: Settings,
+) -> None:
+    """List who and what a document is about, or tell all that is known of one, by any NAME of it.
+
+    NAME may be a document's, as its title; without one all documents of the collection are listed.
+    `fabula build entities` makes the graph that this reads.
+    """
+    most = MANY if as_json or out else limit
+    with meant(settings) as fabula:
+        within = fabula.document(document).id if document else ""
+        found = _called(fabula, within, name, most) if name and not out else []
+        if found:
+            _tell(found, as_json)
+            return
+        if name:
+            within = _document(fabula, name)
+        asked = {"collection": fabula.name, "document": within, "type": kind}
+        cast = fabula.store.rows("entities/find_cast", **asked, limit=most)
+        ties = fabula.store.rows("entities/find_ties", **asked) if out else []
+    if not cast:
+        of = f" of type {kind!r}" if kind else ""
+        raise NotFound(
+            f"There are no entities{of} in collection {fabula.name!r}: `fabula build entities` "
+            "makes the graph of them for the documents that are there."
+        )
+    if out:
+        written = write_network(cast, ties, out)
+        click.echo(f"{out}: {written.nodes:,} nodes, {written.relationships:,} ties")
+        return
+    if as_json:
+        print_json(cast)
+        return
+    print_table(_listed(cast, titled=len({row["document"] for row in cast}) > 1))
+
+
+def _document(fabula: Collection, name: str) -> str:
+    """The id of a document of that name. Raises NotFound, in words for who may have meant either."""
+    try:
+        return fabula.document(name).id
+    except NotFound as error:
+        raise NotFound(
+            f"Nobody and nothing in collection {fabula.name!r} is called {name!r}, as far as its "
+            f"graph of entities goes (`fabula entities` lists them). {error}"
+        ) from error
+
+
+def _called(fabula: Collection, document: str, name: str, limit: int) -> list[dict[str, Any]]:
+    return fabula.store.rows(
+        "entities/find_called",
+        collection=fabula.name,
+        document=document,
+        called=name.strip().lower(),
+        limit=limit,
+    )
+
+
+def _listed(cast: Sequence[Row], *, titled: bool) -> Table:
+    table = Table(show_edge=False)
+    for heading in ["name", "type", *(["document"] if titled else [])]:
+        table.add_column(heading)
+    for heading in ("mentions", "chunks", "relations"):
+        table.add_column(heading, justify="right")
+    table.add_column("also")
+    for row in cast:
+        cells = [row["name"], row["type"], *([row["title"]] if titled else [])]
+        cells += [f"{row[what]:,}" for what in ("mentions", "chunks", "relations")]
+        also = [name for name in row["names"] if name != row["name"]]
+        more = f" and {len(also) - MOST_NAMES} more" if len(also) > MOST_NAMES else ""
+        table.add_row(*cells, ", ".join(also[:MOST_NAMES]) + more)
+    return table
+
+
+def _tell(found: Sequence[Row], as_json: bool) -> None:
+    if as_json:
+        print_json(found)
+        return
+    for number, one in enumerate(found):
+        if number:
+            click.echo("")
+        for line in _head(one):
+            click.echo(line)
+        if one["relations"]:
+            click.echo("")
+            print_table(_relations(one))
+        click.echo("")
+        print_table(_places(one))
+
+
+def _head(one: Row) -> Iterator[str]:
+    """Who it is, by which names, and why those were taken for one."""
+    yield f"{one['name']} · {one['type']} · {one['title']}"
+    yield from (f"  {line}" for line in one["text"].splitlines() if line.strip())
+    yield (
+        f"  {counted(one['mentions'], 'mention')} in {counted(one['chunks'], 'chunk')}, "
+        f"{counted(one['degree'], 'relation')}; found by {_maker(one['by'])}; id {one['id']}"
+    )
+    forms = zip(one["names"], one["counts"], one["merged_by"], strict=True)
+    told = [
+        f"{name} {count:,}" + (f" ({why})" if name != one["name"] and why else "")
+        for name, count, why in forms
+    ]
+    yield f"  names: {', '.join(told)}"
+
+
+def _maker(by: str) -> str:
+    return "rules, offline" if by == "rules" else "a model"
+
+
+def _relations(one: Row) -> Table:
+    table = Table(title="with whom", title_justify="left", show_edge=False)
+    for heading in ("name", "type"):
+        table.add_column(heading)
+    table.add_column("chunks", justify="right")
+    for heading in ("keywords", "what is said"):
+        table.add_column(heading)
+    for row in one["relations"]:
+        said = row["text"].partition("\n")[0]
+        keywords = ", ".join(row["keywords"][:MOST_NAMES])
+        table.add_row(row["name"], row["type"], f"{row['chunks']:,}", keywords, said)
+    return table
+
+
+def _places(one: Row) -> Table:
+    table = Table(title="where", title_justify="left", show_edge=False)
+    table.add_column("section")
+    for heading in ("mentions", "chunks", "from character", "to"):
+        table.add_column(heading, justify="right")
+    for row in one["places"]:
+        numbers = [f"{row[what]:,}" for what in ("mentions", "chunks", "start", "end")]
+        table.add_row(row["section"] or "(no heading)", *numbers)
+    return table

@@ -1,0 +1,289 @@
+"""The method: what chunks say of people, places and things becomes a cast, tied and described."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TypeVar
+
+from fabula.errors import BadReply
+from fabula.graph import Gap, Node
+from fabula.graph.method import Built, Known, Models, Text, Work
+from fabula.graphs.entities.border import (
+    DESCRIPTIONS,
+    EXTRACTION,
+    TRIPLES,
+    Description,
+    Earlier,
+    edges_of,
+    embedded,
+    nodes_of,
+    read,
+)
+from fabula.graphs.entities.decisions import read_decisions
+from fabula.graphs.entities.described import Describer, Statements, first_ones, most_salient
+from fabula.graphs.entities.extract import Extractor, Records, attribute
+from fabula.graphs.entities.facts import Tally, facts
+from fabula.graphs.entities.knobs import Knobs
+from fabula.graphs.entities.merge import merge
+from fabula.graphs.entities.stand_ins import StandIns
+from fabula.graphs.entities.triples import Fact, Stater, join_facts
+from fabula.graphs.entities.types import read_types
+from fabula.graphs.entities.values import Cast, Extraction, Mention, Tie
+from fabula.graphs.entities.windows import Window, windows
+from fabula.model import Usage, Vector
+from fabula.providers.stems import stemmer_of
+from fabula.ranking import inverse_document_frequencies
+
+# What later calls depend on goes first.
+EMBED, EXTRACT, STATE, DESCRIBE = range(4)
+
+MODEL, RULES = "model", "rules"
+"""Who extracted a graph."""
+_WORD = re.compile(r"[^\W\d_]+")
+
+In = TypeVar("In")
+Out = TypeVar("Out")
+
+
+def build(text: Text, knobs: Knobs, models: Models, known: Known, work: Work) -> Built:
+    """The entity graph of a document, whose chunks it rests on; it knows no database.
+
+    A model reads windows of chunks; offline, rules read them. What they say of one chunk is merged
+    with what they say of others, described and embedded. Deterministic where the models are: the
+    same replies give the same graph, in whatever order they come. What is `known` of unchanged
+    chunks is used again, and what no model gives is a gap. Raises ModelError, and SettingsError
+    for types, or decisions on names, that are none.
+    """
+    decisions = read_decisions(knobs.keep_apart, knobs.join)
+    stand_ins = StandIns.expected(known.means, knobs.description_tokens)
+    steps = _Steps(text, knobs, models, read(known, text.chunks), work, stand_ins)
+    stating = work.job.start(steps.state)
+    extraction = steps.extract()
+    cast = merge(
+        text.document.id,
+        extraction,
+        language=text.document.language,
+        decisions=decisions,
+        ordinary=_ordinary(text),
+    )
+    descriptions = steps.describe(cast)
+    triples = join_facts(text.document.id, stating.result())
+    by = RULES if models.offline else MODEL
+    nodes = steps.embed(nodes_of(cast, triples, descriptions, text.chunks, by))
+    told = facts(cast, triples, extraction.dropped, steps.tally, known.facts)
+    return Built(tuple(nodes), tuple(edges_of(cast, triples)), told, steps.all_gaps())
+
+
+@dataclass
+class _Steps:
+    """The steps of one document's build, and what they share."""
+
+    text: Text
+    knobs: Knobs
+    models: Models
+    earlier: Earlier
+    work: Work
+    stand_ins: StandIns
+    tally: Tally = field(default_factory=Tally)
+    gaps: list[Gap] = field(default_factory=list)
+    """What no model gave, until now."""
+
+    @cached_property
+    def windows(self) -> tuple[Window, ...]:
+        """What one call reads."""
+        return windows(self.text.chunks, self.knobs.window_tokens, self.text.document.language)
+
+    def extract(self) -> Extraction:
+        """What is said of all chunks, as it is known, or by a model, or offline by rules."""
+        if self.models.offline:
+            from fabula.graphs.entities.rules import extract_by_rules
+
+            return extract_by_rules(self.text.chunks, self.text.document.language)
+        types = read_types(self.knobs.types)
+        extractor = Extractor(
+            self.models.chat("model", EXTRACTION),
+            types,
+            self.knobs.gleanings,
+            self.models.temperature,
+            self.stand_ins,
+        )
+
+        def ask(window: Window) -> tuple[Records, Records] | Gap:
+            try:
+                return extractor.ask(window, self.work.gaps)
+            except BadReply as error:
+                return self._gap(EXTRACTION, error, window)
+
+        asked = self._ask(EXTRACT, EXTRACTION, ask, 1 + self.knobs.gleanings)
+        mentions: list[Mention] = []
+        ties: list[Tie] = []
+        dropped: Counter[str] = Counter()
+        for window in self.windows:
+            said = asked.get(window.chunks[0].id)
+            if isinstance(said, tuple):
+                first, every = said
+                found, retyped = attribute(window, every, [one.name for one in types])
+                self.tally.count(first, every, retyped)
+                mentions += found.mentions
+                ties += found.ties
+                dropped.update(found.dropped)
+                continue
+            if isinstance(said, Gap):
+                self.gaps.append(said)
+            # Of a gap, what was said of its unchanged chunks before is better than nothing.
+            for chunk in window.chunks:
+                mentions += self.earlier.mentions.get(chunk.id, ())
+                ties += self.earlier.ties.get(chunk.id, ())
+        return Extraction(tuple(mentions), tuple(ties), dropped)
+
+    def state(self) -> list[Fact]:
+        """The facts of all chunks; none where they are not wanted, or there is no model."""
+        if self.models.offline or not self.knobs.triples:
+            return []
+        stater = Stater(self.models.chat("model", TRIPLES), self.models.temperature, self.stand_ins)
+
+        def ask(window: Window) -> tuple[list[Fact], Counter[str]] | Gap:
+            try:
+                return stater.ask(window)
+            except BadReply as error:
+                return self._gap(TRIPLES, error, window)
+
+        asked = self._ask(STATE, TRIPLES, ask, 1)
+        found: list[Fact] = []
+        for window in self.windows:
+            said = asked.get(window.chunks[0].id)
+            if isinstance(said, tuple):
+                found += said[0]
+                self.tally.count_facts(*said)
+                continue
+            if isinstance(said, Gap):
+                self.gaps.append(said)
+            for chunk in window.chunks:
+                found += self.earlier.facts.get(chunk.id, ())
+        return found
+
+    def describe(self, cast: Cast) -> dict[str, Description]:
+        """What is told of each entity and relation, by its id."""
+        names = {one.id: one.name for one in cast.entities}
+        statements = {one.id: Statements.of(one.name, one.mentions) for one in cast.entities}
+        for tied in cast.relations:
+            subject = f"{names[tied.source]} and {names[tied.target]}"
+            statements[tied.id] = Statements.of(subject, tied.ties)
+        if self.models.offline:
+            return self._quote(statements)
+        describer = Describer(
+            self.models.chat("model", DESCRIPTIONS),
+            self.knobs.description_tokens,
+            self.models.temperature,
+            self.stand_ins,
+        )
+
+        def ask(id: str) -> str | BadReply:
+            try:
+                return describer.merge(statements[id])
+            except BadReply as error:
+                return error
+
+        many = [id for id, one in statements.items() if one.are_many]
+        new = [id for id in many if statements[id].digest not in self.earlier.described]
+        self._save(DESCRIPTIONS, len(many) - len(new))
+        self.work.gaps.expect(len(many))
+        merged = dict(zip(new, self._each(DESCRIBE, DESCRIPTIONS, ask, new), strict=True))
+        found: dict[str, Description] = {}
+        for id, one in statements.items():
+            text = merged.get(id) or self.earlier.described.get(one.digest)
+            if isinstance(text, BadReply):
+                why = self.work.gaps.accept(text)
+                self.gaps.append(Gap(DESCRIPTIONS, why, one.chunks, {id: 1.0}))
+                found[id] = Description(first_ones(one, self.knobs.description_tokens), "")
+                continue
+            found[id] = Description(text or one.joined or one.subject, one.digest)
+            self.tally.merged += [found[id].text] if id in merged else []
+        return found
+
+    def embed(self, nodes: Sequence[Node]) -> list[Node]:
+        """The same nodes, all with embeddings; what reads the same keeps its own."""
+        texts = [embedded(node) for node in nodes]
+        new = list(dict.fromkeys(text for text in texts if text not in self.earlier.vectors))
+        size = self.models.embedder.batch
+        batches = [new[start : start + size] for start in range(0, len(new), size)]
+
+        def embed(batch: Sequence[str]) -> list[Vector]:
+            return list(self.models.embedder.embed(batch).vectors)
+
+        made = self._each(EMBED, "embeddings", embed, batches)
+        vectors = dict(self.earlier.vectors)
+        for batch, rows in zip(batches, made, strict=True):
+            vectors.update(zip(batch, rows, strict=True))
+        return [
+            replace(node, embedding=vectors[text]) for node, text in zip(nodes, texts, strict=True)
+        ]
+
+    def all_gaps(self) -> tuple[Gap, ...]:
+        """What no model gave, in an order that does not depend on the threads'."""
+        return tuple(sorted(self.gaps, key=lambda gap: (gap.step, gap.sources, *gap.rests_on)))
+
+    def _quote(self, statements: Mapping[str, Statements]) -> dict[str, Description]:
+        """Descriptions out of statements that are sentences of the text."""
+        stemmer = stemmer_of(self.text.document.language)
+        weights = inverse_document_frequencies(
+            stemmer.content(chunk.text) for chunk in self.text.chunks
+        )
+        limit = self.knobs.description_tokens
+        return {
+            id: Description(
+                most_salient(one, limit, stemmer, weights) if one.texts else one.subject,
+                one.digest,
+            )
+            for id, one in statements.items()
+        }
+
+    def _ask(
+        self, priority: int, step: str, ask: Callable[[Window], Out], calls: int
+    ) -> dict[str, Out]:
+        """What a model says of windows with a chunk that it was not asked about yet.
+
+        By the ids of their first chunks. `calls` is how many each of the others saves.
+        """
+        known = self.earlier.asked[step]
+        new = [one for one in self.windows if any(chunk.id not in known for chunk in one.chunks)]
+        reused = len(self.windows) - len(new)
+        self._save(step, calls * reused)
+        self.work.gaps.expect(len(self.windows))
+        found = self._each(priority, step, ask, new)
+        if step == EXTRACTION:
+            self.tally.windows, self.tally.reused = len(self.windows), reused
+        return {window.chunks[0].id: said for window, said in zip(new, found, strict=True)}
+
+    def _gap(self, step: str, error: BadReply, window: Window) -> Gap:
+        """A window that no model has something to say of. Raises BadReply if there are too many."""
+        ids = tuple(chunk.id for chunk in window.chunks)
+        return Gap(step, self.work.gaps.accept(error), ids, dict.fromkeys(ids, 1.0))
+
+    def _save(self, step: str, calls: int) -> None:
+        """Counts calls that the former graph made needless."""
+        if calls:
+            self.models.meter.add(step, Usage(saved=calls))
+
+    def _each(
+        self, priority: int, step: str, do: Callable[[In], Out], items: Sequence[In]
+    ) -> list[Out]:
+        """`do` for all items on the shared workers, each told to the progress."""
+
+        def told(item: In) -> Out:
+            result = do(item)
+            self.work.progress.done(step, self.models.meter.total())
+            return result
+
+        self.work.progress.expect(step, len(items))
+        return self.work.job.each(priority, told, items)
+
+
+def _ordinary(text: Text) -> frozenset[str]:
+    """The words that a text prints in lower case."""
+    words = (word for chunk in text.chunks for word in _WORD.findall(chunk.text))
+    return frozenset(word for word in words if word.islower())

@@ -1,0 +1,79 @@
+"""Which names are one name, and what a person has decided of them."""
+
+from __future__ import annotations
+
+import functools
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fabula.errors import SettingsError
+from fabula.graphs.entities.words import all_words
+
+_QUOTES = "\"'“”„‟«»‹›‘’‚‛` "
+_APOSTROPHES = str.maketrans("’‘ʼ", "'''")
+_REMEMBERED = 65_536
+
+
+@dataclass(frozen=True, slots=True)
+class Decisions:
+    """Pairs of printed names that are never taken for one, and pairs that always are.
+
+    Where both are asked of a pair, it is kept apart.
+    """
+
+    keep_apart: tuple[tuple[str, str], ...] = ()
+    join: tuple[tuple[str, str], ...] = ()
+
+
+def read_decisions(keep_apart: Sequence[str], join: Sequence[str]) -> Decisions:
+    """Decisions as settings have them: each is "one name = another name".
+
+    Raises SettingsError, which says what is wrong with which.
+    """
+    return Decisions(
+        tuple(_pair("keep_apart", line) for line in keep_apart),
+        tuple(_pair("join", line) for line in join),
+    )
+
+
+@functools.lru_cache(_REMEMBERED)
+def key(name: str) -> str:
+    """A name as names are compared: in lower case, without quotes, article, title, possessive.
+
+    "Mr. Holmes", "Holmes’s" and "HOLMES" have the key "holmes". A title or an article with nothing
+    behind it is a name of its own.
+    """
+    words = plain(name).split()
+    return " ".join(words[_before(words) :])
+
+
+@functools.lru_cache(_REMEMBERED)
+def title(name: str) -> str:
+    """The titles before a name, in lower case and without full stops; '' for none."""
+    words = plain(name).split()
+    return " ".join(word for word in words[: _before(words)] if word in all_words().titles)
+
+
+@functools.lru_cache(_REMEMBERED)
+def plain(name: str) -> str:
+    """A name in lower case, without quotes, possessive and full stops, but with its title."""
+    text = unicodedata.normalize("NFKC", name).translate(_APOSTROPHES).casefold()
+    text = text.strip(_QUOTES).removesuffix("'s").strip(_QUOTES)
+    return " ".join(filter(None, (word.strip(".,;:!?") for word in text.split())))
+
+
+def _before(words: Sequence[str]) -> int:
+    """How many words before a name are articles and titles; the last word never is one."""
+    small = all_words()
+    for at, word in enumerate(words[:-1]):
+        if word not in small.articles and word not in small.titles:
+            return at
+    return max(0, len(words) - 1)
+
+
+def _pair(setting: str, line: str) -> tuple[str, str]:
+    first, _, second = (part.strip() for part in line.partition("="))
+    if not (first and second):
+        raise SettingsError(f"{setting}: {line!r} is no pair of names; write 'Holmes = Sherlock'.")
+    return first, second

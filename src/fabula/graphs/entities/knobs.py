@@ -1,0 +1,53 @@
+"""The settings of the entity graph: the table `[entities]`."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+CHAT_ONLY = frozenset({"types", "window_tokens", "gleanings", "triples"})
+"""What changes nothing where no chat model is asked."""
+
+
+class Knobs(BaseModel):
+    """How the graph is made; the same text, knobs and replies give the same graph."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    types: str = Field(
+        "narrative", description="types of entities: a shipped set's name or a TOML file"
+    )
+    window_tokens: int = Field(
+        600, ge=1, description="most tokens of the whole chunks that one call reads"
+    )
+    gleanings: int = Field(
+        1,
+        ge=0,
+        le=5,
+        description="times that a model is asked what it missed, each a call a window",
+    )
+    triples: bool = Field(
+        False, description="facts of subject, predicate and object, too: a call more a window"
+    )
+    description_tokens: int = Field(
+        300,
+        ge=16,
+        le=2000,
+        description="most tokens of a description that is merged of many statements",
+    )
+    keep_apart: tuple[str, ...] = Field(
+        (), description="names that are never one, each pair as 'Mrs Stapleton = Miss Stapleton'"
+    )
+    join: tuple[str, ...] = Field(
+        (), description="names that are one, each pair as 'the Spirit = Ghost of Christmas Past'"
+    )
+
+    @field_validator("keep_apart", "join", mode="before")
+    @classmethod
+    def _divided(cls, value: Any) -> Any:
+        """A variable and a flag hold one text: its pairs stand on lines, or between semicolons."""
+        if not isinstance(value, str):
+            return value
+        return tuple(filter(None, (one.strip() for one in re.split(r"[;\n]", value))))

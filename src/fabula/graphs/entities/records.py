@@ -1,0 +1,189 @@
+"""Records as replies have them: their shape, as a model is asked for it, and how they are read."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, WithJsonSchema, create_model
+
+from fabula.replies import shortened
+
+MOST_ALIASES, MOST_KEYWORDS, LONGEST_KEYWORD = 8, 5, 60
+STATEMENT_TOKENS = 120
+"""Most of a description; 60 words are asked for."""
+STRONGEST = 10
+_AROUND = ' \t\n"“”„«»'
+
+
+class EntityShape(BaseModel):
+    """Someone or something that passages are about."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: str
+    type: str
+    aliases: list[str]
+    description: str
+    parts: list[int]
+
+
+class RelationShape(BaseModel):
+    """What passages say of two entities."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    source: str
+    target: str
+    description: str
+    keywords: list[str]
+    strength: int
+    parts: list[int]
+
+
+class ExtractionReply(BaseModel):
+    """Entities and relations of some passages."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    entities: list[EntityShape]
+    relations: list[RelationShape]
+
+
+class TripleShape(BaseModel):
+    """A fact of three parts."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    subject: str
+    predicate: str
+    object: str
+    parts: list[int]
+
+
+class TriplesReply(BaseModel):
+    """Facts of some passages."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    triples: list[TripleShape]
+
+
+@functools.cache
+def extraction_reply(types: tuple[str, ...]) -> type[ExtractionReply]:
+    """ExtractionReply whose schema tells an endpoint the closed list of types."""
+    closed = Annotated[str, WithJsonSchema({"type": "string", "enum": list(types)})]
+    one = create_model("EntityShape", __base__=EntityShape, type=(closed, ...))
+    return create_model("ExtractionReply", __base__=ExtractionReply, entities=(list[one], ...))
+
+
+@dataclass(frozen=True, slots=True)
+class EntityRecord:
+    """An entity as it was read; `parts` are whatever numbers it has."""
+
+    name: str
+    type: str
+    aliases: tuple[str, ...]
+    said: str
+    parts: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RelationRecord:
+    """A relation as it was read; `strength` is 1 to 10, and 0 where there is none."""
+
+    source: str
+    target: str
+    said: str
+    keywords: tuple[str, ...]
+    strength: int
+    parts: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TripleRecord:
+    """A fact as it was read."""
+
+    subject: str
+    predicate: str
+    object: str
+    parts: tuple[int, ...]
+
+
+def read_entity(given: Any) -> EntityRecord | None:
+    """The record of an entity; None where it has no name with a letter or a figure in it."""
+    if not isinstance(given, dict) or not (name := _name(given.get("name"))):
+        return None
+    aliases = [alias for one in _list(given.get("aliases")) if (alias := _name(one))]
+    return EntityRecord(
+        name,
+        _line(given.get("type")),
+        tuple(dict.fromkeys(aliases))[:MOST_ALIASES],
+        _statement(given.get("description")),
+        _numbers(given.get("parts")),
+    )
+
+
+def read_relation(given: Any) -> RelationRecord | None:
+    """The record of a relation; None where it does not name two ends."""
+    if not isinstance(given, dict):
+        return None
+    source, target = _name(given.get("source")), _name(given.get("target"))
+    if not source or not target:
+        return None
+    keywords = (_line(one).lower()[:LONGEST_KEYWORD] for one in _list(given.get("keywords")))
+    strength = next(iter(_numbers(given.get("strength"))), 0)
+    return RelationRecord(
+        source,
+        target,
+        _statement(given.get("description")),
+        tuple(dict.fromkeys(filter(None, keywords)))[:MOST_KEYWORDS],
+        max(0, min(STRONGEST, strength)),
+        _numbers(given.get("parts")),
+    )
+
+
+def read_triple(given: Any) -> TripleRecord | None:
+    """The record of a fact; None where one of its three parts is missing."""
+    if not isinstance(given, dict):
+        return None
+    subject, object = _name(given.get("subject")), _name(given.get("object"))
+    predicate = _line(given.get("predicate"))
+    if not (subject and object and re.search(r"\w", predicate)):
+        return None
+    return TripleRecord(subject, predicate, object, _numbers(given.get("parts")))
+
+
+def _list(given: Any) -> list[Any]:
+    """One alone is a list of one."""
+    return given if isinstance(given, list) else [given]
+
+
+def _line(given: Any) -> str:
+    return " ".join(given.split()) if isinstance(given, str) else ""
+
+
+def _name(given: Any) -> str:
+    """A text on one line without quotes around it; '' where nothing in it is a letter or figure."""
+    name = _line(given).strip(_AROUND)
+    return name if re.search(r"\w", name) else ""
+
+
+def _statement(given: Any) -> str:
+    return shortened(_line(given), STATEMENT_TOKENS)
+
+
+def _numbers(given: Any) -> tuple[int, ...]:
+    """Whole numbers, be they written as texts, as [2] or "[2]"."""
+
+    def read() -> Iterator[int]:
+        for one in _list(given):
+            if isinstance(one, int) and not isinstance(one, bool):
+                yield one
+            elif isinstance(one, str | float) and (digits := re.search(r"-?\d{1,9}", str(one))):
+                yield int(digits[0])
+
+    return tuple(dict.fromkeys(read()))
