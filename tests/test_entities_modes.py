@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from casts import NAME, Cast, put_cast, registered
-from conftest import connect, cypher, wipe
+from conftest import connect, wipe
 from endpoint import Endpoint
 from fabula import Fabula, tokens
 from fabula.cli import main
@@ -20,7 +20,6 @@ from fabula.graphs.entities.modes import MODES
 from fabula.retrieve.path import Path as Steps
 from fabula.retrieve.path import Step
 from fabula.server import Address
-from fabula.store import Store
 
 QUESTION = "Who gave Boris the lamp of the mill?"
 STORY = {
