@@ -36,6 +36,7 @@ HOMES: dict[str, str | tuple[str, ...]] = {
     "py3langid": "load/languages.py",
     "pypdf": "load/",
     "ragas": "experiments/metrics/ragas_library.py",
+    "rapidfuzz": "graphs/entities/resolve.py",
     "resvg_py": "plot/png.py",
     "rich": "cli/",
     "rouge_score": "experiments/metrics/overlap.py",

@@ -12,6 +12,7 @@ from fabula.graphs.entities.words import all_words
 
 _QUOTES = "\"'“”„‟«»‹›‘’‚‛` "
 _APOSTROPHES = str.maketrans("’‘ʼ", "'''")
+_REMEMBERED = 65_536
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,46 +37,43 @@ def read_decisions(keep_apart: Sequence[str], join: Sequence[str]) -> Decisions:
     )
 
 
-@functools.lru_cache(65_536)
+@functools.lru_cache(_REMEMBERED)
 def key(name: str) -> str:
     """A name as names are compared: in lower case, without quotes, article, title, possessive.
 
     "Mr. Holmes", "Holmes’s" and "HOLMES" have the key "holmes". A title or an article with nothing
     behind it is a name of its own.
     """
-    words = _words(name)
-    small = all_words()
-    for at, word in enumerate(words):
-        if word not in small.articles and word not in small.titles:
-            return " ".join(words[at:])
-    return words[-1] if words else ""
+    words = plain(name).split()
+    return " ".join(words[_before(words) :])
 
 
-@functools.lru_cache(65_536)
+@functools.lru_cache(_REMEMBERED)
 def title(name: str) -> str:
     """The titles before a name, in lower case and without full stops; '' for none."""
+    words = plain(name).split()
+    return " ".join(word for word in words[: _before(words)] if word in all_words().titles)
+
+
+@functools.lru_cache(_REMEMBERED)
+def plain(name: str) -> str:
+    """A name in lower case, without quotes, possessive and full stops, but with its title."""
+    text = unicodedata.normalize("NFKC", name).translate(_APOSTROPHES).casefold()
+    text = text.strip(_QUOTES).removesuffix("'s").strip(_QUOTES)
+    return " ".join(filter(None, (word.strip(".,;:!?") for word in text.split())))
+
+
+def _before(words: Sequence[str]) -> int:
+    """How many words before a name are articles and titles; the last word never is one."""
     small = all_words()
-    words = [word for word in _words(name) if word not in small.articles]
-    length = next((at for at, word in enumerate(words) if word not in small.titles), 0)
-    return " ".join(words[:length])
-
-
-def sex(name: str) -> str:
-    """What the title of a name says of who bears it: "m", "f", or '' where it says nothing."""
-    titles = all_words().titles
-    return next((titles[word] for word in title(name).split() if titles[word]), "")
-
-
-def _words(name: str) -> list[str]:
-    """The words of a name in lower case, without quotes around it, possessive and full stops."""
-    plain = unicodedata.normalize("NFKC", name).translate(_APOSTROPHES).casefold()
-    plain = plain.strip(_QUOTES).removesuffix("'s").strip(_QUOTES)
-    words = (word.strip(".,;:!?") for word in plain.split())
-    return [word for word in words if word]
+    for at, word in enumerate(words[:-1]):
+        if word not in small.articles and word not in small.titles:
+            return at
+    return max(0, len(words) - 1)
 
 
 def _pair(setting: str, line: str) -> tuple[str, str]:
-    first, equals, second = (part.strip() for part in line.partition("="))
-    if not (first and equals and second):
+    first, _, second = (part.strip() for part in line.partition("="))
+    if not (first and second):
         raise SettingsError(f"{setting}: {line!r} is no pair of names; write 'Holmes = Sherlock'.")
     return first, second

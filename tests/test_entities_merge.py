@@ -1,0 +1,334 @@
+"""Who is who: names of one person are one entity, names of two are not, and each merge says why."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Collection, Iterable
+
+import pytest
+
+from fabula.errors import SettingsError
+from fabula.graphs.entities.decisions import Decisions, key, read_decisions, title
+from fabula.graphs.entities.merge import merge
+from fabula.graphs.entities.values import Cast, Entity, Extraction, Mention, Tie
+
+CHUNK = 1_000
+"""Characters from one chunk to the next."""
+
+
+def mention(
+    name: str, chunk: int = 0, times: int = 1, type: str = "person", aliases: Iterable[str] = ()
+) -> Mention:
+    place = chunk * CHUNK
+    starts = tuple(place + 7 * time for time in range(times))
+    return Mention(f"c{chunk}", place, name, {name: starts}, type, "", tuple(aliases))
+
+
+def tie(source: str, target: str, chunk: int = 0, strength: int = 0) -> Tie:
+    said = f"{source} and {target}"
+    return Tie(f"c{chunk}", chunk * CHUNK, source, target, said, (), strength)
+
+
+def cast(
+    mentions: Iterable[Mention],
+    ties: Iterable[Tie] = (),
+    *,
+    language: str = "en",
+    decisions: Decisions | None = None,
+    ordinary: Collection[str] = (),
+) -> Cast:
+    extraction = Extraction(tuple(mentions), tuple(ties))
+    return merge(
+        "d", extraction, language=language, decisions=decisions or Decisions(), ordinary=ordinary
+    )
+
+
+def named(found: Cast) -> set[frozenset[str]]:
+    return {frozenset(entity.names) for entity in found.entities}
+
+
+def groups(*names: str) -> set[frozenset[str]]:
+    """Names by ", " are of one entity."""
+    return {frozenset(one.split(", ")) for one in names}
+
+
+def the(name: str, found: Cast) -> Entity:
+    [entity] = [entity for entity in found.entities if name in entity.names]
+    return entity
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("Mr. Holmes", "holmes"),
+        ("HOLMES", "holmes"),
+        ("“Holmes’s”", "holmes"),
+        ("the Cratchits", "cratchits"),
+        ("The Lady", "lady"),
+        ("Miss", "miss"),
+        ("J.  Smith", "j smith"),
+        ("pana Tadeusza", "tadeusza"),
+        ("князь Андрей", "андрей"),
+        ("ﬁnn", "finn"),
+    ],
+)
+def test_names_are_compared_without_title_article_case_and_possessive(
+    name: str, expected: str
+) -> None:
+    assert key(name) == expected
+
+
+def test_a_title_is_none_where_nothing_follows_it() -> None:
+    assert [title(one) for one in ("the Rev. Mr Jones", "Miss", "Jones")] == ["rev mr", "", ""]
+
+
+def test_holmes_is_one_man_under_all_his_names() -> None:
+    found = cast(
+        [
+            mention("Sherlock Holmes", 0, 3),
+            mention("Mr. Holmes", 1),
+            mention("Holmes", 2, 20),
+            mention("Sherlock", 3),
+            mention("Mr. Sherlock Holmes", 4),
+        ]
+    )
+    [holmes] = found.entities
+    assert (holmes.name, holmes.key, holmes.type) == (
+        "Sherlock Holmes",
+        "sherlock holmes",
+        "person",
+    )
+    assert holmes.names["Holmes"] == 20
+    assert holmes.merged_by == {
+        "Holmes": "family",
+        "Mr. Holmes": "title",
+        "Sherlock": "first",
+        "Mr. Sherlock Holmes": "title",
+    }
+
+
+def test_a_family_name_of_several_is_given_to_who_is_named_nearby() -> None:
+    found = cast(
+        [
+            *(mention("Charles Baskerville", at, 2) for at in range(3)),
+            *(mention("Sir Henry", at, 3) for at in range(20, 26)),
+            mention("Henry Baskerville", 20, 2),
+            mention("Baskerville", 1),
+            mention("Baskerville", 23),
+            mention("Baskerville", 90),
+        ]
+    )
+    charles, henry = the("Charles Baskerville", found), the("Henry Baskerville", found)
+    assert [one.chunk for one in charles.mentions if one.name == "Baskerville"] == ["c1"]
+    assert [one.chunk for one in henry.mentions if one.name == "Baskerville"] == ["c23"]
+    assert henry.merged_by == {"Sir Henry": "first", "Baskerville": "family"}
+    [neither] = [one for one in found.entities if one.key == "baskerville"]
+    assert [one.chunk for one in neither.mentions] == ["c90"]
+
+
+def test_a_family_is_nobody_in_it() -> None:
+    found = cast(
+        [
+            mention("Bob Cratchit", 0, 9),
+            mention("Cratchit", 1, 2),
+            mention("Mrs. Cratchit", 2, 5),
+            mention("Martha Cratchit", 3),
+            mention("the Cratchits", 4, 1),
+        ]
+    )
+    assert the("the Cratchits", found).type == "group"
+    assert frozenset(["the Cratchits"]) in named(found)
+    assert frozenset(["Mrs. Cratchit"]) in named(found)
+    assert the("Martha Cratchit", found).id != the("Bob Cratchit", found).id
+
+
+def test_mr_and_miss_and_mrs_stapleton_are_three() -> None:
+    forms = {"Mr. Stapleton": 4, "Miss Stapleton": 9, "Mrs. Stapleton": 2, "Stapleton": 30}
+    found = cast(mention(name, at, times) for at, (name, times) in enumerate(forms.items()))
+    assert named(found) == groups("Stapleton, Mr. Stapleton", "Miss Stapleton", "Mrs. Stapleton")
+    assert len({one.id for one in found.entities}) == len({one.key for one in found.entities}) == 3
+
+
+def test_a_family_name_is_not_his_wifes() -> None:
+    apart = cast([mention("Barrymore", 0, 30), mention("Mrs. Barrymore", 1, 5)])
+    assert len(apart.entities) == 2
+    hers = cast([mention("Havisham", 0, 2), mention("Miss Havisham", 1, 50)])
+    assert len(hers.entities) == 1
+
+
+@pytest.mark.parametrize(
+    ("language", "forms"),
+    [
+        ("pl", ["Tadeusz", "Tadeusza", "Tadeuszowi"]),
+        ("pl", ["Telimena", "Telimeny", "Telimenę"]),
+        ("pl", ["Wojski", "Wojskiego", "Wojskiemu"]),
+        ("ru", ["Раскольников", "Раскольникова", "Раскольникову", "Раскольниковым"]),
+        ("ru", ["Анна Каренина", "Анны Карениной", "Анне Карениной"]),
+    ],
+)
+def test_case_forms_are_one_name(language: str, forms: list[str]) -> None:
+    found = cast((mention(name, at, 30 - at) for at, name in enumerate(forms)), language=language)
+    [entity] = found.entities
+    assert entity.name == forms[0]
+    assert entity.merged_by == dict.fromkeys(forms[1:], "inflection")
+    english = cast(mention(name, at, 9) for at, name in enumerate(forms))
+    assert len(english.entities) == len(forms), "English has no such endings"
+
+
+def test_cyrillic_names_stay_apart() -> None:
+    found = cast([mention(name, 0, 9) for name in ("Иван", "Пётр", "Марья")], language="ru")
+    assert len(found.entities) == 3
+    assert len(cast([mention("Наташа"), mention("наташа")], language="ru").entities) == 1
+
+
+@pytest.mark.parametrize("names", [("Ivan", "Ian"), ("Marion", "Marian"), ("Boris", "Borys")])
+def test_two_frequent_names_are_two_however_alike(names: tuple[str, str]) -> None:
+    assert len(cast(mention(name, 0, 40) for name in names).entities) == 2
+
+
+@pytest.mark.parametrize(
+    ("rare", "common"),
+    [("Scroogge", "Scrooge"), ("Wtason", "Watson"), ("Barymorre", "Barrymore")],
+)
+def test_a_rare_name_is_a_misspelling_of_a_common_one(rare: str, common: str) -> None:
+    [entity] = cast([mention(common, 0, 40), mention(rare, 1)]).entities
+    assert (entity.name, entity.merged_by) == (common, {rare: "spelling"})
+
+
+@pytest.mark.parametrize(
+    ("rare", "common", "ordinary"),
+    [
+        ("Ian", "Ivan", ()),
+        ("Catherine", "Katherine", ()),
+        ("Cratchits", "Cratchit", ()),
+        ("Henry Holmes", "Harry Holmes", ()),
+        ("Baker", "Barker", ("baker",)),
+        ("Agent 18", "Agent 19", ()),
+    ],
+)
+def test_what_is_no_misspelling_stays(rare: str, common: str, ordinary: tuple[str, ...]) -> None:
+    found = cast([mention(common, 0, 40), mention(rare, 1)], ordinary=ordinary)
+    assert len(found.entities) == 2
+
+
+def test_a_misspelling_has_the_type_of_what_is_meant() -> None:
+    found = cast([mention("Stapleton", 0, 40), mention("Stapledon", 1, type="place")])
+    assert len(found.entities) == 2
+
+
+def test_an_alias_is_one_that_only_one_entity_has() -> None:
+    found = cast(
+        [
+            mention("Ebenezer Scrooge", 0, 9, aliases=["the miser"]),
+            mention("the miser", 1),
+            mention("Jacob Marley", 2, 9, aliases=["the Ghost"]),
+            mention("Spirit of the Past", 3, 9, aliases=["the Ghost"]),
+            mention("the Ghost", 4),
+        ]
+    )
+    assert the("the miser", found).merged_by == {"the miser": "alias"}
+    assert frozenset(["the Ghost"]) in named(found)
+
+
+def test_another_printed_form_of_a_mention_is_its_alias() -> None:
+    both = Mention("c0", 0, "Ebenezer Scrooge", {"Scrooge": (3,), "the miser": (9,)}, "person")
+    [entity] = cast([both]).entities
+    assert entity.names == {"Ebenezer Scrooge": 0, "Scrooge": 1, "the miser": 1}
+    assert entity.merged_by == {"Scrooge": "family", "the miser": "alias"}
+
+
+def test_what_a_person_keeps_apart_wins() -> None:
+    mentions = [
+        mention("Sherlock Holmes", 0, 9, aliases=["Holmes"]),
+        mention("Holmes", 1, 9),
+        mention("Mr. Holmes", 2, 9),
+    ]
+    decisions = Decisions(
+        keep_apart=(("Holmes", "Sherlock Holmes"), ("Mr. Holmes", "Holmes")),
+        join=(("Holmes", "Sherlock Holmes"),),
+    )
+    assert len(cast(mentions).entities) == 1
+    found = cast(mentions, decisions=decisions)
+    assert the("Holmes", found).names == {"Holmes": 9}
+    within = Mention(
+        "c3", 3, "Sherlock Holmes", {"Sherlock Holmes": (3,), "Holmes": (9,)}, "person"
+    )
+    found = cast([within], decisions=decisions)
+    assert named(found) == groups("Sherlock Holmes", "Holmes")
+
+
+def test_a_person_joins_what_nothing_else_would() -> None:
+    mentions = [
+        mention("Stapleton", 0, 9),
+        mention("Rodger Baskerville", 1),
+        mention("Vandeleur", 2),
+    ]
+    decisions = Decisions(
+        join=(("Stapleton", "Rodger Baskerville"), ("Vandeleur", "Rodger Baskerville"))
+    )
+    [entity] = cast(mentions, decisions=decisions).entities
+    assert entity.name == "Stapleton"
+    assert set(entity.merged_by.values()) == {"person"}
+
+
+def test_decisions_are_read_as_pairs() -> None:
+    read = read_decisions(["Holmes = Mr. Holmes"], ["A=B"])
+    assert read == Decisions((("Holmes", "Mr. Holmes"),), (("A", "B"),))
+    with pytest.raises(SettingsError, match="keep_apart: 'Holmes' is no pair of names"):
+        read_decisions(["Holmes"], [])
+
+
+def test_a_name_of_a_person_and_of_a_place_is_two() -> None:
+    people = [mention("Florence", at) for at in range(3)]
+    places = [mention("Florence", at, type="place") for at in range(10, 14)]
+    found = cast([*people, *places, mention("Florence", 20, type="idea")])
+    assert {one.type: len(one.mentions) for one in found.entities} == {"person": 3, "place": 5}
+    assert {one.key for one in found.entities} == {"florence", "florence (person)"}
+    [one] = cast([*people[:2], *places]).entities
+    assert one.type == "place", "twice may be a slip"
+
+
+def test_relations_add_up_over_chunks_and_have_no_direction() -> None:
+    mentions = [mention(name, at) for name in ("Watson", "Holmes") for at in (0, 1)]
+    ties = [
+        tie("Watson", "Holmes", 0, strength=3),
+        tie("Holmes", "Watson", 1, strength=4),
+        tie("Holmes", "Watson", 1, strength=4),
+        tie("Holmes", "Moriarty", 1),
+    ]
+    found = cast(mentions, ties)
+    [relation] = found.relations
+    assert (relation.source, relation.target) == tuple(sorted(one.id for one in found.entities))
+    assert len(relation.ties) == 2
+    assert sum(relation.forward) == 1
+
+
+def test_what_ties_someone_to_himself_is_no_relation() -> None:
+    mentions = [mention("Sherlock Holmes", 0, 5), mention("Holmes", 0, 5)]
+    assert cast(mentions, [tie("Sherlock Holmes", "Holmes")]).relations == ()
+
+
+def test_the_order_of_records_does_not_matter() -> None:
+    draw = random.Random(0)
+    names = ["Sherlock Holmes", "Holmes", "Mr. Holmes", "Mrs. Holmes", "Sir Charles", "Sir Henry",
+             "Henry Baskerville", "Charles Baskerville", "Baskerville", "Holmse", "Watson",
+             "Watsno", "Dr. Watson", "Florence"]  # fmt: skip
+    mentions = [
+        mention(draw.choice(names), draw.randrange(60), draw.randrange(1, 4),
+                draw.choice(["person", "person", "place", "idea"]), draw.sample(names, 1))
+        for _ in range(200)
+    ]  # fmt: skip
+    pairs = [draw.sample(names, 2) for _ in range(200)]
+    ties = [tie(one, other, draw.randrange(60)) for one, other in pairs]
+    decisions = Decisions(keep_apart=(("Holmes", "Mrs. Holmes"),), join=(("Watson", "Holmes"),))
+    expected = cast(mentions, ties, decisions=decisions)
+    for _ in range(20):
+        draw.shuffle(mentions)
+        draw.shuffle(ties)
+        assert cast(mentions, ties, decisions=decisions) == expected
+    merged = [set(one.merged_by) == set(one.names) - {one.name} for one in expected.entities]
+    assert all(merged), "each form but the first is explained"
+
+
+def test_nothing_is_a_cast_of_nobody() -> None:
+    assert cast([]) == Cast()
