@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fabula.store import Store
-from graphs import DIMENSIONS, put, small_graph
+from graphs import DIMENSIONS, names_of, put, small_graph
 
 BREAKS = {
     "check_chunk_order": [
@@ -63,6 +63,8 @@ BREAKS = {
     "check_searchable": [
         "MATCH (s:Collection) SET s.aspects = ['', 'theme']",
         "MATCH (s:Collection) SET s.kinds = ['chunk', 'summary']",
+        "MATCH (s:Collection) REMOVE s.element_kinds",
+        "MATCH (n:Name) SET n.aspect = 'unheard'",
     ],
     "check_sources": [
         "MATCH (d:Detail {ordinal: 1}) SET d.sources = []",
@@ -84,6 +86,10 @@ BREAKS = {
         "MATCH (n:Detail {ordinal: 1}) SET n.embedding = [one IN n.embedding | 0.0]",
         "MATCH (n:Detail {ordinal: 1}) SET n.embedding = [one IN n.embedding | 0.0 / 0.0]",
         "MATCH (n:Detail) REMOVE n:Passage8",
+        "MATCH (n:Element8) REMOVE n.embedding",
+        "MATCH (n:Name {text: 'name 1'}) SET n.embedding = [1.0, 0.0]",
+        "MATCH (n:Name {text: 'name 1'}) SET n.embedding = [one IN n.embedding | 0.0]",
+        "MATCH (n:Name) REMOVE n:Element8",
         "MATCH (s:Collection) DELETE s",
     ],
     "check_ids": [
@@ -95,6 +101,8 @@ BREAKS = {
         "MATCH (n:Chunk) SET n.kind = 'detail'",
         "MATCH (n:Chunk {index: 0}) SET n.aspect = 'plot'",
         "MATCH (n:Chunk) REMOVE n.level",
+        "MATCH (n:Name) SET n.kind = 'chunk'",
+        "MATCH (n:Name) REMOVE n.level",
     ],
     "check_summary_properties": [
         "MATCH (n:Detail) SET n.aspect = 'plot'",
@@ -108,10 +116,13 @@ BREAKS = {
         "MATCH (n:Detail) SET n.tokens = 0",
         "MATCH (n:Summary) SET n.text = ' '",
         "MATCH (n:Chunk) REMOVE n.text",
+        "MATCH (n:Name) REMOVE n.tokens",
     ],
     "find_indexes": [
         "DROP INDEX passage_texts",
         "DROP INDEX passage_vectors_8",
+        "DROP INDEX element_texts",
+        "DROP INDEX element_vectors_8",
         "MATCH (s:Collection) SET s.dimensions = 16",
     ],
 }
@@ -121,5 +132,5 @@ def put_sound(store: Store) -> None:
     """Writes a graph of two documents in two collections."""
     for collection in ("default", "other"):
         store.prepare(collection, "test-model", DIMENSIONS)
-    put(store, small_graph())
-    put(store, small_graph("b.txt", chunks=3, collection="other"))
+    for parts in (small_graph(), small_graph("b.txt", chunks=3, collection="other")):
+        put(store, [*parts, names_of(parts)])

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from fabula import ids
-from fabula.graph import Node, Owner, Part, Record, fingerprint
+from fabula.graph import Edge, Node, Owner, Part, Record, fingerprint
 from fabula.graph.building import text_part, text_recipe
 from fabula.graphs.aspects.border import edges_of, nodes_of
 from fabula.graphs.aspects.facts import facts
@@ -84,6 +84,27 @@ def small_document(
         sections=(Section("I", 0),),
         sha256=f"sha of {words}",
     )
+
+
+def names_of(parts: Sequence[Part], count: int = 3, seed: int = 20_000) -> Part:
+    """A part with embedded elements, and one that has no embedding, beside those of a text."""
+    text = parts[0]
+    owner = text.owner._replace(graph="names")
+    chunk = nodes(parts, "Chunk")[0]
+    place = {"aspect": "", "level": 0, "section": "I", "start": 0, "end": 10, "tokens": 2}
+    named = [
+        Node(
+            f"{owner.collection}/{owner.document}/name {number}",
+            "Name",
+            {**place, "text": f"name {number}", "embedded_text": f"who is called name {number}"},
+            (chunk.id,),
+            None if number == count else vector(seed + number),
+        )
+        for number in range(count + 1)
+    ]
+    edges = [Edge("FROM_CHUNK", one.id, chunk.id) for one in named]
+    made_from = {"graph": "names", "rests_on": {"text": text.record.fingerprint}}
+    return Part(owner, tuple(named), tuple(edges), Record(made_from), frozenset({"Name"}))
 
 
 def parts_of(

@@ -24,7 +24,7 @@ from fabula.settings import STATIC
 from fabula.store import Store, reembedding, schema
 from fabula.store.checks import check
 from fabula.store.space import Space
-from graphs import put, small_graph
+from graphs import names_of, put, small_graph
 
 STATEMENTS = (
     "core/reembed_begin",
@@ -70,7 +70,8 @@ def written(store: Store, folder: Path) -> Iterator[Path]:
     with fabula() as service:
         [outcome] = service.ingest(path)
         embedder = service.app.kit.embedder
-        put(store, _embedded(small_graph(collection=COLLECTION), embedder), embedder.model)
+        parts = small_graph(collection=COLLECTION)
+        put(store, _embedded([*parts, names_of(parts)], embedder), embedder.model)
     assert outcome.counts["chunk"] > 10
     yield path
 
@@ -79,16 +80,17 @@ def _embedded(parts: Sequence[Part], embedder: Embedder) -> list[Part]:
     def embedded(node: Node) -> Node:
         if node.embedding is None:
             return node
-        [row] = embedder.embed([node.properties["text"]]).vectors
+        said = node.properties.get("embedded_text", node.properties["text"])
+        [row] = embedder.embed([said]).vectors
         return replace(node, embedding=row)
 
-    text, aspects = (replace(part, nodes=tuple(map(embedded, part.nodes))) for part in parts)
+    text, *others = (replace(part, nodes=tuple(map(embedded, part.nodes))) for part in parts)
     models = {"models": {"embedding_model": embedder.model}}
     base = {**text.record.made_from, **models}
-    own = {**aspects.record.made_from, **models, "rests_on": {TEXT: fingerprint(base)}}
+    own = {**models, "rests_on": {TEXT: fingerprint(base)}}
+    made = [(text, base), *((part, {**part.record.made_from, **own}) for part in others)]
     return [
-        replace(text, record=replace(text.record, made_from=base)),
-        replace(aspects, record=replace(aspects.record, made_from=own)),
+        replace(part, record=replace(part.record, made_from=made_from)) for part, made_from in made
     ]
 
 
@@ -106,7 +108,13 @@ def reembed(server: Endpoint | None = None, model: str = "m", **flags: Any) -> R
 
 
 def passages(store: Store) -> int:
-    [row] = cypher(store, "MATCH (n:Passage) RETURN count(*) AS count")
+    """How many passages and embedded elements there are."""
+    [row] = cypher(
+        store,
+        "MATCH (n:Passage|Element) WHERE coalesce(n.embedding, n.embedding_2) IS NOT NULL "
+        "RETURN count(*) AS count, count(CASE WHEN n:Element THEN 1 END) AS elements",
+    )
+    assert row["elements"] == 3
     return int(row["count"])
 
 
@@ -120,15 +128,21 @@ def is_canonical(store: Store, model: str, dimensions: int) -> None:
     """One property, one label, one model, an index of them, and nothing left of another."""
     now = space(store)
     assert (now.model, now.dimensions, now.phase, now.next_model) == (model, dimensions, "", "")
-    rows = cypher(
-        store,
-        "MATCH (n:Passage) RETURN DISTINCT [label IN labels(n) WHERE label STARTS WITH 'Passage' "
-        "AND label <> 'Passage'] AS labels, size(n.embedding) AS one, size(n.embedding_2) AS two",
-    )
-    sizes = (dimensions, None) if now.slot == 1 else (None, dimensions)
-    assert rows == [{"labels": [f"Passage{dimensions}"], "one": sizes[0], "two": sizes[1]}]
-    [index] = [one for one in store.indexes() if one.name == now.index]
-    assert (index.state, index.dimensions) == ("ONLINE", dimensions)
+    one, two = (dimensions, None) if now.slot == 1 else (None, dimensions)
+    for what, count in (("Passage", passages(store) - 3), ("Element", 3)):
+        rows = cypher(
+            store,
+            f"MATCH (n:{what}) WHERE n.text <> 'name 3' "
+            f"WITH [label IN labels(n) WHERE label =~ '{what}.+'] AS labels, "
+            "size(n.embedding) AS one, size(n.embedding_2) AS two "
+            "RETURN labels, one, two, count(*) AS count",
+        )
+        assert rows == [{"labels": [f"{what}{dimensions}"], "one": one, "two": two, "count": count}]
+    [bare] = cypher(store, "MATCH (n:Element {text: 'name 3'}) RETURN labels(n) AS labels, n")
+    assert set(bare["labels"]) == {"Element", "Name"}
+    assert not {"embedding", "embedding_2"} & bare["n"].keys()
+    found = {index.name: (index.state, index.dimensions) for index in store.indexes()}
+    assert found[now.index] == found[now.element_index] == ("ONLINE", dimensions)
     assert check(store, graphs().values()).violations == ()
     for entry in store.documents(COLLECTION):
         models = {one.made_from["models"]["embedding_model"] for one in entry.graphs.values()}
@@ -136,7 +150,7 @@ def is_canonical(store: Store, model: str, dimensions: int) -> None:
 
 
 def finds_each_passage(store: Store, service: Fabula) -> None:
-    """The nearest to a text's own vector says just that text; of every fourth."""
+    """The nearest to a text's own vector says just that text; of every fourth, and each element."""
     embedder = service.app.kit.embedder
     rows = cypher(store, "MATCH (n:Passage) RETURN n.text AS text ORDER BY n.id")
     for text in [row["text"] for row in rows[::4]]:
@@ -144,6 +158,11 @@ def finds_each_passage(store: Store, service: Fabula) -> None:
         hits = store.nearest(vector, 5, Filters(COLLECTION), embedder.model)
         assert hits[0].score == pytest.approx(1, abs=1e-4)
         assert text in {hit.text for hit in hits if hit.score > hits[0].score - 1e-4}
+    for number in range(3):
+        [vector] = embedder.embed([f"who is called name {number}"]).vectors
+        found = store.nearest_elements(vector, 5, Filters(COLLECTION), embedder.model)
+        assert (len(found), found[0].text) == (3, f"name {number}")
+        assert found[0].score == pytest.approx(1, abs=1e-4)
 
 
 def stop(monkeypatch: pytest.MonkeyPatch, statement: str, server: Endpoint | None = None) -> None:

@@ -15,7 +15,7 @@ from fabula.queries import query
 from fabula.store import Store, reembedding
 from fabula.store.checks import check
 from fabula.store.space import Space
-from graphs import DIMENSIONS, put, small_graph, vector
+from graphs import DIMENSIONS, names_of, put, small_graph, vector
 
 STEPS = ("core/reembed_copy", "core/save_parts", "core/reembed_clear", "core/reembed_end")
 
@@ -29,7 +29,8 @@ def two(store: Store, graph_url: str) -> Store:
     """A document in each of two collections, of one space."""
     for collection in ("default", "other"):
         store.prepare(collection, "test-model", DIMENSIONS)
-        put(store, small_graph(collection=collection))
+        parts = small_graph(collection=collection)
+        put(store, [*parts, names_of(parts)])
     return store
 
 
@@ -39,6 +40,9 @@ def is_whole(store: Store, slot: int) -> None:
         assert space is not None
         assert (space.slot, space.phase, space.kind) == (slot, "", ("test-model", DIMENSIONS))
         assert len(store.nearest(vector(0), 30, Filters(collection), "test-model")) == 18
+        found = store.nearest_elements(vector(20_000), 30, Filters(collection), "test-model")
+        assert [hit.text for hit in found[:1]] == ["name 0"]
+        assert len(found) == 3
     assert check(store, graphs().values()).violations == ()
 
 
@@ -49,7 +53,7 @@ def test_questions_go_to_an_index_that_was_just_made(two: Store) -> None:
     assert [(space.collection, space.slot) for space in moved] == [("default", 2), ("other", 2)]
     is_whole(two, 2)
     assert two.nearest(vector(7), 10, Filters("default"), "test-model") == before
-    [row] = cypher(two, "MATCH (n:Passage) RETURN count(n.embedding) AS left")
+    [row] = cypher(two, "MATCH (n:Passage|Element) RETURN count(n.embedding) AS left")
     assert row == {"left": 0}
     with App() as app:
         app.compact()
@@ -72,6 +76,7 @@ def test_stopped_anywhere_the_same_command_goes_on(
     for collection in ("default", "other"):
         found = two.nearest(vector(0), 30, Filters(collection), "test-model")
         assert len(found) == 18, "questions go on where it was stopped"
+        assert len(two.nearest_elements(vector(0), 9, Filters(collection), "test-model")) == 3
     with App() as app:
         app.compact()
     slots = {space.slot for space in two.spaces()}

@@ -115,7 +115,7 @@ def test_the_server_understands_it(name: str, prepared: Store) -> None:
     statement = query(name)
     values = {"dimensions": 8, "limit": 5, "depth": 50, "rows": [], "aspects": [], "kinds": []}
     values |= {"vector": [0.1] * 256, "lowest": 0, "highest": 9, "locks": [], "runs": []}
-    values |= {"parts": 10, "graphs": [], "element_kinds": []}
+    values |= {"parts": 10, "graphs": [], "element_kinds": [], "labels": []}
     values |= {"summaries": [], "passages": [], "nodes": [], "ids": [], "sha256": []}
     values |= {"width": 5, "starts": 20, "covering": 0.1, "slot": 1, "created": {}}
     values |= {"level": 1, "distance": 1, "index": 0, "sources": [], "documents": []}

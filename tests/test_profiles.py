@@ -17,12 +17,24 @@ from fabula.queries import over, query
 from fabula.server import Address
 from fabula.store import Store
 from fabula.store.rows import bounds, wire
-from graphs import DIMENSIONS, MODEL, document_id, nodes, parts_of, put, small_document, vector
+from graphs import (
+    DIMENSIONS,
+    MODEL,
+    document_id,
+    names_of,
+    nodes,
+    parts_of,
+    put,
+    small_document,
+    vector,
+)
 
 CHUNKS = (256, 1424, 1424, 1424, 1424)
 """Of each document; with details and summaries 20,000 nodes."""
 CLUSTER = 8
 SEEDS = 10_000
+NAMES = 100
+"""Embedded elements of each document."""
 ASPECTS = ("plot", "setting", "theme")
 LIMIT, WIDTH, DEPTH, STARTS = 5, 5, 6, 20
 WORDS = ("harbour", "mill", "church", "forest", "winter", "lamp", "ledger", "storm", "mirror")
@@ -43,6 +55,7 @@ BOUNDED = (
     "core/find_nearest",
     "core/find_nearest_filtered",
     "core/find_nearest_in_document",
+    "core/find_nearest_elements",
     "core/find_near_or_alike",
     "core/find_near_or_alike_filtered",
     "core/find_named",
@@ -55,6 +68,7 @@ BOUNDED = (
     "aspects/find_members",
     "aspects/find_parents",
     "core/find_nearest_filtered in one document",
+    "core/find_nearest_elements in one document",
     "aspects/find_bottom_up in one document",
     "aspects/find_tops in one document",
     "aspects/find_top_down in one document",
@@ -106,7 +120,7 @@ def profiles(address: Address) -> Iterator[Profiles]:
         yield Profiles(
             small,
             profiled(store, graphs[0]),
-            sum(len(part.nodes) - 1 for graph in graphs for part in graph),
+            sum(len(part.nodes) - 1 for graph in graphs for part in graph[:2]),
             sum(len(nodes(graph, "Summary")) for graph in graphs if collection_of(graph) != OTHERS),
         )
         wipe(store)
@@ -134,7 +148,8 @@ def made(number: int, size: int) -> list[Part]:
         for n in range(2)
     ]
     summaries = [one for aspect in ASPECTS for one in tree(document.id, aspect, chunks, seeds)]
-    return parts_of(document, chunks, summaries, details)
+    parts = parts_of(document, chunks, summaries, details)
+    return [*parts, names_of(parts, NAMES, next(seeds))]
 
 
 def tree(
@@ -171,6 +186,7 @@ def profiled(store: Store, graph: Sequence[Part]) -> dict[str, Profile]:
         "core/find_nearest": nearest,
         "core/find_nearest_filtered": nearest | {"kinds": ["chunk", "detail"]},
         "core/find_nearest_in_document": nearest,
+        "core/find_nearest_elements": nearest | {"kinds": ["name"]},
         "core/find_near_or_alike": nearest | {"words": "harbour lamp"},
         "core/find_near_or_alike_filtered": nearest | {"words": "harbour lamp"},
         "core/find_named": everywhere | named,
@@ -192,6 +208,7 @@ def profiled(store: Store, graph: Sequence[Part]) -> dict[str, Profile]:
     within = bounds(replace(filters, document=document))
     for name in (
         "core/find_nearest_filtered",
+        "core/find_nearest_elements",
         "core/find_near_or_alike_filtered",
         "aspects/find_bottom_up",
         "aspects/find_tops",

@@ -102,7 +102,9 @@ def test_documents_come_in_while_what_was_given_up_is_still_to_be_cleared(
     ("statement", "index"),
     [
         ("core/reembed_find", "passage_vectors_256"),
+        ("core/reembed_find", "element_vectors_256"),
         ("core/reembed_clear", "passage_vectors_48_2"),
+        ("core/reembed_clear", "element_vectors_48_2"),
     ],
 )
 def test_the_doctor_looks_at_the_index_that_questions_are_answered_from(
@@ -116,7 +118,9 @@ def test_the_doctor_looks_at_the_index_that_questions_are_answered_from(
     stop(monkeypatch, statement, endpoint)
     with fabula(endpoint) as service:
         [check] = [one for one in examine(service) if one.name == "indexes"]
-        assert (check.well, check.says) == (True, f"{index} online, passage_texts online")
+        space = index.partition("_")[2]
+        online = (f"passage_{space}", "passage_texts", f"element_{space}", "element_texts")
+        assert (check.well, check.says) == (True, ", ".join(f"{one} online" for one in online))
         cypher(store, f"DROP INDEX {index}")
         [check] = [one for one in examine(service) if one.name == "indexes"]
     assert not check.well

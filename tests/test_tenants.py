@@ -20,7 +20,7 @@ from fabula.server import Address
 from fabula.store import Store
 from fabula.store.reading import run
 from fabula.store.rows import LAST_CHARACTER, wire
-from graphs import DIMENSIONS, MODEL, begin_collection, put, small_graph, vector
+from graphs import DIMENSIONS, MODEL, begin_collection, names_of, put, small_graph, vector
 
 HOSTILE = (
     "default",
@@ -75,7 +75,8 @@ def mark(collection: str) -> str:
 def marked(parts: list[Part], collection: str) -> list[Part]:
     def one(node: Node) -> Node:
         told = dict(node.properties)
-        for name in {"text", "title", "title_key", "author", "name", "sha256"} & told.keys():
+        said = {"text", "embedded_text", "title", "title_key", "author", "name", "sha256"}
+        for name in said & told.keys():
             told[name] = f"{told[name]} {mark(collection)}."
         return replace(node, properties=told)
 
@@ -90,7 +91,8 @@ def tenants(address: Address) -> Iterator[Store]:
         for name in HOSTILE:
             begin_collection(store, name)
             for source in ("a.txt", "b.txt"):
-                put(store, marked(small_graph(source, collection=name), name))
+                parts = small_graph(source, collection=name)
+                put(store, marked([*parts, names_of(parts)], name))
         for one, other in zip(HOSTILE, (*HOSTILE[1:], HOSTILE[0]), strict=True):
             for start, tie, end in (
                 ("Summary", "SUMMARIZES {weight: 1.0}", "Chunk"),
@@ -99,6 +101,7 @@ def tenants(address: Address) -> Iterator[Store]:
                 ("Chunk", "NEXT_CHUNK", "Chunk"),
                 ("Chunk", "FROM_DOCUMENT", "Document"),
                 ("Part", "PART_OF", "Document"),
+                ("Element", "FROM_CHUNK", "Chunk"),
             ):
                 cypher(
                     store,
@@ -117,7 +120,7 @@ def foreign(tenants: Store) -> dict[str, list[str]]:
     ids: dict[str, list[str]] = {}
     for row in cypher(
         tenants,
-        "MATCH (n:Document|Passage) RETURN n.collection AS name, collect(n.id) AS ids",
+        "MATCH (n:Document|Passage|Element) RETURN n.collection AS name, collect(n.id) AS ids",
     ):
         ids[row["name"]] = row["ids"]
     return {
@@ -186,8 +189,10 @@ def given(store: Store, mine: str, other: str, *, whole: bool) -> dict[str, Any]
     [row] = cypher(
         store,
         "MATCH (d:Document {collection: $other}) WITH d LIMIT 1 "
-        "MATCH (n:Passage|Part {document: d.id}) RETURN d.id AS document, d.sha256 AS sha256, "
-        "collect(CASE WHEN n:Passage THEN n.id END) AS passages, collect(n.id) AS nodes, "
+        "MATCH (n:Passage|Element|Part {document: d.id}) "
+        "RETURN d.id AS document, d.sha256 AS sha256, collect(n.id) AS nodes, "
+        "collect(CASE WHEN NOT n:Part THEN n.id END) AS found, "
+        "collect(CASE WHEN n:Passage THEN n.id END) AS passages, "
         "collect(CASE WHEN n:Summary THEN n.id END) AS summaries",
         other=other,
     )
@@ -196,7 +201,7 @@ def given(store: Store, mine: str, other: str, *, whole: bool) -> dict[str, Any]
     named |= {"last_document": document or LAST_CHARACTER, "ids": [row["document"]]}
     named |= {"sha256": [row["sha256"]], "sources": [], "key": mark(other), "part": mark(other)}
     named |= {"documents": [row["document"]], "words": f"{mark(other)} word detail plot"}
-    named |= {"passages": row["passages"], "nodes": row["passages"], "summaries": row["summaries"]}
+    named |= {"passages": row["passages"], "nodes": row["found"], "summaries": row["summaries"]}
     new = {"embedding": wire(vector(2)), "made_from": "{}", "fingerprint": "another"}
     edge = {"type": "SUMMARIZES", "end": row["document"], "properties": {}}
     named["rows"] = [{"id": id, "start": id, **new, **edge} for id in row["nodes"]]
@@ -205,9 +210,18 @@ def given(store: Store, mine: str, other: str, *, whole: bool) -> dict[str, Any]
         "next": "embedding_2",
         "former": "embedding_2",
         "label": "",
+        "element_label": "",
+        "labels": [],
         "vector": wire(vector(1)),
     }
-    open_ = {"kinds": [], "aspects": [], "lowest": 0, "highest": 99, "graph": "text"}
+    open_ = {
+        "kinds": [],
+        "element_kinds": [],
+        "aspects": [],
+        "lowest": 0,
+        "highest": 99,
+        "graph": "text",
+    }
     open_ |= {"graphs": ["text"], "after": "", "after_title": "", "runs": [], "covering": 0.1}
     open_ |= {"at": row["passages"][0], "index": -1, "first": 0, "last": 10_000}
     most = {"limit": 1000, "depth": 100, "starts": 100, "width": 100}

@@ -2,10 +2,18 @@
 // $collection        its name
 // $embedding, $next  the property that they are in, and that they are copied to
 CYPHER 25
-MATCH (passage:Passage)
-WHERE passage.collection = $collection AND passage[$next] IS NULL
-  AND passage[$embedding] IS NOT NULL AND passage.kind >= '' AND passage.document >= ''
-CALL (passage) {
-  CALL db.create.setNodeVectorProperty(passage, $next, passage[$embedding])
+CALL () {
+  MATCH (n:Passage)
+  WHERE n.collection = $collection AND n[$next] IS NULL AND n[$embedding] IS NOT NULL
+    AND n.kind >= '' AND n.document >= ''
+  RETURN n
+  UNION ALL
+  MATCH (n:Element)
+  WHERE n.collection = $collection AND n[$next] IS NULL AND n[$embedding] IS NOT NULL
+    AND n.kind >= '' AND n.document >= ''
+  RETURN n
+}
+CALL (n) {
+  CALL db.create.setNodeVectorProperty(n, $next, n[$embedding])
 } IN TRANSACTIONS OF 1000 ROWS
   ON ERROR RETRY FOR 30 SECONDS THEN FAIL

@@ -1,7 +1,16 @@
-// How many passages a collection has, and how many of them have an embedding of its next space.
-// $collection  its name
-// $next        the property that the next embeddings are in
+// How many passages and embedded elements a collection has, and how many of them have an embedding
+// of its next space.
+// $collection        its name
+// $embedding, $next  the property that embeddings are in, and that the next ones are in
 CYPHER 25
-MATCH (passage:Passage)
-WHERE passage.collection = $collection AND passage.kind >= '' AND passage.document >= ''
-RETURN count(*) AS passages, count(passage[$next]) AS embedded
+CALL () {
+  MATCH (n:Passage)
+  WHERE n.collection = $collection AND n.kind >= '' AND n.document >= ''
+  RETURN n
+  UNION ALL
+  MATCH (n:Element)
+  WHERE n.collection = $collection AND n.kind >= '' AND n.document >= ''
+    AND n[$embedding] IS NOT NULL
+  RETURN n
+}
+RETURN count(*) AS nodes, count(n[$next]) AS embedded

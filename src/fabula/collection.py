@@ -418,7 +418,9 @@ class Collection:
     def _found(self, query: Query, tools: Tools) -> Found:
         self._refuse_unready()
         if query.aspects or query.kinds:
-            refuse_unknown(query.aspects, query.kinds, self.space())
+            # Modes that walk no graph find passages alone.
+            walks = bool(mode(query.mode).graph)
+            refuse_unknown(query.aspects, query.kinds, self.space(), elements=walks)
         document = self.document(query.document).id if query.document else ""
         found = search(query, query.filters(self.name, document), tools)
         if not found.hits:

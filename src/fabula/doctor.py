@@ -85,7 +85,7 @@ def _indexes(store: Store, collection: Collection) -> str:
         return "none yet; the first ingest makes them"
     if faults := schema.faults(store, space):
         raise FabulaError("; ".join(f"{one.name} {one.what}: {one.cure}" for one in faults))
-    told = f"{space.index} online, {schema.TEXTS} online"
+    told = ", ".join(f"{name} online" for name in schema.needed(space))
     passages = store.passages()
     if passages >= LIBRARY and collection.settings.neo4j_uri:
         told += (

@@ -18,15 +18,15 @@ from fabula.store.reembedding import Unembedded
 from fabula.store.space import Space, refuse_dimensions
 
 PAGE = 4096
-"""Passages whose texts are held at a time."""
+"""Passages and elements whose texts are held at a time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reembedded:
     """What a run did: passages embedded, dimensions, what models were asked, and seconds.
 
-    `passages` leaves out those that a run before, which was stopped, has embedded; where the
-    collection had the model already it is 0.
+    `passages` counts embedded elements, too, and leaves out what a run before, which was stopped,
+    has embedded; where the collection had the model already it is 0.
     """
 
     model: str
@@ -95,8 +95,8 @@ class Reembed:
             # A compaction that was stopped: the vectors are there.
             reembedding.copy(self.store, space)
             return 0
-        passages, embedded = reembedding.count(self.store, space)
-        self.progress.expect("embed", passages - embedded)
+        nodes, embedded = reembedding.count(self.store, space)
+        self.progress.expect("embed", nodes - embedded)
         written = 0
         for page in reembedding.unembedded(self.store, space, PAGE):
             now()
@@ -106,19 +106,19 @@ class Reembed:
                 written += sum(job.each(0, partial(self._batch, space), batches))
         return written
 
-    def _batch(self, space: Space, passages: Sequence[Unembedded]) -> int:
+    def _batch(self, space: Space, nodes: Sequence[Unembedded]) -> int:
         # A chunk's text has the white space around it, and a build embeds it without.
-        vectors = self.embedder.embed([passage.text.strip() for passage in passages]).vectors
+        vectors = self.embedder.embed([node.text.strip() for node in nodes]).vectors
         if vectors.shape[1] != space.next_dimensions:
             raise ModelError(
                 f"{self.embedder.model} gave {vectors.shape[1]} dimensions after "
                 f"{space.next_dimensions}: see that the endpoint always serves the same model, and "
                 "run the command again."
             )
-        reembedding.save(self.store, space, passages, vectors)
-        for _ in passages:
+        reembedding.save(self.store, space, nodes, vectors)
+        for _ in nodes:
             self.progress.done("embed", self.meter.total())
-        return len(passages)
+        return len(nodes)
 
     def _step(self, name: str, step: Callable[[Store, Space], None], space: Space) -> None:
         self.progress.expect(name, 1)

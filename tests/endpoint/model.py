@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .extraction import extracted
 from .faults import Fault
 from .judge import judgement
 
@@ -18,7 +19,7 @@ WORD = re.compile(r"\w+")
 SENTENCE = re.compile(r"[^.!?]+[.!?]?")
 
 
-def reply(user: str, fault: Fault | None) -> str:
+def reply(user: str, fault: Fault | None) -> str:  # noqa: C901  one branch a prompt
     """What the prompt asks for, told by its markers; or a reply that is wrong in one way."""
     if fault == "nonsense":
         return "I am not sure what you want from me."
@@ -26,6 +27,8 @@ def reply(user: str, fault: Fault | None) -> str:
         return json.dumps({"answer": {"value": 1}})
     if (judged := judgement(user)) is not None:
         text = _json(judged, fault)
+    elif (found := extracted(user)) is not None:
+        text = found if isinstance(found, str) else _json(found, fault)
     elif "<aspects>" in user and "For each aspect that you choose" in user:
         told = [{"aspect": one, "summary": _summary(user, fault)} for one in _aspects(user, fault)]
         text = _json({"summaries": told}, fault)

@@ -510,8 +510,8 @@ class Store:
         except StoreError as error:
             LOG.warning("What was replaced is not deleted yet; the next run will. %s", error)
 
-    def refuse_too_large(self, owners: Sequence[Owner], passages: int, dimensions: int) -> None:
-        """Raises TooLarge where the server can't switch so many `passages` in for these owners.
+    def refuse_too_large(self, owners: Sequence[Owner], embedded: int, dimensions: int) -> None:
+        """Raises TooLarge where the server can't switch so many `embedded` nodes in for these.
 
         A switch holds all their embeddings in the server's heap, and those that it takes out; no
         pool guards that.
@@ -523,18 +523,16 @@ class Store:
         limit = int(row["bytes"]) // 4
         size = dimensions * np.dtype(np.float32).itemsize
         replaced = self._count_owned(owners)
-        if (passages + replaced) * size > limit:
-            raise too_large(passages, replaced, size, int(row["bytes"]))
+        if (embedded + replaced) * size > limit:
+            raise too_large(embedded, replaced, size, int(row["bytes"]))
 
     def _count_owned(self, owners: Sequence[Owner]) -> int:
-        """How many passages these have."""
+        """How many nodes with embeddings these have."""
         graphs: dict[tuple[str, str], list[str]] = {}
         for owner in owners:
             graphs.setdefault((owner.collection, owner.document), []).append(owner.graph)
         return sum(
-            self.rows("core/count_owned", collection=name, document=document, graphs=of)[0][
-                "passages"
-            ]
+            self.rows("core/count_owned", collection=name, document=document, graphs=of)[0]["nodes"]
             for (name, document), of in graphs.items()
         )
 

@@ -28,7 +28,7 @@ PAGE = 1000
 
 @dataclass(frozen=True, slots=True)
 class Unembedded:
-    """A passage that has no embedding of the next space yet."""
+    """A passage or an element that has no embedding of the next space yet; its text is embedded."""
 
     id: str
     text: str
@@ -66,19 +66,19 @@ def begin(store: Store, collection: str, model: str, dimensions: int) -> None:
 
 
 def count(store: Store, space: Space) -> tuple[int, int]:
-    """How many passages there are, and how many have an embedding of the next space."""
-    [row] = store.rows(
-        "core/reembed_count", collection=space.collection, next=embedding(space.next_slot)
-    )
-    return row["passages"], row["embedded"]
+    """How many nodes have embeddings, and how many one of the next space."""
+    asked = {"collection": space.collection, "embedding": space.embedding}
+    [row] = store.rows("core/reembed_count", next=embedding(space.next_slot), **asked)
+    return row["nodes"], row["embedded"]
 
 
 def unembedded(store: Store, space: Space, limit: int) -> Iterator[list[Unembedded]]:
-    """At most `limit` passages at a time that have no embedding of the next space when asked for.
+    """At most `limit` nodes at a time that have no embedding of the next space when asked for.
 
     Each page is embedded before the next is asked for, or it comes again.
     """
-    asked = {"collection": space.collection, "next": embedding(space.next_slot), "limit": limit}
+    asked = {"collection": space.collection, "embedding": space.embedding, "limit": limit}
+    asked["next"] = embedding(space.next_slot)
     for document in _documents(store, space.collection):
         while rows := store.rows("core/reembed_find", document=document, **asked):
             yield [Unembedded(**row) for row in rows]
@@ -95,11 +95,11 @@ def _documents(store: Store, collection: str) -> Iterator[str]:
         title, after = page[-1]["title_key"], page[-1]["id"]
 
 
-def save(store: Store, space: Space, passages: Sequence[Unembedded], vectors: Vectors) -> None:
-    """Writes embeddings of the next space: unit float32 rows, one a passage."""
+def save(store: Store, space: Space, nodes: Sequence[Unembedded], vectors: Vectors) -> None:
+    """Writes embeddings of the next space: unit float32 rows, one a node."""
     rows = [
-        {"id": passage.id, "embedding": wire(vector)}
-        for passage, vector in zip(passages, vectors, strict=True)
+        {"id": node.id, "embedding": wire(vector)}
+        for node, vector in zip(nodes, vectors, strict=True)
     ]
     store.rows(
         "core/reembed_save",
@@ -108,6 +108,7 @@ def save(store: Store, space: Space, passages: Sequence[Unembedded], vectors: Ve
         model=space.next_model,
         next=embedding(space.next_slot),
         label=label(space.next_dimensions),
+        element_label=label(space.next_dimensions, "element"),
     )
 
 
@@ -120,17 +121,20 @@ def copy(store: Store, space: Space) -> None:
 
 
 def drop_unused(store: Store, space: Space) -> None:
-    """Drops the next slot's index where no collection's questions go to it."""
-    name = index_name(space.next_dimensions, space.next_slot)
-    if name not in {one.index for one in store.spaces()}:
-        dropping = query("core/schema_drop_passage_vectors")
-        store.run(over(dropping, space.next_dimensions, space.next_slot), name)
+    """Drops the next slot's indexes where no collection's questions go to them."""
+    place = space.next_dimensions, space.next_slot
+    if place not in {(one.dimensions, one.slot) for one in store.spaces()}:
+        for what, (_, dropping) in schema.VECTORS.items():
+            store.run(over(query(dropping), *place), index_name(*place, what))
 
 
 def index(store: Store, space: Space) -> None:
-    """Builds the next space's index, beside the one in use."""
-    schema.make_vectors(store, space.next_dimensions, space.next_slot)
-    schema.wait(store, index_name(space.next_dimensions, space.next_slot))
+    """Builds the next space's indexes, beside those in use."""
+    place = space.next_dimensions, space.next_slot
+    for what in schema.VECTORS:
+        if what == "passage" or space.element_kinds:
+            schema.make_vectors(store, *place, what)
+            schema.wait(store, index_name(*place, what))
 
 
 def flip(store: Store, space: Space) -> None:
@@ -189,8 +193,9 @@ def give_up(store: Store, space: Space) -> None:
 
 def clear(store: Store, space: Space) -> None:
     """Clears the slot that is not in use; then documents may come in again."""
-    unused = label(space.former_dimensions) if space.former_dimensions != space.dimensions else ""
+    is_same = space.former_dimensions == space.dimensions
+    unused = [] if is_same else [label(space.former_dimensions, what) for what in schema.VECTORS]
     with store.session() as session:
-        asked = {"collection": space.collection, "label": unused}
+        asked = {"collection": space.collection, "labels": unused}
         session.run(query("core/reembed_clear"), asked, former=embedding(space.next_slot)).consume()
     store.rows("core/reembed_end", collection=space.collection)

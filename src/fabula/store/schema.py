@@ -119,6 +119,12 @@ def wait(store: Store, name: str) -> None:
         time.sleep(PAUSE)
 
 
+def needed(space: Space) -> tuple[str, ...]:
+    """The indexes that a collection's questions are answered from now."""
+    of_elements = (space.element_index, ELEMENT_TEXTS) if space.element_kinds else ()
+    return space.index, TEXTS, *of_elements
+
+
 def faults(store: Store, space: Space) -> list[Fault]:
     """What is wrong with the indexes that a collection's questions are answered from now."""
     found = {index.name: index for index in store.indexes()}
@@ -129,7 +135,7 @@ def faults(store: Store, space: Space) -> list[Fault]:
             f"{space.target}`, which goes on"
         )
     faults = []
-    for name in (space.index, TEXTS):
+    for name in needed(space):
         index = found.get(name)
         if index is None:
             faults.append(Fault(name, "is missing", made_anew))

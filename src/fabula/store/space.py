@@ -108,12 +108,17 @@ def other_space(space: Space, wanted: str, model: str = "") -> SpaceError:
     )
 
 
-def refuse_unknown(aspects: Sequence[str], kinds: Sequence[str], space: Space | None) -> None:
-    """Raises NotFound for an aspect or a kind that no passage has; '' is the aspect of chunks."""
+def refuse_unknown(
+    aspects: Sequence[str], kinds: Sequence[str], space: Space | None, *, elements: bool
+) -> None:
+    """Raises NotFound for an aspect or a kind that no passage has; '' is the aspect of chunks.
+
+    With `elements` it may be a kind of embedded elements, too.
+    """
     known = [name for name in space.aspects if name] if space else []
     if unknown := [name for name in aspects if name and name not in known]:
         raise NotFound(f"No document has an aspect {unknown[0]!r}; there are: {', '.join(known)}.")
-    there = sorted(space.kinds) if space else []
+    there = sorted(space.kinds + (space.element_kinds if elements else ())) if space else []
     if unknown := [kind for kind in kinds if kind not in there]:
         raise NotFound(f"There is no kind {unknown[0]!r}; there are: {', '.join(there)}.")
 

@@ -1,0 +1,82 @@
+"""The model as it reads for the entity graph: capitalised words are people, neighbours are tied."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from typing import Any
+
+_NAME = re.compile(r"\b[A-Z][a-z]{2,}\b")
+_SMALL = {"The", "And", "But", "Then", "She", "There", "They", "What", "When", "With", "His", "Her"}
+_SENTENCE = re.compile(r"[^.!?]+[.!?]?")
+
+
+def extracted(user: str) -> Any | None:
+    """What is asked of people, facts or statements; None where the prompt asks for none of them.
+
+    JSON values, or a text.
+    """
+    passages = _passages(user)
+    if "<types>" in user:
+        return _gleaned(passages) if "What was missed" in user else _listed(passages)
+    if "facts do passages" in user:
+        return {"triples": [_fact(*one) for one in _pairs(passages)]}
+    if "Merge them into one description" in user:
+        statements = user.partition("<statements>")[2].partition("</statements>")[0]
+        return " ".join(statements.split()[:60])
+    return None
+
+
+def _passages(user: str) -> dict[int, str]:
+    text = user.partition("<passages>")[2].partition("</passages>")[0]
+    parts = re.split(r"(?m)^\[(\d+)\] ", text)[1:]
+    return {int(n): one for n, one in zip(parts[::2], parts[1::2], strict=True)}
+
+
+def _names(text: str) -> list[str]:
+    found = [name for name in _NAME.findall(text) if name not in _SMALL]
+    return list(dict.fromkeys(found))
+
+
+def _pairs(passages: dict[int, str]) -> list[tuple[int, str, str]]:
+    return [(n, *pair) for n, text in passages.items() for pair in pairwise(_names(text))]
+
+
+def _listed(passages: dict[int, str]) -> Any:
+    parts: dict[str, list[int]] = {}
+    for n, text in passages.items():
+        for name in _names(text):
+            parts.setdefault(name, []).append(n)
+    entities = [
+        {
+            "name": name,
+            "type": "person",
+            "aliases": [],
+            "description": _said(passages[where[0]], name),
+            "parts": where,
+        }
+        for name, where in parts.items()
+    ]
+    return {"entities": entities, "relations": [_tie(*one, "beside") for one in _pairs(passages)]}
+
+
+def _gleaned(passages: dict[int, str]) -> Any:
+    """Who comes first and last in a passage."""
+    found = [(n, names) for n, text in passages.items() if len(names := _names(text)) > 2]
+    ties = [_tie(n, names[0], names[-1], "around") for n, names in found]
+    return {"entities": [], "relations": ties}
+
+
+def _tie(part: int, source: str, target: str, how: str) -> dict[str, Any]:
+    said = f"{source} is {how} {target}."
+    tie = {"source": source, "target": target, "description": said, "keywords": [how]}
+    return {**tie, "strength": 5, "parts": [part]}
+
+
+def _fact(part: int, subject: str, object: str) -> dict[str, Any]:
+    return {"subject": subject, "predicate": "is beside", "object": object, "parts": [part]}
+
+
+def _said(text: str, name: str) -> str:
+    """The first sentence with the name."""
+    return next(found for found in _SENTENCE.findall(text) if name in found).strip()

@@ -1,0 +1,439 @@
+"""The entity graph is built of what models or rules say, and of nothing twice."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from cast import (
+    Models,
+    Records,
+    Says,
+    built,
+    entity,
+    known_from,
+    made_chunks,
+    relation,
+    script,
+)
+from fabula.errors import BadReply
+from fabula.graph import Edge, Node
+from fabula.graph.method import Built, Known
+from fabula.graphs.entities.border import read
+from fabula.graphs.entities.described import BLOCK, Statements, blocks
+from fabula.graphs.entities.facts import tell
+from fabula.model import Chunk
+from fabula.parallel import Workers
+
+STORY = made_chunks(
+    *(
+        "Ebenezer Scrooge sat in the counting-house. Bob Cratchit warmed himself. ",
+        "Scrooge said humbug to Fred. ",
+        "Fred wished Ebenezer Scrooge a merry Christmas. ",
+        "Bob Cratchit went home to Tiny Tim. ",
+    )
+)
+"""Of windows of two chunks each."""
+SCROOGE = entity("Ebenezer Scrooge", 1, 2, aliases=["Scrooge"], description="He is a miser.")
+SAID: dict[str, Records] = {
+    "humbug": {
+        "entities": [
+            SCROOGE,
+            entity("Bob Cratchit", 1, description="He is cold."),
+            entity("Fred", 2),
+            entity("Jacob Marley"),
+        ],
+        "relations": [
+            relation("Ebenezer Scrooge", "Fred", 2, strength=7, keywords=["scorn"]),
+            relation("Fred", "Scrooge", 2, strength=3, keywords=["mirth"]),
+        ],
+    },
+    "merry": {
+        "entities": [
+            entity("Fred", 1, description="He is merry."),
+            entity("Ebenezer Scrooge", 1, description="He is a miser."),
+            entity("Bob Cratchit", 2),
+            entity("Tiny Tim", 2),
+        ],
+        "relations": [
+            relation("Fred", "Ebenezer Scrooge", 1, strength=4, keywords=["mirth"]),
+            relation("Bob Cratchit", "Tiny Tim", 2),
+        ],
+    },
+}
+WINDOWS = {"window_tokens": 200, "gleanings": 0}
+MANY = 8
+"""Statements that a call merges."""
+
+
+def made(chunks: Sequence[Chunk] = STORY, said: Any = SAID, **knobs: Any) -> Built:
+    return built(chunks, Models(script(said)), **{**WINDOWS, **knobs})[0]
+
+
+def one(graph: Built, label: str, name: str) -> Node:
+    [found] = [
+        node for node in graph.nodes if node.label == label and node.properties["name"] == name
+    ]
+    return found
+
+
+def edges(graph: Built, start: Node, *types: str) -> list[Edge]:
+    return [edge for edge in graph.edges if edge.start == start.id and edge.type in types]
+
+
+def same(one: Built, other: Built) -> bool:
+    """Whether two graphs are the same but for what they tell of how they were made."""
+
+    def ordered(graph: Built) -> tuple[list[str], list[str], list[str]]:
+        vectors = [f"{node.id} {node.embedding}" for node in graph.nodes]
+        return sorted(map(str, graph.nodes)), sorted(map(str, graph.edges)), sorted(vectors)
+
+    return ordered(one) == ordered(other)
+
+
+def edited(chunks: Sequence[Chunk], index: int, text: str) -> tuple[Chunk, ...]:
+    """The same chunks with another text in the place of one."""
+    texts = [chunk.text for chunk in chunks]
+    return made_chunks(*texts[:index], text, *texts[index + 1 :])
+
+
+# The graph
+
+
+def test_entities_have_their_names_and_rest_on_their_chunks() -> None:
+    graph = made()
+    scrooge = one(graph, "Entity", "Ebenezer Scrooge")
+    told = scrooge.properties
+    assert dict(zip(told["names"], told["counts"], strict=True)) == {
+        "Ebenezer Scrooge": 2,
+        "Scrooge": 1,
+    }
+    assert (told["mentions"], told["chunks"], told["degree"], told["by"]) == (3, 3, 1, "model")
+    assert told["text"] == "He is a miser."
+    assert (told["section"], told["start"], told["end"]) == ("I", 0, STORY[0].end)
+    assert scrooge.sources == tuple(chunk.id for chunk in STORY[:3])
+    assert scrooge.embedding is not None
+    [first, second, _] = edges(graph, scrooge, "FROM_CHUNK")
+    assert (first.end, first.properties["names"]) == (STORY[0].id, ["Ebenezer Scrooge"])
+    assert second.properties["starts"] == [STORY[1].start]
+    assert second.properties["said"] == "He is a miser."
+
+
+def test_relations_add_up_count_and_strength_once_a_chunk() -> None:
+    graph = made()
+    scrooge, fred = (one(graph, "Entity", name) for name in ("Ebenezer Scrooge", "Fred"))
+    first, second = sorted((scrooge, fred), key=lambda node: node.id)
+    name = f"{first.properties['name']} – {second.properties['name']}"
+    tied = one(graph, "Relation", name)
+    assert (tied.properties["count"], tied.properties["strength"]) == (2, 7 + 4)
+    assert tied.properties["keywords"] == ["mirth", "scorn"]
+    assert tied.sources == (STORY[1].id, STORY[2].id)
+    ends = {edge.type: edge.end for edge in edges(graph, tied, "SOURCE", "TARGET")}
+    assert ends == {"SOURCE": first.id, "TARGET": second.id}
+    [plain] = [edge for edge in graph.edges if edge.type == "RELATES_TO" and edge.end == second.id]
+    assert (plain.start, plain.properties) == (first.id, {"count": 2, "strength": 11})
+    [both, _] = edges(graph, tied, "FROM_CHUNK")
+    assert both.properties["strength"] == 7
+    assert both.properties["keywords"] in (["scorn", "mirth"], ["mirth", "scorn"])
+
+
+def test_what_is_not_borne_out_is_counted_and_told() -> None:
+    graph = made()
+    assert graph.facts["dropped_unprinted"] == 1
+    assert (graph.facts["entities"], graph.facts["relations"], graph.facts["windows"]) == (4, 2, 2)
+    counted, lost = tell(graph.facts)
+    assert counted == "4 entities, 2 relations"
+    assert lost == (
+        "1 record was not borne out by the text, and left out: 1 with a name that is printed "
+        "nowhere"
+    )
+    assert list(tell({"entities": 0})) == ["no entities were found"]
+
+
+def test_replies_in_any_order_of_arrival_give_the_same_graph(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    wanted = made()
+    for seed in range(5):
+        draw = random.Random(seed)
+        put = Workers.put
+        monkeypatch.setattr(
+            Workers,
+            "put",
+            lambda self, priority, run, put=put, draw=draw: put(self, draw.randrange(9), run),
+        )
+        shuffled = {
+            words: {kind: draw.sample(list(some), len(some)) for kind, some in records.items()}
+            for words, records in SAID.items()
+        }
+        assert same(made(said=shuffled), wanted)
+        monkeypatch.undo()
+
+
+def test_a_text_in_which_nobody_is_has_an_empty_graph() -> None:
+    graph = made(said={})
+    assert (graph.nodes, graph.edges, graph.gaps) == ((), (), ())
+
+
+# Again
+
+
+def test_the_same_chunks_are_not_asked_about_again() -> None:
+    chunks = made_chunks(*(chunk.text for chunk in STORY), "Nobody was in the yard. ")
+    before = built(chunks, Models(script(SAID)), **WINDOWS)[0]
+    models = Models(script({}))
+    again, _ = built(chunks, models, known_from(before, chunks), **WINDOWS)
+    assert same(again, before)
+    assert (models.meter.total().calls, models.meter.usage()["extraction"].saved) == (0, 3)
+    assert models.embedder.sent == []
+    assert again.facts == before.facts
+
+
+@pytest.mark.parametrize("gleanings", [0, 1])
+def test_an_edit_of_one_chunk_asks_its_window_alone(gleanings: int) -> None:
+    knobs = {**WINDOWS, "gleanings": gleanings}
+    before = built(STORY, Models(script(SAID)), **knobs)[0]
+    now = edited(STORY, 1, "And Scrooge said humbug to Fred, and humbug again. ")
+    models = Models(script(SAID))
+    again, _ = built(now, models, known_from(before, STORY), **knobs)
+    fresh, _ = built(now, Models(script(SAID)), **knobs)
+    assert same(again, fresh), "as if it were made for the first time"
+    assert models.meter.usage()["extraction"].calls == 1 + gleanings
+    moved = one(again, "Entity", "Tiny Tim")
+    [edge] = edges(again, moved, "FROM_CHUNK")
+    text = "".join(chunk.text for chunk in now)
+    assert [text[start : start + 8] for start in edge.properties["starts"]] == ["Tiny Tim"]
+
+
+def test_windows_that_an_edit_moved_are_not_asked_again() -> None:
+    before = made()
+    now = made_chunks("A new beginning. ", "It is. ", *(chunk.text for chunk in STORY))
+    models = Models(script(SAID))
+    built(now, models, known_from(before, STORY), **WINDOWS)
+    assert models.meter.usage()["extraction"].calls == 1
+    less = made_chunks(*(chunk.text for chunk in STORY[1:]))
+    models = Models(script(SAID))
+    built(less, models, known_from(before, STORY), **WINDOWS)
+    assert models.meter.total().calls == 0, "what is left says what it said"
+
+
+def test_what_the_graph_gives_back_is_what_was_said() -> None:
+    text = (*(chunk.text for chunk in STORY), "Mr. Scrooge, Ebenezer Scrooge, old Scrooge. ")
+    chunks = made_chunks(*text)
+    said = {
+        **SAID,
+        "old Scrooge": {
+            "entities": [
+                entity("Mr. Scrooge", 1, type="group"),
+                entity("Ebenezer Scrooge", 1, aliases=["old Scrooge"]),
+                entity("Scrooge", 1, type="idea", description=""),
+            ],
+            "relations": [],
+        },
+    }
+    before = built(chunks, Models(script(said)), **WINDOWS)[0]
+    scrooges = [node for node in before.nodes if "Mr. Scrooge" in node.properties.get("names", ())]
+    assert len(scrooges) == 1, "one entity has several records of one chunk"
+    earlier = read(known_from(before, chunks), chunks)
+    last = earlier.mentions[chunks[-1].id]
+    assert {(mention.name, mention.type) for mention in last} == {
+        ("Mr. Scrooge", "group"),
+        ("Ebenezer Scrooge", "person"),
+        ("Scrooge", "idea"),
+    }
+    again, _ = built(chunks, Models(script({})), known_from(before, chunks), **WINDOWS)
+    assert same(again, before)
+
+
+# Gaps
+
+
+def refusing(words: str) -> Says:
+    chat = script(SAID)
+    say = chat.say
+    chat.say = lambda user: "No." if words in user else say(user)
+    return chat
+
+
+LONG = made_chunks(*(f"Nobody was there on day {day}. " for day in range(40)), STORY[3].text)
+
+
+def test_a_window_without_a_usable_reply_is_a_gap_and_asked_again() -> None:
+    models = Models(refusing("Tiny Tim"))
+    before, gaps = built(LONG, models, **WINDOWS)
+    [gap] = gaps
+    assert (gap.step, gap.sources) == ("extraction", (LONG[40].id,))
+    assert "3 tries" in gap.why
+    models = Models(script({"Tiny Tim": SAID["merry"]}))
+    again, gaps = built(LONG, models, known_from(before, LONG), **WINDOWS)
+    assert (models.meter.total().calls, gaps) == (1, ())
+    assert one(again, "Entity", "Tiny Tim")
+
+
+def test_too_many_gaps_fail_the_document() -> None:
+    with pytest.raises(BadReply, match="more than a tenth"):
+        built(STORY, Models(refusing("Tiny Tim")), **WINDOWS)
+
+
+def test_what_was_said_of_a_gaps_unchanged_chunks_stays_until_it_is_asked() -> None:
+    chunks = made_chunks(*(chunk.text for chunk in (*LONG[:39], STORY[2], STORY[3])))
+    knobs = {**WINDOWS, "window_tokens": 300}
+    before, _ = built(chunks, Models(script(SAID)), **knobs)
+    now = edited(chunks, 39, "Fred was not merry. ")
+    again, gaps = built(now, Models(refusing("Fred")), known_from(before, chunks), **knobs)
+    assert [gap.step for gap in gaps] == ["extraction"]
+    assert one(again, "Entity", "Tiny Tim").sources == (now[40].id,)
+    last, gaps = built(now, Models(script(SAID)), known_from(again, now), **knobs)
+    assert gaps == ()
+    assert same(last, built(now, Models(script(SAID)), **knobs)[0])
+
+
+# Descriptions
+
+
+def often(count: int) -> tuple[tuple[Chunk, ...], dict[str, Records]]:
+    """A story in which each chunk says another thing of one man."""
+    chunks = made_chunks(*(f"Fred came on day {day:02}. " for day in range(count)))
+    said = {
+        f"day {day:02}": {
+            "entities": [entity("Fred", 1, description=f"He came, the {day}.")],
+            "relations": [],
+        }
+        for day in range(count)
+    }
+    return chunks, said
+
+
+@pytest.mark.parametrize(("count", "calls"), [(MANY - 1, 0), (MANY, 1)])
+def test_the_eighth_statement_has_them_merged(count: int, calls: int) -> None:
+    chunks, said = often(count)
+    models = Models(script(said))
+    graph, _ = built(chunks, models, window_tokens=1, gleanings=0)
+    text = one(graph, "Entity", "Fred").properties["text"]
+    joined = "\n".join(f"He came, the {day}." for day in range(count))
+    assert text == ("All of this was said." if calls else joined)
+    assert models.meter.total().calls == count + calls
+    again = Models(script({}))
+    same_text, _ = built(chunks, again, known_from(graph, chunks), window_tokens=1, gleanings=0)
+    assert same(same_text, graph)
+    assert (again.meter.total().calls, again.meter.total().saved) == (0, count + calls)
+
+
+def test_a_description_is_asked_again_only_where_its_statements_changed() -> None:
+    chunks, said = often(MANY + 2)
+    knobs = {"window_tokens": 1, "gleanings": 0}
+    graph, _ = built(chunks, Models(script(said)), **knobs)
+    other = edited(chunks, 3, "Nobody came. ")
+    models = Models(script(said))
+    built(other, models, known_from(graph, chunks), **knobs)
+    assert models.meter.usage()["descriptions"].calls == 1
+    models = Models(script(said))
+    built(chunks, models, known_from(graph, chunks), **knobs)
+    assert models.meter.total().calls == 0
+
+
+def test_a_description_that_no_model_gives_is_a_gap_and_asked_again() -> None:
+    chunks, said = often(30)
+    chat = script(said)
+    say = chat.say
+    chat.say = lambda user: "..." if "<statements>" in user else say(user)
+    knobs = {"window_tokens": 1, "gleanings": 0}
+    graph, [gap] = built(chunks, Models(chat), **knobs)
+    fred = one(graph, "Entity", "Fred")
+    assert (gap.step, gap.rests_on, len(gap.sources)) == ("descriptions", {fred.id: 1.0}, 30)
+    assert fred.properties["text"].startswith("He came, the 0.\nHe came, the 1.")
+    again, gaps = built(chunks, Models(script(said)), known_from(graph, chunks), **knobs)
+    assert (gaps, one(again, "Entity", "Fred").properties["text"]) == ((), "All of this was said.")
+
+
+def test_very_many_statements_are_merged_in_blocks() -> None:
+    texts = tuple(f"{number} " + "word " * 99 for number in range(100))
+    some = blocks(texts, BLOCK)
+    assert [text for block in some for text in block] == list(texts)
+    assert len(some) == 3
+    assert Statements("x", texts, ()).are_many
+    assert not Statements("x", ("a " * 1000,), ()).are_many
+    assert Statements("x", ("a " * 1300,), ()).are_many
+    assert Statements("x", ("a", "b"), ()).digest != Statements("x", ("ab",), ()).digest
+
+
+# Triples
+
+
+def test_facts_are_asked_for_where_they_are_wanted() -> None:
+    chat = script(SAID)
+    say = chat.say
+    facts = [
+        {"subject": "Fred", "predicate": "wished well", "object": "Scrooge", "parts": [1]},
+        {"subject": "Fred", "predicate": "is", "object": "the tsar", "parts": [1]},
+    ]
+    chat.say = lambda user: (
+        json.dumps({"triples": facts}) if "state?" in user and "merry" in user else say(user)
+    )
+    models = Models(chat)
+    graph, _ = built(STORY, models, **WINDOWS, triples=True)
+    [fact] = [node for node in graph.nodes if node.label == "Triple"]
+    assert fact.properties["text"] == "Fred wished well Scrooge"
+    assert (fact.properties["count"], fact.sources) == (1, (STORY[2].id,))
+    ends = {edge.type: edge.end for edge in edges(graph, fact, "SUBJECT", "OBJECT")}
+    assert ends["SUBJECT"] == one(graph, "Entity", "Fred").id
+    assert models.meter.usage()["triples"].calls == 2
+    assert (graph.facts["triples"], graph.facts["dropped_unprinted"]) == (1, 2)
+    now = edited(STORY, 0, "Ebenezer Scrooge sat. ")
+    models = Models(chat)
+    known = known_from(graph, STORY)
+    again, _ = built(now, models, known, **WINDOWS, triples=True)
+    assert models.meter.usage()["triples"].calls == 1
+    fresh, _ = built(now, Models(chat), **WINDOWS, triples=True)
+    assert same(again, fresh)
+
+
+# A dry run
+
+
+def test_stand_ins_make_a_graph_of_about_the_same_calls() -> None:
+    chat = Says(lambda user: "")
+    asked: list[str] = []
+
+    class Dry(Says):
+        def complete(self, prompt: Any) -> Any:
+            asked.append(prompt.user)
+            from fabula.providers import Reply
+
+            return Reply(prompt.stand_in())
+
+    models = Models(Dry(chat.say))
+    graph, gaps = built(STORY, models, window_tokens=200, triples=True)
+    assert gaps == ()
+    assert models.meter.usage()["extraction"].calls == 2 * 2
+    assert models.meter.usage()["triples"].calls == 2
+    assert graph.facts["entities"] > 3
+    assert graph.facts["relations"] > 3
+    assert not any(name.startswith("dropped") for name in graph.facts)
+
+
+# Offline
+
+
+def test_offline_no_chat_model_is_asked() -> None:
+    models = Models(Says(lambda user: pytest.fail("asked")), offline=True)
+    graph, gaps = built(STORY, models, triples=True)
+    assert gaps == ()
+    scrooge = next(node for node in graph.nodes if "Scrooge" in node.properties["name"])
+    assert scrooge.properties["by"] == "rules"
+    assert scrooge.properties["text"]
+    again, _ = built(STORY, models, known_from(graph, STORY), triples=True)
+    assert same(again, graph)
+    assert models.meter.total().calls == 0
+
+
+def test_nothing_is_known_of_a_first_build() -> None:
+    earlier = read(Known(), STORY)
+    assert earlier.asked == {"extraction": frozenset(), "triples": frozenset()}
+    moved = [replace(chunk, id="x") for chunk in STORY]
+    assert read(known_from(made(), STORY), moved).mentions == {}
