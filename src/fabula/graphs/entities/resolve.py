@@ -368,7 +368,7 @@ def _join_misspelt(joining: _Joining, ordinary: Collection[str]) -> None:
         near = begun[key(form.name)[:1], len(key(form.name).split()), form.type]
         if joining.count(form) <= RARE:
             distances = [
-                (_misspelt_by(key(form.name), key(one.name), ordinary), one) for one in near
+                (misspelt_by(key(form.name), key(one.name), ordinary), one) for one in near
             ]
             for _, other in sorted(
                 ((distance, one) for distance, one in distances if distance),
@@ -381,7 +381,7 @@ def _join_misspelt(joining: _Joining, ordinary: Collection[str]) -> None:
         near.append(form)
 
 
-def _misspelt_by(one: str, other: str, ordinary: Collection[str]) -> int:
+def misspelt_by(one: str, other: str, ordinary: Collection[str]) -> int:
     """By how many letters the one word differs in which two names do; 0 where they are two names.
 
     Damerau 1964: a letter too few, too many, another, or two exchanged.
