@@ -389,7 +389,7 @@ def _join_misspelt(joining: _Joining, ordinary: Collection[str]) -> None:
         alike = _but_for_one_word(form)
         if joining.count(form) <= RARE:
             near = {one for some in alike for one in begun[some] if one.count > form.count}
-            found = [(_misspelt_by(key(form.name), key(one.name), ordinary), one) for one in near]
+            found = [(misspelt_by(key(form.name), key(one.name), ordinary), one) for one in near]
             for distance, other in sorted(found, key=lambda pair: (pair[0], *_commonest(pair[1]))):
                 if distance and joining.fits(form, other):
                     joining.shorten([form])
@@ -407,7 +407,7 @@ def _but_for_one_word(form: Form) -> list[tuple[str, ...]]:
     ]
 
 
-def _misspelt_by(one: str, other: str, ordinary: Collection[str]) -> int:
+def misspelt_by(one: str, other: str, ordinary: Collection[str]) -> int:
     """By how many letters the one word differs in which two names do; 0 where they are two names.
 
     Damerau 1964: a letter too few, too many, another, or two exchanged.
