@@ -18,6 +18,8 @@ from bench import (
     faults,
     library,
     lookup,
+    names,
+    network,
     retrieval,
     startup,
     waiting,
@@ -36,6 +38,8 @@ PARTS: dict[str, Callable[[Path | None], list[Figure]]] = {
     "writing": writing.measure,
     "writers": writers.measure,
     "lookup": lookup.measure,
+    "names": names.measure,
+    "network": network.measure,
     "startup": startup.measure,
     "library": library.measure,
 }

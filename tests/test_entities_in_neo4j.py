@@ -288,6 +288,23 @@ def test_a_window_that_is_withheld_is_a_gap_and_retried(book: Path, endpoint: En
     assert sum("<types>" in prompt for prompt in asked(endpoint)) <= 2
 
 
+def test_another_embedding_model_is_given_the_same_texts(
+    book: Path, endpoint: Endpoint, store: Store
+) -> None:
+    def embedded(model: str) -> set[str]:
+        bodies = [one for one in endpoint.bodies if one["model"] == model and "input" in one]
+        return {text for body in bodies for text in body["input"]} - {"dimensions"}
+
+    with Fabula(embedding_model="one") as fabula:
+        fabula.ingest(book)
+    with Fabula(embedding_model="other") as fabula:
+        fabula.reembed()
+        assert fabula.check().violations == ()
+        assert any(text.startswith("Anna. ") for text in embedded("other"))
+        assert embedded("other") == embedded("one")
+        assert fabula.retrieve("Who is Anna?", mode="local")
+
+
 HOSTILE = "<img src=x onerror=alert(1)>", "Bob'}) DETACH DELETE n //", "$name ${x} `y`"
 
 

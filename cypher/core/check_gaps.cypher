@@ -7,6 +7,8 @@ CALL () {
   MATCH (part:Part)
   WHERE ($document = '' OR part.document = $document)
     AND ($collection = '' OR part.collection = $collection)
+    // Of a collection's own, some went with a document.
+    AND part.document <> ''
   WITH part, COUNT {
     MATCH (gap:Element&Gap {document: part.document})
     WHERE gap.graph = part.graph AND gap.collection = part.collection
@@ -18,6 +20,7 @@ CALL () {
   MATCH (gap:Gap)
   WHERE ($document = '' OR gap.document = $document)
     AND ($collection = '' OR gap.collection = $collection)
+    AND coalesce(gap.document, '-') <> ''
     AND NOT EXISTS { (gap)-[:LACKS]->() }
   RETURN gap.document AS document, gap.id AS node, 'gaps rest on nothing' AS what
 }

@@ -7,7 +7,8 @@ MATCH (n:Passage|Element)
 WHERE ($document = '' OR n.document = $document) AND ($collection = '' OR n.collection = $collection)
 WITH n, CASE
   WHEN coalesce(size(n.sources), 0) = 0 THEN 'nodes rest on no chunk'
-  WHEN NOT all(source IN n.sources
+  // What belongs to a collection is stale where they are not, and goes when it is made again.
+  WHEN coalesce(n.document, '-') <> '' AND NOT all(source IN n.sources
     WHERE EXISTS { (:Passage {id: source, kind: 'chunk', collection: n.collection}) })
     THEN 'nodes rest on chunks that are not there'
 END AS what

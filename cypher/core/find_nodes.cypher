@@ -1,5 +1,5 @@
 // A document's own node, those of its parts and all their nodes, by id, with all properties.
-// $collection, $document  its collection, and its id
+// $collection, $document  its collection, and its id; '' for what belongs to the collection itself
 // $after       the id to begin after; '' for the first
 // $limit       how many to return
 // $embedding   the property that embeddings are told from; '' to leave them out
@@ -9,6 +9,10 @@ CALL () {
   UNION ALL
   MATCH (n:Part)-[:PART_OF]->(document:Document {id: $document})
   WHERE document.collection = $collection
+  RETURN n
+  UNION ALL
+  MATCH (n:Part)
+  WHERE $document = '' AND n.id STARTS WITH $collection + '/' AND n.document = ''
   RETURN n
   UNION ALL
   MATCH (n:Passage {document: $document}) RETURN n

@@ -8,6 +8,10 @@ CALL () {
   WHERE document.collection = $collection
   RETURN n
   UNION ALL
+  MATCH (n:Part)
+  WHERE $document = '' AND n.id STARTS WITH $collection + '/' AND n.document = ''
+  RETURN n
+  UNION ALL
   MATCH (n:Passage {document: $document}) RETURN n
   UNION ALL
   MATCH (n:Element {document: $document}) RETURN n

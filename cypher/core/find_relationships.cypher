@@ -1,5 +1,5 @@
 // The relationships that begin at the nodes of a document, by those nodes' ids.
-// $collection, $document  its collection, and its id
+// $collection, $document  its collection, and its id; '' for what belongs to the collection itself
 // $documents  the ids of those whose nodes they may end at
 // $after      the id to begin after; '' for the first
 // $limit      how many nodes' relationships to return
@@ -9,6 +9,10 @@ CALL () {
   UNION ALL
   MATCH (n:Part)-[:PART_OF]->(document:Document {id: $document})
   WHERE document.collection = $collection
+  RETURN n
+  UNION ALL
+  MATCH (n:Part)
+  WHERE $document = '' AND n.id STARTS WITH $collection + '/' AND n.document = ''
   RETURN n
   UNION ALL
   MATCH (n:Passage {document: $document}) RETURN n

@@ -102,7 +102,8 @@ class App:
         entries = [entry for name in self.collections() for entry in self.store.documents(name)]
         if not entries:
             raise NotFound("Nothing has been ingested yet: run `fabula ingest BOOK`.")
-        return write(Exported(self.store, entries), Path(file), format, embeddings=embeddings)
+        exported = Exported(self.store, entries, whole=self.collections())
+        return write(exported, Path(file), format, embeddings=embeddings)
 
     @property
     def store(self) -> Store:

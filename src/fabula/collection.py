@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
@@ -16,10 +16,10 @@ from fabula.conversation import Conversation, latest
 from fabula.errors import LoadError, NotFound, SettingsError
 from fabula.explore import parse, shipped
 from fabula.export import Written, write
-from fabula.graph import TEXT, Gap, Owner
+from fabula.graph import TEXT, Gap, Owner, Record, differences
 from fabula.graph.building import differences_of, with_dependents
-from fabula.graph.method import graph, graphs
-from fabula.ingest import Ingest, Listener, Muted, Outcome, Silence, Source
+from fabula.graph.method import Graph, graph, graphs
+from fabula.ingest import Ingest, Listener, Muted, Outcome, Silence, Source, resting
 from fabula.kit import Kit
 from fabula.load import read_text
 from fabula.model import Answer, Entry, Hit, Layer, Passage, Turn
@@ -52,6 +52,19 @@ from fabula.tokens import count
 
 if TYPE_CHECKING:
     from fabula.app import App
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """A graph of a collection itself, made of what all its documents have.
+
+    `stale` is what it would be made from otherwise now; 'documents' where some came, went or have
+    changed.
+    """
+
+    graph: str
+    record: Record
+    stale: tuple[str, ...]
 
 
 class Collection:
@@ -121,7 +134,12 @@ class Collection:
         those in force, as `build` would.
         """
         lacking = [entry for entry in self.store.documents(self.name) if entry.gaps]
-        return self._run([], listener, strict=strict, dry=dry).retry(lacking)
+        run = self._run([], listener, strict=strict, dry=dry)
+        outcomes = run.retry(lacking)
+        for one in self.settled():
+            if one.record.gaps:
+                outcomes += run.settle(graph(one.graph))
+        return outcomes
 
     def expect(
         self,
@@ -178,21 +196,33 @@ class Collection:
     ) -> list[Outcome]:
         """Builds a graph, and what it rests on, for documents that are there: all, or those named.
 
+        A graph that belongs to the collection itself is made of what all its documents have, and no
+        document can be named.
         Other graphs are not touched, but those that rest on it. What is built already, from the
         same, is left as it is, unless `rebuild`, but for gaps, which are asked for again; with
         `strict` a document fails at its first gap. A `dry` run only says what would be asked.
         """
-        wanted = graph(name).name
+        wanted = graph(name)
+        if wanted.settle:
+            if documents:
+                raise SettingsError(f"{name} belongs to the whole collection: name no document.")
+            if not self.store.count(self.name)[0]:
+                raise nothing_there(self.name)
+            return self._run([], listener, rebuild, strict, dry=dry).settle(wanted)
         named = {entry.id: entry for entry in map(self.document, documents)}
         entries = list(named.values()) or list(self.store.documents(self.name))
         if not entries:
             raise nothing_there(self.name)
-        return self._run([wanted], listener, rebuild, strict, dry=dry).build(entries)
+        return self._run([wanted.name], listener, rebuild, strict, dry=dry).build(entries)
 
-    def drop(self, name: str, *documents: str, dry: bool = False) -> list[tuple[Entry, list[str]]]:
+    def drop(
+        self, name: str, *documents: str, dry: bool = False
+    ) -> list[tuple[Entry | None, list[str]]]:
         """Takes a graph, and what rests on it, out of documents: of all, or of those named.
 
-        Returns those that had it, with the graphs that were dropped; a `dry` run drops nothing.
+        Where none is named, what rests on it and belongs to the collection itself goes, too.
+        Returns those that had it, with the graphs that were dropped, None standing for the
+        collection itself; a `dry` run drops nothing.
         Raises NotFound for a document that isn't there, SettingsError for the text itself.
         """
         if name == TEXT:
@@ -201,14 +231,21 @@ class Collection:
             )
         entries = [self.document(one) for one in documents] or list(self.store.documents(self.name))
         installed = graphs()
-        if name not in installed and not any(name in entry.graphs for entry in entries):
+        own = self.store.settled(self.name)
+        if not any(name in there for there in (installed, own, *(one.graphs for one in entries))):
             graph(name)
         gone = with_dependents(installed, {name})
-        found = [(entry, sorted(gone & entry.graphs.keys())) for entry in entries]
-        found = [(entry, names) for entry, names in found if names]
+        if documents and name in own:
+            raise SettingsError(f"{name} belongs to the whole collection: name no document.")
+        every = [(entry, sorted(gone & entry.graphs.keys())) for entry in entries]
+        found: list[tuple[Entry | None, list[str]]] = [
+            (one, names) for one, names in every if names
+        ]
+        if not documents and (whole := sorted(gone & own.keys())):
+            found.append((None, whole))
         if not dry:
-            for entry, names in found:
-                self.store.drop([Owner(self.name, one, entry.id) for one in names])
+            for one, names in found:
+                self.store.drop([Owner(self.name, of, one.id if one else "") for of in names])
         return found
 
     def remove(self, *names: str) -> list[Entry]:
@@ -265,6 +302,17 @@ class Collection:
         has = [installed[name] for name in installed if name in entry.graphs]
         return differences_of(entry, self.app.kit.recipes(entry.sha256, has))
 
+    def settled(self) -> list[Settled]:
+        """What belongs to the collection itself, by the graphs' names."""
+        found = self.store.settled(self.name)
+        installed = graphs()
+        entries = list(self.documents()) if found.keys() & installed.keys() else []
+        return [
+            Settled(name, record, self._differences(installed[name], record, entries, found))
+            for name, record in found.items()
+            if name in installed
+        ]
+
     def gaps(self, document: str) -> dict[str, list[Gap]]:
         """What no model gave of a document, by id, title or file: gaps by its graphs' names."""
         return self.store.gaps(self.name, self.document(document).id)
@@ -292,7 +340,8 @@ class Collection:
         entries = [self.document(document)] if document else list(self.store.documents(self.name))
         if not entries:
             raise nothing_there(self.name)
-        return write(Exported(self.store, entries), Path(file), format, embeddings=embeddings)
+        exported = Exported(self.store, entries, whole=() if document else (self.name,))
+        return write(exported, Path(file), format, embeddings=embeddings)
 
     def sources(self, hits: Sequence[Hit]) -> dict[str, list[Stretch]]:
         """The stretches of text that each hit rests on, in text order, by the hits' ids."""
@@ -400,6 +449,23 @@ class Collection:
 
     # Inside
 
+    def _differences(
+        self,
+        graph: Graph[Any],
+        record: Record,
+        entries: Sequence[Entry],
+        settled: Mapping[str, Record],
+    ) -> tuple[str, ...]:
+        try:
+            there = resting(graph, entries, settled)
+        except NotFound:
+            return ("documents",)
+        now = self.app.kit.settled_recipe(graph, there, settled)
+        found = differences(record.made_from, now)
+        return tuple(
+            dict.fromkeys("documents" if one.startswith("rests_on.") else one for one in found)
+        )
+
     def _sources(self, paths: Sequence[str | Path], name: str) -> Sources:
         settings = self.settings
         return sources(paths, self.name, settings.max_file_mb, name=name, fetch=settings.fetch)
@@ -488,6 +554,11 @@ class Collection:
     ) -> Ingest:
         names = self.settings.graphs if names is None else names
         wanted = [graph(name).name for name in ([names] if isinstance(names, str) else names)]
+        if own := [name for name in wanted if graph(name).settle]:
+            raise SettingsError(
+                f"{own[0]} belongs to the whole collection, and no ingest builds it: run `fabula "
+                f"build {own[0]}` once the documents are there."
+            )
         space = self.space()
         if space and (space.documents or space.phase):
             # Before anything is paid for.

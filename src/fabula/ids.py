@@ -36,6 +36,11 @@ def relation_id(document: str, first: str, second: str) -> str:
     return _digest(10, "relation", document, *sorted((first, second)))
 
 
+def identity_id(collection: str, members: Sequence[str]) -> str:
+    """20 hex digits; the order of `members`, which are ids of entities, doesn't matter."""
+    return _digest(10, "identity", collection, *sorted(members))
+
+
 def triple_id(document: str, subject: str, predicate: str, object: str) -> str:
     """20 hex digits; the three as phrases are compared."""
     return _digest(10, "triple", document, subject, predicate, object)

@@ -6,7 +6,7 @@ import logging
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -24,7 +24,7 @@ from fabula.errors import (
     StoreError,
     TooLarge,
 )
-from fabula.graph import GAP, TEXT, Gap, Owner, Part
+from fabula.graph import GAP, TEXT, Gap, Owner, Part, Record, fingerprint
 from fabula.graph.building import (
     Recipe,
     alike,
@@ -39,7 +39,7 @@ from fabula.graph.building import (
     with_dependents,
 )
 from fabula.graph.gaps import GapLimit
-from fabula.graph.method import Graph, Known, Text, Work, graphs
+from fabula.graph.method import Graph, Known, Reader, Text, Work, graphs
 from fabula.kit import Kit
 from fabula.model import Chunk, Document, Entry, Usage
 from fabula.names import quoted
@@ -250,6 +250,10 @@ class Ingest:
             tasks.append((one.source, partial(self._build, one, lacking)))
         return self._each(tasks)
 
+    def settle(self, graph: Graph[Any]) -> list[Outcome]:
+        """Builds what belongs to the collection itself, out of what its documents have."""
+        return self._each([(self.collection, partial(self._settle, graph))])
+
     def _each(self, tasks: Sequence[tuple[str, Make]]) -> list[Outcome]:
         self.listener.expect(len(tasks))
         # Here, not beside the calls: a run that fails must leave no thread at the store.
@@ -338,7 +342,9 @@ class Ingest:
                 parts = []
             parts += [making.part(graph, Text(document, chunks)) for graph in built]
         status: Status = "replaced" if own else "added"
-        return self._take(document, chunks, parts, status, progress, meter, held)
+        dimensions = len(chunks[0].embedding)
+        made = Outcome("", status, document.id, document.title)
+        return self._take(made, parts, dimensions, progress, meter, held)
 
     def _build(
         self, entry: Entry, names: Collection[str], run: Job, meter: Meter, progress: Progress
@@ -358,8 +364,51 @@ class Ingest:
                 text = Text(document, chunks)
                 parts = [making.part(graph, text) for graph in built]
             is_new = not any(graph.name in now.graphs for graph in built)
-            status: Status = "added" if is_new else "replaced"
-            return self._take(document, chunks, parts, status, heard, meter, held)
+            made = Outcome("", "added" if is_new else "replaced", document.id, document.title)
+            return self._take(made, parts, len(chunks[0].embedding), heard, meter, held)
+
+    def _settle(self, graph: Graph[Any], run: Job, meter: Meter, progress: Progress) -> Outcome:
+        title = f"{graph.name} of collection {self.collection!r}"
+        with self._turn([f"{graph.name} {self.collection}"], title, run, progress) as (held, heard):
+            settled = self.store.settled(self.collection)
+            entries = resting(graph, self.store.documents(self.collection), settled)
+            made_from = self.kit.settled_recipe(graph, entries, settled)
+            was = settled.get(graph.name)
+            is_made = was is not None and was.fingerprint == fingerprint(made_from)
+            if was and is_made and not (was.gaps or self.rebuild):
+                return Outcome("", "unchanged", title=title)
+            with Job(self.kit.workers, within=run) as job:
+                reader = Reader(self.collection, entries, partial(self._read, entries, settled))
+                known = self._known(graph, was, made_from)
+                models = self.kit.models(meter, dry=self.dry)
+                work = Work(job, heard, GapLimit(strict=self.strict))
+                assert graph.settle
+                built = graph.settle(reader, self.kit.knobs(graph), models, known, work)
+            part = part_of(graph, reader, built, made_from, meter.usage())
+            space = self.store.space(self.collection)
+            dimensions = space.dimensions if space else 1
+            made = Outcome("", "replaced" if was else "added", title=title)
+            return self._take(made, [part], dimensions, heard, meter, held)
+
+    def _known(self, graph: Graph[Any], was: Record | None, made_from: Recipe) -> Known:
+        """What the collection's own part was, if it was made in the same way."""
+        if was is None or self.rebuild or not alike(was.made_from, made_from):
+            return Known()
+        try:
+            owner = Owner(self.collection, graph.name)
+            return known_of(read_part(self.store, owner, embeddings=not self.dry), (), {})
+        except (NotFound, Changed):  # dropped, or replaced, just now
+            return Known()
+
+    def _read(
+        self, entries: Sequence[Entry], settled: Mapping[str, Record], name: str, document: str
+    ) -> Part:
+        """A part that another is made from. Raises Changed where it is another version by now."""
+        told = next((entry.graphs for entry in entries if entry.id == document), settled)
+        part = read_part(self.store, Owner(self.collection, name, document))
+        if part.record != told[name]:
+            raise Changed("A document was changed while this was built: run the command again.")
+        return part
 
     def _missing(
         self, entry: Entry, names: Collection[str]
@@ -415,15 +464,14 @@ class Ingest:
 
     def _take(
         self,
-        document: Document,
-        chunks: Sequence[Chunk],
+        made: Outcome,
         parts: Sequence[Part],
-        status: Status,
+        dimensions: int,
         progress: Progress,
         meter: Meter,
         held: Turn | None,
     ) -> Outcome:
-        """Writes the parts in the document's turn, but in a dry run, and says what they are."""
+        """Writes the parts in their owner's turn, but in a dry run, and says what they are."""
         passages = [node for part in parts for node in part.nodes if node.embedding is not None]
         if held:
             progress.expect("write", len(passages))
@@ -436,7 +484,7 @@ class Ingest:
             with self._gate:
                 # At once: what follows tries again for half a minute where no server answers.
                 held.check()
-                self.store.prepare(self.collection, model, len(chunks[0].embedding))
+                self.store.prepare(self.collection, model, dimensions)
                 self.store.apply(parts, model, written, held)
         installed = graphs()
         notes = [
@@ -445,11 +493,8 @@ class Ingest:
             if part.owner.graph in installed
             for note in installed[part.owner.graph].tell(part.record.facts)
         ]
-        return Outcome(
-            source="",
-            status=status,
-            document=document.id,
-            title=document.title,
+        return replace(
+            made,
             graphs=tuple(part.owner.graph for part in parts),
             counts=Counter(
                 node.label.lower()
@@ -547,6 +592,7 @@ class _Making:
         models = self.run.kit.models(meter, dry=self.run.dry)
         knobs = self.run.kit.knobs(graph)
         work = replace(self.work, gaps=GapLimit(strict=self.run.strict))
+        assert graph.build
         built = graph.build(text, knobs, models, known, work)
         return part_of(graph, text, built, self.recipes[graph.name], meter.usage())
 
@@ -610,6 +656,25 @@ class _Making:
         done += self.work.job.each(EMBED, embed, batches[len(done) :])
         made = {chunk.id: chunk for batch in done for chunk in batch}
         return [made.get(chunk.id, chunk) for chunk in chunks]
+
+
+def resting(
+    graph: Graph[Any], entries: Iterable[Entry], settled: Mapping[str, Record]
+) -> tuple[Entry, ...]:
+    """The documents that have all which a collection's own graph rests on, by their ids.
+
+    Raises NotFound where there is none, or another part of its own is not there.
+    """
+    installed = graphs()
+    of_documents = [name for name in graph.rests_on if installed[name].build]
+    found = [entry for entry in entries if entry.graphs.keys() >= set(of_documents)]
+    lacking = [name for name in graph.rests_on if installed[name].settle and name not in settled]
+    if lacking or not found:
+        raise NotFound(
+            f"{graph.name} is made from {', '.join(graph.rests_on)}, which nothing has yet: run "
+            f"`fabula build {(lacking or of_documents)[0]}` first."
+        )
+    return tuple(sorted(found, key=lambda entry: entry.id))
 
 
 def _naming(source: str, error: FabulaError) -> FabulaError:

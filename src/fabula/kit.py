@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from fabula.graph import TEXT
-from fabula.graph.building import Recipe, recipe, text_recipe, with_bases
+from fabula.graph import TEXT, Record
+from fabula.graph.building import Recipe, recipe, settled_recipe, text_recipe, with_bases
 from fabula.graph.method import Graph, Role
 from fabula.graph.method import graphs as installed
-from fabula.model import Vectors
+from fabula.model import Entry, Vectors
 from fabula.parallel import Workers
 from fabula.providers import Prompt
 from fabula.providers.budget import Budget, BudgetedChat, BudgetedEmbedder
@@ -99,6 +99,23 @@ class Kit:
             told = graph.settings(self.knobs(graph), offline)
             recipes[graph.name] = recipe(graph, told, self._built_with, recipes, offline=offline)
         return recipes
+
+    def settled_recipe(
+        self, graph: Graph[Any], entries: Sequence[Entry], settled: Mapping[str, Record]
+    ) -> Recipe:
+        """What a collection's own part is made from now.
+
+        Of what these documents have, and of the other parts of its own, by their graphs' names.
+        """
+        base: dict[str, dict[str, str]] = {}
+        for name in graph.rests_on:
+            if installed()[name].settle:
+                base[name] = {"": settled[name].fingerprint}
+            else:
+                base[name] = {entry.id: entry.graphs[name].fingerprint for entry in entries}
+        settings = self._settings
+        told = graph.settings(self.knobs(graph), settings.offline)
+        return settled_recipe(graph, told, self._built_with, base, offline=settings.offline)
 
     @property
     def _built_with(self) -> dict[str, object]:

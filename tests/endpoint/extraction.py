@@ -17,7 +17,9 @@ def extracted(user: str) -> Any | None:
     JSON values, or a text.
     """
     passages = _passages(user)
-    if "<types>" in user:
+    if "are one and the same?" in user:
+        return {"pairs": _judged(user)}
+    if "<types>" in user and "<question>" not in user:
         return _gleaned(passages) if "What was missed" in user else _listed(passages)
     if "facts do passages" in user:
         return {"triples": [_fact(*one) for one in _pairs(passages)]}
@@ -25,6 +27,19 @@ def extracted(user: str) -> Any | None:
         statements = user.partition("<statements>")[2].partition("</statements>")[0]
         return " ".join(statements.split()[:60])
     return None
+
+
+def _judged(user: str) -> list[dict[str, Any]]:
+    """Those are one of whom a third name is told in both texts."""
+    found = []
+    for block in re.findall(r"(?ms)^(\[\d+\]\n- .*?\n- .*?$)", user):
+        number, one, other = block.split("\n")
+        known = [set(_NAME.findall(said.partition("”: ")[2])) - _SMALL for said in (one, other)]
+        heads = {name for said in (one, other) for name in _NAME.findall(said.partition(",")[0])}
+        shared = sorted((known[0] & known[1]) - heads)
+        why = f"both know {shared[0]}" if shared else "nobody knows both"
+        found.append({"number": int(number[1:-1]), "same": bool(shared), "why": why})
+    return found
 
 
 def _passages(user: str) -> dict[int, str]:

@@ -41,10 +41,13 @@ def command(
         others = sorted({name for _, names in found for name in names if name != graph})
         resting = f", and {', '.join(others)}, which rests on it," if others else ""
         if not (yes or dry_run):
-            documents_of = f"{counted(len(found), 'document')} of collection {fabula.name!r}"
-            click.confirm(f"Drop {graph}{resting} from {documents_of}?", abort=True)
+            count = sum(entry is not None for entry, _ in found)
+            of = f"{counted(count, 'document')} of " if count else ""
+            click.confirm(f"Drop {graph}{resting} from {of}collection {fabula.name!r}?", abort=True)
         if not dry_run:
-            found = fabula.drop(graph, *(entry.id for entry, _ in found))
+            found = fabula.drop(graph, *(entry.id for entry, _ in found if entry and documents))
+        whole = f"collection {fabula.name!r} itself"
     done = "would drop" if dry_run else "dropped   "
     for entry, names in found:
-        click.echo(f"{done} {', '.join(names)}: {entry.title} ({entry.id})")
+        of = f"{entry.title} ({entry.id})" if entry else whole
+        click.echo(f"{done} {', '.join(names)}: {of}")

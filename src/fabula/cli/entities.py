@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +27,9 @@ Row = Mapping[str, Any]
 MOST_NAMES = 4
 """Other names of an entity, and keywords of a relation, that a table shows."""
 MANY = 1_000_000
+IDENTITIES = "identities"
+DECIDERS = {"names": "by names", "model": "by the model", "person": "by a person", None: "unknown"}
+"""Who decided that two are one, in words."""
 
 
 @click.command(
@@ -69,7 +74,8 @@ def command(
         within = fabula.document(document).id if document else ""
         found = _called(fabula, within, name, most) if name and not out else []
         if found:
-            _tell(found, as_json)
+            others = Others.read(fabula, [row["id"] for row in found])
+            _tell(found, others, as_json)
             return
         if name:
             within = _document(fabula, name)
@@ -93,7 +99,7 @@ def command(
 
 
 def _document(fabula: Collection, name: str) -> str:
-    """The id of a document of that name. Raises NotFound, in words for who may have meant either."""
+    """The id of a document of that name. Raises NotFound, in words for who meant either."""
     try:
         return fabula.document(name).id
     except NotFound as error:
@@ -129,14 +135,14 @@ def _listed(cast: Sequence[Row], *, titled: bool) -> Table:
     return table
 
 
-def _tell(found: Sequence[Row], as_json: bool) -> None:
+def _tell(found: Sequence[Row], others: Others, as_json: bool) -> None:
     if as_json:
-        print_json(found)
+        print_json([{**one, **others.of(one)} for one in found])
         return
     for number, one in enumerate(found):
         if number:
             click.echo("")
-        for line in _head(one):
+        for line in (*_head(one), *others.lines(one)):
             click.echo(line)
         if one["relations"]:
             click.echo("")
@@ -159,6 +165,63 @@ def _head(one: Row) -> Iterator[str]:
         for name, count, why in forms
     ]
     yield f"  names: {', '.join(told)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Others:
+    """Who of other documents is the same, by ids of entities; and how to decide otherwise.
+
+    `decided` are the pairs of the settings by their names; `stale` is what has changed since.
+    """
+
+    collection: str
+    found: Mapping[str, Row]
+    decided: Mapping[str, Sequence[str]]
+    stale: Sequence[str]
+
+    @classmethod
+    def read(cls, fabula: Collection, ids: Sequence[str]) -> Others:
+        """Those of some entities."""
+        rows = fabula.store.rows("identities/find_others", collection=fabula.name, nodes=ids)
+        own = [one for one in fabula.settled() if one.graph == IDENTITIES]
+        decided = fabula.settings.table(IDENTITIES).model_dump()
+        stale = own[0].stale if own else ()
+        return cls(fabula.name, {row["id"]: row for row in rows}, decided, stale)
+
+    def of(self, one: Row) -> Row:
+        """What is told of one, for JSON."""
+        row = self.found.get(one["id"], {})
+        return {name: row.get(name, []) for name in ("others", "namesakes")}
+
+    def lines(self, one: Row) -> Iterator[str]:
+        """Each with the reason, and what to type where that is wrong."""
+        told = self.of(one)
+        for other in told["others"]:
+            is_same = "the same as" if other["same"] else "not the same as"
+            why = f"{other['why'] or 'no reason was given'} ({DECIDERS[other['by']]})"
+            yield f"  {is_same} {other['name']} · {other['title']}: {why}"
+            yield f"    {self._undo(one, other)}"
+        if told["others"]:
+            yield f"    what is decided so lasts where it stands in fabula.toml, in [{IDENTITIES}]"
+        for other in told["namesakes"]:
+            yield f"  read as one with {other['name']} · {other['title']}: equal names"
+        if told["namesakes"]:
+            yield f"    `{self._build()}` decides who is whom"
+        if self.stale and (told["others"] or told["namesakes"]):
+            yield f"    {IDENTITIES} is stale ({', '.join(self.stale)}): `{self._build()}`"
+
+    def _undo(self, one: Row, other: Row) -> str:
+        """What to type where it is not so."""
+        pair = f"{one['id']} = {other['id']}"
+        knob = "keep_apart" if other["same"] else "join"
+        if other["by"] == "person":
+            return f"not so? take it out of the settings {IDENTITIES}.keep_apart and .join"
+        return f"not so? {self._build(knob, *self.decided[knob], pair)}"
+
+    def _build(self, knob: str = "", *pairs: str) -> str:
+        given = f"{IDENTITIES}.{knob}={'; '.join(pairs)}"
+        words = ["fabula", "build", IDENTITIES, "--collection", self.collection]
+        return shlex.join(words + (["--set", given] if knob else []))
 
 
 def _maker(by: str) -> str:

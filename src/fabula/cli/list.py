@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.table import Table
@@ -17,6 +17,9 @@ from fabula.cli.watching import RETRY
 from fabula.graph import TEXT
 from fabula.model import Entry
 from fabula.settings import Settings
+
+if TYPE_CHECKING:
+    from fabula.collection import Collection
 
 Stale = Mapping[str, list[str]]
 """What each graph of a document would be made from otherwise now, by the graphs' names."""
@@ -47,13 +50,14 @@ def command(as_json: bool, everywhere: bool, settings: Settings) -> None:
             for collection in map(app.collection, names)
             for entry in collection.documents()
         ]
+        settled = [one for name in names for one in _settled(app.collection(name))]
         others = 0 if everywhere else fabula.store.count(fabula.name)[1] - len(found)
     if as_json:
         print_json([entry_json(entry, stale) for entry, stale in found])
         return
     if found:
         print_table(_table(found))
-        for line in (*_differing(found), *_lacking(entry for entry, _ in found)):
+        for line in (*_differing(found), *_lacking(entry for entry, _ in found), *settled):
             click.echo(line)
     elif everywhere:
         click.echo("Every collection is empty: run `fabula ingest BOOK`.")
@@ -67,6 +71,19 @@ def entry_json(entry: Entry, stale: Stale) -> dict[str, Any]:
     """All that is known of a document."""
     usage = {step: asdict(one) for step, one in entry.usage.items()}
     return asdict(entry) | {"usage": usage, "stale": dict(stale)}
+
+
+def _settled(collection: Collection) -> Iterable[str]:
+    """A line for each graph of the collection itself."""
+    for one in collection.settled():
+        at = one.record.updated_at[:16].replace("T", " ")
+        told = f"{one.graph} of collection {collection.name!r}, made of all its documents {at}"
+        build = f"`fabula build {one.graph}`"
+        if one.stale:
+            told += f", is stale; what differs: {', '.join(one.stale)}. {build} makes it anew."
+        elif one.record.gaps:
+            told += f", has {counted(one.record.gaps, 'gap')}: {build} asks for them again."
+        yield told
 
 
 def _table(found: Iterable[tuple[Entry, Stale]]) -> Table:

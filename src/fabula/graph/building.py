@@ -24,7 +24,7 @@ from fabula.graph import (
     differences,
     fingerprint,
 )
-from fabula.graph.method import Built, Graph, Known, Text, graphs
+from fabula.graph.method import Built, Graph, Known, Reader, Text, graphs
 from fabula.model import Chunk, Document, Entry, Section, Usage, not_embedded
 
 CHUNKING = 1
@@ -64,6 +64,28 @@ def recipe(
         "models": dict(models),
         "prompts": "" if offline else graph.prompts_digest(),
         "rests_on": {name: fingerprint(base[name]) for name in (TEXT, *graph.rests_on)},
+    }
+
+
+def settled_recipe(
+    graph: Graph[Any],
+    settings: Mapping[str, Any],
+    models: Mapping[str, Any],
+    base: Mapping[str, Mapping[str, str]],
+    *,
+    offline: bool,
+) -> Recipe:
+    """What a collection's own part is made from.
+
+    `base` are the fingerprints of what it rests on, by the graphs' names and the documents' ids.
+    """
+    return {
+        "graph": graph.name,
+        "version": graph.version,
+        "settings": dict(settings),
+        "models": dict(models),
+        "prompts": "" if offline else graph.prompts_digest(),
+        "rests_on": {name: dict(base[name]) for name in graph.rests_on},
     }
 
 
@@ -216,14 +238,24 @@ def document_of(entry: Entry, chunks: Sequence[Chunk]) -> Document:
 
 
 def part_of(
-    graph: Graph[Any], text: Text, built: Built, made_from: Recipe, usage: Mapping[str, Usage]
+    graph: Graph[Any],
+    of: Text | Reader,
+    built: Built,
+    made_from: Recipe,
+    usage: Mapping[str, Usage],
 ) -> Part:
-    """What a graph built, as its part. Raises FabulaError where it breaks its own closed lists."""
+    """What a graph built of a document or of a collection, as its part.
+
+    Raises FabulaError where it breaks its own closed lists.
+    """
     _refuse_unlisted(graph, built)
     if taken := sorted(RESERVED & built.facts.keys()):
         raise _broken(graph, f"a fact called {taken[0]!r}", ["any other name"])
-    owner = Owner(text.document.collection, graph.name, text.document.id)
-    chunks = {chunk.id: chunk for chunk in text.chunks}
+    if isinstance(of, Text):
+        owner = Owner(of.document.collection, graph.name, of.document.id)
+        chunks = {chunk.id: chunk for chunk in of.chunks}
+    else:
+        owner, chunks = Owner(of.collection, graph.name), {}
     nodes, edges = list(built.nodes), list(built.edges)
     for gap in built.gaps:
         node = _gap_node(owner, gap, chunks)
@@ -234,14 +266,19 @@ def part_of(
 
 
 def _gap_node(owner: Owner, gap: Gap, chunks: Mapping[str, Chunk]) -> Node:
-    """What stands for a gap, placed where the chunks are that it is about."""
-    below = [chunks[id] for id in gap.sources]
+    """What stands for a gap, placed where the chunks are that it is about.
+
+    One of a whole collection is in no place of a text.
+    """
     what = json.dumps(gap.properties, sort_keys=True)
-    place = {
-        "section": min(below, key=lambda chunk: chunk.start).section,
-        "start": min(chunk.start for chunk in below),
-        "end": max(chunk.end for chunk in below),
-    }
+    place: dict[str, Any] = {}
+    if owner.document:
+        below = [chunks[id] for id in gap.sources]
+        place = {
+            "section": min(below, key=lambda chunk: chunk.start).section,
+            "start": min(chunk.start for chunk in below),
+            "end": max(chunk.end for chunk in below),
+        }
     told = {"name": f"gap in {gap.step}", "step": gap.step, "why": gap.why}
     id = ids.gap_id(owner.document, owner.graph, gap.step, what, list(gap.rests_on))
     return Node(id, GAP, {**gap.properties, **place, **told}, gap.sources)
@@ -267,7 +304,8 @@ def gaps_of(part: Part) -> tuple[Gap, ...]:
         if edge.type == LACKS:
             rests_on.setdefault(edge.start, {})[edge.end] = edge.properties["weight"]
     nodes = [node for node in part.nodes if node.label == GAP]
-    nodes.sort(key=lambda node: (node.properties["start"], node.properties["end"], node.id))
+    place = ("start", "end")
+    nodes.sort(key=lambda node: (*(node.properties.get(one, 0) for one in place), node.id))
     return tuple(
         make_gap(node.properties, node.sources, rests_on.get(node.id, {})) for node in nodes
     )

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 from pydantic import BaseModel
 
 from fabula.errors import SettingsError, did_you_mean
-from fabula.graph import GAP, TEXT, Edge, Gap, Node
+from fabula.graph import GAP, TEXT, Edge, Gap, Node, Part
 from fabula.graph.gaps import GapLimit
-from fabula.model import Chunk, Document
+from fabula.model import Chunk, Document, Entry
 
 if TYPE_CHECKING:
     from fabula.parallel import Job
@@ -45,6 +45,20 @@ class Text:
 
     document: Document
     chunks: tuple[Chunk, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """What a collection's own part is made from: the parts of others, read when they are asked for.
+
+    `documents` are those that have the graphs which it rests on, by their ids. `read` gives a part
+    by its graph's name and the document's id, '' for one of the collection itself, without
+    embeddings; it raises Changed where that is not the version any more which `documents` tell of.
+    """
+
+    collection: str
+    documents: tuple[Entry, ...]
+    read: Callable[[str, str], Part]
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +156,8 @@ def _none(chunks: int, knobs: Any) -> int:
 class Graph(Generic[Knobs]):
     """A method, by its `name`, which is also that of its table of settings.
 
+    It has `build`, which makes a part of each document, or `settle`, which makes one of the whole
+    collection, out of what its documents have of the graphs that it rests on.
     `version` counts up when the method makes something else of the same; `knobs` is a frozen
     pydantic model of its settings. `passages` are the labels of its nodes that every mode finds, by
     vector and by words; `elements` those of all others, which may have an embedding too, and then
@@ -160,7 +176,8 @@ class Graph(Generic[Knobs]):
     about: str
     version: int
     knobs: type[Knobs]
-    build: Callable[[Text, Knobs, Models, Known, Work], Built]
+    build: Callable[[Text, Knobs, Models, Known, Work], Built] | None = None
+    settle: Callable[[Reader, Knobs, Models, Known, Work], Built] | None = None
     passages: tuple[str, ...] = ()
     elements: tuple[str, ...] = ()
     edges: tuple[str, ...] = ()
@@ -233,6 +250,12 @@ def _refuse_unfit(found: Mapping[str, Graph[Any]]) -> None:
             raise SettingsError(
                 f"The graph {name!r} rests on {missing[0]!r}, which no package has: install it, or "
                 f"remove the package of {name!r}."
+            )
+        if (graph.build is None) == (graph.settle is None):
+            raise SettingsError(f"The graph {name!r} has to have either `build` or `settle`.")
+        if graph.build and (own := [below for below in graph.rests_on if found[below].settle]):
+            raise SettingsError(
+                f"The graph {name!r}, a document's, rests on {own[0]!r}, which is a collection's."
             )
         for label in (*graph.passages, *graph.elements):
             if label in owners:

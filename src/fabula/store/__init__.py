@@ -32,7 +32,7 @@ from fabula.store.parts import (
     stage,
     switch,
 )
-from fabula.store.rows import bounds, entry, gap, made_space, unwired, wire
+from fabula.store.rows import bounds, entry, gap, made_space, record, unwired, wire
 from fabula.store.schema import Index
 from fabula.store.space import (
     Space,
@@ -240,6 +240,8 @@ class Store:
 
     def record(self, owner: Owner) -> Record | None:
         """What a part was made from and cost, or None where there is none."""
+        if not owner.document:
+            return self.settled(owner.collection).get(owner.graph)
         asked = {"collection": owner.collection, "ids": [owner.document], "sha256": []}
         found = _record(self.rows("core/find_same", **asked), owner.graph)
         if found is None:
@@ -247,6 +249,11 @@ class Store:
             rows = self._between_switches(wait, "core/find_same", asked)
             found = _record(rows, owner.graph)
         return found
+
+    def settled(self, collection: str) -> dict[str, Record]:
+        """What the parts of a collection itself were made from and cost, by their graphs' names."""
+        rows = self.rows("core/find_settled", collection=collection)
+        return {row["part"]["graph"]: record(row["part"]) for row in rows}
 
     def broken_off(self) -> list[str]:
         """The names of runs whose writers are gone, and that have left something staged."""
@@ -498,12 +505,17 @@ class Store:
             self._sweep()
 
     def drop(self, owners: Sequence[Owner]) -> int:
-        """Takes parts out of the graph, at once; how many of them there were."""
+        """Takes parts out of the graph, at once; how many of them there were.
+
+        With a document's part goes what parts of the collection itself tell of it.
+        """
 
         def take_out(transaction: neo4j.ManagedTransaction) -> int:
-            lock(transaction, owners)
+            lock(transaction, [*owners, *map(_whole, owners)])
             gone = 0
             for owner in owners:
+                if owner.document:
+                    transaction.run(query("core/switch_out_settled"), owner._asdict()).consume()
                 [row] = transaction.run(query("core/switch_out"), owner._asdict())
                 gone += row["nodes"] > 0
             return gone
@@ -514,12 +526,22 @@ class Store:
         return gone
 
     def remove(self, collection: str, document: str) -> None:
-        """Takes a document and all its graphs out, at once; a replacement comes before or after."""
+        """Takes a document and all its graphs out, at once; a replacement comes before or after.
+
+        With it goes what parts of the collection itself tell of it, and with the last one those.
+        """
+        owner = Owner(collection, TEXT, document)
 
         def take_out(transaction: neo4j.ManagedTransaction) -> None:
-            lock(transaction, [Owner(collection, TEXT, document)])
+            lock(transaction, [owner, _whole(owner)])
             asked = {"collection": collection, "document": document}
+            transaction.run(query("core/switch_out_settled"), asked, graph="").consume()
             transaction.run(query("core/switch_out_document"), asked).consume()
+            space = made_space(transaction.run(query("core/find_space"), asked).data())
+            if space is None or not space.documents:
+                for row in transaction.run(query("core/find_settled"), asked).data():
+                    own = Owner(collection, row["part"]["graph"])
+                    transaction.run(query("core/switch_out"), own._asdict()).consume()
 
         with self.session() as session:
             session.execute_write(take_out)
@@ -563,7 +585,7 @@ class Store:
             for (name, document), of in graphs.items()
         )
 
-    def rows(self, name: str, **parameters: Any) -> list[dict[str, Any]]:
+    def rows(self, name: str, /, **parameters: Any) -> list[dict[str, Any]]:
         """What the statement of that name in `cypher/` returns."""
         return self.run(query(name), name, **parameters)
 
@@ -580,6 +602,11 @@ class Store:
         """A session for what takes several statements, its errors in words for a person."""
         with in_words("writing"), self._driver.session(database=self._database) as session:
             yield session
+
+
+def _whole(owner: Owner) -> Owner:
+    """Whose lock keeps parts of the collection itself from coming in meanwhile."""
+    return owner._replace(document="")
 
 
 def _record(rows: Sequence[Mapping[str, Any]], graph: str) -> Record | None:

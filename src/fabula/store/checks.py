@@ -20,6 +20,7 @@ MOST = 20
 """Findings that one invariant reports; each stands for all nodes of a document that break it."""
 
 REBUILD = "run `fabula ingest --rebuild --collection {collection} {source}`"
+SETTLED = "run `fabula build GRAPH --rebuild` for the collection's own graph that it belongs to"
 UNOWNED = (
     "ingest the file they came from again, or delete them in Neo4j with "
     "`MATCH (n:Part|Passage|Element) WHERE n.document {which} DETACH DELETE n`"
@@ -195,4 +196,6 @@ def _cure(document: str | None, owner: Entry | None) -> str:
     if owner:
         collection, source = shlex.quote(owner.collection), shlex.quote(owner.source)
         return REBUILD.format(collection=collection, source=source)
+    if document == "":
+        return SETTLED
     return UNOWNED.format(which="IS NULL" if document is None else f"= {json.dumps(document)}")

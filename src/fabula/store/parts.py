@@ -171,6 +171,9 @@ def _refuse_baseless(transaction: neo4j.ManagedTransaction, parts: Sequence[Part
     coming = {(part.owner.document, part.owner.graph): part for part in parts}
     for part in parts:
         collection, _, document = part.owner
+        if not document:
+            # It is stale where documents have changed, and questions go on being answered.
+            continue
         wanted = dict(part.record.made_from.get("rests_on", {}))
         for name in list(wanted):
             if base := coming.get((document, name)):
@@ -298,7 +301,8 @@ def read_part(store: Store, owner: Owner, *, embeddings: bool = False) -> Part:
     """
     before = store.record(owner)
     if before is None:
-        raise NotFound(f"There is no graph {owner.graph} of document {owner.document}.")
+        of = f"document {owner.document}" if owner.document else f"all of {owner.collection!r}"
+        raise NotFound(f"There is no graph {owner.graph} of {of}.")
     space = store.space(owner.collection) if embeddings else None
     nodes: list[Node] = []
     edges: list[Edge] = []

@@ -25,6 +25,9 @@ from fabula.store.space import Space
 
 PAGE = 1000
 
+Parts = Mapping[str, tuple[str, Mapping[str, Any]]]
+"""The ids of an owner's parts and what they are made from, by the names of their graphs."""
+
 
 @dataclass(frozen=True, slots=True)
 class Unembedded:
@@ -158,7 +161,7 @@ def flip(store: Store, space: Space) -> None:
 
 def _renamed(store: Store, space: Space) -> Iterator[dict[str, Any]]:
     """Every part, made from the next model; what rests on another keeps to that one's print."""
-    documents: dict[str, dict[str, tuple[str, dict[str, Any]]]] = defaultdict(dict)
+    documents: dict[str, dict[str, tuple[str, Mapping[str, Any]]]] = defaultdict(dict)
     after = ""
     while page := store.rows(
         "core/find_parts", collection=space.collection, after=after, limit=PAGE
@@ -169,21 +172,37 @@ def _renamed(store: Store, space: Space) -> Iterator[dict[str, Any]]:
         after = page[-1]["id"]
     for parts in documents.values():
         for graph in parts:
-            id, made_from = parts[graph][0], _made_from(graph, parts, space.next_model)
+            id, made_from = parts[graph][0], _made_from(graph, parts, space.next_model, documents)
             written = json.dumps(made_from, sort_keys=True, ensure_ascii=False)
             yield {"id": id, "made_from": written, "fingerprint": fingerprint(made_from)}
 
 
 def _made_from(
-    graph: str, parts: Mapping[str, tuple[str, dict[str, Any]]], model: str
+    graph: str, parts: Parts, model: str, documents: Mapping[str, Parts]
 ) -> dict[str, Any]:
     made_from = dict(parts[graph][1])
     made_from["models"] = dict(made_from.get("models", {})) | {"embedding_model": model}
-    base = {
-        name: fingerprint(_made_from(name, parts, model)) if name in parts else was
-        for name, was in made_from.get("rests_on", {}).items()
-    }
+
+    def renamed(name: str, of: Parts) -> str:
+        return fingerprint(_made_from(name, of, model, documents))
+
+    base: dict[str, Any] = {}
+    for name, was in made_from.get("rests_on", {}).items():
+        if isinstance(was, Mapping):
+            # A collection's own part rests on those of many, and stays stale where it was.
+            base[name] = {
+                id: renamed(name, documents[id])
+                if _is_of(name, documents.get(id, {}), one)
+                else one
+                for id, one in was.items()
+            }
+        else:
+            base[name] = renamed(name, parts) if name in parts else was
     return made_from | ({"rests_on": base} if base else {})
+
+
+def _is_of(name: str, parts: Parts, print: str) -> bool:
+    return name in parts and fingerprint(parts[name][1]) == print
 
 
 def give_up(store: Store, space: Space) -> None:

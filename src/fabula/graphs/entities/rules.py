@@ -18,13 +18,7 @@ from typing import NamedTuple
 
 from fabula.graphs.entities.decisions import key, title
 from fabula.graphs.entities.merge import FAMILY
-from fabula.graphs.entities.resolve import (
-    PERSON,
-    PLACE,
-    SHORTEST_STEM_OF_SEVERAL,
-    UNKNOWN,
-    is_inflected,
-)
+from fabula.graphs.entities.resolve import PERSON, PLACE, UNKNOWN, beginnings, is_inflected
 from fabula.graphs.entities.values import Extraction, Mention, Tie
 from fabula.graphs.entities.words import Words, words_of
 from fabula.model import Chunk
@@ -36,8 +30,8 @@ from fabula.sentences import spans
 
 CAPITAL = 0.5
 """The share of a word's uses inside sentences that have a capital, from which it is a name."""
-VERSE = 0.8
-"""The share of lines that begin with a capital, from which a text is verse."""
+VERSE, FEWEST_LINES = 0.8, 8
+"""The share of lines that begin with a capital, from which a text of so many lines is verse."""
 PERSONS, ENOUGH = 0.05, 3
 """The share of uses that only a person's name has, from which it is one; so many do in any case."""
 FEWEST_WITH_ARTICLE = 2
@@ -175,7 +169,7 @@ def _read_words(text: str) -> list[_Word]:
 def _is_verse(chunks: Iterable[Chunk]) -> bool:
     lines = [line.lstrip("\"'“”„«—– \t_") for chunk in chunks for line in chunk.text.splitlines()]
     begun = [line[0] for line in lines if line and line[0].isalpha()]
-    return sum(map(str.isupper, begun)) > VERSE * len(begun)
+    return len(begun) >= FEWEST_LINES and sum(map(str.isupper, begun)) > VERSE * len(begun)
 
 
 def _names(texts: Iterable[Sequence[_Word]], small: Words, is_verse: bool) -> set[str]:
@@ -207,7 +201,12 @@ def _is_inside(word: _Word, previous: _Word, small: Words, is_verse: bool) -> bo
         return False
     if _INSIDE.fullmatch(word.before):
         return True
-    return previous.small in small.titles and bool(_AFTER_TITLE.fullmatch(word.before))
+    may_have_stop = previous.small in small.titles or _is_initial(previous)
+    return may_have_stop and bool(_AFTER_TITLE.fullmatch(word.before))
+
+
+def _is_initial(word: _Word) -> bool:
+    return len(word.text) == 1 and word.text.isupper() and word.small != "i"
 
 
 def _is_shouted(text: str) -> bool:
@@ -225,20 +224,18 @@ def _runs(
     found = [list(_simple_runs(words, names, small, is_verse)) for words in texts]
     if small.paradigms:
         found = _without_neighbours(texts, found, small)
-    together: Counter[tuple[str, ...]] = Counter()
-    for words, some in zip(texts, found, strict=True):
-        for one, other in pairwise(some):
-            if link := _link(words, one, other, small):
-                together[_smalls(words, one[0], other[1])] += RECURRING["'s"] - RECURRING[link] + 1
+    together = Counter(
+        _smalls(words, one[0], other[1])
+        for words, some in zip(texts, found, strict=True)
+        for one, other in pairwise(some)
+        if _link(words, one, other, small)
+    )
     joined = []
     for words, text, some in zip(texts, printed, found, strict=True):
         whole: list[tuple[int, int]] = []
         for one in some:
-            if (
-                whole
-                and _link(words, whole[-1], one, small)
-                and together[_smalls(words, whole[-1][0], one[1])] >= RECURRING["'s"]
-            ):
+            link = _link(words, whole[-1], one, small) if whole else ""
+            if link and together[_smalls(words, whole[-1][0], one[1])] >= RECURRING[link]:
                 whole[-1] = (whole[-1][0], one[1])
             else:
                 whole.append(one)
@@ -316,8 +313,8 @@ def _roles(words: Sequence[_Word], names: set[str], small: Words) -> list[str]:
         if word.small in small.titles or word.small in small.before_first:
             return _TITLE
         if len(word.text) == 1:
-            is_initial = after and _AFTER_TITLE.fullmatch(after.before) and word.small != "i"
-            return _INITIAL if is_initial else ""
+            has_stop = after and _AFTER_TITLE.fullmatch(after.before)
+            return _INITIAL if has_stop and _is_initial(word) else ""
         if word.small in names:
             return _NAME
         is_plain = word.small in small.never or _is_shouted(word.text) or word.is_heading
@@ -332,9 +329,10 @@ def _end_of_run(words: Sequence[_Word], roles: Sequence[str], first: int, is_ver
     at = last = first
     while at < len(words) and (at == first or _goes_on(words, roles, at, is_verse)):
         has_name = last > first
+        ends = ("", _TITLE) if has_name else ("", _CAPITAL)
         if roles[at] == _NAME or (roles[at] == _CAPITAL and has_name):
             last = at + 1
-        elif roles[at] in (_TITLE if has_name else _PARTICLE, _CAPITAL, ""):
+        elif roles[at] in ends or (roles[at] == _PARTICLE and at == first):
             break
         at += 1
     return last
@@ -376,7 +374,12 @@ def _types(uses: Mapping[str, _Uses], small: Words, language: str) -> dict[str, 
     places = {name for name, use in together.items() if _is_place(name, use, small)} - persons
     persons |= (together.keys() & parts) - places
     families = {f"{name.split()[-1]}s" for name in persons}
-    groups = {name for name in together.keys() & families if together[name].articles}
+    families_in_full = {f"{name.split()[-1]}s" for name in persons & full}
+    groups = {
+        name
+        for name in together.keys() & families
+        if name in families_in_full or together[name].articles
+    }
     kinds = ((groups, FAMILY), (persons, PERSON), (places, PLACE))
     return {
         name: next((kind for some, kind in kinds if base in some), UNKNOWN)
@@ -388,9 +391,9 @@ def _bases(uses: Mapping[str, _Uses], language: str) -> dict[str, str]:
     """For each name the commonest of those that may be case forms of it, or itself."""
     bases = {name: name for name in uses}
     if words_of(language).paradigms:
-        begun: dict[str, list[str]] = defaultdict(list)
+        begun: dict[tuple[str, ...], list[str]] = defaultdict(list)
         for name in sorted(uses, key=lambda name: (-uses[name].count, name)):
-            near = begun[name[:SHORTEST_STEM_OF_SEVERAL]]
+            near = begun[beginnings(name)]
             found = (one for one in near if is_inflected(name, one, language))
             bases[name] = next(found, name)
             if bases[name] == name:
@@ -514,8 +517,7 @@ class _Reader:
         found = []
         for word in split_words(text):
             if word not in self._stems:
-                [*terms] = stemmer.terms(word)
-                self._stems[word] = terms[0] if terms else ""
+                self._stems[word] = next(iter(stemmer.terms(word)), "")
             if term := self._stems[word]:
                 self._words.setdefault(term, word)
                 found.append(term)

@@ -46,6 +46,7 @@ class Words:
     nouns_have_capitals: bool = False
 
 
+@functools.cache
 def words_of(language: str) -> Words:
     """Those of a language, by ISO 639-1; none for a language that has no file."""
     code = language.lower().replace("_", "-").split("-")[0]

@@ -1,0 +1,112 @@
+"""Where entities of documents come in as nodes, and identities go out as nodes and edges."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from fabula import ids
+from fabula.graph import Edge, Node, Part
+from fabula.graph.method import Known
+from fabula.graphs.identities.grouping import MODEL, NAMES, PERSON, Decision
+from fabula.graphs.identities.likely import Named
+
+ENTITIES, ENTITY = "entities", "Entity"
+IDENTITY, SAME, APART = "Identity", "SAME", "APART"
+
+
+def read_entities(part: Part, book: str) -> Iterator[Named]:
+    """The entities of a document that is called `book`."""
+    for node in part.nodes:
+        if node.label == ENTITY:
+            told = node.properties
+            yield Named(
+                node.id,
+                part.owner.document,
+                book,
+                *(told["name"], told["key"], tuple(told["names"]), told["type"], told["text"]),
+                mentions=told["mentions"],
+                source=node.sources[0],
+            )
+
+
+def verdicts_of(known: Known) -> dict[str, tuple[bool, str]]:
+    """What a model said before of pairs, by the digests of what it was told of them."""
+    found: dict[str, tuple[bool, str]] = {}
+    for node in known.nodes:
+        columns = (node.properties[name] for name in ("asked", "said_same", "said_why"))
+        found |= {digest: (same, why) for digest, same, why in zip(*columns, strict=True)}
+    return found
+
+
+def members_of(known: Known) -> frozenset[str]:
+    """The ids of the entities that were in an identity before."""
+    return frozenset(id for node in known.nodes for id in node.properties["members"])
+
+
+def nodes_and_edges(
+    collection: str, groups: Sequence[Sequence[Named]], decisions: Sequence[Decision]
+) -> tuple[list[Node], list[Edge]]:
+    """An identity for each group of several entities, and each that was told from another."""
+    of = {one.id: group for group in groups for one in group}
+    apart = [one for one in decisions if of[one.one.id] is not of[one.other.id]]
+    told_apart = {id for one in apart for id in (one.one.id, one.other.id)}
+    nodes: list[Node] = []
+    edges: list[Edge] = []
+    identity: dict[str, str] = {}
+    for group in groups:
+        if len(group) < 2 and group[0].id not in told_apart:
+            continue
+        own = [one for one in decisions if of[one.one.id] is group]
+        id = ids.identity_id(collection, [one.id for one in group])
+        identity |= dict.fromkeys((one.id for one in group), id)
+        nodes.append(_node(id, group, own))
+        edges += _members(id, group, own)
+    pairs: dict[tuple[str, str], list[Decision]] = {}
+    for one in apart:
+        ends = sorted((identity[one.one.id], identity[one.other.id]))
+        pairs.setdefault((ends[0], ends[1]), []).append(one)
+    edges += [Edge(APART, *pair, _why(some)) for pair, some in pairs.items()]
+    return sorted(nodes, key=lambda node: node.id), sorted(
+        edges, key=lambda edge: (edge.start, edge.type, edge.end)
+    )
+
+
+def _node(id: str, group: Sequence[Named], decisions: Sequence[Decision]) -> Node:
+    by = {one.by for one in decisions if one.same}
+    # On the node, as edges go with a document that is replaced.
+    asked = [one for one in decisions if one.digest]
+    told: dict[str, Any] = {
+        "name": group[0].name,
+        "keys": list(dict.fromkeys(one.key for one in group)),
+        "type": group[0].type,
+        "members": [one.id for one in group],
+        "documents": len({one.document for one in group}),
+        "by": next((who for who in (PERSON, MODEL, NAMES) if who in by), ""),
+        "why": ", ".join(dict.fromkeys(one.why for one in decisions if one.same)),
+        "score": min((one.score for one in decisions if one.same), default=1.0),
+        "asked": [one.digest for one in asked],
+        "said_same": [one.same for one in asked],
+        "said_why": [one.why for one in asked],
+    }
+    return Node(id, IDENTITY, told, tuple(dict.fromkeys(one.source for one in group)))
+
+
+def _members(id: str, group: Sequence[Named], decisions: Sequence[Decision]) -> Iterator[Edge]:
+    """Each with the decisions that brought it in; who is mentioned most was there first."""
+    place = {one.id: number for number, one in enumerate(group)}
+    brought: dict[str, list[Decision]] = {one.id: [] for one in group}
+    for decision in decisions:
+        if decision.same:
+            brought[max(decision.one.id, decision.other.id, key=place.__getitem__)].append(decision)
+    for one in group:
+        yield Edge(SAME, id, one.id, _why(brought[one.id]))
+
+
+def _why(decisions: Sequence[Decision]) -> Mapping[str, Any]:
+    """Who decided first, and why."""
+    return {
+        name: value
+        for one in decisions[:1]
+        for name, value in (("by", one.by), ("why", one.why), ("score", one.score))
+    }
