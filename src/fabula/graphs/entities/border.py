@@ -140,13 +140,6 @@ def embedded(node: Node) -> str:
     return str(node.properties.get("embedded_text") or node.properties["text"])
 
 
-def with_embedded(node: Node, text: str) -> Mapping[str, Any]:
-    """The node's properties, with what is embedded, where that is not its text alone."""
-    if text == node.properties["text"]:
-        return node.properties
-    return {**node.properties, "embedded_text": text}
-
-
 def _node(
     label: str, id: str, told: Mapping[str, Any], about: Description, sources: Sequence[Chunk]
 ) -> Node:
