@@ -244,6 +244,16 @@ def test_records_keep_within_their_share(model: Endpoint) -> None:
     assert 0 < sum(spent.values()) <= 60
 
 
+@pytest.mark.parametrize("name", MODES)
+@pytest.mark.parametrize("question", [QUESTION, "Which road was closed?"])
+def test_the_last_step_of_the_way_is_what_is_found(name: str, question: str) -> None:
+    steps = Steps()
+    with Fabula(mode=name, top_k=4) as fabula:
+        hits = fabula.retrieve(question, path=steps)
+    last = steps.root.steps[0].steps[-1]
+    assert [hit for hit in last.hits if hit.id in last.kept] == hits
+
+
 def test_the_command_line_explains_the_way() -> None:
     result = CliRunner().invoke(
         main, ["query", QUESTION, "--mode", "hippo", "--explain", "--json", "--no-answer"]
