@@ -273,7 +273,7 @@ def test_the_command_line_explains_the_way() -> None:
 def test_the_network_is_read_again_once_it_has_changed() -> None:
     with Fabula(mode="hippo") as fabula:
         before = fabula.retrieve("What did Clara do?", document="Other")
-        made = fabula.store.keep("network", fabula.name, "", ("text", NAME), list)
+        made: list[str] | None = fabula.store.keep("network", fabula.name, "", ("text", NAME), list)
         assert fabula.store.keep("network", fabula.name, "", ("text", NAME), list) is made
         grown = {name: CAST[name] for name in ("Anna", "Boris")}
         grown["Clara"] = ("person", {"Clara": "I"}, "Clara visits.")
