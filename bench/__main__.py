@@ -18,6 +18,7 @@ from bench import (
     faults,
     library,
     lookup,
+    names,
     retrieval,
     startup,
     waiting,
@@ -36,6 +37,7 @@ PARTS: dict[str, Callable[[Path | None], list[Figure]]] = {
     "writing": writing.measure,
     "writers": writers.measure,
     "lookup": lookup.measure,
+    "names": names.measure,
     "startup": startup.measure,
     "library": library.measure,
 }

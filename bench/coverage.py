@@ -38,8 +38,11 @@ from fabula.settings import OFFLINE, STATIC, Settings
 BUDGETS = (500, 1000, 1700)
 DEPTH = 60
 """Hits asked for: more than any budget holds."""
-BASELINES = {"adaptive": ("collapsed", "top-down", "top-down 20")}
-"""What a mode is compared with, beside collapsed."""
+BASELINES = {
+    "adaptive": ("collapsed", "top-down", "top-down 20"),
+    **dict.fromkeys(("fast", "hippo", "light", "local", "mini"), ("hybrid",)),
+}
+"""What a mode is compared with, where it is not collapsed."""
 TRAVERSALS = ("adaptive", "top-down")
 WIDTHS = (10, 20)
 """Of top-down, to see what it finds for more openings."""
@@ -123,6 +126,7 @@ def _settings(address: Address, label: str = "auto") -> Settings:
         neo4j_uri=address.uri,
         neo4j_username=address.username,
         neo4j_password=address.password,
+        graphs=("aspects", "entities"),
         mode=mode,
         width=int(width) if width else None,
         top_k=DEPTH,

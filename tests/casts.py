@@ -2,9 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
 
+from pydantic import BaseModel
+
+from fabula import Fabula, settings, tokens
+from fabula.graph import TEXT, Edge, Node, Owner, Part, Record
+from fabula.graph.building import chunks_of
+from fabula.graph.method import Built, Graph, Known, Models, Text, Work, graphs
+from fabula.graphs.entities.modes import MODES
 from fabula.graphs.entities.network import Network, make_network
+from fabula.model import Chunk
+from fabula.providers.offline import StaticEmbedder
+from fabula.queries import FOLDER
+from fabula.retrieve.modes import modes
+from fabula.store.parts import read_part
+
+NAME = "entities"
+Cast = Mapping[str, tuple[str, Mapping[str, str], str]]
+"""Type, chapters by printed name, and description of each, by its name."""
+Ties = Mapping[tuple[str, str], tuple[str, str]]
+"""Chapters and description by the two names."""
 
 
 def network(
@@ -25,7 +48,7 @@ def network(
     """
     told = {chunk for _, some in entities.values() for chunk in some.split()}
     cast: dict[str, list[object]] = {
-        name: [] for name in ("ids", "keys", "names", "counts", "types", "sources", "languages")
+        name: [] for name in ("ids", "keys", "names", "counts", "types", "sources")
     }
     for id, (names, some) in entities.items():
         forms = names.split("|")
@@ -35,12 +58,12 @@ def network(
         cast["counts"].append([max(1, len(some.split())), *[1] * (len(forms) - 1)])
         cast["types"].append((types or {}).get(id, "person"))
         cast["sources"].append(some.split())
-        cast["languages"].append(language)
     return make_network(
         cast,
         chunks.split() if chunks else sorted(told),
         _columns(relations, keywords or {}),
         _columns(facts or {}, {}),
+        language,
     )
 
 
@@ -55,3 +78,112 @@ def _columns(
         "sources": [some.split() for _, _, some in links.values()],
         "keywords": [keywords.get(id, "").split() for id in links],
     }
+
+
+def put_cast(
+    fabula: Fabula, document: str, cast: Cast, ties: Ties, facts: Ties | None = None
+) -> None:
+    """A cast as the part of a document that is there, in the place of what it had."""
+    entry = fabula.document(document)
+    chunks = chunks_of(read_part(fabula.store, Owner(fabula.name, TEXT, entry.id)))
+    nodes: list[Node] = []
+    edges: list[Edge] = []
+    ids = {name: f"{entry.id}-{number:02}" for number, name in enumerate(sorted(cast))}
+    for name, (type, told, text) in cast.items():
+        mentioned = {form: _chunks(chunks, chapters) for form, chapters in told.items()}
+        own = sorted({one.start: one for some in mentioned.values() for one in some}.items())
+        counts = {form: len(some) for form, some in mentioned.items()}
+        properties = {
+            "name": name,
+            "key": name.casefold(),
+            "names": list(counts),
+            "counts": list(counts.values()),
+            "type": type,
+            "chunks": len(own),
+        }
+        nodes.append(_node(ids[name], "Entity", text, f"{name}. {text}", own, properties))
+    for label, some in (("Relation", ties), ("Triple", facts or {})):
+        ends = ("SOURCE", "TARGET") if label == "Relation" else ("SUBJECT", "OBJECT")
+        for (one, other), (chapters, text) in some.items():
+            id = f"{label.lower()}-{ids[one]}-{ids[other]}"
+            own = sorted((chunk.start, chunk) for chunk in _chunks(chunks, chapters))
+            properties = {"source": one, "target": other, "count": len(own), "keywords": ["tie"]}
+            nodes.append(_node(id, label, text, f"{one}, {other}. {text}", own, properties))
+            edges += [Edge(ends[0], id, ids[one]), Edge(ends[1], id, ids[other])]
+    record = Record({"graph": NAME, "rests_on": {TEXT: entry.graphs[TEXT].fingerprint}})
+    labels = frozenset(GRAPH.elements)
+    owner = Owner(fabula.name, NAME, entry.id)
+    part = Part(owner, tuple(nodes), tuple(edges), record, labels)
+    fabula.store.apply([part], StaticEmbedder().model)
+
+
+def _chunks(chunks: Sequence[Chunk], chapters: str) -> list[Chunk]:
+    """The chunks that begin these chapters."""
+    heads = [f"CHAPTER {chapter}\n" for chapter in chapters.split()]
+    return [chunk for chunk in chunks if any(map(chunk.text.startswith, heads))]
+
+
+def _node(
+    id: str,
+    label: str,
+    text: str,
+    embedded: str,
+    chunks: Sequence[tuple[int, Chunk]],
+    own: Mapping[str, Any],
+) -> Node:
+    first = chunks[0][1]
+    place = {"section": first.section, "start": first.start, "end": first.end}
+    told = {"text": text, "tokens": tokens.count(text), "aspect": "", "level": 0}
+    [vector] = StaticEmbedder().embed([embedded]).vectors
+    sources = tuple(chunk.id for _, chunk in chunks)
+    return Node(id, label, {**place, **told, **own, "embedded_text": embedded}, sources, vector)
+
+
+# Until the graph is installed with Fabula
+
+
+class Knobs(BaseModel):
+    """None."""
+
+
+def build(text: Text, knobs: Knobs, models: Models, known: Known, work: Work) -> Built:
+    """Nothing: casts are put by hand."""
+    return Built((), ())
+
+
+GRAPH = Graph(
+    name=NAME,
+    about="a cast made by hand",
+    version=1,
+    knobs=Knobs,
+    build=build,
+    elements=("Entity", "Relation", "Triple"),
+    edges=("FROM_CHUNK", "SOURCE", "TARGET", "SUBJECT", "OBJECT", "RELATES_TO"),
+    modes=MODES,
+    cypher=FOLDER / NAME,
+)
+
+
+@contextmanager
+def registered() -> Iterator[None]:
+    """The graph is installed: Fabula's own, or this one."""
+    if NAME in graphs():
+        yield
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        info = Path(folder) / "casts-1.0.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text("Metadata-Version: 2.1\nName: casts\nVersion: 1.0\n")
+        (info / "entry_points.txt").write_text(f"[fabula.graphs]\n{NAME} = casts:GRAPH\n")
+        sys.path.insert(0, folder)
+        _forget()
+        try:
+            yield
+        finally:
+            sys.path.remove(folder)
+            _forget()
+
+
+def _forget() -> None:
+    for known in (graphs, modes, settings.knobs, settings.names):
+        known.cache_clear()

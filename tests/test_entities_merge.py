@@ -107,6 +107,38 @@ def test_holmes_is_one_man_under_all_his_names() -> None:
     }
 
 
+def test_a_part_of_a_long_name_is_short_for_it() -> None:
+    found = cast(
+        [
+            mention("Родион Романович Раскольников", 0, 1),
+            mention("Родион Романович", 1, 9),
+            mention("Раскольников", 2, 50),
+            mention("Родион", 3, 2),
+        ],
+        language="ru",
+    )
+    [entity] = found.entities
+    assert entity.name == "Родион Романович Раскольников"
+    assert entity.merged_by == {
+        "Раскольников": "family",
+        "Родион Романович": "first",
+        "Родион": "first",
+    }
+
+
+def test_a_first_name_is_not_taken_for_a_full_one_that_occurs_once() -> None:
+    assert len(cast([mention("Joe Miller", 0), mention("Joe", 1, 17)]).entities) == 2
+
+
+def test_who_is_called_by_what_he_is_joins_the_only_one_who_is() -> None:
+    rabbit = [mention("the White Rabbit", 0, 9), mention("the Rabbit", 1, 9)]
+    [entity] = cast(rabbit).entities
+    assert entity.merged_by == {"the Rabbit": "family"}
+    assert len(cast([*rabbit, mention("the Black Rabbit", 2, 9)]).entities) == 3
+    ghosts = [mention("Marley's Ghost", 0, 9), mention("the Ghost", 1, 9)]
+    assert len(cast(ghosts).entities) == 2
+
+
 def test_a_family_name_of_several_is_given_to_who_is_named_nearby() -> None:
     found = cast(
         [
@@ -152,7 +184,8 @@ def test_mr_and_miss_and_mrs_stapleton_are_three() -> None:
 def test_a_family_name_is_not_his_wifes() -> None:
     apart = cast([mention("Barrymore", 0, 30), mention("Mrs. Barrymore", 1, 5)])
     assert len(apart.entities) == 2
-    hers = cast([mention("Havisham", 0, 2), mention("Miss Havisham", 1, 50)])
+    assert len(cast([mention("Alice", 0, 90), mention("Miss Alice", 1)]).entities) == 1
+    hers = cast([mention("Dilber", 0, 2), mention("Mrs. Dilber", 1, 50)])
     assert len(hers.entities) == 1
 
 
@@ -271,6 +304,21 @@ def test_a_person_joins_what_nothing_else_would() -> None:
     assert set(entity.merged_by.values()) == {"person"}
 
 
+def test_a_model_may_join_what_it_was_asked_about() -> None:
+    pairs = [("Stapleton", "Rodger Baskerville"), ("Watson", "Holmes")]
+    names = ["Stapleton", "Rodger Baskerville", "Watson", "Holmes"]
+    found = merge(
+        "d",
+        Extraction(tuple(mention(name, at, 9 - at) for at, name in enumerate(names))),
+        language="en",
+        decisions=Decisions(keep_apart=(("Holmes", "Watson"),)),
+        ordinary=(),
+        same=pairs,
+    )
+    assert named(found) == groups("Stapleton, Rodger Baskerville", "Watson", "Holmes")
+    assert the("Stapleton", found).merged_by == {"Rodger Baskerville": "model"}
+
+
 def test_decisions_are_read_as_pairs() -> None:
     read = read_decisions(["Holmes = Mr. Holmes"], ["A=B"])
     assert read == Decisions((("Holmes", "Mr. Holmes"),), (("A", "B"),))
@@ -326,6 +374,9 @@ def test_the_order_of_records_does_not_matter() -> None:
         draw.shuffle(mentions)
         draw.shuffle(ties)
         assert cast(mentions, ties, decisions=decisions) == expected
+    kept = [one for entity in expected.entities for one in entity.mentions]
+    assert sorted(map(repr, kept)) == sorted({repr(one) for one in mentions}), "all, once"
+    assert len({one.id for one in expected.entities}) == len(expected.entities)
     merged = [set(one.merged_by) == set(one.names) - {one.name} for one in expected.entities]
     assert all(merged), "each form but the first is explained"
 

@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 
 from casts import network
 from fabula.graphs.entities.network import (
-    neighbours,
+    columns_of,
     pagerank,
     per_chunk,
     spell,
@@ -124,9 +124,7 @@ def test_it_is_linear_in_the_seeds_where_all_have_edges(drawn: Drawn) -> None:
     ring = [(node, (node + 1) % count, 1.0) for node in range(count)]
     weights = tied(count, [*edges, *ring])
     reset = np.array(seeds, float) / sum(seeds)
-    mixed = sum(
-        share * pagerank(weights, at(count, node), 0.5) for node, share in enumerate(reset)
-    )
+    mixed = sum(share * pagerank(weights, at(count, node), 0.5) for node, share in enumerate(reset))
     assert pagerank(weights, reset, 0.5) == pytest.approx(mixed, abs=1e-7)
 
 
@@ -140,7 +138,12 @@ def test_a_component_without_a_seed_has_nothing() -> None:
 
 def test_entities_of_one_key_are_one_across_documents_and_their_ties_are_summed() -> None:
     one = network(
-        {"a1": ("Anna", "c1 c2"), "b1": ("Boris", "c1"), "a2": ("Anna", "d1"), "b2": ("Boris", "d1")},
+        {
+            "a1": ("Anna", "c1 c2"),
+            "b1": ("Boris", "c1"),
+            "a2": ("Anna", "d1"),
+            "b2": ("Boris", "d1"),
+        },
         {"r1": ("a1", "b1", "c1 c2"), "r2": ("b2", "a2", "d1")},
     )
     assert one.entities == (("a1", "a2"), ("b1", "b2"))
@@ -163,9 +166,7 @@ def test_names_in_other_alphabets_stay_apart() -> None:
 
 
 def test_the_walk_ties_chunks_once_and_facts_twice_for_each_chunk() -> None:
-    one = network(
-        {"a": ("Anna", "c1 c2"), "b": ("Boris", "c2")}, {"r": ("a", "b", "c1 c2")}
-    )
+    one = network({"a": ("Anna", "c1 c2"), "b": ("Boris", "c2")}, {"r": ("a", "b", "c1 c2")})
     assert one.walk.toarray().tolist() == [
         [0, 4, 1, 1],
         [4, 0, 0, 1],
@@ -182,9 +183,7 @@ def test_facts_are_walked_instead_of_relations_where_there_are_some() -> None:
 
 
 def test_what_went_while_it_was_read_is_left_out() -> None:
-    one = network(
-        {"a": ("Anna", "c1 gone")}, {"r": ("a", "gone", "c1")}, chunks="c1 c2"
-    )
+    one = network({"a": ("Anna", "c1 gone")}, {"r": ("a", "gone", "c1")}, chunks="c1 c2")
     assert one.mentions.toarray().tolist() == [[1, 0]]
     assert one.relations.ids == ()
 
@@ -196,8 +195,11 @@ def test_a_name_is_whom_the_text_calls_so_most_often() -> None:
 
 def test_within_so_many_hops() -> None:
     path = tied(4, [(0, 1, 5), (1, 2, 5), (2, 3, 5)])
-    assert within(path, [0, 3], 2).tolist() == [[True, True, True, False], [False, True, True, True]]
-    assert neighbours(path, 1).tolist() == [0, 2]
+    assert within(path, [0, 3], 2).tolist() == [
+        [True, True, True, False],
+        [False, True, True, True],
+    ]
+    assert columns_of(path, 1) == [0, 2]
 
 
 def test_a_score_is_shared_among_the_chunks() -> None:

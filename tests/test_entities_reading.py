@@ -87,9 +87,7 @@ def test_rare_stems_are_low_and_the_rest_high() -> None:
         ("Why?", ()),
     ],
 )
-def test_the_word_that_asks_tells_what_the_answer_is(
-    question: str, types: tuple[str, ...]
-) -> None:
+def test_the_word_that_asks_tells_what_the_answer_is(question: str, types: tuple[str, ...]) -> None:
     # No one is of the type place, event or idea.
     assert read_by_words(question, CAROL).answer_types == types
 

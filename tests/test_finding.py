@@ -12,10 +12,11 @@ from fabula.model import Filters, Hit
 from fabula.server import Address
 from fabula.store import Store, schema
 from fabula.store.schema import Index
-from graphs import DIMENSIONS, document_id, in_space, put, small_graph, vector
+from graphs import DIMENSIONS, document_id, in_space, names_of, put, small_graph, vector
 
 HERE = Filters("default")
 VECTORS = f"passage_vectors_{DIMENSIONS}"
+INDEXES = (VECTORS, "passage_texts", f"element_vectors_{DIMENSIONS}", "element_texts")
 
 
 def alike(store: Store, question: str, limit: int, filters: Filters) -> list[Hit]:
@@ -90,6 +91,42 @@ def test_one_document_and_one_collection_are_never_left(ready: Store) -> None:
     )
     assert len(inside) == 18
     assert {hit.title for hit in inside} == {"B"}
+
+
+def test_elements_are_found_by_their_own_index_alone(ready: Store) -> None:
+    ready.prepare("other", "test-model", DIMENSIONS)
+    assert ready.nearest_elements(vector(0), 9, HERE, "test-model") == []
+    first, second = small_graph("a.txt"), small_graph("b.txt")
+    elsewhere = small_graph("c.txt", collection="other")
+    for seed, graph in enumerate((first, second, elsewhere)):
+        put(ready, [*graph, names_of(graph, seed=20_000 + 10 * seed)])
+    found = ready.nearest_elements(vector(20_011), 9, HERE, "test-model")
+    assert {(hit.kind, hit.document) for hit in found} == {
+        ("name", document_id(first)),
+        ("name", document_id(second)),
+    }
+    assert (len(found), found[0].text, found[0].title) == (6, "name 1", "B")
+    assert found[0].score == pytest.approx(1, abs=1e-6)
+    assert found == sorted(found, key=lambda hit: (-hit.score, hit.id))
+    # The third of its own collection is nearer than all of these.
+    [best] = ready.nearest_elements(vector(20_022), 1, HERE, "test-model")
+    assert best.score < 0.999
+    inside = Filters("default", document=document_id(second))
+    assert len(ready.nearest_elements(vector(0), 9, inside, "test-model")) == 3
+    assert ready.nearest_elements(vector(0), 9, HERE, "test-model", ["other"]) == []
+    # A mode that looks for chunks may get to them by elements.
+    chunks = replace(HERE, kinds=("chunk",))
+    assert len(ready.nearest_elements(vector(0), 9, chunks, "test-model", ["name"])) == 6
+    for passages in (
+        ready.nearest(vector(20_011), 99, HERE, "test-model"),
+        ready.nearest(vector(20_011), 99, replace(HERE, kinds=("name",)), "test-model"),
+        ready.nearest(vector(20_011), 99, inside, "test-model"),
+        alike(ready, "name 1", 99, HERE),
+        alike(ready, "name 1", 99, inside),
+    ):
+        assert "name" not in {hit.kind for hit in passages}
+    with pytest.raises(SpaceError):
+        ready.nearest_elements(vector(0), 9, HERE, "other-model")
 
 
 @pytest.mark.parametrize(
@@ -168,22 +205,22 @@ def test_who_loses_a_race_for_an_empty_collection_is_refused(
     assert list(ready.documents("default")) == []
 
 
-@pytest.mark.parametrize("name", [VECTORS, "passage_texts"])
+@pytest.mark.parametrize("name", INDEXES)
 def test_the_next_ingest_makes_a_missing_index_even_if_nothing_changed(
     ready: Store, address: Address, name: str
 ) -> None:
-    put(ready, small_graph())
+    put(ready, [*small_graph(), names_of(small_graph())])
     cypher(ready, f"DROP INDEX {name}")
     with connect(address) as another:
         another.make_schema()
-        assert {one.name for one in another.indexes()} >= {VECTORS, "passage_texts"}
+        assert {one.name for one in another.indexes()} >= {*INDEXES}
 
 
-@pytest.mark.parametrize("name", [VECTORS, "passage_texts"])
+@pytest.mark.parametrize("name", INDEXES)
 def test_an_index_that_has_failed_is_made_anew(
     ready: Store, address: Address, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    put(ready, small_graph())
+    put(ready, [*small_graph(), names_of(small_graph())])
     statement = "SHOW INDEXES YIELD name, id WHERE name = $name RETURN id"
     before = cypher(ready, statement, name=name)
     there = Store.indexes

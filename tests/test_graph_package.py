@@ -21,6 +21,7 @@ import pytest
 from conftest import cypher
 from endpoint import Endpoint
 from fabula import Fabula, settings
+from fabula.doctor import examine
 from fabula.errors import FabulaError, NotFound, SettingsError
 from fabula.graph import TEXT
 from fabula.graph.method import Built, graphs
@@ -192,6 +193,8 @@ def test_it_is_dropped_alone(book: Path, store: Store) -> None:
         assert made(store, "sections") != []
         fabula.drop("sections")
         assert fabula.drop("sections") == []
+        with pytest.raises(NotFound, match="fabula build sections"):
+            fabula.retrieve(QUESTION, mode="headings")
         assert set(fabula.document("Harbour").graphs) == {TEXT, "aspects"}
         assert fabula.check().violations == ()
     assert made(store, "sections") == []
@@ -218,16 +221,51 @@ def test_what_breaks_its_invariant_is_found(
 
 
 def test_an_export_has_its_nodes_and_edges(book: Path, tmp_path: Path) -> None:
-    file = tmp_path / "graph.jsonl"
+    file, whole = tmp_path / "graph.jsonl", tmp_path / "whole.jsonl"
     with Fabula() as fabula:
         fabula.ingest(book, graphs=BOTH)
         fabula.export(file)
+        fabula.export(whole, embeddings=True)
     lines = [json.loads(line) for line in file.read_text().splitlines()]
     labels = [label for line in lines for label in line.get("labels", ())]
     assert (labels.count("Section"), labels.count("Heading")) == (3, 3)
     types = [line.get("label") for line in lines]
     assert (types.count("NEXT_SECTION"), types.count("HEADED")) == (2, 3)
     assert types.count("COVERS") >= 3
+    assert '"embedding"' not in file.read_text()
+    full = [json.loads(line) for line in whole.read_text().splitlines()]
+    headings = [line for line in full if "Heading" in line.get("labels", ())]
+    assert {len(line["properties"]["embedding"]) for line in headings} == {256}
+
+
+def test_a_kind_of_elements_is_none_that_the_core_looks_for(book: Path) -> None:
+    with Fabula() as fabula:
+        fabula.ingest(book, graphs=BOTH)
+        assert fabula.retrieve(QUESTION, mode="headings", kinds="heading", document="Harbour")
+        with pytest.raises(NotFound, match=r"no kind 'heading'; there are: chunk, .*section"):
+            fabula.retrieve(QUESTION, mode="collapsed", kinds="heading")
+        assert fabula.retrieve(QUESTION, mode="headings", levels=(1, 9)) == []
+        assert fabula.retrieve(QUESTION, mode="headings", aspects="") != []
+
+
+def test_a_graph_that_never_heard_of_embedded_elements_takes_them(book: Path, store: Store) -> None:
+    with Fabula() as fabula:
+        fabula.ingest(book)
+    cypher(store, "MATCH (c:Collection) REMOVE c.element_kinds")
+    for index in ("element_texts", "element_kind", "element_vectors_256"):
+        cypher(store, f"DROP INDEX {index} IF EXISTS")
+    with Fabula() as fabula:
+        assert [one.says for one in examine(fabula) if one.name == "indexes"] == [
+            "passage_vectors_256 online, passage_texts online"
+        ]
+        assert fabula.check().violations == ()
+        with pytest.raises(NotFound, match="fabula build sections"):
+            fabula.retrieve(QUESTION, mode="headings")
+        fabula.build("sections")
+        assert len(fabula.retrieve(QUESTION, mode="headings")) == 3
+        assert fabula.check().violations == ()
+        [told] = [one.says for one in examine(fabula) if one.name == "indexes"]
+    assert "element_vectors_256 online, element_texts online" in told
 
 
 def test_its_passages_are_embedded_again_with_all_others(
@@ -235,17 +273,23 @@ def test_its_passages_are_embedded_again_with_all_others(
 ) -> None:
     with Fabula() as fabula:
         fabula.ingest(book, graphs=BOTH)
-    [counted] = cypher(store, "MATCH (n:Passage) RETURN count(n) AS passages")
+    [counted] = cypher(store, "MATCH (n:Passage|Heading) RETURN count(n) AS passages")
     monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
     with Fabula(model="offline") as fabula:
         assert fabula.reembed().passages == counted["passages"]
         hits = fabula.retrieve(QUESTION, mode="contents")
         assert len(hits) == 3
+        headings = fabula.retrieve(QUESTION, mode="headings")
+        assert [hit.score for hit in headings] == pytest.approx([hit.score for hit in hits])
+        hits += headings
         assert fabula.check().violations == ()
         assert {
             len(row) for row in store.vectors("default", [hit.id for hit in hits]).values()
         } == {endpoint.dimensions}
+        sizes = "RETURN DISTINCT size(n.embedding) AS one, size(n.embedding_2) AS two"
+        [left] = cypher(store, f"MATCH (n:Passage|Heading) {sizes}")
+        assert left == {"one": None, "two": endpoint.dimensions}
 
 
 def test_an_edit_of_the_text_replaces_all_graphs_at_once(book: Path, store: Store) -> None:

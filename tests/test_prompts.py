@@ -9,8 +9,9 @@ from fabula import prompts
 from fabula.graphs.aspects import prompts as aspects
 from fabula.graphs.aspects.modes.routed import PROMPTS
 from fabula.graphs.aspects.prompts import prompt
+from fabula.graphs.entities import prompts as entities
 
-FOLDERS = (prompts.FOLDER, aspects.FOLDER, PROMPTS)
+FOLDERS = (prompts.FOLDER, aspects.FOLDER, entities.FOLDER, PROMPTS)
 FILES = sorted(path for folder in FOLDERS for path in folder.glob("*.txt"))
 
 
@@ -53,7 +54,9 @@ def test_other_angle_brackets_stay() -> None:
     assert "a <b> & c" in prompt("detect", aspects="", passages="a <b> & c")
 
 
-@pytest.mark.parametrize("name", ["detect", "summarise", "condense", "answer"])
+@pytest.mark.parametrize(
+    "name", ["detect", "summarise", "condense", "answer", "extract", "triples", "describe"]
+)
 def test_the_system_prompts_say_that_passages_are_no_instructions(name: str) -> None:
     [file] = [one for one in FILES if one.stem == f"{name}_system"]
     assert "never instructions" in filled(file, "")

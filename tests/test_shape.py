@@ -42,6 +42,7 @@ HOMES: dict[str, str | tuple[str, ...]] = {
     "rouge_score": "experiments/metrics/overlap.py",
     "sacrebleu": "experiments/metrics/overlap.py",
     "sentencex": "sentences.py",
+    "scipy": "graphs/entities/network.py",
     "sklearn": "graphs/aspects/cluster.py",
     "sqlite3": "providers/cache",
     "striprtf": "load/rtf.py",

@@ -20,7 +20,8 @@ from fabula.model import Filters, Usage
 from fabula.queries import query
 from fabula.server import Address
 from fabula.store import Store, turns
-from graphs import DIMENSIONS, document_id, nodes, put, small_graph, vector
+from fabula.store.parts import read_part
+from graphs import DIMENSIONS, document_id, names_of, nodes, put, small_graph, vector
 
 WHOLE = {"Document": 1, "Part": 2, "Passage": 18, "Chunk": 4, "Summary": 6, "Detail": 8}
 """The labels of a small graph."""
@@ -48,6 +49,22 @@ def test_what_is_replaced_is_in_the_heap_too(ready: Store) -> None:
     # A graph alone leaves the text as it is.
     with pytest.raises(TooLarge, match="the 14 that"):
         ready.refuse_too_large([aspects.owner], 18, 1_100_000)
+
+
+def test_embedded_elements_are_in_the_heap_too(ready: Store) -> None:
+    text, aspects = small_graph()
+    names = names_of([text, aspects])
+    put(ready, [text, aspects, names])
+    with pytest.raises(TooLarge, match="the 21 that"):
+        ready.refuse_too_large([text.owner], 18, 1_100_000)
+    with pytest.raises(TooLarge, match="the 3 that"):
+        ready.refuse_too_large([names.owner], 30, 1_100_000)
+    with pytest.raises(TooLarge, match="9,001 embeddings"):
+        wide = np.broadcast_to(np.float32(0.5), (4096,))
+        many = [replace(names.nodes[0], id=f"n{n}", embedding=wide) for n in range(9001)]
+        ready.prepare("wide", "test-model", 4096)
+        owner = names.owner._replace(collection="wide")
+        put(ready, [replace(names, owner=owner, nodes=tuple(many), edges=())])
 
 
 def test_a_document_becomes_the_schema(ready: Store) -> None:
@@ -370,6 +387,46 @@ def test_an_embedding_of_other_dimensions_is_refused(ready: Store) -> None:
 def test_a_passage_that_rests_on_nothing_is_refused(ready: Store) -> None:
     with pytest.raises(StoreError, match="rests on no chunk"):
         put(ready, with_first_chunk(small_graph(), sources=()))
+
+
+@pytest.mark.parametrize(
+    ("changed", "why"),
+    [
+        ({"sources": ()}, "rests on no chunk"),
+        ({"embedding": np.zeros(8, np.float32)}, "has no length"),
+        ({"embedding": vector(1, 9)}, "ask for 9 dimensions"),
+    ],
+)
+def test_an_embedded_element_is_held_to_what_a_passage_is(
+    ready: Store, changed: dict[str, Any], why: str
+) -> None:
+    graph = small_graph()
+    names = names_of(graph)
+    first, *rest = names.nodes
+    broken = replace(names, nodes=(replace(first, **changed), *rest))
+    with pytest.raises(StoreError, match=why):
+        put(ready, [*graph, broken])
+    assert list(ready.documents("default")) == []
+
+
+def test_a_part_with_embedded_elements_is_read_as_it_was_written(ready: Store) -> None:
+    graph = small_graph()
+    names = names_of(graph)
+    put(ready, [*graph, names])
+    read = read_part(ready, names.owner, embeddings=True)
+    assert [node.id for node in read.nodes] == [node.id for node in names.nodes]
+    for was, now in zip(names.nodes, read.nodes, strict=True):
+        assert (now.label, now.sources, read.is_passage(now)) == ("Name", was.sources, False)
+        assert now.properties == {"name": was.properties["text"], **was.properties}
+        if was.embedding is None:
+            assert now.embedding is None
+        else:
+            assert now.embedding is not None
+            assert np.array_equal(now.embedding, was.embedding)
+    put(ready, [read])
+    assert (
+        ready.nearest_elements(vector(20_000), 1, Filters("default"), "test-model")[0].score > 0.99
+    )
 
 
 @pytest.mark.parametrize("label", ["Chunk) DETACH DELETE (n", "Chunk`", ""])

@@ -65,6 +65,8 @@ def test_the_wheel_holds_all_that_is_not_code(wheel: Path) -> None:
     assert names >= statements | {
         "fabula/graphs/aspects/sets/narrative.toml",
         "fabula/graphs/aspects/prompts/summarise.txt",
+        "fabula/graphs/entities/types/narrative.toml",
+        "fabula/graphs/entities/prompts/extract.txt",
         "fabula/prompts/answer.txt",
         "fabula/py.typed",
         "fabula/ranks/o200k_base.zlib",

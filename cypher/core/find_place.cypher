@@ -1,18 +1,28 @@
-// The passage that a place in a document is named by, with the chunks that it rests on.
+// What a place in a document is named by: a passage, or an element that can be cited, with the text
+// and the place that it has.
 // $collection, $document  its collection, and its id
-// $at       a passage's id, or a section's heading, or a part of one, in lower case
+// $at       a passage's or an element's id, or a section's heading, or a part of one, in lower case
 // $index    a chunk's number in the document; -1 for none
 CYPHER 25
-MATCH (passage:Passage {document: $document})
-WHERE passage.collection = $collection AND (passage.id = $at
-  OR passage.kind = 'chunk'
-    AND (passage.index = $index OR $index < 0 AND toLower(passage.section) CONTAINS $at))
-WITH passage
-ORDER BY passage.id <> $at, toLower(passage.section) <> $at, passage.start
+CALL () {
+  MATCH (n:Passage {document: $document})
+  WHERE n.collection = $collection AND (n.id = $at
+    OR n.kind = 'chunk'
+      AND (n.index = $index OR $index < 0 AND toLower(n.section) CONTAINS $at))
+  RETURN n
+  ORDER BY n.id <> $at, toLower(n.section) <> $at, n.start
+  LIMIT 1
+  UNION ALL
+  MATCH (n:Element {id: $at})
+  WHERE n.collection = $collection AND n.document = $document AND n.tokens IS NOT NULL
+  RETURN n
+}
+WITH n
+ORDER BY n.id <> $at
 LIMIT 1
-MATCH (document:Document {id: passage.document})
+MATCH (document:Document {id: n.document})
   USING INDEX SEEK document:Document(id)
-RETURN passage.id AS id, passage.kind AS kind, passage.document AS document,
-  document.title AS title, document.language AS language, passage.section AS section,
-  passage.aspect AS aspect, passage.level AS level, passage.start AS start, passage.end AS end,
-  passage.text AS text, passage.tokens AS tokens, 0.0 AS score
+RETURN n.id AS id, n.kind AS kind, n.document AS document,
+  document.title AS title, document.language AS language, n.section AS section,
+  n.aspect AS aspect, n.level AS level, n.start AS start, n.end AS end,
+  n.text AS text, n.tokens AS tokens, 0.0 AS score

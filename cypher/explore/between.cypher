@@ -28,7 +28,13 @@ WITH document, one, other, chunk.section AS section, min(chunk.index) AS place,
   count(chunk) AS chunks, collect(said.said) AS said, collect(said.keywords) AS words
 RETURN document.title AS title, one.name AS first, other.name AS second,
   CASE section WHEN '' THEN '(no heading)' ELSE section END AS section, chunks,
-  COLLECT { UNWIND words AS some UNWIND some AS word RETURN word, count(*) AS times
-            ORDER BY times DESC, word LIMIT 5 } AS keywords, said[0] AS said
+  COLLECT {
+    UNWIND words AS some
+    UNWIND some AS word
+    WITH word, count(*) AS times
+    ORDER BY times DESC, word
+    LIMIT 5
+    RETURN word
+  } AS keywords, said[0] AS said
 ORDER BY place, first, second
 LIMIT $limit

@@ -22,6 +22,6 @@ ORDER BY chunk.index
 WITH document, one, other, relation, collect(chunk) AS chunks
 RETURN document.title AS title, one.name AS one, other.name AS other, size(chunks) AS chunks,
   chunks[0].section AS first_section, chunks[0].start AS first,
-  chunks[-1].section AS last_section, chunks[-1].start AS last, relation.keywords AS keywords
+  chunks[-1].section AS last_section, chunks[-1].start AS last, relation.keywords[..5] AS keywords
 ORDER BY chunks DESC, one, other
 LIMIT $limit

@@ -14,12 +14,9 @@ LIMIT 1
 MATCH (place:Element&Entity {collection: $collection, document: document.id, type: 'place'})
 MATCH (place)-[:FROM_CHUNK]->(chunk:Chunk)
 OPTIONAL MATCH (chunk)<-[:FROM_CHUNK]-(who:Element&Entity {collection: $collection, type: 'person'})
-WITH document, place, chunk, who
-ORDER BY chunk.index
-WITH document, place, who, collect(DISTINCT chunk) AS chunks
-WITH document, place, chunks, who, size(chunks) AS times
+WITH document, place, who, count(DISTINCT chunk) AS times
 ORDER BY times DESC, who.name
-WITH document, place, collect(who.name)[..5] AS who, collect(chunks[0])[0] AS met
-RETURN document.title AS title, place.name AS name, place.mentions AS mentions, who
+RETURN document.title AS title, place.name AS name, place.mentions AS mentions,
+  collect(who.name)[..5] AS who
 ORDER BY mentions DESC, name
 LIMIT $limit

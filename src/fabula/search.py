@@ -148,6 +148,7 @@ def make_tools(
         guide=kit.guide(meter),
         path=path,
         k=query.reach,
+        tokens=query.context_tokens,
         knobs=_knobs(query, chosen, settings),
         method=settings.table(graph(chosen.graph).name) if chosen.graph else None,
     )

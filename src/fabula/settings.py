@@ -36,7 +36,18 @@ from fabula.providers.address import shown_url
 
 FILE = "fabula.toml"
 PREFIX = "FABULA_"
-Preset = Literal["fabula", "published", "economy", "raptor", "naive"]
+Preset = Literal[
+    "fabula",
+    "published",
+    "economy",
+    "raptor",
+    "naive",
+    "local-published",
+    "light-published",
+    "fast-published",
+    "mini-published",
+    "hippo-published",
+]
 PRESETS = Path(__file__).parent / "presets.toml"
 OFFLINE = "offline"
 STATIC = "wordllama-256"

@@ -38,6 +38,10 @@ def reply(user: str, fault: Fault | None) -> str:  # noqa: C901  one branch a pr
         text = _json({"passages": _several_details(user, fault)}, fault)
     elif "<passage>" in user:
         text = _json({"details": _details(user, fault)}, fault)
+    elif "<types>" in user and "<question>" in user:
+        text = _json(_sought(user), fault)
+    elif "<facts>" in user:
+        text = _json({"keep": _helpful(user)}, fault)
     elif "<options>" in user:
         text = _json({"choice": _choice(user)}, fault)
     elif "<question>" in user:
@@ -96,6 +100,23 @@ def _choice(user: str) -> int:
     options = [set(WORD.findall(line.lower())) for line in _between(user, "options").splitlines()]
     shares = [len(words & told) / len(words) for words in options]
     return shares.index(max(shares)) + 1
+
+
+def _sought(user: str) -> dict[str, list[str]]:
+    """What a question asks about: its names, other long words by turns, and the first type."""
+    words = WORD.findall(_between(user, "question"))
+    named = [word for word in words[1:] if word[0].isupper()]
+    rest = [word for word in words[1:] if word not in named and len(word) > 3]
+    types = re.findall(r"^- ([^:\n]+):", _between(user, "types"), re.MULTILINE)
+    low, high = [*named, *rest[::2]], rest[1::2]
+    return {"named": named, "generic": [], "low": low, "high": high, "answer_types": types[:1]}
+
+
+def _helpful(user: str) -> list[int]:
+    """The numbers of the facts that share a long word with the question."""
+    asked = {word for word in WORD.findall(_between(user, "question").lower()) if len(word) > 3}
+    facts = re.findall(r"^\[(\d+)\] (.+)", _between(user, "facts"), re.MULTILINE)
+    return [int(number) for number, text in facts if asked & set(WORD.findall(text.lower()))]
 
 
 def _reworded(user: str) -> list[str]:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 SUFFIXES = (".cypher", ".cql", ".txt")
 CAPTION = 40
 """Characters of a node's text that stand for it in a table."""
-SHARED = re.compile(r"Passage\d*|Element")
+SHARED = re.compile(r"(Passage|Element)\d*")
 """Labels that nodes have beside their own, for the indexes."""
 SERVER = tuple(name for name in GRAPH if name != "preset")
 FORMULAS = ("=", "+", "-", "@", "\t", "\r")

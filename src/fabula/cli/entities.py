@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Row = Mapping[str, Any]
 
 MOST_NAMES = 4
-"""Other names of an entity that the list shows."""
+"""Other names of an entity, and keywords of a relation, that a table shows."""
 MANY = 1_000_000
 IDENTITIES = "identities"
 DECIDERS = {"names": "by names", "model": "by the model", "person": "by a person", None: "unknown"}
@@ -114,7 +114,7 @@ def _called(fabula: Collection, document: str, name: str, limit: int) -> list[di
         "entities/find_called",
         collection=fabula.name,
         document=document,
-        name=name.strip().lower(),
+        called=name.strip().lower(),
         limit=limit,
     )
 
@@ -154,8 +154,7 @@ def _tell(found: Sequence[Row], others: Others, as_json: bool) -> None:
 def _head(one: Row) -> Iterator[str]:
     """Who it is, by which names, and why those were taken for one."""
     yield f"{one['name']} · {one['type']} · {one['title']}"
-    if one["text"]:
-        yield f"  {one['text'].strip()}"
+    yield from (f"  {line}" for line in one["text"].splitlines() if line.strip())
     yield (
         f"  {counted(one['mentions'], 'mention')} in {counted(one['chunks'], 'chunk')}, "
         f"{counted(one['degree'], 'relation')}; found by {_maker(one['by'])}; id {one['id']}"
@@ -237,8 +236,8 @@ def _relations(one: Row) -> Table:
     for heading in ("keywords", "what is said"):
         table.add_column(heading)
     for row in one["relations"]:
-        said = " ".join(row["text"].split())
-        keywords = ", ".join(row["keywords"] or ())
+        said = row["text"].partition("\n")[0]
+        keywords = ", ".join(row["keywords"][:MOST_NAMES])
         table.add_row(row["name"], row["type"], f"{row['chunks']:,}", keywords, said)
     return table
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from fabula.store import Store
 
 GROUP = "fabula.modes"
+Made = TypeVar("Made")
 
 
 class NoKnobs(BaseModel):
@@ -37,8 +38,9 @@ class NoKnobs(BaseModel):
 class Tools:
     """What a mode works with: the graph, models, and how far to look.
 
-    `k`: most hits; `knobs`: the mode's own settings, of the class that it names; `method`: those
-    of the graph that it walks, or None where it walks none.
+    `k`: most hits; `tokens`: most of the context that is filled from them; `knobs`: the mode's own
+    settings, of the class that it names; `method`: those of the graph that it walks, or None where
+    it walks none.
     """
 
     store: Store
@@ -47,6 +49,7 @@ class Tools:
     guide: Guide
     path: Path
     k: int
+    tokens: int
     knobs: Any
     method: Any
 
@@ -71,6 +74,22 @@ class Tools:
         $embedding, the property), and what the filters say; it must not leave $collection.
         """
         return self.store.found(statement, vector, filters, self.embedder.model, **parameters)
+
+    def read(self, statement: str, filters: Filters, **parameters: Any) -> list[dict[str, Any]]:
+        """The rows of a statement of the mode's own over what needs no embedding.
+
+        It is given `parameters` and what the filters say; it must not leave $collection.
+        """
+        return self.store.read(statement, filters, **parameters)
+
+    def keep(
+        self, name: str, filters: Filters, graphs: Sequence[str], make: Callable[[], Made]
+    ) -> Made | None:
+        """What `make` makes of `graphs` of the filters' collection or document, kept by `name`.
+
+        It is made again once a part of them has changed. None where one of them has no part.
+        """
+        return self.store.keep(name, filters.collection, filters.document, graphs, make)
 
     def nearest(self, question: str, filters: Filters, limit: int) -> list[Hit]:
         """The `limit` passages of highest cosine with the question; one round trip."""

@@ -22,6 +22,7 @@ from fabula.graph import TEXT, Gap, Owner, Part, Record
 from fabula.model import Entry, Filters, Hit, Layer, Vector
 from fabula.queries import over, query
 from fabula.store import migration, schema
+from fabula.store.kept import Kept, Made
 from fabula.store.parts import (
     broken_off,
     lock,
@@ -54,6 +55,8 @@ MOST_CHARACTERS = 1000
 """Of a question's words that are looked up."""
 PAGE = 500
 """Documents that are read at once."""
+KEPT = 8
+"""Collections, or documents asked for alone, of which a graph is kept in memory."""
 SHORTEST_ID = 4
 """Characters of an id that are enough to name a document by."""
 
@@ -84,6 +87,7 @@ class Store:
         self._preparing = threading.Lock()
         self._spaces: dict[str, Space] = {}
         """As they were when they were last read: `found` reads them again where that is too old."""
+        self._kept = Kept(KEPT)
 
     @classmethod
     def connect(cls, uri: str, username: str, password: str, database: str) -> Self:
@@ -334,6 +338,29 @@ class Store:
             name = "core/find_near_or_alike_filtered"
         rows = self.found(query(name), vector, filters, model, **asked)
         return _ranking(rows, "near"), _ranking(rows, "alike")
+
+    def read(self, statement: str, filters: Filters, **asked: Any) -> list[dict[str, Any]]:
+        """What a statement over no embeddings finds; it is given the filters."""
+        return self.run(statement, **bounds(filters), **asked)
+
+    def keep(
+        self,
+        name: str,
+        collection: str,
+        document: str,
+        graphs: Sequence[str],
+        make: Callable[[], Made],
+    ) -> Made | None:
+        """What `make` makes of graphs of a collection, or of one document: again once they change.
+
+        It is kept by that `name`. None where there is no part of one of the `graphs`.
+        """
+        asked = {"collection": collection, "document": document, "graphs": list(graphs)}
+        rows = self.rows("core/find_versions", **asked)
+        if len(rows) < len(graphs):
+            return None
+        version = tuple(tuple(row.values()) for row in rows)
+        return self._kept.get((name, collection, document), version, make)
 
     def related(
         self, statement: str, collection: str, passages: Sequence[str]

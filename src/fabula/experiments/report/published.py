@@ -22,9 +22,9 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """A table for a suite as its source has it: values by system, in per cent, one a column."""
+    """A table for suites as its source has it: values by system, in per cent, one a column."""
 
-    suite: str
+    suites: tuple[str, ...]
     source: str
     columns: tuple[Column, ...]
     values: Mapping[str, tuple[float, ...]]
@@ -36,5 +36,5 @@ def published(suite: str) -> list[Published]:
     return [
         table
         for table in TypeAdapter(tuple[Published, ...]).validate_python(tables)
-        if table.suite == suite
+        if suite in table.suites
     ]

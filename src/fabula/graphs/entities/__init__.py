@@ -10,6 +10,7 @@ from fabula.graphs.entities import border, prompts
 from fabula.graphs.entities.build import build
 from fabula.graphs.entities.facts import tell
 from fabula.graphs.entities.knobs import CHAT_ONLY, Knobs
+from fabula.graphs.entities.modes import MODES
 from fabula.graphs.entities.types import read_types
 from fabula.queries import FOLDER
 
@@ -41,6 +42,7 @@ GRAPH = Graph(
         *(border.FROM_CHUNK, border.SOURCE, border.TARGET),
         *(border.SUBJECT, border.OBJECT, border.RELATES_TO),
     ),
+    modes=MODES,
     prompts=prompts.FOLDER,
     cypher=FOLDER / "entities",
     settings=_settings,

@@ -137,6 +137,13 @@ def embedded(node: Node) -> str:
     return str(told["text"])
 
 
+def with_embedded(node: Node, text: str) -> Mapping[str, Any]:
+    """The node's properties, with what is embedded, where that is not its text alone."""
+    if text == node.properties["text"]:
+        return node.properties
+    return {**node.properties, "embedded_text": text}
+
+
 def _node(
     label: str, id: str, told: Mapping[str, Any], about: Description, sources: Sequence[Chunk]
 ) -> Node:

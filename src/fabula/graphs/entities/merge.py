@@ -190,9 +190,11 @@ def _full_name(group: Group, mentions: Sequence[Mention], counts: Mapping[str, i
         for form in (mention.name, *mention.names):
             first.setdefault(form, min(mention.names.get(form, (mention.place,))))
     named = [form for form in counts if key(form) in full] or list(counts)
-    return min(
-        named, key=lambda form: (-counts[form], form.isupper(), -len(form), first[form], form)
-    )
+
+    def rank(form: str) -> tuple[object, ...]:
+        return (-counts[form], form.isupper(), bool(title(form)), -len(form), first[form], form)
+
+    return min(named, key=rank)
 
 
 def _is_family(name: str, groups: Iterable[Group]) -> bool:

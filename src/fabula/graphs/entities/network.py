@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -53,9 +53,10 @@ class Links:
 class Network:
     """Who and what is told of, where, and what ties them.
 
-    `entities`: the ids of those that are one, a row each; `names`: their printed forms and how
-    often each stands in the text, the usual one first; `types`: what each is; `mentions`: which
-    chunks mention whom, shape (entities, chunks), of ones; `language` is that of most documents.
+    `entities`: the ids of those that are one, a row each, what most chunks mention first; `names`:
+    their printed forms and how often each stands in the text, the usual one first; `types`: what
+    each is; `mentions`: which chunks mention whom, shape (entities, chunks), of ones; `language`:
+    that of most documents.
     """
 
     entities: tuple[tuple[str, ...], ...]
@@ -66,6 +67,10 @@ class Network:
     relations: Links
     facts: Links
     language: str = ""
+
+    def name(self, row: int) -> str:
+        """What an entity is usually called."""
+        return next(iter(self.names[row]), "")
 
     @cached_property
     def row(self) -> Mapping[str, int]:
@@ -167,7 +172,7 @@ def has_capital(text: str) -> bool:
 def tie(links: Links, entities: int) -> csr_array:
     """How often entities are linked, shape (entities, entities): symmetric, none to itself."""
     apart = links.ends[:, 0] != links.ends[:, 1]
-    one, other, counts = *links.ends[apart].T, links.counts[apart]
+    one, other, counts = links.ends[apart, 0], links.ends[apart, 1], links.counts[apart]
     both = (np.concatenate([one, other]), np.concatenate([other, one]))
     tied = coo_array((np.concatenate([counts, counts]), both), shape=(entities, entities))
     return csr_array(tied)
@@ -185,7 +190,7 @@ def pagerank(weights: csr_array, seeds: Scores, damping: float) -> Scores:
     degrees = _sums(weights)
     stuck = degrees == 0
     shares = np.divide(1.0, degrees, where=~stuck, out=np.zeros_like(degrees))
-    ranks = reset
+    ranks: Scores = reset
     for _ in range(STEPS):
         onward = weights @ (ranks * shares)
         after = damping * (onward + ranks[stuck].sum() * reset) + (1 - damping) * reset
@@ -211,10 +216,10 @@ def within(weights: csr_array, rows: Sequence[int], hops: int) -> NDArray[np.boo
     return np.asarray(reached.toarray() > 0)
 
 
-def neighbours(weights: csr_array, row: int) -> Rows:
-    """The nodes that an edge ties to this one, in order."""
-    found = weights.indices[weights.indptr[row] : weights.indptr[row + 1]]
-    return np.sort(found).astype(np.int64)
+def columns_of(matrix: csr_array, row: int) -> list[int]:
+    """The columns of a row that are not 0, in order: its neighbours, its chunks, its relations."""
+    found: list[int] = np.sort(matrix.indices[matrix.indptr[row] : matrix.indptr[row + 1]]).tolist()
+    return found
 
 
 def per_chunk(chunks: csr_array, scores: Scores, *, shared: bool = False) -> Scores:
@@ -226,16 +231,17 @@ def per_chunk(chunks: csr_array, scores: Scores, *, shared: bool = False) -> Sco
 
 
 def make_network(
-    cast: Mapping[str, Any],
-    chunks: Sequence[str],
-    relations: Mapping[str, Any],
-    facts: Mapping[str, Any],
+    cast: Mapping[str, Sequence[Any]],
+    chunks: Iterable[str],
+    relations: Mapping[str, Sequence[Any]],
+    facts: Mapping[str, Sequence[Any]],
+    language: str,
 ) -> Network:
     """A network from columns, as statements return them.
 
-    `cast`: `ids`, `keys`, `names`, `counts`, `types`, `sources` and `languages` of entities;
-    `relations` and `facts`: `ids`, `starts`, `ends` (ids of entities), `counts`, `sources` and
-    `keywords`. What leads to nothing that is there is left out: it was read while it went.
+    `cast`: `ids`, `keys`, `names`, `counts`, `types` and `sources` of entities; `relations` and
+    `facts`: `ids`, `starts`, `ends` (ids of entities), `counts`, `sources` and `keywords`. What
+    leads to nothing that is there is left out: it went while this was read.
     """
     ids = sorted(range(len(cast["ids"])), key=lambda one: cast["ids"][one])
     rows: dict[str, int] = {}
@@ -246,23 +252,27 @@ def make_network(
             members.append([])
         members[row].append(one)
     of = {cast["ids"][one]: row for row, some in enumerate(members) for one in some}
-    chunks = sorted(chunks)
-    chunk_row = {id: row for row, id in enumerate(chunks)}
+    ordered = sorted(chunks)
+    chunk_row = {id: row for row, id in enumerate(ordered)}
     mentioned = [(of[id], some) for id, some in zip(cast["ids"], cast["sources"], strict=True)]
-    languages = Counter(cast["languages"]).most_common(1)
     return Network(
-        entities=tuple(tuple(cast["ids"][one] for one in some) for some in members),
+        entities=tuple(_ids(cast, some) for some in members),
         names=tuple(_forms(cast, some) for some in members),
         types=tuple(_type(cast, some) for some in members),
-        chunks=tuple(chunks),
+        chunks=tuple(ordered),
         mentions=_incidence(mentioned, chunk_row, len(members)),
         relations=_links(relations, of, chunk_row),
         facts=_links(facts, of, chunk_row),
-        language=languages[0][0] if languages else "",
+        language=language,
     )
 
 
-def _forms(cast: Mapping[str, Any], members: Sequence[int]) -> Mapping[str, int]:
+def _ids(cast: Mapping[str, Sequence[Any]], members: Sequence[int]) -> tuple[str, ...]:
+    order = sorted(members, key=lambda one: (-len(cast["sources"][one]), cast["ids"][one]))
+    return tuple(cast["ids"][one] for one in order)
+
+
+def _forms(cast: Mapping[str, Sequence[Any]], members: Sequence[int]) -> Mapping[str, int]:
     if len(members) == 1:
         [one] = members
         return dict(zip(cast["names"][one], cast["counts"][one], strict=True))
@@ -272,7 +282,7 @@ def _forms(cast: Mapping[str, Any], members: Sequence[int]) -> Mapping[str, int]
     return dict(sorted(forms.items(), key=lambda form: (-form[1], form[0])))
 
 
-def _type(cast: Mapping[str, Any], members: Sequence[int]) -> str:
+def _type(cast: Mapping[str, Sequence[Any]], members: Sequence[int]) -> str:
     """What most of its chunks take it for."""
     votes: Counter[str] = Counter()
     for one in members:
@@ -280,7 +290,9 @@ def _type(cast: Mapping[str, Any], members: Sequence[int]) -> str:
     return min(votes, key=lambda type: (-votes[type], type))
 
 
-def _links(columns: Mapping[str, Any], of: Mapping[str, int], chunk: Mapping[str, int]) -> Links:
+def _links(
+    columns: Mapping[str, Sequence[Any]], of: Mapping[str, int], chunk: Mapping[str, int]
+) -> Links:
     names = ("ids", "starts", "ends", "counts", "sources", "keywords")
     there = (
         (id, (of[start], of[end]), *told)

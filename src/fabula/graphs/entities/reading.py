@@ -34,13 +34,13 @@ EXAMPLES = 2
 """Names beside each type, as MiniRAG means to show them."""
 
 _ASKED = {
-    "person": "who whom whose wer wen wem wessen qui quién quiénes quien kto kogo komu kim кто кого "
-    "кому кем chi quem kdo koho komu vem hvem",
-    "place": "where wherever whence whither wo wohin woher où dónde adónde gdzie dokąd skąd где "
-    "куда откуда dove onde kde kam odkud var hvor",
-    "time": "when wann quand cuándo kiedy когда quando kdy när hvornår når",
-    "object": "what which was welche welcher welches que quoi quel quelle qué cuál co jaki jaka "
-    "jakie что какой какая какое che cosa quale qual jaký vad hvad hva",
+    "person": """who whom whose wer wen wem wessen qui quién quiénes quien chi quem kto kogo komu
+        kim кто кого кому кем kdo koho komu vem hvem""",
+    "place": """where wherever whence whither wo wohin woher où dónde adónde dove onde gdzie dokąd
+        skąd где куда откуда kde kam odkud var hvor""",
+    "time": "when wann quand cuándo quando kiedy когда kdy när hvornår når",
+    "object": """what which was welche welcher welches que quoi quel quelle qué cuál cosa che quale
+        qual co jaki jaka jakie что какой какая какое jaký vad hvad hva""",
 }
 _ALSO = {"person": ("group",), "object": ("event", "idea")}
 _ANSWER_TYPES = {
@@ -141,9 +141,7 @@ def read_by_words(question: str, network: Network) -> Sought:
             rest.setdefault(terms[0], word)
     rare = sorted(rest.values(), key=lambda word: (-rarity(word, network), word))
     half = (len(rare) + 1) // 2
-    types = dict.fromkeys(
-        type for word in words(question) for type in _ANSWER_TYPES.get(word, ())
-    )
+    types = dict.fromkeys(type for word in words(question) for type in _ANSWER_TYPES.get(word, ()))
     return Sought(
         named=named,
         low=(*named, *rare[:half])[:MOST],
@@ -200,7 +198,7 @@ def examples(network: Network) -> dict[str, tuple[str, ...]]:
     counts = network.chunk_counts
     return {
         type: tuple(
-            next(iter(network.names[row]), "")
+            network.name(row)
             for row in sorted(found[type], key=lambda row: (-counts[row], row))[:EXAMPLES]
         )
         for type in sorted(found, key=lambda type: (-len(found[type]), type))

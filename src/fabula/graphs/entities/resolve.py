@@ -107,6 +107,11 @@ def is_inflected(first: str, second: str, language: str) -> bool:
     )
 
 
+def beginnings(name: str) -> tuple[str, ...]:
+    """What names, as keys, have in common if they are inflected forms of one."""
+    return tuple(word[:SHORTEST_STEM_OF_SEVERAL] for word in name.split())
+
+
 class _Joining:
     """Forms in groups that only grow; each begins alone. A group's root is its commonest form."""
 
@@ -176,16 +181,23 @@ class _Joining:
 
 
 class _People:
-    """Full names of persons, by their last and by their first word."""
+    """Full names of persons, by all that they end with and begin with.
+
+    By their last word alone, names with an article, of whatever kind: the White Rabbit.
+    """
 
     def __init__(self, joining: _Joining) -> None:
         self.by_family: dict[str, list[Form]] = defaultdict(list)
         self.by_first: dict[str, list[Form]] = defaultdict(list)
+        self.by_role: dict[str, list[Form]] = defaultdict(list)
         for form in joining.forms:
             words = key(form.name).split()
+            if len(words) > 1 and _has_article(form.name):
+                self.by_role[words[-1]].append(form)
             if len(words) > 1 and kind(form.type) == PERSON and _is_of_a_person(form.name):
-                self.by_family[words[-1]].append(form)
-                self.by_first[words[0]].append(form)
+                for cut in range(1, len(words)):
+                    self.by_family[" ".join(words[cut:])].append(form)
+                    self.by_first[" ".join(words[:cut])].append(form)
 
 
 def _join_named(joining: _Joining, pairs: Iterable[tuple[str, str]], why: str) -> None:
@@ -230,9 +242,9 @@ def _join_first(joining: _Joining, form: Form, others: Iterable[Form]) -> None:
 def _is_hers(joining: _Joining, bare: Form, other: Form) -> bool:
     """Whether a name without a title may be that of someone who has a woman's title.
 
-    A family name alone is that of a man of the family, unless it stands so less often than hers.
+    Beside Mrs Barrymore, Barrymore is her husband, unless he is named less often than she.
     """
-    if joining.sexes(bare) or not joining.sexes(other) - {"m"} or " " in key(bare.name):
+    if joining.sexes(bare) or "w" not in joining.sexes(other) or " " in key(bare.name):
         return True
     return joining.count(bare) < joining.count(other)
 
@@ -264,12 +276,11 @@ def _join_short(joining: _Joining, people: _People) -> dict[Form, tuple[Form, ..
     for form in joining.forms:
         word = key(form.name)
         members = joining.members(form)
-        if (
-            kind(form.type) == PLACE
-            or any(" " in key(one.name) for one in members)
-            or 2 * sum(one.count for one in members if _has_article(one.name))
-            >= joining.count(form)
-        ):
+        if kind(form.type) == PLACE or any(_words(one) > _words(form) for one in members):
+            continue
+        with_article = sum(one.count for one in members if _has_article(one.name))
+        if 2 * with_article >= joining.count(form):
+            _join_role(joining, form, people.by_role[word])
             continue
         families = _bearers(joining, form, people.by_family[word])
         firsts = _bearers(joining, form, people.by_first[word])
@@ -281,18 +292,28 @@ def _join_short(joining: _Joining, people: _People) -> dict[Form, tuple[Form, ..
         else:
             found = families or firsts
         is_family = bool(found) and set(found) <= set(families)
-        if found and not is_family and joining.count(found[0]) < FEWEST_FULL:
+        is_first = bool(found) and not is_family and " " not in word
+        if is_first and joining.count(found[0]) < FEWEST_FULL:
             continue
         if len(found) == 1 or (is_family and _have_one_first_name(joining, found, word)):
             joining.shorten(joining.members(form))
             joining.join(form, found[0], "family" if is_family else "first")
-        elif is_family:
+        elif is_family and joining.count(form) <= sum(map(joining.count, found)):
             # Whoever is called so more often than all who bear it in full is someone else, and so
             # is who has a title.
-            if joining.count(form) <= sum(map(joining.count, found)):
-                bare = (one for one in joining.members(form) if not _sex(one.name))
-                shared |= dict.fromkeys(bare, tuple(found))
+            bare = (one for one in joining.members(form) if not _sex(one.name))
+            shared |= dict.fromkeys(bare, tuple(found))
     return shared
+
+
+def _join_role(joining: _Joining, form: Form, full: Iterable[Form]) -> None:
+    """The Rabbit joins the White Rabbit, if there is no other, and no other thing, of that name."""
+    roots = list({joining.root(one) for one in full})
+    if len(roots) != 1 or joining.count(roots[0]) < FEWEST_FULL:
+        return
+    if kind(form.type) == kind(roots[0].type) == PERSON and joining.fits(form, roots[0]):
+        joining.shorten(joining.members(form))
+        joining.join(form, roots[0], "family")
 
 
 def _bearers(joining: _Joining, short: Form, full: Iterable[Form]) -> list[Form]:
@@ -311,10 +332,10 @@ def _bearers(joining: _Joining, short: Form, full: Iterable[Form]) -> list[Form]
 def _have_one_first_name(joining: _Joining, forms: Iterable[Form], family: str) -> bool:
     """Whether no two of the full names have different first names; an initial may be of any."""
     given = {
-        words[0]
+        key(one.name).split()[0]
         for form in forms
         for one in joining.members(form)
-        if len(words := key(one.name).split()) > 1 and words[-1] == family
+        if key(one.name).endswith(f" {family}")
     }
     return len({name for name in given if len(name) > 1}) <= 1 and len({n[0] for n in given}) <= 1
 
@@ -323,9 +344,9 @@ def _join_inflected(joining: _Joining, language: str) -> None:
     """Case forms join the commonest of them; where the language's endings are known."""
     if not words_of(language).paradigms:
         return
-    begun: dict[str, list[Form]] = defaultdict(list)
+    begun: dict[tuple[str, ...], list[Form]] = defaultdict(list)
     for form in joining.forms:
-        near = begun[key(form.name)[:SHORTEST_STEM_OF_SEVERAL]]
+        near = begun[beginnings(key(form.name))]
         for other in near:
             ones, others = key(form.name), key(other.name)
             if is_inflected(ones, others, language) and joining.fits(form, other):
@@ -363,22 +384,27 @@ def _is_base(one: str, other: str, language: str) -> bool:
 
 def _join_misspelt(joining: _Joining, ordinary: Collection[str]) -> None:
     """Rare names join a commoner one of their type that differs by a letter or two of one word."""
-    begun: dict[tuple[str, int, str], list[Form]] = defaultdict(list)
+    begun: dict[tuple[str, ...], list[Form]] = defaultdict(list)
     for form in joining.forms:
-        near = begun[key(form.name)[:1], len(key(form.name).split()), form.type]
+        alike = _but_for_one_word(form)
         if joining.count(form) <= RARE:
-            distances = [
-                (misspelt_by(key(form.name), key(one.name), ordinary), one) for one in near
-            ]
-            for _, other in sorted(
-                ((distance, one) for distance, one in distances if distance),
-                key=lambda found: (found[0], *_commonest(found[1])),
-            ):
-                if joining.fits(form, other):
+            near = {one for some in alike for one in begun[some] if one.count > form.count}
+            found = [(misspelt_by(key(form.name), key(one.name), ordinary), one) for one in near]
+            for distance, other in sorted(found, key=lambda pair: (pair[0], *_commonest(pair[1]))):
+                if distance and joining.fits(form, other):
                     joining.shorten([form])
                     joining.join(form, other, "spelling")
                     break
-        near.append(form)
+        for some in alike:
+            begun[some].append(form)
+
+
+def _but_for_one_word(form: Form) -> list[tuple[str, ...]]:
+    """What it shares with names of its type of which one word is spelt otherwise, word by word."""
+    words = key(form.name).split()
+    return [
+        (form.type, *words[:at], f"{word[0]}*", *words[at + 1 :]) for at, word in enumerate(words)
+    ]
 
 
 def misspelt_by(one: str, other: str, ordinary: Collection[str]) -> int:
@@ -393,13 +419,15 @@ def misspelt_by(one: str, other: str, ordinary: Collection[str]) -> int:
     [(first, second)] = different
     shortest = min(len(first), len(second))
     most = 0 if shortest < SHORTEST_MISSPELT else 1 if shortest < SHORTEST_TWICE else 2
-    distance = DamerauLevenshtein.distance(first, second, score_cutoff=most)
+    distance = DamerauLevenshtein.distance(first, second, score_cutoff=most) if most else 1
     is_word = first in ordinary or second in ordinary or not (first + second).isalpha()
     # The Cratchits are more than one Cratchit, and Elizabethan is no Elizabeth.
     is_derived = first.startswith(second) or second.startswith(first)
-    if distance > most or first[0] != second[0] or is_word or is_derived:
-        return 0
-    return distance
+    return 0 if distance > most or is_word or is_derived else distance
+
+
+def _words(form: Form) -> int:
+    return len(key(form.name).split())
 
 
 def _has_article(name: str) -> bool:

@@ -18,13 +18,7 @@ from typing import NamedTuple
 
 from fabula.graphs.entities.decisions import key, title
 from fabula.graphs.entities.merge import FAMILY
-from fabula.graphs.entities.resolve import (
-    PERSON,
-    PLACE,
-    SHORTEST_STEM_OF_SEVERAL,
-    UNKNOWN,
-    is_inflected,
-)
+from fabula.graphs.entities.resolve import PERSON, PLACE, UNKNOWN, beginnings, is_inflected
 from fabula.graphs.entities.values import Extraction, Mention, Tie
 from fabula.graphs.entities.words import Words, words_of
 from fabula.model import Chunk
@@ -36,8 +30,16 @@ from fabula.sentences import spans
 
 CAPITAL = 0.5
 """The share of a word's uses inside sentences that have a capital, from which it is a name."""
-VERSE = 0.8
-"""The share of lines that begin with a capital, from which a text is verse."""
+VERSE, FEWEST_LINES = 0.8, 8
+"""The share of lines that begin with a capital, from which a text of so many lines is verse."""
+PERSONS, ENOUGH = 0.05, 3
+"""The share of uses that only a person's name has, from which it is one; so many do in any case."""
+FEWEST_WITH_ARTICLE = 2
+"""How many such uses it takes for what has an article: the Table is nobody, the Spirit is."""
+COMMON = 10
+"""How often a name is used, at least, that is also written small."""
+HALF, MOST, FEWEST = 0.5, 0.75, 4
+"""The share of uses like a place's, from which a name is one; more where none says "in"."""
 RECURRING = {"of": 2, "'s": 3}
 """How often two names stand together before they are one: Ghost of Christmas Past, Land's End."""
 LONGEST_HEADING = 12
@@ -84,6 +86,13 @@ class _Uses:
     near: int = 0
     articles: Counter[str] = field(default_factory=Counter)
 
+    def add(self, other: _Uses) -> None:
+        self.count += other.count
+        self.person += other.person
+        self.inside += other.inside
+        self.near += other.near
+        self.articles += other.articles
+
 
 def extract_by_rules(chunks: Sequence[Chunk], language: str) -> Extraction:
     """What the chunks of one document name, and what they name together."""
@@ -95,7 +104,11 @@ def extract_by_rules(chunks: Sequence[Chunk], language: str) -> Extraction:
     uses = _uses(texts, runs, small)
     types = _types(uses, small, language)
     written_small = {word.small for words in texts for word in words if word.text.islower()}
-    kept = {name for name in uses if _is_kept(name, types[name], written_small, small)}
+    kept = {
+        name
+        for name, use in uses.items()
+        if types[name] != UNKNOWN or _is_kept(name, use, written_small, small)
+    }
     reader = _Reader(chunks, language)
     mentions: list[Mention] = []
     ties: list[Tie] = []
@@ -119,16 +132,19 @@ def extract_by_rules(chunks: Sequence[Chunk], language: str) -> Extraction:
 
 def _named(form: str, use: _Uses) -> str:
     """A name with its article, if it mostly has one: the Spirit is nobody's family name."""
-    article, times = use.articles.most_common(1)[0] if use.articles else ("", 0)
-    return f"{article} {form}" if 2 * times >= use.count else form
+    return f"{use.articles.most_common(1)[0][0]} {form}" if _has_article(use) else form
 
 
-def _is_kept(name: str, type: str, written_small: AbstractSet[str], small: Words) -> bool:
-    """Whether a name is one after all: what is also written small has to be somebody or a place."""
-    if type == UNKNOWN and small.nouns_have_capitals:
+def _has_article(use: _Uses) -> bool:
+    return 2 * use.articles.total() >= use.count
+
+
+def _is_kept(name: str, use: _Uses, written_small: AbstractSet[str], small: Words) -> bool:
+    """Whether a name of nobody and no place is one: what is also written small has to be common."""
+    if small.nouns_have_capitals:
         return False
     words = set(name.split()) - small.connectives - small.articles
-    return type != UNKNOWN or not words <= written_small
+    return use.count >= COMMON or not words <= written_small
 
 
 def _read_words(text: str) -> list[_Word]:
@@ -153,7 +169,7 @@ def _read_words(text: str) -> list[_Word]:
 def _is_verse(chunks: Iterable[Chunk]) -> bool:
     lines = [line.lstrip("\"'“”„«—– \t_") for chunk in chunks for line in chunk.text.splitlines()]
     begun = [line[0] for line in lines if line and line[0].isalpha()]
-    return sum(map(str.isupper, begun)) > VERSE * len(begun)
+    return len(begun) >= FEWEST_LINES and sum(map(str.isupper, begun)) > VERSE * len(begun)
 
 
 def _names(texts: Iterable[Sequence[_Word]], small: Words, is_verse: bool) -> set[str]:
@@ -185,7 +201,12 @@ def _is_inside(word: _Word, previous: _Word, small: Words, is_verse: bool) -> bo
         return False
     if _INSIDE.fullmatch(word.before):
         return True
-    return previous.small in small.titles and bool(_AFTER_TITLE.fullmatch(word.before))
+    may_have_stop = previous.small in small.titles or _is_initial(previous)
+    return may_have_stop and bool(_AFTER_TITLE.fullmatch(word.before))
+
+
+def _is_initial(word: _Word) -> bool:
+    return len(word.text) == 1 and word.text.isupper() and word.small != "i"
 
 
 def _is_shouted(text: str) -> bool:
@@ -203,20 +224,18 @@ def _runs(
     found = [list(_simple_runs(words, names, small, is_verse)) for words in texts]
     if small.paradigms:
         found = _without_neighbours(texts, found, small)
-    together: Counter[tuple[str, ...]] = Counter()
-    for words, some in zip(texts, found, strict=True):
-        for one, other in pairwise(some):
-            if link := _link(words, one, other, small):
-                together[_smalls(words, one[0], other[1])] += RECURRING["'s"] - RECURRING[link] + 1
+    together = Counter(
+        _smalls(words, one[0], other[1])
+        for words, some in zip(texts, found, strict=True)
+        for one, other in pairwise(some)
+        if _link(words, one, other, small)
+    )
     joined = []
     for words, text, some in zip(texts, printed, found, strict=True):
         whole: list[tuple[int, int]] = []
         for one in some:
-            if (
-                whole
-                and _link(words, whole[-1], one, small)
-                and together[_smalls(words, whole[-1][0], one[1])] >= RECURRING["'s"]
-            ):
+            link = _link(words, whole[-1], one, small) if whole else ""
+            if link and together[_smalls(words, whole[-1][0], one[1])] >= RECURRING[link]:
                 whole[-1] = (whole[-1][0], one[1])
             else:
                 whole.append(one)
@@ -294,8 +313,8 @@ def _roles(words: Sequence[_Word], names: set[str], small: Words) -> list[str]:
         if word.small in small.titles or word.small in small.before_first:
             return _TITLE
         if len(word.text) == 1:
-            is_initial = after and _AFTER_TITLE.fullmatch(after.before) and word.small != "i"
-            return _INITIAL if is_initial else ""
+            has_stop = after and _AFTER_TITLE.fullmatch(after.before)
+            return _INITIAL if has_stop and _is_initial(word) else ""
         if word.small in names:
             return _NAME
         is_plain = word.small in small.never or _is_shouted(word.text) or word.is_heading
@@ -310,9 +329,10 @@ def _end_of_run(words: Sequence[_Word], roles: Sequence[str], first: int, is_ver
     at = last = first
     while at < len(words) and (at == first or _goes_on(words, roles, at, is_verse)):
         has_name = last > first
+        ends = ("", _TITLE) if has_name else ("", _CAPITAL)
         if roles[at] == _NAME or (roles[at] == _CAPITAL and has_name):
             last = at + 1
-        elif roles[at] in (_TITLE if has_name else _PARTICLE, _CAPITAL, ""):
+        elif roles[at] in ends or (roles[at] == _PARTICLE and at == first):
             break
         at += 1
     return last
@@ -340,36 +360,45 @@ def _uses(
 
 
 def _types(uses: Mapping[str, _Uses], small: Words, language: str) -> dict[str, str]:
-    """The type of each name, from how it is used, and what its words and case forms are."""
-    persons = {name for name, use in uses.items() if _is_person(name, use, small)}
-    full = {name for name in uses if _is_full_name(name, small)}
+    """The type of each name, from how it is used in all its case forms, and from its words."""
+    bases = _bases(uses, language)
+    together: dict[str, _Uses] = defaultdict(_Uses)
+    for name, use in uses.items():
+        together[bases[name]].add(use)
+    persons = {name for name, use in together.items() if _is_person(name, use, small)}
+    full = {name for name in together if _is_full_name(name, small)}
     # Who is named in full seldom speaks under that name: the names in it are told by each other.
-    persons |= {name for name in full if persons & _ends(name)}
+    single = {name for name in persons if not _has_article(together[name])}
+    persons |= {name for name in full if single & _ends(name)}
     parts = {part for name in persons & full for part in _ends(name)}
-    places = {name for name, use in uses.items() if _is_place(name, use, small)} - persons
-    persons |= (uses.keys() & parts) - places
+    places = {name for name, use in together.items() if _is_place(name, use, small)} - persons
+    persons |= (together.keys() & parts) - places
     families = {f"{name.split()[-1]}s" for name in persons}
-    groups = {name for name in uses.keys() & families if uses[name].articles}
+    families_in_full = {f"{name.split()[-1]}s" for name in persons & full}
+    groups = {
+        name
+        for name in together.keys() & families
+        if name in families_in_full or together[name].articles
+    }
     kinds = ((groups, FAMILY), (persons, PERSON), (places, PLACE))
-    types = {name: next((kind for some, kind in kinds if name in some), "") for name in uses}
-    if small.paradigms:
-        types |= _inherited(types, uses, language)
-    return {name: type or UNKNOWN for name, type in types.items()}
+    return {
+        name: next((kind for some, kind in kinds if base in some), UNKNOWN)
+        for name, base in bases.items()
+    }
 
 
-def _inherited(
-    types: Mapping[str, str], uses: Mapping[str, _Uses], language: str
-) -> dict[str, str]:
-    """The types of names that have one only in other case forms: that of the commonest."""
-    begun: dict[str, list[str]] = defaultdict(list)
-    for name in sorted(types, key=lambda name: (-uses[name].count, name)):
-        if types[name]:
-            begun[name[:SHORTEST_STEM_OF_SEVERAL]].append(name)
-    found = {}
-    for name in (name for name, type in types.items() if not type):
-        near = begun[name[:SHORTEST_STEM_OF_SEVERAL]]
-        found[name] = next((types[one] for one in near if is_inflected(name, one, language)), "")
-    return found
+def _bases(uses: Mapping[str, _Uses], language: str) -> dict[str, str]:
+    """For each name the commonest of those that may be case forms of it, or itself."""
+    bases = {name: name for name in uses}
+    if words_of(language).paradigms:
+        begun: dict[tuple[str, ...], list[str]] = defaultdict(list)
+        for name in sorted(uses, key=lambda name: (-uses[name].count, name)):
+            near = begun[beginnings(name)]
+            found = (one for one in near if is_inflected(name, one, language))
+            bases[name] = next(found, name)
+            if bases[name] == name:
+                near.append(name)
+    return bases
 
 
 def _note(use: _Uses, words: Sequence[_Word], run: _Run, small: Words) -> None:
@@ -401,24 +430,35 @@ def _note(use: _Uses, words: Sequence[_Word], run: _Run, small: Words) -> None:
 
 
 def _is_person(name: str, use: _Uses, small: Words) -> bool:
-    return use.person > 0 and not (_ends_as_place(name, small) or use.inside > 2 * use.person)
+    fewest = FEWEST_WITH_ARTICLE if _has_article(use) else 1
+    return (
+        use.person >= max(fewest, min(PERSONS * use.count, ENOUGH))
+        and use.inside <= 2 * use.person
+        and name.split()[-1] not in small.kinds_of_thing
+        and not _ends_as_place(name, use, small)
+    )
 
 
 def _is_place(name: str, use: _Uses, small: Words) -> bool:
-    return _ends_as_place(name, small) or (use.inside > 0 and 2 * use.near >= use.count)
+    is_often = use.near >= (HALF if use.inside else MOST) * use.count
+    return _ends_as_place(name, use, small) or (
+        is_often and use.near >= (1 if use.inside else FEWEST)
+    )
 
 
-def _ends_as_place(name: str, small: Words) -> bool:
+def _ends_as_place(name: str, use: _Uses, small: Words) -> bool:
+    """Whether it is Baskerville Hall, or the Hall, but not Mr Hall."""
     words = name.split()
-    return len(words) > 1 and words[-1] in small.kinds_of_place
+    return words[-1] in small.kinds_of_place and (len(words) > 1 or _has_article(use))
 
 
 def _is_full_name(name: str, small: Words) -> bool:
-    """Whether it has several words, and none that joins those of other names."""
-    words = set(name.split())
-    joining = small.connectives | small.articles
-    is_possessive = "'s " in name.replace("’", "'")
-    return len(words) > 1 and not (words & joining or is_possessive or _ends_as_place(name, small))
+    """Whether it has several words, and none that joins or ends those of other names."""
+    words = name.split()
+    others = small.connectives | small.articles
+    is_owned = any(word.endswith("'s") for word in words[:-1])
+    is_else = words[-1] in small.kinds_of_place | small.kinds_of_thing
+    return len(words) > 1 and others.isdisjoint(words) and not is_owned and not is_else
 
 
 def _ends(name: str) -> set[str]:
@@ -477,8 +517,7 @@ class _Reader:
         found = []
         for word in split_words(text):
             if word not in self._stems:
-                [*terms] = stemmer.terms(word)
-                self._stems[word] = terms[0] if terms else ""
+                self._stems[word] = next(iter(stemmer.terms(word)), "")
             if term := self._stems[word]:
                 self._words.setdefault(term, word)
                 found.append(term)

@@ -22,9 +22,9 @@ class Words:
     `speech` are verbs whose subject is a person, before it or behind; `acts` those behind it; `kin`
     is what persons have, `who` begins what is told of them, `fond` are adjectives for them.
     `inside` stands before places, `near` before persons as well, `kinds_of_place` ends the name of
-    a place. `never` are no names though they have a capital. `paradigms` are sets of case endings
-    that one noun takes, the nominative's first. Where `nouns_have_capitals`, a capital alone says
-    nothing.
+    a place, `kinds_of_thing` that of something else. `never` are no names though they have a
+    capital. `paradigms` are sets of case endings that one noun takes, the nominative's first. Where
+    `nouns_have_capitals`, a capital alone says nothing.
     """
 
     titles: Mapping[str, str] = field(default_factory=dict)
@@ -40,11 +40,13 @@ class Words:
     inside: frozenset[str] = frozenset()
     near: frozenset[str] = frozenset()
     kinds_of_place: frozenset[str] = frozenset()
+    kinds_of_thing: frozenset[str] = frozenset()
     never: frozenset[str] = frozenset()
     paradigms: tuple[tuple[str, ...], ...] = ()
     nouns_have_capitals: bool = False
 
 
+@functools.cache
 def words_of(language: str) -> Words:
     """Those of a language, by ISO 639-1; none for a language that has no file."""
     code = language.lower().replace("_", "-").split("-")[0]

@@ -1,0 +1,8 @@
+// The entities of a collection or of a document, as columns: a list of each property, in one order.
+// $collection                      the collection to stay in
+// $first_document, $last_document  the same id twice, or '' and the last character for all
+CYPHER 25
+MATCH (n:Element {collection: $collection, kind: 'entity'})
+WHERE n.document >= $first_document AND n.document <= $last_document
+RETURN collect(n.id) AS ids, collect(n.key) AS keys, collect(n.type) AS types,
+  collect(n.names) AS names, collect(n.counts) AS counts, collect(n.sources) AS sources

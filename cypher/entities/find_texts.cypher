@@ -1,0 +1,11 @@
+// The ids of the chunks of each document, and its language.
+// $collection                      the collection to stay in
+// $first_document, $last_document  the same id twice, or '' and the last character for all
+CYPHER 25
+MATCH (n:Passage {collection: $collection, kind: 'chunk'})
+WHERE n.document >= $first_document AND n.document <= $last_document
+WITH n.document AS id, collect(n.id) AS chunks
+MATCH (document:Document {id: id})
+  USING INDEX SEEK document:Document(id)
+RETURN document.language AS language, chunks
+ORDER BY id

@@ -1,0 +1,295 @@
+"""What this graph's modes share: the network, what is near, hits, and what to fall back on.
+
+A ranking is of rows and scores, and knows no database; here rows become hits.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from fabula import tokens
+from fabula.graphs.entities.network import Links, Network, best, make_network, per_chunk
+from fabula.model import Filters, Hit, Vector
+from fabula.queries import query
+from fabula.ranking import Scores
+from fabula.retrieve import hybrid
+from fabula.retrieve.modes import Tools
+
+RECORDS = ("entity", "relation", "triple")
+"""The kinds of hits that are printed records, and no text of the book's."""
+AT_ONCE = 4
+"""Times as many entities are asked of the index where several may be one."""
+
+
+def read_network(filters: Filters, tools: Tools) -> Network | None:
+    """The network of a collection, or of one document of it; None where it was never built.
+
+    Read by three statements, once for every change, and kept beside the connection.
+    """
+    with tools.path.step("network") as step:
+        whole = _everywhere(filters)
+        found = tools.keep("network", whole, ("text", "entities"), lambda: _read(whole, tools))
+        if found is None:
+            step.note = "there is none: no entities were built"
+        else:
+            told = {
+                "entities": len(found.entities),
+                "relations": len(found.relations.ids),
+                "facts": len(found.facts.ids),
+                "chunks": len(found.chunks),
+            }
+            step.note = ", ".join(f"{count:,} {name}" for name, count in told.items() if count)
+    return found
+
+
+def _read(filters: Filters, tools: Tools) -> Network:
+    texts = tools.read(query("entities/find_texts"), filters)
+    [cast] = tools.read(query("entities/find_entities"), filters)
+    links = {row["kind"]: row for row in tools.read(query("entities/find_links"), filters)}
+    columns = ("ids", "starts", "ends", "counts", "sources", "keywords")
+    none: dict[str, Sequence[Any]] = dict.fromkeys(columns, ())
+    languages = Counter(row["language"] for row in texts).most_common(1)
+    return make_network(
+        cast,
+        chain.from_iterable(row["chunks"] for row in texts),
+        links.get("relation", none),
+        links.get("triple", none),
+        languages[0][0] if languages else "",
+    )
+
+
+# What a question is near to
+
+
+def embed(texts: Sequence[str], tools: Tools) -> list[Vector]:
+    """The embeddings of some texts, in one request."""
+    with tools.path.step("embed", f"{len(texts)} texts, {tools.embedder.model}"):
+        return [*tools.embedder.embed(texts).vectors] if texts else []
+
+
+def nearest_entities(
+    vector: Vector, network: Network, filters: Filters, tools: Tools, limit: int, least: float
+) -> dict[int, float]:
+    """The rows of the nearest entities and their cosines, of `least` or more; best first."""
+    wanted = limit if filters.document else AT_ONCE * limit
+    found: dict[int, float] = {}
+    for hit in tools.elements(vector, _everywhere(filters), wanted, ("entity",)):
+        row = network.row.get(hit.id)
+        if row is not None and hit.score >= least and len(found) < limit:
+            found.setdefault(row, hit.score)
+    return found
+
+
+def nearest_links(
+    vector: Vector, links: Links, kind: str, filters: Filters, tools: Tools, limit: int
+) -> dict[int, float]:
+    """The rows of the nearest relations or facts and their cosines, best first."""
+    hits = tools.elements(vector, _everywhere(filters), limit, (kind,))
+    return {links.row[hit.id]: hit.score for hit in hits if hit.id in links.row}
+
+
+def passages(
+    question: str, vector: Vector, filters: Filters, tools: Tools, limit: int
+) -> list[Hit]:
+    """Chunks as the question alone finds them: by cosine, or as `hybrid` does without a model.
+
+    Static vectors miss what words find.
+    """
+    chunks = replace(_everywhere(filters), kinds=("chunk",))
+    if tools.models.offline:
+        wide = replace(tools, k=limit, knobs=hybrid.Knobs())
+        return hybrid.retrieve(question, chunks, wide)
+    with tools.path.step("passages", "by cosine") as step:
+        hits = tools.store.nearest(vector, limit, chunks, tools.embedder.model)
+        step.found(hits)
+    return hits
+
+
+def cosines(vector: Vector, ids: Sequence[str], filters: Filters, tools: Tools) -> Scores:
+    """How close nodes are to a question, shape (ids,); 0 for one that went."""
+    vectors = tools.store.vectors(filters.collection, ids)
+    return np.array([float(vectors[id] @ vector) if id in vectors else 0.0 for id in ids])
+
+
+# Hits
+
+
+def allows(filters: Filters, kind: str) -> bool:
+    """Whether the filters let hits of this graph through, which have no aspect and no height."""
+    return (
+        (not filters.kinds or kind in filters.kinds)
+        and (not filters.aspects or "" in filters.aspects)
+        and filters.lowest == 0
+    )
+
+
+def chunk_hits(scored: Mapping[str, float], filters: Filters, tools: Tools) -> list[Hit]:
+    """Chunks by their ids, in the order in which they are given; those that went are left out."""
+    if not scored or not allows(filters, "chunk"):
+        return []
+    found = tools.store.related(query("core/find_chunks"), filters.collection, list(scored))
+    return [replace(found[id][0], score=score) for id, score in scored.items() if id in found]
+
+
+def best_chunks(
+    scores: Scores, network: Network, filters: Filters, tools: Tools, limit: int
+) -> list[Hit]:
+    """The chunks of the highest scores above 0, best first."""
+    rows = best(scores, limit)
+    scored = {network.chunks[row]: float(scores[row]) for row in rows}
+    return chunk_hits(scored, filters, tools)
+
+
+def record_hits(scored: Mapping[str, float], filters: Filters, tools: Tools) -> list[Hit]:
+    """Entities, relations and triples as printed records, in the order in which they are given."""
+    if not scored:
+        return []
+    asked = tools.read(query("entities/find_records"), filters, nodes=list(scored))
+    rows = {row["id"]: row for row in asked if allows(filters, row["kind"])}
+    return [_record(rows[id], score) for id, score in scored.items() if id in rows]
+
+
+def entity_hits(
+    rows: Mapping[int, float], network: Network, filters: Filters, tools: Tools
+) -> list[Hit]:
+    """Entities as records, each as the document tells of it that mentions it most."""
+    scored = {network.entities[row][0]: score for row, score in rows.items()}
+    return record_hits(scored, filters, tools) if allows(filters, "entity") else []
+
+
+def link_hits(
+    rows: Mapping[int, float], links: Links, kind: str, filters: Filters, tools: Tools
+) -> list[Hit]:
+    """Relations or triples as records."""
+    scored = {links.ids[row]: score for row, score in rows.items()}
+    return record_hits(scored, filters, tools) if allows(filters, kind) else []
+
+
+def _record(row: Mapping[str, Any], score: float) -> Hit:
+    """A record on one line: `Scrooge (person): ...`, or `Scrooge - Marley: ...`."""
+    told = " ".join(row["text"].split())
+    if row["kind"] == "entity":
+        text = f"{row['name']} ({row['type']}): {told}"
+    elif row["kind"] == "relation":
+        text = f"{row['source']} - {row['target']}: {told}"
+    else:
+        text = told
+    place = {
+        name: row[name]
+        for name in ("id", "kind", "document", "title", "language", "section", "aspect", "level")
+    }
+    return Hit(
+        **place,
+        start=row["start"],
+        end=row["end"],
+        text=text,
+        tokens=tokens.count(text),
+        score=score,
+    )
+
+
+# Together
+
+
+def are_read(shares: Iterable[float], filters: Filters) -> bool:
+    """Whether any records are shown: they have a share, or no chunks are let through."""
+    return any(shares) or not allows(filters, "chunk")
+
+
+def fit(blocks: Sequence[Sequence[int]], budgets: Sequence[int]) -> list[list[int]]:
+    """Which items of each block are taken, by what they cost; none is cut.
+
+    Each block takes as many as fit, in order, and hands on what it leaves over. One that does not
+    fit is passed over.
+    """
+    left, taken = 0, []
+    for costs, budget in zip(blocks, budgets, strict=True):
+        left += budget
+        kept = []
+        for place, cost in enumerate(costs):
+            if cost <= left:
+                kept.append(place)
+                left -= cost
+        taken.append(kept)
+    return taken
+
+
+def together(
+    records: Sequence[tuple[Sequence[Hit], float]],
+    chunks: Sequence[Hit],
+    filters: Filters,
+    tools: Tools,
+) -> list[Hit]:
+    """Blocks of records, each with its share of hits and of the context's tokens, then chunks.
+
+    Where the filters let no chunks through, records have all of both. Scores are made to tell the
+    order: those of a block are above those of the next, the chunks' are from 0 to 1.
+    """
+    if not allows(filters, "chunk"):
+        whole = [hit for block, _ in records for hit in block][: tools.k]
+        return _in_blocks([whole])
+    blocks = [list(block[: int(share * tools.k)]) for block, share in records]
+    budgets = [int(share * tools.tokens) for _, share in records]
+    taken = fit([[hit.tokens for hit in block] for block in blocks], budgets)
+    kept = [[block[place] for place in rows] for block, rows in zip(blocks, taken, strict=True)]
+    if not any(kept):
+        return list(chunks[: tools.k])
+    return _in_blocks([*filter(None, kept), list(chunks)])[: tools.k]
+
+
+def _in_blocks(blocks: Sequence[Sequence[Hit]]) -> list[Hit]:
+    """Hits of blocks in their order, scored from the number of blocks down to 0."""
+    found = []
+    for below, block in zip(range(len(blocks) - 1, -1, -1), blocks, strict=True):
+        top = max((hit.score for hit in block), default=0.0)
+        shares = [max(0.0, hit.score) / top if top > 0 else 0.0 for hit in block]
+        scored = [
+            # The last of a block stays above the first of the next.
+            replace(hit, score=below + (0.5 + share / 2 if below else share))
+            for hit, share in zip(block, shares, strict=True)
+        ]
+        found += sorted(scored, key=lambda hit: (-hit.score, hit.id))
+    return found
+
+
+# What to fall back on
+
+
+def fall_back(
+    question: str,
+    why: str,
+    rows: Iterable[int],
+    network: Network,
+    filters: Filters,
+    tools: Tools,
+) -> list[Hit]:
+    """The chunks of the entities that were found; without such, what `hybrid` finds.
+
+    An entity counts as much in all its chunks together, whether it is in many or in few.
+    """
+    found = list(rows)
+    if found:
+        with tools.path.step("fall back", f"{why}: chunks of the entities found") as step:
+            scores = np.zeros(len(network.entities))
+            scores[found] = 1.0
+            shares = per_chunk(network.mentions, scores, shared=True)
+            hits = best_chunks(shares, network, filters, tools, tools.k)
+            step.found(hits)
+        if hits:
+            return hits
+        why = "these have no chunks"
+    with tools.path.step("fall back", f"{why}: passages as hybrid finds them") as step:
+        hits = hybrid.retrieve(question, filters, replace(tools, knobs=hybrid.Knobs()))
+        step.found(hits)
+    return hits
+
+
+def _everywhere(filters: Filters) -> Filters:
+    """The same collection and document, of all kinds, aspects and levels."""
+    return Filters(filters.collection, filters.document)

@@ -1,0 +1,13 @@
+"""Five published ways to ask a network of entities."""
+
+from __future__ import annotations
+
+from fabula.graphs.entities.modes import fast, hippo, light, local, mini
+
+MODES = {
+    "fast": fast.MODE,
+    "hippo": hippo.MODE,
+    "light": light.MODE,
+    "local": local.MODE,
+    "mini": mini.MODE,
+}

@@ -1,0 +1,300 @@
+"""Ways to ask the entity graph, on a real Neo4j: a small cast by hand, with and without a model."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from casts import NAME, Cast, put_cast, registered
+from conftest import connect, cypher, wipe
+from endpoint import Endpoint
+from fabula import Fabula, tokens
+from fabula.cli import main
+from fabula.errors import NotFound
+from fabula.graph import Owner
+from fabula.graphs.entities.modes import MODES
+from fabula.retrieve.path import Path as Steps
+from fabula.retrieve.path import Step
+from fabula.server import Address
+from fabula.store import Store
+
+QUESTION = "Who gave Boris the lamp of the mill?"
+STORY = {
+    "I": "Anna lived at the mill with her brother Boris. The mill stood by the river.",
+    "II": "Clara came from the harbour with a lamp. She gave the lamp to Boris at the mill.",
+    "III": "The harbour froze that winter. Dmitri, the pilot, took no ship out of the harbour.",
+    "IV": "Anna wrote to Dmitri of the lamp. Dmitri read her letter in the tower.",
+    "V": "Соня sang alone in the tower. Nobody in the village knew her songs or her name.",
+    "VI": "Rain fell for a week upon the fields. The road to the south was closed to all carts.",
+}
+CAST: Cast = {
+    "Anna": ("person", {"Anna": "I IV"}, "Anna lives at the mill."),
+    "Boris": ("person", {"Boris": "I II"}, "Boris is Anna's brother."),
+    "Clara": ("person", {"Clara": "II"}, "Clara brings a lamp from the harbour."),
+    "Dmitri": ("person", {"Dmitri": "III IV", "the pilot": "III"}, "Dmitri is a pilot."),
+    "mill": ("place", {"mill": "I II"}, "The mill stands by the river."),
+    "harbour": ("place", {"harbour": "II III"}, "The harbour freezes in winter."),
+    "lamp": ("object", {"lamp": "II IV"}, "Clara gives the lamp to Boris."),
+    "Соня": ("person", {"Соня": "V"}, "Соня sings."),
+}
+TIES = {
+    ("Anna", "Boris"): ("I", "Anna and Boris are sister and brother."),
+    ("Anna", "Dmitri"): ("IV", "Anna writes to Dmitri."),
+    ("Boris", "Clara"): ("II", "Clara gives Boris the lamp."),
+    ("Clara", "lamp"): ("II", "Clara brings the lamp."),
+    ("Dmitri", "harbour"): ("III", "Dmitri is the pilot of the harbour."),
+}
+
+
+def write(folder: Path, name: str, story: dict[str, str]) -> Path:
+    chapters = "\n\n".join(f"CHAPTER {number}\n\n{text}" for number, text in story.items())
+    path = folder / f"{name}.txt"
+    path.write_text(f"Title: {name.title()}\nLanguage: en\n\n{chapters}\n")
+    return path
+
+
+@pytest.fixture(scope="module")
+def graph() -> Iterator[None]:
+    """The graph is installed."""
+    with registered():
+        yield
+
+
+@pytest.fixture(scope="module")
+def books(
+    graph: None, address: Address, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[None]:
+    """Two books with casts, and one without, made without a model."""
+    folder = tmp_path_factory.mktemp("books")
+    with connect(address) as store, pytest.MonkeyPatch.context() as patch:
+        wipe(store)
+        _reached(address, patch)
+        patch.setenv("XDG_CONFIG_HOME", str(folder))
+        with Fabula(chunk_tokens=24, graphs=(), cache=False) as fabula:
+            fabula.ingest(write(folder, "mill", STORY), write(folder, "other", {"I": STORY["I"]}))
+            fabula.ingest(write(folder, "bare", {"I": "Boris is not told of in this book."}))
+            put_cast(fabula, "Mill", CAST, TIES)
+            put_cast(fabula, "Other", {"Anna": CAST["Anna"], "Boris": CAST["Boris"]}, {})
+        yield
+        wipe(store)
+
+
+@pytest.fixture(autouse=True)
+def reached(books: None, address: Address, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The environment names the tests' Neo4j."""
+    _reached(address, monkeypatch)
+
+
+def _reached(address: Address, patch: pytest.MonkeyPatch) -> None:
+    patch.setenv("NEO4J_URI", address.uri)
+    patch.setenv("NEO4J_USERNAME", address.username)
+    patch.setenv("NEO4J_PASSWORD", address.password)
+    patch.setenv("FABULA_CHUNK_TOKENS", "24")
+
+
+@pytest.fixture
+def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoint]:
+    """A chat model, beside the static embeddings of the books."""
+    with Endpoint() as endpoint:
+        monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
+        monkeypatch.setenv("FABULA_EMBEDDING_MODEL", "wordllama-256")
+        yield endpoint
+
+
+def names(steps: list[Step]) -> list[str]:
+    return [name for step in steps for name in (step.name, *names(step.steps))]
+
+
+# All modes
+
+
+@pytest.mark.parametrize("name", MODES)
+@pytest.mark.parametrize("by", ["words", "a model"])
+def test_a_mode_finds_the_answers_chunk_first_of_all_chunks(
+    name: str, by: str, request: pytest.FixtureRequest
+) -> None:
+    if by == "a model":
+        request.getfixturevalue("model")
+    with Fabula(mode=name, top_k=9) as fabula:
+        hits = fabula.retrieve(QUESTION, document="Mill")
+        stretches = fabula.sources(hits)
+    [first, *_] = [hit for hit in hits if hit.kind == "chunk"]
+    assert "gave the lamp to Boris" in first.text
+    assert len({hit.id for hit in hits}) == len(hits) <= 9
+    assert [(-hit.score, hit.id) for hit in hits] == sorted((-hit.score, hit.id) for hit in hits)
+    assert {hit.title for hit in hits} == {"Mill"}
+    assert all(stretches[hit.id] for hit in hits), "all rest on characters of the book"
+
+
+@pytest.mark.parametrize("name", MODES)
+def test_a_mode_stays_within_the_filters(name: str) -> None:
+    with Fabula(mode=name, top_k=9) as fabula:
+        chunks = fabula.retrieve(QUESTION, kinds=["chunk"])
+        entities = fabula.retrieve(QUESTION, kinds=["entity"])
+        other = fabula.retrieve("Where does Anna live?", document="Other")
+        above = fabula.retrieve(QUESTION, levels=(1, 9))
+    assert {hit.kind for hit in chunks} == {"chunk"}
+    assert {hit.kind for hit in entities} == {"entity"}
+    assert {hit.title for hit in other} == {"Other"}
+    assert above == []
+
+
+@pytest.mark.parametrize("name", MODES)
+def test_a_question_about_nobody_is_answered_as_hybrid_would(name: str) -> None:
+    steps = Steps()
+    with Fabula(mode=name, top_k=3) as fabula:
+        hits = fabula.retrieve("Which road was closed?", kinds=["chunk"], path=steps)
+    if name in ("hippo", "mini"):
+        assert "fall back" in names(steps.root.steps)
+        assert "road" in hits[0].text
+    assert hits
+
+
+@pytest.mark.parametrize("name", MODES)
+def test_a_document_without_the_graph_has_nothing_to_walk(name: str) -> None:
+    with Fabula(mode=name) as fabula:
+        assert fabula.retrieve("Who is Boris?", document="Bare") == []
+
+
+def test_a_collection_without_the_graph_says_what_to_build(tmp_path: Path) -> None:
+    with Fabula(collection="bare", graphs=(), mode="hippo") as fabula:
+        fabula.ingest(write(tmp_path, "bare", {"I": STORY["I"]}))
+        with pytest.raises(NotFound, match="fabula build entities"):
+            fabula.retrieve(QUESTION)
+
+
+# What a model is asked
+
+
+def chats(endpoint: Endpoint) -> list[str]:
+    """The prompts that a chat model was asked."""
+    return [body["messages"][-1]["content"] for body in endpoint.bodies if "messages" in body]
+
+
+def test_one_call_reads_the_question_for_all_modes(model: Endpoint) -> None:
+    for name in ("light", "fast", "mini"):
+        with Fabula(mode=name) as fabula:
+            steps = Steps()
+            fabula.retrieve(QUESTION, document="Mill", path=steps)
+            [read] = [one for one in steps.root.steps[0].steps if one.name == "read the question"]
+            assert "named Boris" in read.note
+            assert fabula.settings.model in read.note
+    [asked] = chats(model)
+    assert "- person: Anna, Boris" in asked
+    with Fabula(mode="local") as fabula:
+        fabula.retrieve(QUESTION)
+    assert len(chats(model)) == 1, "local asks nothing"
+
+
+def test_a_reading_of_no_use_is_made_up_for_by_words(model: Endpoint) -> None:
+    model.plan = lambda count: "nonsense"
+    steps = Steps()
+    with Fabula(mode="fast", cache=False) as fabula:
+        hits = fabula.retrieve(QUESTION, document="Mill", path=steps)
+    [read] = [one for one in steps.root.steps[0].steps if one.name == "read the question"]
+    assert "of no use" in read.note
+    assert "named boris" in read.note
+    assert hits
+
+
+def test_hippo_shows_a_model_five_facts_and_walks_from_those_it_keeps(model: Endpoint) -> None:
+    steps = Steps()
+    with Fabula(mode="hippo", top_k=2) as fabula:
+        [first, _] = fabula.retrieve(QUESTION, document="Mill", path=steps)
+    [asked] = chats(model)
+    assert len([line for line in asked.splitlines() if line.startswith("[")]) == 5
+    [facts] = [one for one in steps.root.steps[0].steps if one.name == "facts"]
+    assert len(facts.hits) == 5
+    assert 0 < len(facts.kept) < 5
+    assert "gave the lamp to Boris" in first.text
+
+
+def test_where_no_fact_helps_hippo_finds_what_hybrid_does(model: Endpoint) -> None:
+    asked = "Which road stayed closed?"
+    steps = Steps()
+    with Fabula(mode="hippo") as fabula:
+        hits = fabula.retrieve(asked, document="Mill", path=steps)
+        hybrid = fabula.retrieve(asked, document="Mill", mode="hybrid")
+    assert "fall back" in names(steps.root.steps)
+    assert hits == hybrid
+
+
+# Citations
+
+
+def test_a_record_that_is_cited_is_read_in_the_book(model: Endpoint) -> None:
+    with Fabula(mode="light") as fabula:
+        answer = fabula.query(QUESTION, document="Mill")
+        kinds = {passage.hit.kind for passage in answer.context}
+        assert {"entity", "relation", "chunk"} <= kinds
+        cited = [one.hit for one in answer.context if one.number in answer.cited]
+        assert cited
+        for hit in cited:
+            reading = fabula.read("Mill", hit.id)
+            assert reading is not None
+            [first, *_] = fabula.sources([hit])[hit.id]
+            assert (first.start, first.end) == (hit.start, hit.end)
+    texts = [passage.text for passage in answer.context if passage.hit.kind == "relation"]
+    assert "Boris - Clara: Clara gives Boris the lamp." in texts
+
+
+def test_records_keep_within_their_share(model: Endpoint) -> None:
+    knobs = {"entity_share": 0.2, "relation_share": 0.1}
+    with Fabula(mode="light", context_tokens=200) as fabula:
+        context = fabula.context(QUESTION, document="Mill", knobs=knobs)
+    spent = {
+        kind: sum(tokens.count(one.text) for one in context if one.hit.kind == kind)
+        for kind in ("entity", "relation")
+    }
+    assert 0 < spent["entity"] <= 40
+    assert 0 < sum(spent.values()) <= 60
+
+
+def test_the_command_line_explains_the_way() -> None:
+    result = CliRunner().invoke(
+        main, ["query", QUESTION, "--mode", "hippo", "--explain", "--json", "--no-answer"]
+    )
+    assert result.exit_code == 0, result.output
+    told = json.loads(result.stdout)
+    [root] = told["path"]
+    steps = {step["step"]: step["note"] for step in root["steps"]}
+    assert steps["names"] == "boris, lamp, mill"
+    assert "lamp 0.5" in steps["walk"]
+    assert steps["network"] == "8 entities, 5 relations, 8 chunks"
+
+
+# What is kept in memory
+
+
+def test_the_network_is_read_again_once_it_has_changed() -> None:
+    with Fabula(mode="hippo") as fabula:
+        before = fabula.retrieve("What did Clara do?", document="Other")
+        made = fabula.store.keep("network", fabula.name, "", ("text", NAME), list)
+        assert fabula.store.keep("network", fabula.name, "", ("text", NAME), list) is made
+        grown = {name: CAST[name] for name in ("Anna", "Boris")}
+        grown["Clara"] = ("person", {"Clara": "I"}, "Clara visits.")
+        put_cast(fabula, "Other", grown, {})
+        assert fabula.store.keep("network", fabula.name, "", ("text", NAME), list) is not made
+        steps = Steps()
+        after = fabula.retrieve("What did Clara do?", document="Other", path=steps)
+        assert "from Clara" in str([one.note for one in steps.root.steps[0].steps])
+        fabula.store.drop([Owner(fabula.name, NAME, fabula.document("Other").id)])
+        assert fabula.retrieve("What did Clara do?", document="Other") == []
+        put_cast(fabula, "Other", {"Anna": CAST["Anna"], "Boris": CAST["Boris"]}, {})
+    assert [hit.id for hit in before] == [hit.id for hit in after]
+
+
+def test_the_same_cast_again_changes_nothing_of_the_walk() -> None:
+    # HippoRAG's code adds all its ties of synonyms again, and Fast GraphRAG's ties other entities.
+    def hits(fabula: Fabula, mode: str) -> list[tuple[str, float]]:
+        found = fabula.retrieve(QUESTION, document="Mill", mode=mode)
+        return [(hit.id, hit.score) for hit in found]
+
+    with Fabula() as fabula:
+        before = [hits(fabula, mode) for mode in MODES]
+        put_cast(fabula, "Mill", CAST, TIES)
+        assert [hits(fabula, mode) for mode in MODES] == before
