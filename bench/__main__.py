@@ -19,6 +19,7 @@ from bench import (
     library,
     lookup,
     names,
+    network,
     retrieval,
     startup,
     waiting,
@@ -38,6 +39,7 @@ PARTS: dict[str, Callable[[Path | None], list[Figure]]] = {
     "writers": writers.measure,
     "lookup": lookup.measure,
     "names": names.measure,
+    "network": network.measure,
     "startup": startup.measure,
     "library": library.measure,
 }

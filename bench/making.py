@@ -50,6 +50,7 @@ def make(
 ) -> tuple[Part, Part]:
     """The parts of a document: its text, and its aspect graph."""
     method = graph(GRAPH)
+    assert method.build is not None
     recipes = kit.recipes(document.sha256, [method])
     with Job(kit.workers) as job:
         text = Text(document, _embed(chunks, models, job))

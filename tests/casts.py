@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-import sys
-import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pydantic import BaseModel
-
-from fabula import Fabula, settings, tokens
+from fabula import Fabula, tokens
 from fabula.graph import TEXT, Edge, Node, Owner, Part, Record
 from fabula.graph.building import chunks_of
-from fabula.graph.method import Built, Graph, Known, Models, Text, Work, graphs
-from fabula.graphs.entities.modes import MODES
+from fabula.graphs.entities import GRAPH
 from fabula.graphs.entities.network import Network, make_network
 from fabula.model import Chunk
 from fabula.providers.offline import StaticEmbedder
-from fabula.queries import FOLDER
-from fabula.retrieve.modes import modes
 from fabula.store.parts import read_part
 
 NAME = "entities"
@@ -137,53 +128,3 @@ def _node(
     [vector] = StaticEmbedder().embed([embedded]).vectors
     sources = tuple(chunk.id for _, chunk in chunks)
     return Node(id, label, {**place, **told, **own, "embedded_text": embedded}, sources, vector)
-
-
-# Until the graph is installed with Fabula
-
-
-class Knobs(BaseModel):
-    """None."""
-
-
-def build(text: Text, knobs: Knobs, models: Models, known: Known, work: Work) -> Built:
-    """Nothing: casts are put by hand."""
-    return Built((), ())
-
-
-GRAPH = Graph(
-    name=NAME,
-    about="a cast made by hand",
-    version=1,
-    knobs=Knobs,
-    build=build,
-    elements=("Entity", "Relation", "Triple"),
-    edges=("FROM_CHUNK", "SOURCE", "TARGET", "SUBJECT", "OBJECT", "RELATES_TO"),
-    modes=MODES,
-    cypher=FOLDER / NAME,
-)
-
-
-@contextmanager
-def registered() -> Iterator[None]:
-    """The graph is installed: Fabula's own, or this one."""
-    if NAME in graphs():
-        yield
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        info = Path(folder) / "casts-1.0.dist-info"
-        info.mkdir()
-        (info / "METADATA").write_text("Metadata-Version: 2.1\nName: casts\nVersion: 1.0\n")
-        (info / "entry_points.txt").write_text(f"[fabula.graphs]\n{NAME} = casts:GRAPH\n")
-        sys.path.insert(0, folder)
-        _forget()
-        try:
-            yield
-        finally:
-            sys.path.remove(folder)
-            _forget()
-
-
-def _forget() -> None:
-    for known in (graphs, modes, settings.knobs, settings.names):
-        known.cache_clear()

@@ -67,6 +67,7 @@ def build(
     **knobs: Any,
 ) -> Built:
     """The aspect graph of a text."""
+    assert GRAPH.build is not None
     workers, heard = Workers(2), Heard()
     try:
         with Job(workers) as job:

@@ -10,7 +10,15 @@ from typing import Any
 
 import pytest
 
-from cast import (
+from fabula.errors import BadReply
+from fabula.graph import Edge, Node
+from fabula.graph.method import Built, Known
+from fabula.graphs.entities.border import read
+from fabula.graphs.entities.described import BLOCK, Statements, blocks
+from fabula.graphs.entities.facts import doubt, tell
+from fabula.model import Chunk
+from fabula.parallel import Workers
+from scripted import (
     Models,
     Records,
     Says,
@@ -21,14 +29,6 @@ from cast import (
     relation,
     script,
 )
-from fabula.errors import BadReply
-from fabula.graph import Edge, Node
-from fabula.graph.method import Built, Known
-from fabula.graphs.entities.border import read
-from fabula.graphs.entities.described import BLOCK, Statements, blocks
-from fabula.graphs.entities.facts import tell
-from fabula.model import Chunk
-from fabula.parallel import Workers
 
 STORY = made_chunks(
     *(
@@ -66,7 +66,7 @@ SAID: dict[str, Records] = {
         ],
     },
 }
-WINDOWS = {"window_tokens": 200, "gleanings": 0}
+WINDOWS: dict[str, Any] = {"window_tokens": 200, "gleanings": 0}
 MANY = 8
 """Statements that a call merges."""
 
@@ -149,9 +149,10 @@ def test_what_is_not_borne_out_is_counted_and_told() -> None:
     counted, lost = tell(graph.facts)
     assert counted == "4 entities, 2 relations"
     assert lost == (
-        "1 record was not borne out by the text, and left out: 1 with a name that is printed "
-        "nowhere"
+        "1 of 12 records were not borne out by the text, and left out: 1 with a name that is "
+        "printed nowhere"
     )
+    assert list(doubt(graph.facts)) == []
     assert list(tell({"entities": 0})) == ["no entities were found"]
 
 
@@ -299,7 +300,7 @@ def test_what_was_said_of_a_gaps_unchanged_chunks_stays_until_it_is_asked() -> N
 def often(count: int) -> tuple[tuple[Chunk, ...], dict[str, Records]]:
     """A story in which each chunk says another thing of one man."""
     chunks = made_chunks(*(f"Fred came on day {day:02}. " for day in range(count)))
-    said = {
+    said: dict[str, Records] = {
         f"day {day:02}": {
             "entities": [entity("Fred", 1, description=f"He came, the {day}.")],
             "relations": [],
@@ -326,7 +327,7 @@ def test_the_eighth_statement_has_them_merged(count: int, calls: int) -> None:
 
 def test_a_description_is_asked_again_only_where_its_statements_changed() -> None:
     chunks, said = often(MANY + 2)
-    knobs = {"window_tokens": 1, "gleanings": 0}
+    knobs: dict[str, Any] = {"window_tokens": 1, "gleanings": 0}
     graph, _ = built(chunks, Models(script(said)), **knobs)
     other = edited(chunks, 3, "Nobody came. ")
     models = Models(script(said))
@@ -342,7 +343,7 @@ def test_a_description_that_no_model_gives_is_a_gap_and_asked_again() -> None:
     chat = script(said)
     say = chat.say
     chat.say = lambda user: "..." if "<statements>" in user else say(user)
-    knobs = {"window_tokens": 1, "gleanings": 0}
+    knobs: dict[str, Any] = {"window_tokens": 1, "gleanings": 0}
     graph, [gap] = built(chunks, Models(chat), **knobs)
     fred = one(graph, "Entity", "Fred")
     assert (gap.step, gap.rests_on, len(gap.sources)) == ("descriptions", {fred.id: 1.0}, 30)
@@ -391,6 +392,32 @@ def test_facts_are_asked_for_where_they_are_wanted() -> None:
     assert models.meter.usage()["triples"].calls == 1
     fresh, _ = built(now, Models(chat), **WINDOWS, triples=True)
     assert same(again, fresh)
+
+
+def test_facts_that_are_wanted_later_are_asked_for_alone() -> None:
+    models = Models(script(SAID))
+    before = made()
+    graph, _ = built(STORY, models, known_from(before, STORY), **WINDOWS, triples=True)
+    assert {step: usage.calls for step, usage in models.meter.usage().items()} == {
+        "triples": 2,
+        "extraction": 0,
+    }
+    again, _ = built(STORY, models, known_from(graph, STORY), **WINDOWS)
+    assert same(again, before)
+
+
+def test_what_a_person_decides_of_names_asks_no_model() -> None:
+    models = Models(script({}))
+    before = made()
+    known = known_from(before, STORY)
+    joined, _ = built(STORY, models, known, **WINDOWS, join=["Fred = Tiny Tim"])
+    names = [node.properties["names"] for node in joined.nodes if node.label == "Entity"]
+    assert sorted(["Fred", "Tiny Tim"]) in [sorted(some) for some in names]
+    apart, _ = built(STORY, models, known, **WINDOWS, keep_apart=["Scrooge = Ebenezer Scrooge"])
+    assert len([node for node in apart.nodes if node.label == "Entity"]) == 5
+    undone, _ = built(STORY, models, known_from(apart, STORY), **WINDOWS)
+    assert same(undone, before)
+    assert models.meter.total().calls == 0
 
 
 # A dry run

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from cast import NOTHING, Records, Says, entity, made_chunks, relation, script, window
 from fabula.errors import BadReply, SettingsError
 from fabula.graph.gaps import GapLimit
 from fabula.graphs.entities.extract import Extractor, attribute, read_records
@@ -24,6 +23,7 @@ from fabula.graphs.entities.types import read_types, shipped
 from fabula.graphs.entities.values import Extraction
 from fabula.graphs.entities.windows import Window, windows
 from fabula.settings import Settings
+from scripted import NOTHING, Records, Says, entity, made_chunks, relation, script, window
 
 TYPES = ("person", "place", "object")
 SHOP = window(

@@ -304,6 +304,13 @@ def test_a_person_joins_what_nothing_else_would() -> None:
     assert set(entity.merged_by.values()) == {"person"}
 
 
+def test_decisions_are_of_names_without_articles_and_capitals() -> None:
+    mentions = [mention("Spirit", 0, 9), mention("Ghost of Christmas Past", 1, 3)]
+    decisions = Decisions(join=(("the spirit", "the Ghost of Christmas Past"),))
+    assert len(cast(mentions).entities) == 2
+    assert len(cast(mentions, decisions=decisions).entities) == 1
+
+
 def test_a_model_may_join_what_it_was_asked_about() -> None:
     pairs = [("Stapleton", "Rodger Baskerville"), ("Watson", "Holmes")]
     names = ["Stapleton", "Rodger Baskerville", "Watson", "Holmes"]

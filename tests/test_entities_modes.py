@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from casts import NAME, Cast, put_cast, registered
+from casts import NAME, Cast, put_cast
 from conftest import connect, cypher, wipe
 from endpoint import Endpoint
 from fabula import Fabula, tokens
@@ -20,7 +20,6 @@ from fabula.graphs.entities.modes import MODES
 from fabula.retrieve.path import Path as Steps
 from fabula.retrieve.path import Step
 from fabula.server import Address
-from fabula.store import Store
 
 QUESTION = "Who gave Boris the lamp of the mill?"
 STORY = {
@@ -58,16 +57,7 @@ def write(folder: Path, name: str, story: dict[str, str]) -> Path:
 
 
 @pytest.fixture(scope="module")
-def graph() -> Iterator[None]:
-    """The graph is installed."""
-    with registered():
-        yield
-
-
-@pytest.fixture(scope="module")
-def books(
-    graph: None, address: Address, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[None]:
+def books(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Two books with casts, and one without, made without a model."""
     folder = tmp_path_factory.mktemp("books")
     with connect(address) as store, pytest.MonkeyPatch.context() as patch:
@@ -298,3 +288,15 @@ def test_the_same_cast_again_changes_nothing_of_the_walk() -> None:
         before = [hits(fabula, mode) for mode in MODES]
         put_cast(fabula, "Mill", CAST, TIES)
         assert [hits(fabula, mode) for mode in MODES] == before
+
+
+def test_a_fact_about_one_entity_alone_is_a_fact() -> None:
+    with Fabula(collection="facts", graphs=(), mode="hippo") as fabula:
+        fabula.ingest(write(Path(), "mill", STORY))
+        put_cast(fabula, "Mill", CAST, {}, {("Anna", "Boris"): ("I", "Anna loves Boris")})
+        tie = "MATCH (:Triple {collection: 'facts'})-[end:OBJECT]->() DELETE end"
+        cypher(fabula.store, tie)
+        steps = Steps()
+        fabula.retrieve(QUESTION, path=steps)
+        [note] = [one.note for one in steps.root.steps[0].steps if one.name == "network"]
+    assert note == "8 entities, 1 facts, 6 chunks"

@@ -189,6 +189,7 @@ def test_it_is_dropped_alone(book: Path, store: Store) -> None:
         fabula.ingest(book, graphs=BOTH)
         aspects, text = made(store, "aspects"), made(store, TEXT)
         [(entry, names)] = fabula.drop("sections", dry=True)
+        assert entry is not None
         assert (entry.title, names) == ("Harbour", ["sections"])
         assert made(store, "sections") != []
         fabula.drop("sections")

@@ -19,7 +19,7 @@ def extracted(user: str) -> Any | None:
     passages = _passages(user)
     if "are one and the same?" in user:
         return {"pairs": _judged(user)}
-    if "<types>" in user:
+    if "<types>" in user and "<question>" not in user:
         return _gleaned(passages) if "What was missed" in user else _listed(passages)
     if "facts do passages" in user:
         return {"triples": [_fact(*one) for one in _pairs(passages)]}
@@ -94,4 +94,5 @@ def _fact(part: int, subject: str, object: str) -> dict[str, Any]:
 
 def _said(text: str, name: str) -> str:
     """The first sentence with the name."""
-    return next(found for found in _SENTENCE.findall(text) if name in found).strip()
+    found: list[str] = _SENTENCE.findall(text)
+    return next(one for one in found if name in one).strip()

@@ -38,10 +38,6 @@ def reply(user: str, fault: Fault | None) -> str:  # noqa: C901  one branch a pr
         text = _json({"passages": _several_details(user, fault)}, fault)
     elif "<passage>" in user:
         text = _json({"details": _details(user, fault)}, fault)
-    elif "<types>" in user and "<question>" in user:
-        text = _json(_sought(user), fault)
-    elif "<facts>" in user:
-        text = _json({"keep": _helpful(user)}, fault)
     elif "<options>" in user:
         text = _json({"choice": _choice(user)}, fault)
     elif "<question>" in user:
@@ -82,6 +78,10 @@ def _aspects(user: str, fault: Fault | None) -> list[str]:
 
 def _to_question(user: str, fault: Fault | None) -> str:
     """An answer, or what a search for one asks for."""
+    if "<types>" in user:
+        return _json(_sought(user), fault)
+    if "<facts>" in user:
+        return _json({"keep": _helpful(user)}, fault)
     if "Put this question in" in user:
         return _json({"queries": _reworded(user)}, fault)
     if "Word this question so that" in user:

@@ -24,7 +24,7 @@ from fabula.graph import (
     differences,
     fingerprint,
 )
-from fabula.graph.method import Built, Graph, Known, Reader, Text
+from fabula.graph.method import Built, Graph, Known, Reader, Text, graphs
 from fabula.model import Chunk, Document, Entry, Section, Usage, not_embedded
 
 CHUNKING = 1
@@ -122,10 +122,20 @@ def differences_of(entry: Entry, recipes: Mapping[str, Recipe]) -> dict[str, lis
 
 
 def alike(was: Recipe | Mapping[str, Any], now: Recipe) -> bool:
-    """Whether two parts are made in the same way, be it from different texts."""
-    varying = ("text", "rests_on")
-    before = {name: value for name, value in was.items() if name not in varying}
-    return before == {name: value for name, value in now.items() if name not in varying}
+    """Whether what is known of a part holds for another, be it made from a different text.
+
+    It does where both are made in the same way, but for settings on which no question to a model
+    depends, as their graph says.
+    """
+    graph = graphs().get(str(now["graph"]))
+    unasked = graph.unasked if graph else frozenset()
+
+    def asked(recipe: Mapping[str, Any]) -> dict[str, Any]:
+        kept = {name: one for name, one in recipe.items() if name not in ("text", "rests_on")}
+        settings = dict(kept.get("settings", {}))
+        return kept | {"settings": {k: one for k, one in settings.items() if k not in unasked}}
+
+    return asked(was) == asked(now)
 
 
 def with_bases(graphs: Mapping[str, Graph[Any]], names: Collection[str]) -> list[Graph[Any]]:

@@ -164,10 +164,12 @@ class Graph(Generic[Knobs]):
     are found by the graph's own modes alone; `edges` the types of its relationships: a closed list
     each. `prompts` and `cypher` are folders of its texts and statements; in the latter every
     `check_*.cypher` is an invariant, and `find_parents.cypher` finds what stands above a passage.
-    `settings` says on which settings the result depends; with
-    `offline` true there is no chat model. `tell` puts into words what is worth saying of a part's
-    facts. `count` is how many embedded nodes so many chunks are to have, as far as that is
-    known beforehand: what is too large for the server is refused before it is paid for.
+    `settings` says on which settings the result depends; with `offline` true there is no chat
+    model. On those that `unasked` names no question to a model depends: what is known of the graph
+    is used again where one of them has changed. `tell` puts into words what is worth saying of a
+    part's facts, and `doubt` what `fabula check` is to say of them. `count` is how many embedded
+    nodes so many chunks are to have, as far as that is known beforehand: what is too large for the
+    server is refused before it is paid for.
     """
 
     name: str
@@ -184,7 +186,9 @@ class Graph(Generic[Knobs]):
     prompts: Path | None = None
     cypher: Path | None = None
     settings: Callable[[Knobs, bool], Mapping[str, Any]] = _settings
+    unasked: frozenset[str] = frozenset()
     tell: Callable[[Mapping[str, Any]], Sequence[str]] = _nothing
+    doubt: Callable[[Mapping[str, Any]], Sequence[str]] = _nothing
     count: Callable[[int, Knobs], int] = _none
 
     def prompts_digest(self) -> str:

@@ -7,6 +7,7 @@ import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from fabula.graph import TEXT
@@ -64,7 +65,8 @@ def check(
 
     Of one document, named by its id, or of a whole collection, or '' for all of them.
     """
-    look = _Look(store, _statements(graphs), collection, document)
+    installed = tuple(graphs)
+    look = _Look(store, _statements(installed), collection, document)
     entries = look.entries()
     violations = [*_indexes(store, collection), *look.violations(document, entries)]
     while changed := look.changed(entries) & {one.document for one in violations}:
@@ -74,7 +76,7 @@ def check(
         for one in sorted(changed):
             violations += look.violations(one, entries)
     [counted] = store.rows("core/count_checked", collection=collection, document=document)
-    notes = (*_gaps(entries), *_notes(store, collection, document))
+    notes = (*_gaps(entries), *_doubts(entries, installed), *_notes(store, collection, document))
     has = Counter(name for entry in entries for name in entry.graphs if name != TEXT)
     return Findings(len(entries), counted["passages"], dict(has), tuple(violations), notes)
 
@@ -143,6 +145,18 @@ def _gaps(entries: Sequence[Entry]) -> Iterator[str]:
                 f"Gaps in {name}: {gaps:,}, of {lacking[0].title}{others}; `fabula ingest --retry` "
                 "asks for them again."
             )
+
+
+def _doubts(entries: Sequence[Entry], graphs: Iterable[Graph[Any]]) -> Iterator[str]:
+    """What graphs tell of documents that a model may be unfit for; of the first MOST of them."""
+    doubted = (
+        (entry, graph, said)
+        for graph in graphs
+        for entry in entries
+        if graph.name in entry.graphs and (said := graph.doubt(entry.graphs[graph.name].facts))
+    )
+    for entry, graph, said in islice(doubted, MOST):
+        yield f"In {graph.name} of {entry.title}, {'; '.join(said)}."
 
 
 def _notes(store: Store, collection: str, document: str) -> Iterator[str]:

@@ -8,8 +8,8 @@ from typing import Any
 from fabula.graph.method import Graph
 from fabula.graphs.entities import border, prompts
 from fabula.graphs.entities.build import build
-from fabula.graphs.entities.facts import tell
-from fabula.graphs.entities.knobs import CHAT_ONLY, Knobs
+from fabula.graphs.entities.facts import doubt, tell
+from fabula.graphs.entities.knobs import CHAT_ONLY, UNASKED, Knobs
 from fabula.graphs.entities.modes import MODES
 from fabula.graphs.entities.types import read_types
 from fabula.queries import FOLDER
@@ -46,6 +46,8 @@ GRAPH = Graph(
     prompts=prompts.FOLDER,
     cypher=FOLDER / "entities",
     settings=_settings,
+    unasked=UNASKED,
     tell=tell,
+    doubt=doubt,
     count=_count,
 )

@@ -10,7 +10,7 @@ import json
 import textwrap
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any
 
@@ -18,7 +18,7 @@ from fabula import tokens
 from fabula.graph import Edge, Node
 from fabula.graph.method import Known
 from fabula.graphs.entities.triples import Fact, Triple, phrase
-from fabula.graphs.entities.values import Cast, Entity, Mention, Relation, Tie
+from fabula.graphs.entities.values import Cast, Entity, Extraction, Mention, Relation, Tie
 from fabula.model import Chunk, Vector
 
 ENTITY, RELATION, TRIPLE = "Entity", "Relation", "Triple"
@@ -97,12 +97,17 @@ def nodes_of(
     return found
 
 
-def edges_of(cast: Cast, triples: Sequence[Triple]) -> list[Edge]:
-    """What each rests on, whom relations and triples tie, and plain ties to walk along."""
+def edges_of(cast: Cast, triples: Sequence[Triple], extraction: Extraction) -> list[Edge]:
+    """What each rests on, whom relations and triples tie, and plain ties to walk along.
+
+    `extraction` is what the cast was made of: a person may have parted mentions that are of two.
+    """
+    extracted = dict(_by_chunk(extraction.mentions))
     found: list[Edge] = []
     for entity in cast.entities:
         for chunk, mentions in _by_chunk(entity.mentions):
-            found.append(Edge(FROM_CHUNK, entity.id, chunk, _mentioned(mentions)))
+            whole = [at for one in mentions if (at := _whole(one, extracted[chunk]))]
+            found.append(Edge(FROM_CHUNK, entity.id, chunk, _mentioned(mentions, whole)))
     for relation in cast.relations:
         forward = dict(zip(relation.ties, relation.forward, strict=True))
         for chunk, ties in _by_chunk(relation.ties):
@@ -124,17 +129,8 @@ def edges_of(cast: Cast, triples: Sequence[Triple]) -> list[Edge]:
 
 
 def embedded(node: Node) -> str:
-    """What of a node is embedded: names, and theme words, come before what is told.
-
-    As LightRAG embeds entities and relations, and HippoRAG 2 triples.
-    """
-    told = node.properties
-    if node.label == ENTITY:
-        return f"{told['name']}. {told['text']}"
-    if node.label == RELATION:
-        words = f"{', '.join(told['keywords'])}. " if told["keywords"] else ""
-        return f"{words}{told['source']}, {told['target']}. {told['text']}"
-    return str(told["text"])
+    """What of a node is embedded."""
+    return str(node.properties.get("embedded_text") or node.properties["text"])
 
 
 def with_embedded(node: Node, text: str) -> Mapping[str, Any]:
@@ -149,10 +145,18 @@ def _node(
 ) -> Node:
     place = {"aspect": "", "level": 0, "section": sources[0].section}
     place |= {"start": sources[0].start, "end": sources[0].end}
-    said = {"text": about.text, "tokens": tokens.count(about.text)}
+    said: dict[str, Any] = {"text": about.text, "tokens": tokens.count(about.text)}
     if label != TRIPLE:
-        said["said"] = about.said
+        said |= {"said": about.said, "embedded_text": _embedded(label, told, about.text)}
     return Node(id, label, {**told, **said, **place}, tuple(chunk.id for chunk in sources))
+
+
+def _embedded(label: str, told: Mapping[str, Any], text: str) -> str:
+    """Names, and theme words, before what is told, as LightRAG embeds entities and relations."""
+    if label == ENTITY:
+        return f"{told['name']}. {text}"
+    words = f"{', '.join(told['keywords'])}. " if told["keywords"] else ""
+    return f"{words}{told['source']}, {told['target']}. {text}"
 
 
 def _entity(entity: Entity, degree: int, by: str) -> dict[str, Any]:
@@ -194,8 +198,19 @@ def _weights(relation: Relation) -> dict[str, int]:
     return {"count": len(strongest), "strength": sum(strongest.values())}
 
 
-def _mentioned(mentions: Sequence[Mention]) -> dict[str, Any]:
-    """What a chunk says of an entity. Several records of it are told one by one, as JSON."""
+def _whole(mention: Mention, extracted: Sequence[Mention]) -> Mention | None:
+    """What a mention was before some of its names were parted from it; None for what was parted."""
+    if mention in extracted:
+        return mention
+    same = (one for one in extracted if replace(one, names=mention.names) == mention)
+    return next(same, None)
+
+
+def _mentioned(mentions: Sequence[Mention], whole: Sequence[Mention]) -> dict[str, Any]:
+    """What a chunk says of an entity.
+
+    Several records of it, and such as were parted, are told one by one, as JSON.
+    """
     places = sorted(
         (start, form) for one in mentions for form, starts in one.names.items() for start in starts
     )
@@ -211,7 +226,9 @@ def _mentioned(mentions: Sequence[Mention]) -> dict[str, Any]:
         "form": first.name,
         "aliases": list(aliases) if others else list(first.aliases),
     }
-    return told | {"records": _json(map(_mention_record, mentions))} if others else told
+    if list(whole) == [first]:
+        return told
+    return told | {"records": _json(map(_mention_record, whole))}
 
 
 def _tied(ties: Sequence[Tie]) -> dict[str, Any]:
@@ -325,6 +342,8 @@ def read(known: Known, chunks: Sequence[Chunk]) -> Earlier:
 
 
 def _asked(known: Known, step: str) -> frozenset[str]:
+    if step == TRIPLES and not known.facts.get("stated"):
+        return frozenset()
     missing = {id for gap in known.gaps if gap.step == step for id in gap.sources}
     return frozenset(chunk.id for chunk in known.chunks) - missing
 

@@ -76,7 +76,7 @@ def build(text: Text, knobs: Knobs, models: Models, known: Known, work: Work) ->
     by = RULES if models.offline else MODEL
     nodes = steps.embed(nodes_of(cast, triples, descriptions, text.chunks, by))
     told = facts(cast, triples, extraction.dropped, steps.tally, known.facts)
-    return Built(tuple(nodes), tuple(edges_of(cast, triples)), told, steps.all_gaps())
+    return Built(tuple(nodes), tuple(edges_of(cast, triples, extraction)), told, steps.all_gaps())
 
 
 @dataclass
@@ -145,6 +145,7 @@ class _Steps:
         """The facts of all chunks; none where they are not wanted, or there is no model."""
         if self.models.offline or not self.knobs.triples:
             return []
+        self.tally.is_stated = True
         stater = Stater(self.models.chat("model", TRIPLES), self.models.temperature, self.stand_ins)
 
         def ask(window: Window) -> tuple[list[Fact], Counter[str]] | Gap:

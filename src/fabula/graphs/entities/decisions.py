@@ -19,7 +19,8 @@ _REMEMBERED = 65_536
 class Decisions:
     """Pairs of printed names that are never taken for one, and pairs that always are.
 
-    Where both are asked of a pair, it is kept apart.
+    Titles tell names apart, capitals and articles don't: Mr. Holmes is not Holmes, the Spirit is
+    Spirit. Where both are asked of a pair, it is kept apart.
     """
 
     keep_apart: tuple[tuple[str, str], ...] = ()
@@ -44,20 +45,25 @@ def key(name: str) -> str:
     "Mr. Holmes", "Holmes’s" and "HOLMES" have the key "holmes". A title or an article with nothing
     behind it is a name of its own.
     """
-    words = plain(name).split()
+    words = lowered(name).split()
     return " ".join(words[_before(words) :])
 
 
 @functools.lru_cache(_REMEMBERED)
 def title(name: str) -> str:
     """The titles before a name, in lower case and without full stops; '' for none."""
-    words = plain(name).split()
+    words = lowered(name).split()
     return " ".join(word for word in words[: _before(words)] if word in all_words().titles)
 
 
+def titled(name: str) -> str:
+    """A name as decisions mean it: its key with the titles before it, without an article."""
+    return f"{title(name)} {key(name)}".strip()
+
+
 @functools.lru_cache(_REMEMBERED)
-def plain(name: str) -> str:
-    """A name in lower case, without quotes, possessive and full stops, but with its title."""
+def lowered(name: str) -> str:
+    """A name in lower case without quotes, possessive and full stops, with article and titles."""
     text = unicodedata.normalize("NFKC", name).translate(_APOSTROPHES).casefold()
     text = text.strip(_QUOTES).removesuffix("'s").strip(_QUOTES)
     return " ".join(filter(None, (word.strip(".,;:!?") for word in text.split())))

@@ -30,18 +30,23 @@ DROPPED = {
     SURPLUS: "more than a reply may have",
 }
 """Why records were left out, in words."""
+DOUBTFUL = 0.1
+"""Share of the records: where more are not borne out, a model may be unfit for it."""
 
 
 @dataclass
 class Tally:
     """Counts what models write while a build goes on.
 
-    `reused` are those of the `windows` of which all was known.
+    `reused` are those of the `windows` of which all was known; `is_stated` says whether all of
+    them were asked for facts, too.
     """
 
     windows: int = 0
     reused: int = 0
+    records: int = 0
     retyped: int = 0
+    is_stated: bool = False
     listed: list[Records] = field(default_factory=list)
     gleaned: list[int] = field(default_factory=list)
     stated: list[int] = field(default_factory=list)
@@ -52,11 +57,14 @@ class Tally:
         """A window's records: of the first reply, and of it and those that added to it."""
         self.listed.append(first)
         self.gleaned.append(_size(every) - _size(first))
+        self.records += _size(every) + sum(every.dropped.values())
         self.retyped += retyped
 
     def count_facts(self, found: Sequence[Fact], dropped: Mapping[str, int]) -> None:
         """A window's facts."""
-        self.stated.append(len(found))
+        stated = len({(one.subject, one.predicate, one.object) for one in found})
+        self.stated.append(stated)
+        self.records += stated + sum(dropped.values())
         self.unstated.update(dropped)
 
     def means(self) -> dict[str, float]:
@@ -81,17 +89,17 @@ def facts(
     tally: Tally,
     before: Mapping[str, Any],
 ) -> Mapping[str, Any]:
-    """How much there is, how many records were left out and why, and means for a dry run.
+    """How much there is, how many `records` models wrote, how many of them were left out and why.
 
-    Windows that were not asked again have the share in what was left out `before` that they have
-    in the windows: which of those it was is not known any more.
+    And means for a dry run. Windows that were not asked again have the share in what was counted
+    `before` that they have in the windows: what was of which is not known any more.
     """
     counts = Counter({f"dropped_{why}": count for why, count in dropped.items()})
     counts.update({f"dropped_{why}": count for why, count in tally.unstated.items()})
-    counts["retyped"] += tally.retyped
+    counts.update({"records": tally.records, "retyped": tally.retyped})
     share = tally.reused / max(1, tally.windows)
     for name, count in before.items():
-        if name == "retyped" or name.startswith("dropped_"):
+        if name in ("records", "retyped") or name.startswith("dropped_"):
             counts[name] += round(share * count)
     means = {name: value for name, value in before.items() if name.startswith("mean_")}
     return {
@@ -99,6 +107,7 @@ def facts(
         "relations": len(cast.relations),
         "triples": len(triples),
         "windows": tally.windows,
+        "stated": tally.is_stated,
         **{name: count for name, count in sorted(counts.items()) if count},
         **means,
         **tally.means(),
@@ -112,19 +121,27 @@ def tell(facts: Mapping[str, Any]) -> Sequence[str]:
         for kind in ("entities", "relations", "triples")
         if facts.get(kind)
     ]
-    said = [", ".join(counted)] if counted else ["no entities were found"]
+    return [", ".join(counted) if counted else "no entities were found", *_left_out(facts)]
+
+
+def doubt(facts: Mapping[str, Any]) -> Sequence[str]:
+    """What was left out, where it is so much that the model is hardly fit for it."""
+    lost = sum(facts.get(f"dropped_{why}", 0) for why in DROPPED) + facts.get("retyped", 0)
+    return _left_out(facts) if lost > DOUBTFUL * facts.get("records", 0) else []
+
+
+def _left_out(facts: Mapping[str, Any]) -> list[str]:
+    said: list[str] = []
     lost = {words: facts.get(f"dropped_{why}", 0) for why, words in DROPPED.items()}
     if total := sum(lost.values()):
         reasons = ", ".join(f"{count:,} {words}" for words, count in lost.items() if count)
-        of = _records(total)
-        said.append(f"{of} not borne out by the text, and left out: {reasons}")
+        said.append(
+            f"{total:,} of {facts['records']:,} records were not borne out by the text, and left "
+            f"out: {reasons}"
+        )
     if retyped := facts.get("retyped", 0):
         said.append(f"{retyped:,} entities had a type that is not listed")
     return said
-
-
-def _records(count: int) -> str:
-    return "1 record was" if count == 1 else f"{count:,} records were"
 
 
 def _size(records: Records) -> int:

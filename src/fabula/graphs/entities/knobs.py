@@ -10,6 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 CHAT_ONLY = frozenset({"types", "window_tokens", "gleanings", "triples"})
 """What changes nothing where no chat model is asked."""
 
+UNASKED = frozenset({"triples", "keep_apart", "join"})
+"""What changes none of the questions that are asked of a window: `triples` adds others."""
+
 
 class Knobs(BaseModel):
     """How the graph is made; the same text, knobs and replies give the same graph."""

@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import chain, count
 
 from fabula import ids
-from fabula.graphs.entities.decisions import Decisions, key, plain, title
+from fabula.graphs.entities.decisions import Decisions, key, lowered, title, titled
 from fabula.graphs.entities.resolve import (
     PERSON,
     PLACE,
@@ -63,10 +63,10 @@ def merge(
 def _part(mention: Mention, keep_apart: Iterable[tuple[str, str]]) -> Iterator[Mention]:
     """A mention, without those of its printed names that a person keeps apart, and one of these."""
     names = dict(mention.names)
-    for pair in ({plain(one), plain(other)} for one, other in keep_apart):
-        if len(pair) == 2 and pair <= {plain(form) for form in (mention.name, *names)}:
-            leaving = max(pair - {plain(mention.name)})
-            gone = {form: names.pop(form) for form in [*names] if plain(form) == leaving}
+    for pair in ({titled(one), titled(other)} for one, other in keep_apart):
+        if len(pair) == 2 and pair <= {titled(form) for form in (mention.name, *names)}:
+            leaving = max(pair - {titled(mention.name)})
+            gone = {form: names.pop(form) for form in [*names] if titled(form) == leaving}
             yield Mention(mention.chunk, mention.place, min(gone), gone, mention.type)
     yield replace(mention, names=names)
 
@@ -151,7 +151,7 @@ def _entities(
         counts = _counts(of)
         name = _full_name(group, of, counts)
         type = FAMILY if _is_family(name, groups) else _most_frequent([one.type for one in of])
-        keys = (key(name), plain(name), f"{key(name)} ({type})")
+        keys = (key(name), lowered(name), f"{key(name)} ({type})")
         numbered = (f"{key(name)} ({number})" for number in count(2))
         identity = next(one for one in chain(keys, numbered) if one not in taken)
         taken.add(identity)
@@ -199,7 +199,7 @@ def _full_name(group: Group, mentions: Sequence[Mention], counts: Mapping[str, i
 
 def _is_family(name: str, groups: Iterable[Group]) -> bool:
     """Whether it is an article and the plural of a person's last name: the Cratchits."""
-    words = plain(name).split()
+    words = lowered(name).split()
     if len(words) != 2 or words[0] not in all_words().articles or not words[1].endswith("s"):
         return False
     return any(

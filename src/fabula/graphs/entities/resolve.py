@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from rapidfuzz.distance import DamerauLevenshtein, Prefix
 
-from fabula.graphs.entities.decisions import Decisions, key, plain, title
+from fabula.graphs.entities.decisions import Decisions, key, lowered, title, titled
 from fabula.graphs.entities.words import all_words, words_of
 
 PERSON, PLACE, UNKNOWN = "person", "place", "name"
@@ -117,7 +117,7 @@ class _Joining:
 
     def __init__(self, forms: Sequence[Form], decisions: Decisions) -> None:
         self.forms = forms
-        self._kept_apart = [{plain(one), plain(other)} for one, other in decisions.keep_apart]
+        self._kept_apart = [{titled(one), titled(other)} for one, other in decisions.keep_apart]
         self._root = {form: form for form in forms}
         self._members = {form: [form] for form in forms}
         self._joined: dict[Form, list[tuple[Form, Form, str]]] = {form: [] for form in forms}
@@ -173,7 +173,7 @@ class _Joining:
             return False
         if not self._kept_apart:
             return True
-        ones, others = ({plain(form.name) for form in self._members[it]} for it in (first, second))
+        ones, others = ({titled(form.name) for form in self._members[it]} for it in (first, second))
         return not any(
             pair & ones and pair & others and len(pair & (ones | others)) == 2
             for pair in self._kept_apart
@@ -204,10 +204,10 @@ def _join_named(joining: _Joining, pairs: Iterable[tuple[str, str]], why: str) -
     """Pairs of names that someone gave, whatever the names look like."""
     by_name: dict[str, list[Form]] = defaultdict(list)
     for form in joining.forms:
-        by_name[plain(form.name)].append(form)
+        by_name[titled(form.name)].append(form)
     for one, other in sorted(tuple(sorted(pair)) for pair in pairs):
-        for first in by_name[plain(one)]:
-            for second in by_name[plain(other)]:
+        for first in by_name[titled(one)]:
+            for second in by_name[titled(other)]:
                 joining.join(first, second, why)
 
 
@@ -432,7 +432,7 @@ def _words(form: Form) -> int:
 
 def _has_article(name: str) -> bool:
     """Whether it says what someone is, not who: the Spirit."""
-    words = plain(name).split()
+    words = lowered(name).split()
     return len(words) > 1 and words[0] in all_words().articles
 
 
@@ -440,7 +440,7 @@ def _is_of_a_person(name: str) -> bool:
     """Whether its words in small letters are such as stand in persons' names: de, von."""
     words = all_words()
     small = {word for word in name.split() if word.islower()}
-    is_owned = "'s " in f"{plain(name)} ".replace(f"{key(name)} ", f"{key(name)}")
+    is_owned = "'s " in f"{lowered(name)} ".replace(f"{key(name)} ", f"{key(name)}")
     return small <= words.particles | words.titles.keys() and not is_owned
 
 

@@ -243,11 +243,11 @@ def rank_chunks(ways: Sequence[Way], network: Network) -> Scores:
     chunks with more of these are before others.
     """
     scores = np.zeros(len(network.chunks))
-    linked = _relations(network)
     for way in ways:
         through = [columns_of(network.mentions, row) for row in way.entities]
         for pair in way.pairs:
-            through += [columns_of(network.relations.chunks, one) for one in linked.get(pair, ())]
+            rows = _relations(pair, network)
+            through += [columns_of(network.relations.chunks, row) for row in rows]
         scores[list({row for rows in through for row in rows})] += way.score / len(way.pairs)
         for rows in through:
             scores[rows] += TIE
@@ -260,12 +260,10 @@ def _told(scores: Mapping[int, float], network: Network) -> str:
     return ", ".join(f"{network.name(row)} {one:.2f}" for row, one in most) + more
 
 
-def _relations(network: Network) -> dict[tuple[int, int], list[int]]:
-    """The relations of each pair of entities."""
-    found: dict[tuple[int, int], list[int]] = {}
-    for row, (one, other) in enumerate(np.sort(network.relations.ends, axis=1).tolist()):
-        found.setdefault((one, other), []).append(row)
-    return found
+def _relations(pair: tuple[int, int], network: Network) -> list[int]:
+    """The relations of two entities: one in each document that has both."""
+    one, other = (columns_of(network.incident, row) for row in pair)
+    return sorted(set(one).intersection(other))
 
 
 MODE = Mode(

@@ -1,0 +1,254 @@
+"""The network of entities: read and made, walked, and asked by each mode.
+
+10,000 nodes, 3 entities to 7 chunks, and 50,000 edges, 4 mentions to a relation, in ten documents
+of one collection; all are drawn, a few entities being in most chunks, as in novels. A network of
+1,000,000 edges is made of the same columns as a server returns them, and walked, without a server.
+"""
+
+from __future__ import annotations
+
+import random
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bench.documents import DIMENSIONS, WORDS, documents
+from bench.graphs import offline
+from bench.report import Figure
+from bench.server import connected, running
+from bench.startup import seconds
+from fabula.graph import Edge, Node, Owner, Part, Record
+from fabula.graphs.entities.finding import read_network
+from fabula.graphs.entities.modes import MODES
+from fabula.graphs.entities.network import Network, make_network, pagerank
+from fabula.kit import Kit
+from fabula.model import Filters, Vector
+from fabula.providers.counted import Meter
+from fabula.retrieve.modes import Tools
+from fabula.retrieve.path import Path as Steps
+from fabula.search import Query, make_tools
+from fabula.settings import STATIC
+from fabula.store import Store
+
+DOCUMENTS = 10
+ENTITIES, CHUNKS, MENTIONS, RELATIONS = 300, 700, 4_000, 1_000
+"""Of each document."""
+LARGE = 200
+"""Documents of 1,000,000 edges."""
+QUESTIONS, WALKS = 50, 20
+LOAD, WALK = 300.0, 20.0
+COLLECTION = "network"
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """The cast of one document: names, and rows of what is mentioned and related where."""
+
+    names: tuple[str, ...]
+    mentions: tuple[tuple[int, ...], ...]
+    """Rows of chunks, of each entity."""
+    relations: tuple[tuple[int, int, tuple[int, ...]], ...]
+    """Two entities and rows of chunks."""
+
+
+def measure(books: Path | None) -> list[Figure]:
+    """Times of a network of 50,000 edges, through a server, and of one of 1,000,000."""
+    del books
+    kit = Kit(offline())
+    try:
+        with running() as address, connected(address) as store:
+            return [*_asked(kit, store), *_large()]
+    finally:
+        kit.close()
+
+
+def draw(number: int) -> Drawn:
+    """The cast of a document, the same for the same number."""
+    dice = np.random.default_rng(number)
+    words = random.Random(number)
+    names = tuple(f"{words.choice(WORDS).title()} {number}x{one}" for one in range(ENTITIES))
+    weights = 1 / np.arange(1, ENTITIES + 1)
+    who = dice.choice(ENTITIES, MENTIONS, p=weights / weights.sum())
+    where = dice.integers(0, CHUNKS, MENTIONS)
+    mentions: list[set[int]] = [{one % CHUNKS} for one in range(ENTITIES)]
+    for entity, chunk in zip(who.tolist(), where.tolist(), strict=True):
+        mentions[entity].add(chunk)
+    pairs: set[tuple[int, int]] = set()
+    while len(pairs) < RELATIONS:
+        one, other = sorted(dice.choice(ENTITIES, 2, p=weights / weights.sum()).tolist())
+        if one != other:
+            pairs.add((one, other))
+    related = tuple(
+        (one, other, tuple(sorted(mentions[other])[: 1 + (one + other) % 3]))
+        for one, other in sorted(pairs)
+    )
+    return Drawn(names, tuple(tuple(sorted(some)) for some in mentions), related)
+
+
+def _asked(kit: Kit, store: Store) -> Iterator[Figure]:
+    names = _write(store)
+    tools = make_tools(
+        Query.of("?", offline(), mode="hybrid"), store, kit, offline(), Meter(), Steps()
+    )
+    filters = Filters(collection=COLLECTION)
+    # Once before, so that the server has planned its statements.
+    read_network(filters, tools)
+    loads = []
+    for _ in range(5):
+        with_nothing_kept = replace(tools, store=_again(store))
+        loads.append(1000 * seconds(partial(read_network, filters, with_nothing_kept)))
+    network = read_network(filters, tools)
+    assert network is not None
+    yield Figure("nodes", len(network.entities) + len(network.chunks), "")
+    yield Figure("edges", network.mentions.nnz + len(network.relations.ids), "")
+    yield Figure("read and made", statistics.median(loads), "ms", goal=LOAD)
+    again = [1000 * seconds(partial(read_network, filters, tools)) for _ in range(WALKS)]
+    yield Figure("found as it was kept", statistics.median(again), "ms")
+    yield from _walks(network)
+    dice = random.Random(0)
+    asked = [
+        f"What did {one} tell {other} of the {word}?"
+        for one, other, word in zip(
+            dice.choices(names, k=QUESTIONS),
+            dice.choices(names, k=QUESTIONS),
+            dice.choices(WORDS, k=QUESTIONS),
+            strict=True,
+        )
+    ]
+    for name in MODES:
+        yield from _mode(name, asked, filters, tools)
+
+
+def _again(store: Store) -> Store:
+    """A store over the same connection that has kept nothing."""
+    return Store(store._driver, "neo4j")
+
+
+def _walks(network: Network, size: str = "") -> Iterator[Figure]:
+    dice = np.random.default_rng(0)
+    nodes = len(network.entities) + len(network.chunks)
+    for what, weights, damping, goal in (
+        ("entities and chunks, damping 0.5", network.walk, 0.5, WALK),
+        ("entities, damping 0.85", network.ties, 0.85, WALK),
+    ):
+        taken = []
+        for _ in range(WALKS):
+            seeds = np.zeros(nodes if weights is network.walk else len(network.entities))
+            seeds[dice.integers(0, len(seeds), 25)] = dice.random(25)
+            taken.append(1000 * seconds(partial(pagerank, weights, seeds, damping)))
+        least = None if size else goal
+        yield Figure(f"{size}a walk over {what}", statistics.median(taken), "ms", goal=least)
+
+
+def _mode(name: str, asked: Sequence[str], filters: Filters, tools: Tools) -> Iterator[Figure]:
+    own = replace(tools, knobs=MODES[name].knobs(), k=50)
+
+    def ask(question: str) -> None:
+        assert MODES[name].retrieve(question, filters, replace(own, path=Steps()))
+
+    for question in asked:
+        ask(question)
+    taken = sorted(1000 * seconds(partial(ask, question)) for question in asked)
+    yield Figure(f"mode {name}: median", statistics.median(taken), "ms")
+    yield Figure(f"mode {name}: p95", taken[round(0.95 * (len(taken) - 1))], "ms")
+
+
+def _large() -> Iterator[Figure]:
+    """1,000,000 edges, from columns as the server returns them."""
+    made: list[Network] = []
+    columns = _columns(LARGE)
+    taken = seconds(lambda: made.append(make_network(*columns, language="en")))
+    [network] = made
+    size = f"{network.mentions.nnz + len(network.relations.ids):,} edges: "
+    yield Figure(f"{size}made of columns", 1000 * taken, "ms")
+    yield from _walks(network, size)
+
+
+def _columns(
+    count: int,
+) -> tuple[Mapping[str, Any], list[str], Mapping[str, Any], Mapping[str, Any]]:
+    cast: dict[str, list[Any]] = {
+        name: [] for name in ("ids", "keys", "names", "counts", "types", "sources")
+    }
+    links: dict[str, list[Any]] = {
+        name: [] for name in ("ids", "starts", "ends", "counts", "sources", "keywords")
+    }
+    chunks: list[str] = []
+    for number in range(count):
+        drawn = draw(number)
+        own = [f"chunk{number:08}{row:08}" for row in range(CHUNKS)]
+        chunks += own
+        for row, name in enumerate(drawn.names):
+            cast["ids"].append(f"entity{number:08}{row:08}")
+            cast["keys"].append(name.casefold())
+            cast["names"].append([name])
+            cast["counts"].append([len(drawn.mentions[row])])
+            cast["types"].append("person")
+            cast["sources"].append([own[chunk] for chunk in drawn.mentions[row]])
+        for one, other, where in drawn.relations:
+            links["ids"].append(f"relation{number:08}{one:04}{other:04}")
+            links["starts"].append(f"entity{number:08}{one:08}")
+            links["ends"].append(f"entity{number:08}{other:08}")
+            links["counts"].append(len(where))
+            links["sources"].append([own[chunk] for chunk in where])
+            links["keywords"].append(["word"])
+    none: dict[str, list[Any]] = {name: [] for name in links}
+    return cast, chunks, links, none
+
+
+def _write(store: Store) -> list[str]:
+    """The documents and their casts, and all names."""
+    store.prepare(COLLECTION, STATIC, DIMENSIONS)
+    names: list[str] = []
+    for number, text in enumerate(documents(COLLECTION, range(DOCUMENTS), CHUNKS)):
+        drawn = draw(number)
+        names += drawn.names
+        store.apply([text, _part(text, drawn)], STATIC)
+    return names
+
+
+def _part(text: Part, drawn: Drawn) -> Part:
+    owner = Owner(COLLECTION, "entities", text.owner.document)
+    chunks = [node for node in text.nodes if node.label == "Chunk"]
+    rows = iter(_vectors(len(drawn.names) + len(drawn.relations), sum(drawn.mentions[0])))
+    ids = [f"{owner.document}-{row:04}" for row in range(len(drawn.names))]
+    nodes = []
+    edges = []
+    for row, name in enumerate(drawn.names):
+        own = {"key": name.casefold(), "names": [name], "counts": [len(drawn.mentions[row])]}
+        own |= {"name": name, "type": "person"}
+        below = [chunks[chunk] for chunk in drawn.mentions[row]]
+        nodes.append(_node(ids[row], "Entity", f"{name} is told of.", below, own, next(rows)))
+    for one, other, where in drawn.relations:
+        id = f"{ids[one]}-{other:04}"
+        own = {"source": drawn.names[one], "target": drawn.names[other], "keywords": ["word"]}
+        below = [chunks[chunk] for chunk in where]
+        own |= {"count": len(where)}
+        nodes.append(_node(id, "Relation", "One knows the other.", below, own, next(rows)))
+        edges += [Edge("SOURCE", id, ids[one]), Edge("TARGET", id, ids[other])]
+    made_from = {"graph": "entities", "rests_on": {"text": text.record.fingerprint}}
+    labels = frozenset(("Entity", "Relation"))
+    return Part(owner, tuple(nodes), tuple(edges), Record(made_from), labels)
+
+
+def _node(
+    id: str,
+    label: str,
+    text: str,
+    below: Sequence[Node],
+    own: Mapping[str, Any],
+    vector: Vector,
+) -> Node:
+    place = {name: below[0].properties[name] for name in ("section", "start", "end")}
+    told = {"text": text, "tokens": 8, "aspect": "", "level": 0}
+    return Node(id, label, {**place, **told, **own}, tuple(node.id for node in below), vector)
+
+
+def _vectors(count: int, seed: int) -> np.ndarray:
+    rows = np.random.default_rng(abs(seed)).standard_normal((count, DIMENSIONS))
+    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
