@@ -20,7 +20,16 @@ from fabula.server import Address
 from fabula.store import Store
 from fabula.store.reading import run
 from fabula.store.rows import LAST_CHARACTER, wire
-from graphs import DIMENSIONS, MODEL, begin_collection, names_of, put, settled_of, small_graph, vector
+from graphs import (
+    DIMENSIONS,
+    MODEL,
+    begin_collection,
+    names_of,
+    put,
+    settled_of,
+    small_graph,
+    vector,
+)
 
 HOSTILE = (
     "default",

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from fabula.graphs.entities.decisions import key, plain, title
+from fabula.graphs.entities.decisions import key, title, titled
 from fabula.graphs.entities.resolve import PERSON, kind, misspelt_by
 from fabula.graphs.entities.words import all_words
 
@@ -109,7 +109,7 @@ def score(one: Named, other: Named) -> float:
 
 def is_called(one: Named, name: str) -> bool:
     """Whether a person who wrote this name, or id, means it."""
-    return name == one.id or plain(name) in {plain(form) for form in (one.name, *one.names)}
+    return name == one.id or titled(name) in {titled(form) for form in (one.name, *one.names)}
 
 
 def _are_likely(ones: Sequence[Named], others: Sequence[Named]) -> bool:
