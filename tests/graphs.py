@@ -107,6 +107,16 @@ def names_of(parts: Sequence[Part], count: int = 3, seed: int = 20_000) -> Part:
     return Part(owner, tuple(named), tuple(edges), Record(made_from), frozenset({"Name"}))
 
 
+def settled_of(part: Part) -> Part:
+    """A part of the whole collection, which rests on this one of a document."""
+    owner = Owner(part.owner.collection, "persons")
+    [first, *_] = part.nodes
+    node = Node(f"{owner.collection}/person", "Person", {"text": "a person"}, first.sources)
+    edges = [Edge("NAMED", node.id, one.id) for one in part.nodes]
+    rests_on = {"names": {part.owner.document: part.record.fingerprint}}
+    return Part(owner, (node,), tuple(edges), Record({"graph": "persons", "rests_on": rests_on}))
+
+
 def parts_of(
     document: Document,
     chunks: Sequence[Chunk],

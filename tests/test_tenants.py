@@ -20,7 +20,16 @@ from fabula.server import Address
 from fabula.store import Store
 from fabula.store.reading import run
 from fabula.store.rows import LAST_CHARACTER, wire
-from graphs import DIMENSIONS, MODEL, begin_collection, names_of, put, small_graph, vector
+from graphs import (
+    DIMENSIONS,
+    MODEL,
+    begin_collection,
+    names_of,
+    put,
+    settled_of,
+    small_graph,
+    vector,
+)
 
 HOSTILE = (
     "default",
@@ -53,7 +62,7 @@ BEYOND = {
 }
 """Statements that name no collection, and why that is right; the schema's are all such."""
 TAKES_IDS = {"document", "passages", "summaries", "nodes", "ids", "id", "first_document", "rows"}
-ROOMS = ("core", "aspects")
+ROOMS = ("core", "aspects", "identities")
 STATEMENTS = [
     f"{room}/{path.stem}"
     for room in ROOMS
@@ -93,6 +102,7 @@ def tenants(address: Address) -> Iterator[Store]:
             for source in ("a.txt", "b.txt"):
                 parts = small_graph(source, collection=name)
                 put(store, marked([*parts, names_of(parts)], name))
+            put(store, marked([settled_of(names_of(parts))], name))
         for one, other in zip(HOSTILE, (*HOSTILE[1:], HOSTILE[0]), strict=True):
             for start, tie, end in (
                 ("Summary", "SUMMARIZES {weight: 1.0}", "Chunk"),
