@@ -92,6 +92,7 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
         most = min(knobs.chunks, tools.k)
         chunks = best_chunks(scores, network, filters, tools, most)
         step.note += f", {len(entities)} entities, {len(relations)} relations"
+        step.walked = network.ids(entities)
         step.found(chunks)
     share = knobs.passages if knobs.passages is not None else (WORDS if offline else 0.0)
     if share and chunks:
