@@ -93,6 +93,7 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
         scores = rank_chunks(entities, relations, network, mentions=knobs.mentions)
         chunks = best_chunks(scores, network, filters, tools, max(DEPTH, tools.k))
         step.note += f", {len(entities)} entities, {len(relations)} relations"
+        step.walked = network.ids(entities)
         step.found(chunks)
     share = knobs.passages if knobs.passages is not None else (WORDS if offline else 0.0)
     if share and chunks:
