@@ -146,6 +146,16 @@ def small_cast(parts: Sequence[Part], seed: int = 30_000) -> Part:
     )
 
 
+def settled_of(part: Part) -> Part:
+    """A part of the whole collection, which rests on this one of a document."""
+    owner = Owner(part.owner.collection, "persons")
+    [first, *_] = part.nodes
+    node = Node(f"{owner.collection}/person", "Person", {"text": "a person"}, first.sources)
+    edges = [Edge("NAMED", node.id, one.id) for one in part.nodes]
+    rests_on = {"names": {part.owner.document: part.record.fingerprint}}
+    return Part(owner, (node,), tuple(edges), Record({"graph": "persons", "rests_on": rests_on}))
+
+
 def parts_of(
     document: Document,
     chunks: Sequence[Chunk],

@@ -334,8 +334,10 @@ def test_a_graph_whose_package_is_gone_leaves_nothing_stale(
             "'Summary' are made by the graph 'aspects' and by the graph 'sections'",
         ),
         ({"elements": ("Document",)}, "'Document' are made by Fabula itself and"),
-        ({"rests_on": ("entities",)}, "'sections' rests on 'entities', which no package has"),
+        ({"rests_on": ("scenes",)}, "'sections' rests on 'scenes', which no package has"),
         ({"name": "parts"}, "the graph 'parts' by the name 'sections'"),
+        ({"build": None}, "'sections' has to have either `build` or `settle`"),
+        ({"rests_on": ("identities",)}, "'sections', a document's, rests on 'identities'"),
     ],
 )
 def test_a_graph_that_can_not_stand_beside_the_others_is_refused_in_words(

@@ -12,7 +12,7 @@ import pytest
 from fabula.errors import BadReply, SettingsError
 from fabula.graph.method import Known
 from fabula.graphs.entities.decisions import Decisions, key, read_decisions
-from fabula.graphs.identities.border import nodes_and_edges, verdicts_of
+from fabula.graphs.identities.border import Verdict, nodes_and_edges, verdicts_of
 from fabula.graphs.identities.grouping import MODEL, NAMES, PERSON, Decision, Groups
 from fabula.graphs.identities.judge import LONGEST_WHY, Pair, read_pairs
 from fabula.graphs.identities.knobs import Knobs
@@ -147,14 +147,16 @@ def test_a_model_is_asked_of_each_namesake_once_and_of_those_left_again() -> Non
     truth = {"a": 1, "b": 1, "c": 2, "d": 2, "e": 3, "f": 3}
     groups = Groups(everyone, Decisions())
     rounds = []
+    said: dict[str, list[Verdict]] = {}
     while pairs := list(groups.open_pairs(alike)):
         rounds.append(len(pairs))
         for _, one, other in pairs:
             same = truth[one.document] == truth[other.document]
-            groups.decide(Decision(one, other, same, MODEL, "told", Pair(one, other).digest))
+            said.setdefault(one.id, []).append((Pair(one, other).digest, same, "told"))
+            groups.decide(Decision(one, other, same, MODEL, "told"))
     assert rounds == [5, 3, 1]
     assert sets(groups) == {frozenset(f"{one}/john" for one in pair) for pair in ("ab", "cd", "ef")}
-    nodes, edges = nodes_and_edges("novels", groups.groups(), groups.decided)
+    nodes, edges = nodes_and_edges("novels", groups.groups(), groups.decided, said)
     assert [node.label for node in nodes] == ["Identity"] * 3
     apart = [edge for edge in edges if edge.type == "APART"]
     assert len(apart) == 3
@@ -167,7 +169,7 @@ def test_a_model_is_asked_of_each_namesake_once_and_of_those_left_again() -> Non
 
 def test_an_identity_says_who_why_and_rests_on_its_members() -> None:
     groups = offline([named("a", "Fagin", mentions=3), named("b", "Mr. Fagin", mentions=5)])
-    [node], edges = nodes_and_edges("novels", groups.groups(), groups.decided)
+    [node], edges = nodes_and_edges("novels", groups.groups(), groups.decided, {})
     assert node.properties["name"] == "Mr. Fagin"
     assert node.properties["members"] == ["b/fagin", "a/fagin"]
     assert (node.properties["by"], node.properties["why"]) == ("names", "equal names")
@@ -205,6 +207,6 @@ def test_a_pair_is_known_again_by_what_is_told_of_it_alone() -> None:
 
 
 def test_decisions_that_are_none_are_refused_in_words() -> None:
-    assert Knobs(keep_apart="a = b; c = d").keep_apart == ("a = b", "c = d")  # type: ignore[arg-type]
+    assert Knobs(keep_apart="a = b; c = d").keep_apart == ("a = b", "c = d")
     with pytest.raises(SettingsError, match="keep_apart: 'John'"):
         read_decisions(["John"], [])

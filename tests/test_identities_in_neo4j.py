@@ -221,7 +221,7 @@ def test_it_is_dropped_alone_or_with_what_it_rests_on(ingested: Path, store: Sto
 
 
 def test_the_command_shows_who_is_whom_and_what_to_type_where_that_is_wrong(
-    ingested: Path, store: Store
+    ingested: Path, store: Store, endpoint: Endpoint
 ) -> None:
     before = said("entities", "Thornton")
     assert "read as one with Thornton · The second book: equal names" in before
@@ -245,6 +245,7 @@ def test_the_command_shows_who_is_whom_and_what_to_type_where_that_is_wrong(
     assert with_json[0]["others"][0]["by"] == "person"
     settle()
     assert ["Thornton first", "Thornton second"] in one_another(store)
+    assert asked(endpoint) == 1, "what was said is in the graph, whatever a person decides"
 
 
 def test_offline_names_alone_decide(

@@ -26,6 +26,7 @@ from graphs import (
     begin_collection,
     names_of,
     put,
+    settled_of,
     small_cast,
     small_graph,
     vector,
@@ -62,7 +63,7 @@ BEYOND = {
 }
 """Statements that name no collection, and why that is right; the schema's are all such."""
 TAKES_IDS = {"document", "passages", "summaries", "nodes", "ids", "id", "first_document", "rows"}
-ROOMS = ("core", "aspects", "entities")
+ROOMS = ("core", "aspects", "entities", "identities")
 STATEMENTS = [
     f"{room}/{path.stem}"
     for room in ROOMS
@@ -102,6 +103,7 @@ def tenants(address: Address) -> Iterator[Store]:
             for source in ("a.txt", "b.txt"):
                 parts = small_graph(source, collection=name)
                 put(store, marked([*parts, names_of(parts), small_cast(parts)], name))
+            put(store, marked([settled_of(names_of(parts))], name))
         for one, other in zip(HOSTILE, (*HOSTILE[1:], HOSTILE[0]), strict=True):
             for start, tie, end in (
                 ("Summary", "SUMMARIZES {weight: 1.0}", "Chunk"),

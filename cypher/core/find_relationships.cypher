@@ -25,7 +25,7 @@ ORDER BY n.id
 LIMIT $limit
 RETURN n.id AS id, labels(n) AS labels, COLLECT {
   MATCH (n)-[r]->(m:Document|Part|Passage|Element)
-  WHERE coalesce(m.document, m.id) IN $documents AND m.id IS NOT NULL
+  WHERE coalesce(m.document, m.id) IN $documents AND m.id IS NOT NULL AND m.collection = $collection
   RETURN {type: type(r), id: m.id, labels: labels(m), properties: properties(r)}
   ORDER BY type(r), m.id
 } AS leading

@@ -24,6 +24,7 @@ GRAPH = Graph(
     version=1,
     knobs=Knobs,
     settle=settle,
+    unasked=frozenset({"keep_apart", "join"}),
     elements=(border.IDENTITY,),
     edges=(border.SAME, border.APART),
     rests_on=(border.ENTITIES,),

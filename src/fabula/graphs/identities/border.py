@@ -14,6 +14,9 @@ from fabula.graphs.identities.likely import Named
 ENTITIES, ENTITY = "entities", "Entity"
 IDENTITY, SAME, APART = "Identity", "SAME", "APART"
 
+Verdict = tuple[str, bool, str]
+"""The digest of what a model was told of a pair, whether it said that they are one, and why."""
+
 
 def read_entities(part: Part, book: str) -> Iterator[Named]:
     """The entities of a document that is called `book`."""
@@ -45,9 +48,15 @@ def members_of(known: Known) -> frozenset[str]:
 
 
 def nodes_and_edges(
-    collection: str, groups: Sequence[Sequence[Named]], decisions: Sequence[Decision]
+    collection: str,
+    groups: Sequence[Sequence[Named]],
+    decisions: Sequence[Decision],
+    said: Mapping[str, Sequence[Verdict]],
 ) -> tuple[list[Node], list[Edge]]:
-    """An identity for each group of several entities, and each that was told from another."""
+    """An identity for each group of several entities, and each that was told from another.
+
+    `said` is what a model said of pairs, whatever became of it, by the ids of their first.
+    """
     of = {one.id: group for group in groups for one in group}
     apart = [one for one in decisions if of[one.one.id] is not of[one.other.id]]
     told_apart = {id for one in apart for id in (one.one.id, one.other.id)}
@@ -60,7 +69,8 @@ def nodes_and_edges(
         own = [one for one in decisions if of[one.one.id] is group]
         id = ids.identity_id(collection, [one.id for one in group])
         identity |= dict.fromkeys((one.id for one in group), id)
-        nodes.append(_node(id, group, own))
+        asked = [verdict for one in group for verdict in said.get(one.id, ())]
+        nodes.append(_node(id, group, own, asked))
         edges += _members(id, group, own)
     pairs: dict[tuple[str, str], list[Decision]] = {}
     for one in apart:
@@ -72,10 +82,10 @@ def nodes_and_edges(
     )
 
 
-def _node(id: str, group: Sequence[Named], decisions: Sequence[Decision]) -> Node:
+def _node(
+    id: str, group: Sequence[Named], decisions: Sequence[Decision], asked: Sequence[Verdict]
+) -> Node:
     by = {one.by for one in decisions if one.same}
-    # On the node, as edges go with a document that is replaced.
-    asked = [one for one in decisions if one.digest]
     told: dict[str, Any] = {
         "name": group[0].name,
         "keys": list(dict.fromkeys(one.key for one in group)),
@@ -85,9 +95,10 @@ def _node(id: str, group: Sequence[Named], decisions: Sequence[Decision]) -> Nod
         "by": next((who for who in (PERSON, MODEL, NAMES) if who in by), ""),
         "why": ", ".join(dict.fromkeys(one.why for one in decisions if one.same)),
         "score": min((one.score for one in decisions if one.same), default=1.0),
-        "asked": [one.digest for one in asked],
-        "said_same": [one.same for one in asked],
-        "said_why": [one.why for one in asked],
+        # Not on edges, which go with a document that is replaced.
+        "asked": [digest for digest, _, _ in asked],
+        "said_same": [same for _, same, _ in asked],
+        "said_why": [why for _, _, why in asked],
     }
     return Node(id, IDENTITY, told, tuple(dict.fromkeys(one.source for one in group)))
 

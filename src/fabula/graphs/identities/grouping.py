@@ -19,14 +19,13 @@ NAMES, MODEL, PERSON = "names", "model", "person"
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Whether two entities are one, who says so and why; `digest` is that of what was asked."""
+    """Whether two entities are one, who says so and why."""
 
     one: Named
     other: Named
     same: bool
     by: str
     why: str
-    digest: str = ""
 
     @property
     def score(self) -> float:
@@ -84,7 +83,7 @@ class Groups:
         if one == other:
             return
         if decision.same and (kept := self._kept(one, other)):
-            decision = Decision(decision.one, decision.other, False, PERSON, kept, decision.digest)
+            decision = Decision(decision.one, decision.other, False, PERSON, kept)
         if decision.same and not (decision.by == PERSON or self._fits(one, other)):
             self._part(one, other)
             return

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from fabula.graphs.entities.decisions import key, plain, title
+from fabula.graphs.entities.decisions import key, title, titled
 from fabula.graphs.entities.resolve import PERSON, kind, misspelt_by
 from fabula.graphs.entities.words import all_words
 
@@ -28,6 +28,8 @@ EQUAL, SPELLING, INITIAL, ALIAS, FAMILY, FIRST = (
 WHYS = (EQUAL, SPELLING, INITIAL, ALIAS, FAMILY, FIRST)
 SURE_LETTERS = 8
 """A name of one word that differs in spelling has as many letters to be one without being asked."""
+MOST_LETTERS = 2
+"""Letters that the longer of two names, which are spelt otherwise, has more."""
 _APART = (("m", "f"), ("m", "w"), ("m", "g"), ("w", "g"))
 """What titles say that no one person is: a man and a woman, Mrs and Miss."""
 
@@ -107,7 +109,7 @@ def score(one: Named, other: Named) -> float:
 
 def is_called(one: Named, name: str) -> bool:
     """Whether a person who wrote this name, or id, means it."""
-    return name == one.id or plain(name) in {plain(form) for form in (one.name, *one.names)}
+    return name == one.id or titled(name) in {titled(form) for form in (one.name, *one.names)}
 
 
 def _are_likely(ones: Sequence[Named], others: Sequence[Named]) -> bool:
@@ -121,12 +123,15 @@ def _are_likely(ones: Sequence[Named], others: Sequence[Named]) -> bool:
 
 
 def _misspelt(by_key: Mapping[str, Sequence[Named]]) -> Iterator[tuple[str, str, str]]:
-    blocks: dict[tuple[str, int], list[str]] = defaultdict(list)
+    """Names of which one word differs in a letter or two, but for its first."""
+    blocks: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for name in sorted(by_key):
-        blocks[name[:1], name.count(" ")].append(name)
+        words = name.split()
+        for at, word in enumerate(words):
+            blocks[(*words[:at], f"{word[0]}*", *words[at + 1 :])].append(name)
     for block in blocks.values():
         for one, other in combinations(block, 2):
-            if abs(len(one) - len(other)) <= 2 and misspelt_by(one, other, ()):
+            if abs(len(one) - len(other)) <= MOST_LETTERS and misspelt_by(one, other, ()):
                 yield SPELLING, one, other
 
 

@@ -11,6 +11,7 @@ from fabula.graph.method import Built, Known, Models, Reader, Work
 from fabula.graphs.entities.decisions import read_decisions
 from fabula.graphs.identities.border import (
     ENTITIES,
+    Verdict,
     members_of,
     nodes_and_edges,
     read_entities,
@@ -54,7 +55,7 @@ def settle(reader: Reader, knobs: Knobs, models: Models, known: Known, work: Wor
         if not pairs:
             break
     found = groups.groups()
-    nodes, edges = nodes_and_edges(reader.collection, found, groups.decided)
+    nodes, edges = nodes_and_edges(reader.collection, found, groups.decided, asking.said)
     facts = {
         "identities": sum(len(group) > 1 for group in found),
         "told_apart": sum(not one.same for one in groups.decided),
@@ -74,12 +75,16 @@ def _by_names(pairs: Sequence[Asked]) -> list[Decision]:
 
 @dataclass
 class _Asking:
-    """Has a model decide; `verdicts` are what it said before."""
+    """Has a model decide; `verdicts` are what it said before, `said` what it says of this build.
+
+    The latter by the ids of the first of each pair.
+    """
 
     models: Models
     verdicts: Mapping[str, tuple[bool, str]]
     work: Work
     asked: int = 0
+    said: dict[str, list[Verdict]] = field(default_factory=dict)
     gaps: list[Gap] = field(default_factory=list)
 
     def decide(self, pairs: Sequence[Asked]) -> list[Decision]:
@@ -94,7 +99,8 @@ class _Asking:
                 found.append(Decision(pair.one, pair.other, alike.is_sure, NAMES, alike.why))
                 continue
             same, why = verdict
-            found.append(Decision(pair.one, pair.other, same, MODEL, why, pair.digest))
+            self.said.setdefault(pair.one.id, []).append((pair.digest, same, why))
+            found.append(Decision(pair.one, pair.other, same, MODEL, why))
         return found
 
     def _ask(self, pairs: Sequence[Pair]) -> dict[str, tuple[bool, str] | None]:

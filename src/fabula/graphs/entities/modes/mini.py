@@ -84,6 +84,7 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
         edges = weigh_edges(starts, answers, network, knobs.relations, knobs.hops)
         ways = rank_paths(starts, answers, edges, network, knobs.paths)
         step.note = "; ".join(" - ".join(map(network.name, way.entities)) for way in ways[:5])
+        step.walked = network.ids(row for way in ways for row in way.entities)
     if not ways:
         return fall_back(question, "there is no path", starts, network, filters, tools)
     most = min(knobs.chunks, tools.k)
