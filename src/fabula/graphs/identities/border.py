@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -57,21 +58,24 @@ def nodes_and_edges(
 
     `said` is what a model said of pairs, whatever became of it, by the ids of their first.
     """
-    of = {one.id: group for group in groups for one in group}
-    apart = [one for one in decisions if of[one.one.id] is not of[one.other.id]]
+    place = {one.id: number for number, group in enumerate(groups) for one in group}
+    decided: dict[int, list[Decision]] = defaultdict(list)
+    for decision in decisions:
+        decided[place[decision.one.id]].append(decision)
+    apart = [one for one in decisions if place[one.one.id] != place[one.other.id]]
     told_apart = {id for one in apart for id in (one.one.id, one.other.id)}
     nodes: list[Node] = []
     edges: list[Edge] = []
     identity: dict[str, str] = {}
-    for group in groups:
+    for number, group in enumerate(groups):
         if len(group) < 2 and group[0].id not in told_apart:
             continue
-        own = [one for one in decisions if of[one.one.id] is group]
+        own = decided[number]
         id = ids.identity_id(collection, [one.id for one in group])
         identity |= dict.fromkeys((one.id for one in group), id)
         asked = [verdict for one in group for verdict in said.get(one.id, ())]
         nodes.append(_node(id, group, own, asked))
-        edges += _members(id, group, own)
+        edges += _members(id, group, [one for one in own if one.same])
     pairs: dict[tuple[str, str], list[Decision]] = {}
     for one in apart:
         ends = sorted((identity[one.one.id], identity[one.other.id]))
@@ -108,8 +112,7 @@ def _members(id: str, group: Sequence[Named], decisions: Sequence[Decision]) -> 
     place = {one.id: number for number, one in enumerate(group)}
     brought: dict[str, list[Decision]] = {one.id: [] for one in group}
     for decision in decisions:
-        if decision.same:
-            brought[max(decision.one.id, decision.other.id, key=place.__getitem__)].append(decision)
+        brought[max(decision.one.id, decision.other.id, key=place.__getitem__)].append(decision)
     for one in group:
         yield Edge(SAME, id, one.id, _why(brought[one.id]))
 

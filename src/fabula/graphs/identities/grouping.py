@@ -110,7 +110,7 @@ class Groups:
     def _fits(self, one: str, other: str) -> bool:
         ones, others = ([self._named[id] for id in self._members[it]] for it in (one, other))
         documents = {named.document for named in ones} & {named.document for named in others}
-        return not documents and all(may_be_one(a, b) for a in ones for b in others)
+        return not documents and may_be_one(*ones, *others)
 
     def _kept(self, one: str, other: str) -> str:
         """The words in which a person keeps two groups apart; '' where nobody does."""

@@ -7,6 +7,7 @@ text (`graphs.entities.resolve`): in a letter or two, by an initial, or in that 
 from __future__ import annotations
 
 import difflib
+import functools
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -95,10 +96,10 @@ def find_alike(everyone: Iterable[Named], before: Collection[str] = ()) -> list[
     ]
 
 
-def may_be_one(one: Named, other: Named) -> bool:
+def may_be_one(*some: Named) -> bool:
     """Whether nothing in their types and titles speaks against it."""
-    kinds = {kind(one.type), kind(other.type)} - {""}
-    sexes = _sexes(one) | _sexes(other)
+    kinds = {kind(one.type) for one in some} - {""}
+    sexes = {sex for one in some for sex in _sexes(one)}
     return len(kinds) < 2 and not any(sexes.issuperset(pair) for pair in _APART)
 
 
@@ -179,7 +180,12 @@ def _is_long(one: str, other: str) -> bool:
     return " " in one or min(len(one), len(other)) >= SURE_LETTERS
 
 
-def _sexes(one: Named) -> set[str]:
+def _sexes(one: Named) -> frozenset[str]:
+    return _sexes_of((one.name, *one.names))
+
+
+@functools.lru_cache(65_536)
+def _sexes_of(names: tuple[str, ...]) -> frozenset[str]:
     titles = all_words().titles
-    words = (word for form in (one.name, *one.names) for word in title(form).split())
-    return {titles[word] for word in words if titles.get(word)}
+    words = (word for name in names for word in title(name).split())
+    return frozenset(titles[word] for word in words if titles.get(word))
