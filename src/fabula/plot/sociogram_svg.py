@@ -9,7 +9,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
-from fabula.plot.sociogram import Bond, Figure, Sociogram
+from fabula.plot.sociogram import Bond, Figure, Sociogram, first_types
 from fabula.plot.spread import LETTER, LINE, Spot, label
 from fabula.plot.svg import EDGE, STYLE, clean, heading, short, text_at
 
@@ -18,8 +18,6 @@ FIRST = 50
 """Figures that a picture shows, and a page at first."""
 HUES: Mapping[str, int] = {"person": 0, "group": 1, "place": 2}
 """Of the types that all know, so that two books have the same; others take what is left."""
-PEOPLE = ("person", "group", "character")
-FEW = 5
 GREY = 7
 NAMELESS = "name"
 """The type of what rules could not tell."""
@@ -63,13 +61,6 @@ def draw_sociogram(sociogram: Sociogram, spots: Sequence[Spot], *, alone: bool) 
         svg.set(name, short(value))
         paper.set(name, short(value))
     return ElementTree.tostring(svg, encoding="unicode")
-
-
-def first_types(figures: Sequence[Figure]) -> set[str]:
-    """The types that are shown at first: people, where some are known to be, or else all."""
-    types = {one.type for one in figures}
-    people = {type for type in types if type.casefold() in PEOPLE}
-    return people if sum(one.type in people for one in figures) >= FEW else types
 
 
 def _first_rows(sociogram: Sociogram) -> list[int]:
