@@ -59,7 +59,7 @@ function choose() {
 }
 
 // The view.
-let at = { x: 0, y: 0, zoom: 1 }, moved = false;
+let at = { x: 0, y: 0, zoom: 1, stretch: [1, 1] }, moved = false;
 function place() {
   const shown = figures.filter((one) => one.shown);
   // Discs shrink where they would cover each other, and don't grow, so that one sees more of a knot.
@@ -67,8 +67,8 @@ function place() {
   for (const one of shown) {
     one.radius = one.now ? Math.max(size * (4 + (one.at[2] - 4) * Math.sqrt(one.now / one.whole)), 3) : 3;
     one.circle.setAttribute("r", one.radius);
-    one.x = at.x + one.at[0] * at.zoom;
-    one.y = at.y + one.at[1] * at.zoom;
+    one.x = at.x + one.at[0] * at.stretch[0] * at.zoom;
+    one.y = at.y + one.at[1] * at.stretch[1] * at.zoom;
     one.circle.setAttribute("cx", one.x);
     one.circle.setAttribute("cy", one.y);
   }
@@ -126,9 +126,12 @@ function fit() {
   const [[left, right], [top, foot]] = [range(0), range(1)];
   const [beside, above, below] = [60, 30, 40];
   const wide = stage.clientWidth - 2 * beside, high = stage.clientHeight - above - below;
-  at.zoom = Math.max(0.05, Math.min(wide / Math.max(right - left, 1), high / Math.max(foot - top, 1), 1.6));
-  at.x = beside + wide / 2 - ((left + right) / 2) * at.zoom;
-  at.y = above + high / 2 - ((top + foot) / 2) * at.zoom;
+  // Stretched to a tall or a wide window, but not so far that one would not know it again.
+  const rooms = [wide / Math.max(right - left, 1), high / Math.max(foot - top, 1)];
+  at.zoom = Math.max(0.05, Math.min(...rooms, 1.6));
+  at.stretch = rooms.map((one) => Math.min(Math.max(one / at.zoom, 1), 1.5));
+  at.x = beside + wide / 2 - ((left + right) / 2) * at.stretch[0] * at.zoom;
+  at.y = above + high / 2 - ((top + foot) / 2) * at.stretch[1] * at.zoom;
   place();
 }
 function zoom(by, x = stage.clientWidth / 2, y = stage.clientHeight / 2) {
