@@ -123,7 +123,7 @@ def _content(suffix: str, picture: Picture, hits: Sequence[Hit], mode: str) -> b
 
 
 def _network_content(suffix: str, sociogram: Sociogram) -> bytes:
-    spots = spread(sociogram.figures, sociogram.bonds)
+    spots = spread(sociogram.figures, sociogram.bonds, sociogram.walked)
     if suffix == ".html":
         return to_sociogram_page(sociogram, spots).encode()
     svg = draw_sociogram(sociogram, spots, alone=True)

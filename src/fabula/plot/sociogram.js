@@ -15,8 +15,8 @@ const sum = (counts, from = 0, to = Infinity) =>
   counts.reduce((total, [section, count]) => (section >= from && section <= to ? total + count : total), 0);
 const figures = graph.figures.map((one, number) => {
   const element = get("f" + number);
-  const [circle, text] = ["circle", "text"].map((tag) => element.querySelector(tag));
-  return { ...one, number, element, circle, text, ties: [], whole: sum(one.mentions), now: 0, shown: false };
+  const [circle, caption] = ["circle", "text"].map((tag) => element.querySelector(tag));
+  return { ...one, number, element, circle, caption, ties: [], whole: sum(one.mentions), now: 0, shown: false };
 });
 const bonds = graph.bonds.map((one, number) => {
   const element = get("b" + number);
@@ -36,8 +36,8 @@ function tint(element, figure) {
 
 // Who is shown: the first so many of the types that are on, those that were walked, and the one that is
 // read of; and of these, who is there in the sections that the slider names.
-const last_section = graph.sections.length - 1;
-let from = 0, to = last_section, most = graph.first, pin = null, words = "";
+const finale = graph.sections.length - 1;
+let from = 0, to = finale, most = graph.first, pin = null, words = "";
 const isTie = (one) => one !== null && "ends" in one;
 const pinned = (figure) => pin === figure || (isTie(pin) && pin.ends.includes(figure.number));
 function choose() {
@@ -47,8 +47,6 @@ function choose() {
     one.now = sum(one.mentions, from, to);
     one.element.style.display = one.shown ? "" : "none";
     one.element.classList.toggle("gone", !one.now);
-    one.radius = one.now ? 4 + (one.at[2] - 4) * Math.sqrt(one.now / one.whole) : 4;
-    one.circle.setAttribute("r", one.radius);
   }
   for (const one of bonds) {
     one.now = sum(one.chunks, from, to);
@@ -61,16 +59,18 @@ function choose() {
 }
 
 // The view.
-let at = { x: 0, y: 0, zoom: 1 }, moved = false;
+let at = { x: 0, y: 0, zoom: 1, stretch: [1, 1] }, moved = false;
 function place() {
   const shown = figures.filter((one) => one.shown);
+  // Discs shrink where they would cover each other, and don't grow, so that one sees more of a knot.
+  const size = Math.min(Math.max(at.zoom, 0.4), 1);
   for (const one of shown) {
-    one.x = at.x + one.at[0] * at.zoom;
-    one.y = at.y + one.at[1] * at.zoom;
+    one.radius = one.now ? Math.max(size * (4 + (one.at[2] - 4) * Math.sqrt(one.now / one.whole)), 3) : 3;
+    one.circle.setAttribute("r", one.radius);
+    one.x = at.x + one.at[0] * at.stretch[0] * at.zoom;
+    one.y = at.y + one.at[1] * at.stretch[1] * at.zoom;
     one.circle.setAttribute("cx", one.x);
     one.circle.setAttribute("cy", one.y);
-    one.text.setAttribute("x", one.x);
-    one.text.setAttribute("y", one.y + one.radius + 12);
   }
   for (const { ends, lines, shown } of bonds) {
     if (!shown) continue;
@@ -84,29 +84,37 @@ function place() {
   }
   label(shown);
 }
-// Names are shown as far as they cover neither others nor discs, the weightiest first.
+// Names are shown as far as they cover no other and no disc that is larger, the weightiest first: under
+// their disc, or else over it, or beside it.
 const widths = new Map();
 function width(text) {
   if (!widths.has(text)) widths.set(text, text.getComputedTextLength() + 6);
   return widths.get(text);
 }
 function label(shown) {
-  const taken = shown.filter((one) => one.now).map(({ x, y, radius }) =>
-    ({ left: x - radius, right: x + radius, top: y - radius, foot: y + radius }));
+  const discs = shown.filter((one) => one.now).map((one) => ({ ...boxed(one.x, one.y, one.radius, one.radius), of: one }));
+  const taken = [];
   const before = (one) => (pinned(one) ? 0 : one.element.classList.contains("lit") ? 1 : walked.has(one.number) ? 2 : 3);
   const order = shown.filter((one) => one.now)
     .sort((one, other) => before(one) - before(other) || other.now - one.now || one.number - other.number);
-  for (const one of shown) one.text.style.visibility = "hidden";
+  for (const one of shown) one.caption.style.visibility = "hidden";
   for (const one of order) {
-    const half = width(one.text) / 2, top = one.y + one.radius + 1;
-    const box = { left: one.x - half, right: one.x + half, top, foot: top + 13 };
-    const meets = taken.some(({ left, right, top, foot }) =>
-      box.left < right && left < box.right && box.top < foot && top < box.foot);
-    if (meets && !pinned(one)) continue;
-    taken.push(box);
-    one.text.style.visibility = "";
+    const { x, y, radius } = one, half = width(one.caption) / 2;
+    const larger = discs.filter(({ of }) => of !== one && (of.radius >= 0.6 * radius || walked.has(of.number)));
+    const isFree = (box) => box.left > 0 && box.right < stage.clientWidth &&
+      ![...taken, ...larger].some(({ left, right, top, foot }) =>
+        box.left < right && left < box.right && box.top < foot && top < box.foot);
+    const aside = radius + half + 1;
+    const places = [[x, y + radius + 8], [x, y - radius - 7], [x + aside, y], [x - aside, y]];
+    const place = places.find(([x, y]) => isFree(boxed(x, y, half, 6.5))) ?? (pinned(one) ? places[0] : null);
+    if (!place) continue;
+    taken.push(boxed(...place, half, 6.5));
+    one.caption.setAttribute("x", place[0]);
+    one.caption.setAttribute("y", place[1] + 4);
+    one.caption.style.visibility = "";
   }
 }
+const boxed = (x, y, half, high) => ({ left: x - half, right: x + half, top: y - high, foot: y + high });
 function fit() {
   const shown = figures.filter((one) => one.shown);
   const range = (axis) => {
@@ -118,9 +126,12 @@ function fit() {
   const [[left, right], [top, foot]] = [range(0), range(1)];
   const [beside, above, below] = [60, 30, 40];
   const wide = stage.clientWidth - 2 * beside, high = stage.clientHeight - above - below;
-  at.zoom = Math.max(0.05, Math.min(wide / Math.max(right - left, 1), high / Math.max(foot - top, 1), 1.6));
-  at.x = beside + wide / 2 - ((left + right) / 2) * at.zoom;
-  at.y = above + high / 2 - ((top + foot) / 2) * at.zoom;
+  // Stretched to a tall or a wide window, but not so far that one would not know it again.
+  const rooms = [wide / Math.max(right - left, 1), high / Math.max(foot - top, 1)];
+  at.zoom = Math.max(0.05, Math.min(...rooms, 1.6));
+  at.stretch = rooms.map((one) => Math.min(Math.max(one / at.zoom, 1), 1.5));
+  at.x = beside + wide / 2 - ((left + right) / 2) * at.stretch[0] * at.zoom;
+  at.y = above + high / 2 - ((top + foot) / 2) * at.stretch[1] * at.zoom;
   place();
 }
 function zoom(by, x = stage.clientWidth / 2, y = stage.clientHeight / 2) {
@@ -383,7 +394,7 @@ function show(section, alone) {
   get("to").value = section + 1;
   get("alone").checked = alone;
   from = alone ? section : 0;
-  get("section").textContent = !alone && section === last_section ? `${titled(section)}: the whole text` : titled(section);
+  get("section").textContent = !alone && section === finale ? "the end: the whole text" : titled(section);
   get("section").title = titled(section);
   choose();
   light(pin);
@@ -453,5 +464,5 @@ if (graph.question) {
   }
 }
 many();
-show(last_section, false);
+show(finale, false);
 fit();

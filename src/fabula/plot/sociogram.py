@@ -17,6 +17,8 @@ MOST = 200
 """Entities that are drawn at most, those that are mentioned most."""
 MOST_WALKED = 20
 """Of those that a question's mode went through: beyond them it went everywhere."""
+PEOPLE = ("person", "group", "character")
+FEW = 5
 PARTS = 10
 """What a text without sections is divided into."""
 
@@ -121,6 +123,13 @@ def read_figures(
     ]
     bonds.sort(key=lambda one: (one.weight, one.id))
     return tuple(figures), tuple(bonds)
+
+
+def first_types(figures: Sequence[Figure]) -> set[str]:
+    """The types that are shown at first: people, where some are known to be, or else all."""
+    types = {one.type for one in figures}
+    people = {type for type in types if type.casefold() in PEOPLE}
+    return people if sum(one.type in people for one in figures) >= FEW else types
 
 
 def section_titles(chunks: Sequence[Chunk]) -> tuple[str, ...]:

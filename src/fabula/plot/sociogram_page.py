@@ -9,8 +9,8 @@ from string import Template
 from typing import Any
 
 from fabula.plot.page import HERE, to_json
-from fabula.plot.sociogram import Bond, Figure, Meeting, Sociogram
-from fabula.plot.sociogram_svg import FIRST, draw_sociogram, first_types, hues
+from fabula.plot.sociogram import Bond, Figure, Meeting, Sociogram, first_types
+from fabula.plot.sociogram_svg import FIRST, draw_sociogram, hues
 from fabula.plot.spread import Spot
 from fabula.plot.svg import clean
 

@@ -9,17 +9,15 @@ from pathlib import Path
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
-from fabula.plot.sociogram import Bond, Figure, Sociogram
+from fabula.plot.sociogram import Bond, Figure, Sociogram, first_types
 from fabula.plot.spread import LETTER, LINE, Spot, label
-from fabula.plot.svg import EDGE, STYLE, clean, heading, short, text_at
+from fabula.plot.svg import EDGE, STYLE, clean, heading, rounded, text_at
 
 OWN_STYLE = Path(__file__).with_name("sociogram_picture.css")
 FIRST = 50
 """Figures that a picture shows, and a page at first."""
 HUES: Mapping[str, int] = {"person": 0, "group": 1, "place": 2}
 """Of the types that all know, so that two books have the same; others take what is left."""
-PEOPLE = ("person", "group", "character")
-FEW = 5
 GREY = 7
 NAMELESS = "name"
 """The type of what rules could not tell."""
@@ -45,7 +43,7 @@ def draw_sociogram(sociogram: Sociogram, spots: Sequence[Spot], *, alone: bool) 
         head = heading(svg, sociogram.title, sociogram.author, sociogram.question, EDGE)
         head = _key(svg, [figures[row].type for row in rows], colours, head)
     view = SubElement(svg, "g", id="view")
-    view.set("transform", f"translate({short(EDGE - left)} {short(head + EDGE - top)})")
+    view.set("transform", f"translate({rounded(EDGE - left)} {rounded(head + EDGE - top)})")
     bonds = SubElement(view, "g", {"class": "bonds"})
     shown = set(rows)
     for place, bond in enumerate(sociogram.bonds):
@@ -58,18 +56,11 @@ def draw_sociogram(sociogram: Sociogram, spots: Sequence[Spot], *, alone: bool) 
         _figure(group, figures[row], spots[row], alone)
     size = {"width": right - left + 2 * EDGE, "height": head + foot - top + 2 * EDGE}
     size["width"] = max(size["width"], 360.0)
-    svg.set("viewBox", f"0 0 {short(size['width'])} {short(size['height'])}")
+    svg.set("viewBox", f"0 0 {rounded(size['width'])} {rounded(size['height'])}")
     for name, value in size.items():
-        svg.set(name, short(value))
-        paper.set(name, short(value))
+        svg.set(name, rounded(value))
+        paper.set(name, rounded(value))
     return ElementTree.tostring(svg, encoding="unicode")
-
-
-def first_types(figures: Sequence[Figure]) -> set[str]:
-    """The types that are shown at first: people, where some are known to be, or else all."""
-    types = {one.type for one in figures}
-    people = {type for type in types if type.casefold() in PEOPLE}
-    return people if sum(one.type in people for one in figures) >= FEW else types
 
 
 def _first_rows(sociogram: Sociogram) -> list[int]:
@@ -112,20 +103,20 @@ def _bond(
     one, other = (spots[row] for row in bond.ends)
     ends = {"x1": one.x, "y1": one.y, "x2": other.x, "y2": other.y}
     drawn = SubElement(group, "line", {"class": "drawn"})
-    drawn.set("stroke-width", short(0.8 + 1.3 * log(bond.weight)))
+    drawn.set("stroke-width", rounded(0.8 + 1.3 * log(bond.weight)))
     lines = [drawn] if alone else [drawn, SubElement(group, "line", {"class": "grip"})]
     for line in lines:
         for name, value in ends.items():
-            line.set(name, short(value))
+            line.set(name, rounded(value))
     if alone:
         names = " and ".join(figures[row].name for row in bond.ends)
         SubElement(group, "title").text = clean(f"{names}: {chunks(bond.weight)}\n{bond.text}")
 
 
 def _figure(group: Element, figure: Figure, spot: Spot, alone: bool) -> None:
-    circle = SubElement(group, "circle", {"r": short(spot.radius)})
-    circle.set("cx", short(spot.x))
-    circle.set("cy", short(spot.y))
+    circle = SubElement(group, "circle", {"r": rounded(spot.radius)})
+    circle.set("cx", rounded(spot.x))
+    circle.set("cy", rounded(spot.y))
     text_at(group, "", spot.x, spot.y + spot.radius + LINE - 3, label(figure.name))
     if alone:
         said = f"{figure.name}, {figure.type}: {mentions(figure.weight)}\n{figure.text}"
@@ -163,7 +154,7 @@ def _key(svg: Element, types: Sequence[str], colours: Mapping[str, int], y: floa
     x = EDGE
     for type in sorted(set(types), key=lambda one: (colours[one], one)):
         group = SubElement(svg, "g", {"class": f"key hue{colours[type]}"})
-        SubElement(group, "circle", {"cx": short(x + 5), "cy": short(y), "r": "5"})
+        SubElement(group, "circle", {"cx": rounded(x + 5), "cy": rounded(y), "r": "5"})
         text_at(group, "", x + 14, y + 4, type)
         x += KEY + len(type) * LETTER + 8
     return y + KEY / 2

@@ -11,14 +11,14 @@ far after an edit.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from math import log, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fabula.plot.sociogram import Bond, Figure
+from fabula.plot.sociogram import Bond, Figure, first_types
 
 MAIN = 60
 """Figures that are placed first, each with room for its name; others find theirs among them."""
@@ -48,35 +48,41 @@ class Spot:
     radius: float
 
 
-def spread(figures: Sequence[Figure], bonds: Sequence[Bond]) -> tuple[Spot, ...]:
-    """A spot for each figure, most mentioned first; names of the MAIN ones don't meet."""
+def spread(
+    figures: Sequence[Figure], bonds: Sequence[Bond], also: Collection[int] = ()
+) -> tuple[Spot, ...]:
+    """A spot for each figure. Names of the MAIN ones don't meet: people, most mentioned first.
+
+    Names of some others are given room `also`, which moves these, and not the MAIN ones.
+    """
     if not figures:
         return ()
-    lengths = _lengths(len(figures), bonds)
-    points = np.array([[one.place - 0.5, _height(one.name) - 0.5] for one in figures])
+    types = first_types(figures)
+    order = sorted(range(len(figures)), key=lambda row: figures[row].type not in types)
+    ranked = [figures[row] for row in order]
+    lengths = _lengths(len(figures), bonds)[np.ix_(order, order)]
+    points = np.array([[one.place - 0.5, _height(one.name) - 0.5] for one in ranked])
     points *= lengths.max() or 1.0
-    main = min(MAIN, len(figures))
+    main = min(MAIN, len(ranked))
     points[:main] = _settle(lengths[:main, :main], points[:main], 0)
-    points = _settle(lengths, points, main)
-    points = _fit(points)
-    radii = np.array(radii_of([one.weight for one in figures]))
+    points = _fit(_settle(lengths, points, main))
+    radii = np.array(_radii([one.weight for one in ranked]))
     halves = np.stack([radii, radii], axis=1) + GAP / 2
-    named = [label(one.name) for one in figures[:MAIN]]
-    halves[:MAIN, 0] = np.maximum(halves[:MAIN, 0], [len(one) * LETTER / 2 + GAP for one in named])
-    halves[:MAIN, 1] += LINE / 2
+    named = np.array([place < main or row in also for place, row in enumerate(order)])
+    wide = np.array([len(label(one.name)) * LETTER / 2 + GAP for one in ranked])
+    halves[named, 0] = np.maximum(halves, wide[:, None])[named, 0]
+    halves[named, 1] += LINE / 2
     # A name stands under its figure.
     down = np.zeros_like(points)
-    down[:MAIN, 1] = LINE / 2
+    down[named, 1] = LINE / 2
     points += down
-    points[:MAIN] = _part(points[:MAIN], halves[:MAIN], 0, PASSES[0])
-    points = _part(points, halves, MAIN, PASSES[1]) - down
-    return tuple(
-        Spot(float(x), float(y), float(radius))
-        for (x, y), radius in zip(points, radii, strict=True)
-    )
+    points[:main] = _part(points[:main], halves[:main], 0, PASSES[0])
+    points = _part(points, halves, main, PASSES[1]) - down
+    placed = dict(zip(order, zip(points.tolist(), radii.tolist(), strict=True), strict=True))
+    return tuple(Spot(x, y, radius) for _, ((x, y), radius) in sorted(placed.items()))
 
 
-def radii_of(weights: Sequence[int]) -> list[float]:
+def _radii(weights: Sequence[int]) -> list[float]:
     """Radii by which the areas tell how often each is mentioned."""
     top = max(*weights, 1, 1)
     return [RADIUS[0] + RADIUS[1] * sqrt(weight / top) for weight in weights]
@@ -106,7 +112,7 @@ def _lengths(count: int, bonds: Sequence[Bond]) -> NDArray[np.float64]:
     for via in range(count):
         np.minimum(lengths, lengths[:, via, None] + lengths[via], out=lengths)
     finite = lengths[np.isfinite(lengths) & (lengths > 0)]
-    lengths[~np.isfinite(lengths)] = np.quantile(finite, 0.75) if finite.size else 1.0
+    lengths[~np.isfinite(lengths)] = np.quantile(finite, 0.5) if finite.size else 1.0
     return lengths
 
 

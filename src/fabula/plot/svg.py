@@ -64,12 +64,12 @@ def draw(picture: Picture, *, alone: bool) -> str:
     y = _parts(view, layout.parts, y, "top") + 4
     for number, band in enumerate(layout.bands):
         group = SubElement(view, "g", {"class": f"band hue{number % HUES}", "id": f"b{number}"})
-        group.set("transform", f"translate(0 {short(y)})")
+        group.set("transform", f"translate(0 {rounded(y)})")
         _band(group, band, picture, numbers)
         y += band.height + BETWEEN
-    book = SubElement(svg, "g", id="book", transform=f"translate(0 {short(y)})")
+    book = SubElement(svg, "g", id="book", transform=f"translate(0 {rounded(y)})")
     y += _book(book, picture, numbers) + EDGE
-    size = {"width": short(EDGE + GUTTER + LENGTH), "height": short(y)}
+    size = {"width": rounded(EDGE + GUTTER + LENGTH), "height": rounded(y)}
     svg.set("viewBox", f"0 0 {size['width']} {size['height']}")
     for name, value in size.items():
         svg.set(name, value)
@@ -107,12 +107,12 @@ def heading(view: Element, title: str, author: str, question: str, y: float) -> 
 
 def text_at(group: Element, words: str, x: float, y: float, said: str) -> Element:
     """A line of text, of some classes."""
-    element = SubElement(group, "text", {"class": words, "x": short(x), "y": short(y)})
+    element = SubElement(group, "text", {"class": words, "x": rounded(x), "y": rounded(y)})
     element.text = clean(said)
     return element
 
 
-def short(value: float) -> str:
+def rounded(value: float) -> str:
     """A number as short as a hundredth of a unit allows."""
     return f"{value:.2f}".rstrip("0").rstrip(".")
 
@@ -145,7 +145,7 @@ def _parts(view: Element, parts: Sequence[Part], y: float, side: str) -> float:
             x, end = part.x + min(part.width / 2 + 4, 14), side == "top"
             foot = y + UPRIGHT if end else y
             element = text_at(view, "part", x, foot, short)
-            element.set("transform", f"rotate(-90 {short(x)} {short(foot)})")
+            element.set("transform", f"rotate(-90 {rounded(x)} {rounded(foot)})")
             if not end:
                 element.set("text-anchor", "end")
         else:
@@ -160,9 +160,9 @@ def _band(group: Element, band: Band, picture: Picture, numbers: Mapping[str, in
     _rect(group, "ground", ground).set("rx", "6")
     rules = SubElement(group, "g", {"class": "rules"})
     seams = [part.x for part in picture.layout.parts[1:]]
-    _path(rules, "seams", (f"M{short(x)} 0V{short(band.height)}" for x in seams))
+    _path(rules, "seams", (f"M{rounded(x)} 0V{rounded(band.height)}" for x in seams))
     found = [box.centre for chunk, box in picture.layout.chunks if chunk.id in picture.ranks]
-    _path(rules, "guides", (f"M{short(x)} 4V{short(band.height)}" for x in found))
+    _path(rules, "guides", (f"M{rounded(x)} 4V{rounded(band.height)}" for x in found))
     text_at(group, "aspect", EDGE, 20, _within(band.aspect, 16))
     for level in band.levels:
         text_at(group, "level", EDGE, max(level.middle + 4, 36), f"level {level.number}")
@@ -180,7 +180,7 @@ def _band(group: Element, band: Band, picture: Picture, numbers: Mapping[str, in
             summary = placed.summary
             node = _node(tier, "g", "summary", numbers[summary.id], summary.id in picture.ranks)
             _rect(node, "span", placed.span)
-            _rect(node, "mark", placed.mark).set("rx", short(placed.mark.height / 2.5))
+            _rect(node, "mark", placed.mark).set("rx", rounded(placed.mark.height / 2.5))
         for placed in block:
             if rank := picture.ranks.get(placed.summary.id):
                 _badge(tier, placed.mark.centre, placed.mark.y - BADGE - 1, rank)
@@ -190,12 +190,12 @@ def _lines(group: Element, lines: Iterable[Line]) -> None:
     """One path for all lines of a node of about one weight, as thousands of elements are slow."""
     together: dict[tuple[float, float, int], list[str]] = {}
     for line in lines:
-        bend = short((line.y + line.to_y) / 2)
-        drawn = (
-            f"M{short(line.x)} {short(line.y)}C{short(line.x)} {bend} {short(line.to_x)} {bend} "
+        x, y, bend, to_x, to_y = map(
+            rounded, (line.x, line.y, (line.y + line.to_y) / 2, line.to_x, line.to_y)
         )
         key = line.x, line.y, _grade(line.weight)
-        together.setdefault(key, []).append(drawn + f"{short(line.to_x)} {short(line.to_y)}")
+        drawn = f"M{x} {y}C{x} {bend} {to_x} {bend} {to_x} {to_y}"
+        together.setdefault(key, []).append(drawn)
     for (_, _, grade), drawn_lines in together.items():
         _path(group, f"line w{grade}", drawn_lines)
 
@@ -212,8 +212,8 @@ def _cover(group: Element, band: Band, layout: Layout) -> None:
             group,
             f"cover c{grade}",
             (
-                f"M{short(box.x)} {short(band.strip)}h{short(box.width)}v{short(STRIP)}"
-                f"h-{short(box.width)}z"
+                f"M{rounded(box.x)} {rounded(band.strip)}h{rounded(box.width)}v{rounded(STRIP)}"
+                f"h-{rounded(box.width)}z"
                 for box in boxes
             ),
         )
@@ -224,7 +224,7 @@ def _book(group: Element, picture: Picture, numbers: Mapping[str, int]) -> float
     layout, ranks = picture.layout, picture.ranks
     desk = SubElement(group, "rect", {"class": "desk"})
     text_at(group, "aspect", EDGE, 14, "the text")
-    _path(group, "seams", (f"M{short(part.x)} -6V30" for part in layout.parts[1:]))
+    _path(group, "seams", (f"M{rounded(part.x)} -6V30" for part in layout.parts[1:]))
     if layout.details:
         text_at(group, "level", EDGE, 28, "details")
     low = STRIP * 2 + 4
@@ -238,10 +238,10 @@ def _book(group: Element, picture: Picture, numbers: Mapping[str, int]) -> float
     y = low + DETAIL + 6
     rows = lanes([(x - BADGE - 1, x + BADGE + 1) for x, _ in found])
     for (x, rank), row in zip(found, rows, strict=True):
-        _path(group, "lead", [f"M{short(x)} {short(low)}V{short(y + row * 18)}"])
+        _path(group, "lead", [f"M{rounded(x)} {rounded(low)}V{rounded(y + row * 18)}"])
         _badge(group, x, y + BADGE + row * 18, rank)
     untitled = y + 18 * (max(rows, default=-1) + 1)
-    group.set("data-height", short(untitled))  # in the page, which has the titles elsewhere
+    group.set("data-height", rounded(untitled))  # in the page, which has the titles elsewhere
     height = _parts(group, layout.parts, untitled, "foot")
     _boxed(desk, Box(0, -8, EDGE + GUTTER + LENGTH, height + 8 + EDGE))
     return height
@@ -249,7 +249,7 @@ def _book(group: Element, picture: Picture, numbers: Mapping[str, int]) -> float
 
 def _badge(group: Element, x: float, y: float, rank: int) -> None:
     SubElement(
-        group, "circle", {"class": "badge", "cx": short(x), "cy": short(y), "r": short(BADGE)}
+        group, "circle", {"class": "badge", "cx": rounded(x), "cy": rounded(y), "r": rounded(BADGE)}
     )
     text_at(group, "rank", x, y + 3.2, str(rank))
 
@@ -266,7 +266,7 @@ def _rect(group: Element, words: str, box: Box) -> Element:
 def _boxed(element: Element, box: Box) -> Element:
     sizes = {"x": box.x, "y": box.y, "width": box.width, "height": box.height}
     for name, value in sizes.items():
-        element.set(name, short(value))
+        element.set(name, rounded(value))
     return element
 
 

@@ -75,6 +75,7 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
     with tools.path.step("starts") as step:
         starts = _starts(sought, vectors, network, filters, tools)
         step.note = _told(starts, network)
+        step.walked = network.ids(starts)
     if not starts:
         return fall_back(question, "nobody is named", (), network, filters, tools)
     with tools.path.step("answers") as step:
