@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import networkx
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as some
 from scipy.sparse import csr_array
 
@@ -99,6 +99,7 @@ graphs = some.integers(2, 7).flatmap(
 Drawn = tuple[int, EDGES, list[int], list[int]]
 
 
+@settings(deadline=None)
 @given(graphs)
 def test_it_sums_to_one_and_the_scale_of_weights_does_not_matter(drawn: Drawn) -> None:
     count, edges, seeds, _ = drawn
@@ -108,6 +109,7 @@ def test_it_sums_to_one_and_the_scale_of_weights_does_not_matter(drawn: Drawn) -
     assert pagerank(csr_array(weights * 7.0), reset * 3, 0.85) == pytest.approx(ranks, abs=1e-7)
 
 
+@settings(deadline=None)
 @given(graphs)
 def test_it_does_not_matter_in_what_order_the_nodes_are(drawn: Drawn) -> None:
     count, edges, seeds, order = drawn
@@ -118,6 +120,7 @@ def test_it_does_not_matter_in_what_order_the_nodes_are(drawn: Drawn) -> None:
     assert again[[place[node] for node in range(count)]] == pytest.approx(ranks, abs=1e-7)
 
 
+@settings(deadline=None)
 @given(graphs)
 def test_it_is_linear_in_the_seeds_where_all_have_edges(drawn: Drawn) -> None:
     count, edges, seeds, _ = drawn
