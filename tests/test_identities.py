@@ -207,6 +207,6 @@ def test_a_pair_is_known_again_by_what_is_told_of_it_alone() -> None:
 
 
 def test_decisions_that_are_none_are_refused_in_words() -> None:
-    assert Knobs(keep_apart="a = b; c = d").keep_apart == ("a = b", "c = d")  # type: ignore[arg-type]
+    assert Knobs(keep_apart="a = b; c = d").keep_apart == ("a = b", "c = d")
     with pytest.raises(SettingsError, match="keep_apart: 'John'"):
         read_decisions(["John"], [])
