@@ -27,7 +27,7 @@ from fabula.graphs.entities.finding import read_network
 from fabula.graphs.entities.modes import MODES
 from fabula.graphs.entities.network import Network, make_network, pagerank
 from fabula.kit import Kit
-from fabula.model import Filters, Vector
+from fabula.model import Filters, Vector, Vectors
 from fabula.providers.counted import Meter
 from fabula.retrieve.modes import Tools
 from fabula.retrieve.path import Path as Steps
@@ -220,16 +220,15 @@ def _part(text: Part, drawn: Drawn) -> Part:
     nodes = []
     edges = []
     for row, name in enumerate(drawn.names):
-        own = {"key": name.casefold(), "names": [name], "counts": [len(drawn.mentions[row])]}
-        own |= {"name": name, "type": "person"}
+        told: dict[str, Any] = {"name": name, "key": name.casefold(), "type": "person"}
+        told |= {"names": [name], "counts": [len(drawn.mentions[row])]}
         below = [chunks[chunk] for chunk in drawn.mentions[row]]
-        nodes.append(_node(ids[row], "Entity", f"{name} is told of.", below, own, next(rows)))
+        nodes.append(_node(ids[row], "Entity", f"{name} is told of.", below, told, next(rows)))
     for one, other, where in drawn.relations:
         id = f"{ids[one]}-{other:04}"
-        own = {"source": drawn.names[one], "target": drawn.names[other], "keywords": ["word"]}
+        told = {"source": drawn.names[one], "target": drawn.names[other], "count": len(where)}
         below = [chunks[chunk] for chunk in where]
-        own |= {"count": len(where)}
-        nodes.append(_node(id, "Relation", "One knows the other.", below, own, next(rows)))
+        nodes.append(_node(id, "Relation", "One knows the other.", below, told, next(rows)))
         edges += [Edge("SOURCE", id, ids[one]), Edge("TARGET", id, ids[other])]
     made_from = {"graph": "entities", "rests_on": {"text": text.record.fingerprint}}
     labels = frozenset(("Entity", "Relation"))
@@ -249,6 +248,7 @@ def _node(
     return Node(id, label, {**place, **told, **own}, tuple(node.id for node in below), vector)
 
 
-def _vectors(count: int, seed: int) -> np.ndarray:
+def _vectors(count: int, seed: int) -> Vectors:
     rows = np.random.default_rng(abs(seed)).standard_normal((count, DIMENSIONS))
-    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+    vectors: Vectors = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+    return vectors

@@ -9,11 +9,14 @@ import numpy as np
 
 from fabula import ids
 from fabula.graph import Edge, Node, Owner, Part, Record, fingerprint
-from fabula.graph.building import text_part, text_recipe
+from fabula.graph.building import chunks_of, text_part, text_recipe
 from fabula.graphs.aspects.border import edges_of, nodes_of
 from fabula.graphs.aspects.facts import facts
 from fabula.graphs.aspects.knobs import Knobs
 from fabula.graphs.aspects.values import Aspect, Detail, Member, Summary
+from fabula.graphs.entities import border
+from fabula.graphs.entities.triples import Fact, Triple
+from fabula.graphs.entities.values import Cast, Entity, Extraction, Mention, Relation, Tie
 from fabula.model import Chunk, Document, Section, Usage, Vector
 from fabula.store import Store
 
@@ -105,6 +108,42 @@ def names_of(parts: Sequence[Part], count: int = 3, seed: int = 20_000) -> Part:
     edges = [Edge("FROM_CHUNK", one.id, chunk.id) for one in named]
     made_from = {"graph": "names", "rests_on": {"text": text.record.fingerprint}}
     return Part(owner, tuple(named), tuple(edges), Record(made_from), frozenset({"Name"}))
+
+
+def small_cast(parts: Sequence[Part], seed: int = 30_000) -> Part:
+    """The entities of a small graph: two in its first two chunks, what ties them, and a fact."""
+    document = parts[0].owner.document
+    chunks = chunks_of(replace(parts[0], nodes=tuple(nodes(parts, "Chunk"))))[:2]
+    entities = []
+    for name in ("Anna", "Boris"):
+        key, said = name.lower(), f"{name} is there."
+        mentions = [
+            Mention(one.id, one.start, name, {name: (0,)}, "person", said) for one in chunks
+        ]
+        identity = ids.entity_id(document, key)
+        entities.append(Entity(identity, key, name, "person", {name: 2}, {}, tuple(mentions)))
+    first, second = sorted(entities, key=lambda one: one.id)
+    ties = tuple(Tie(one.id, one.start, first.name, second.name, "They met.") for one in chunks)
+    identity = ids.relation_id(document, first.id, second.id)
+    cast = Cast(tuple(entities), (Relation(identity, first.id, second.id, ties, (True, True)),))
+    fact = Fact(chunks[0].id, chunks[0].start, "Anna", "met", "Boris")
+    facts = [
+        Triple(ids.triple_id(document, "anna", "met", "boris"), "Anna", "met", "Boris", (fact,))
+    ]
+    said_of = {one.id: border.Description(f"about {one.id}", "") for one in entities}
+    said_of[identity] = border.Description("They met.", "")
+    extraction = Extraction(tuple(one for each in entities for one in each.mentions), ties)
+    made = [
+        replace(node, embedding=vector(seed + number))
+        for number, node in enumerate(border.nodes_of(cast, facts, said_of, chunks, "model"))
+    ]
+    return Part(
+        parts[0].owner._replace(graph="entities"),
+        tuple(made),
+        tuple(border.edges_of(cast, facts, extraction)),
+        Record({"graph": "entities", "rests_on": {"text": parts[0].record.fingerprint}}),
+        frozenset({border.ENTITY, border.RELATION, border.TRIPLE}),
+    )
 
 
 def settled_of(part: Part) -> Part:

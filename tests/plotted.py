@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from random import Random
 
 from fabula.graph.building import chunks_of
 from fabula.graph.method import Known
@@ -10,6 +11,7 @@ from fabula.graphs.aspects.border import read
 from fabula.graphs.aspects.values import Detail, Earlier, Member, Summary
 from fabula.model import Chunk, Hit
 from fabula.plot.layout import lay_out
+from fabula.plot.sociogram import Bond, Figure, Meeting, Sociogram
 from fabula.plot.svg import Picture
 from graphs import small_graph
 
@@ -98,3 +100,54 @@ def picture(known: Earlier, title: str = "A", question: str = "", hits: int = 3)
     ranked = found(known)[:hits] if question else []
     ranks = {hit.id: rank for rank, hit in enumerate(ranked, start=1)}
     return Picture(title, "Nobody", lay_out(known, ("theme",)), question, ranks)
+
+
+def sociogram(count: int = 60, sections: int = 6, words: str = "", question: str = "") -> Sociogram:
+    """Figures of a few types, the first of whom many meet; the last two are with nobody.
+
+    The third and the last are walked for a question.
+    """
+    chance = Random(1)
+    figures = []
+    for number in range(count):
+        weight = max(300 // (number + 1), 1)
+        first = number % sections
+        mentions = {first: weight} | ({sections - 1: 2} if number % 3 else {})
+        name = f"{'Mr. ' * (number % 2)}Figure {number}{words}"
+        types = ("person", "place", "group", "person")
+        figures.append(
+            Figure(
+                id=f"e{number:03}",
+                name=name,
+                type=types[number % len(types)],
+                text=f"What is told of {name}.",
+                names=((name, weight, ""), (f"F{number}", 1, "alias")),
+                mentions=mentions,
+                place=chance.random(),
+            )
+        )
+    pairs = {(min(n, m), max(n, m)) for n in range(1, count - 2) for m in (n // 4, n // 2 + 1)}
+    bonds = [
+        Bond(
+            id=f"r{one}-{other}",
+            ends=(one, other),
+            text=f"All of {one} and {other}.{words}",
+            keywords=("friendship",),
+            chunks={other % sections: 1 + 40 // (other + 1), sections - 1: 1},
+            first=Meeting(other % sections, f"They met.{words}"),
+            last=Meeting(sections - 1, "They met again."),
+        )
+        for one, other in sorted(pairs)
+        if one != other
+    ]
+    return Sociogram(
+        title=f"A{words}",
+        author="Nobody",
+        sections=tuple(f"Chapter {number + 1}{words}" for number in range(sections)),
+        figures=tuple(figures),
+        bonds=tuple(bonds),
+        entities=count,
+        question=question,
+        mode="hippo" if question else "",
+        walked=(2, count - 1) if question else (),
+    )

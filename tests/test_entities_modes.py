@@ -244,6 +244,16 @@ def test_records_keep_within_their_share(model: Endpoint) -> None:
     assert 0 < sum(spent.values()) <= 60
 
 
+@pytest.mark.parametrize("name", MODES)
+@pytest.mark.parametrize("question", [QUESTION, "Which road was closed?"])
+def test_the_last_step_of_the_way_is_what_is_found(name: str, question: str) -> None:
+    steps = Steps()
+    with Fabula(mode=name, top_k=4) as fabula:
+        hits = fabula.retrieve(question, path=steps)
+    last = steps.root.steps[0].steps[-1]
+    assert [hit for hit in last.hits if hit.id in last.kept] == hits
+
+
 def test_the_command_line_explains_the_way() -> None:
     result = CliRunner().invoke(
         main, ["query", QUESTION, "--mode", "hippo", "--explain", "--json", "--no-answer"]
@@ -263,7 +273,7 @@ def test_the_command_line_explains_the_way() -> None:
 def test_the_network_is_read_again_once_it_has_changed() -> None:
     with Fabula(mode="hippo") as fabula:
         before = fabula.retrieve("What did Clara do?", document="Other")
-        made = fabula.store.keep("network", fabula.name, "", ("text", NAME), list)
+        made: list[str] | None = fabula.store.keep("network", fabula.name, "", ("text", NAME), list)
         assert fabula.store.keep("network", fabula.name, "", ("text", NAME), list) is made
         grown = {name: CAST[name] for name in ("Anna", "Boris")}
         grown["Clara"] = ("person", {"Clara": "I"}, "Clara visits.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from functools import partial
 
 from fabula.store.kept import Kept
 
@@ -17,12 +18,10 @@ def test_it_is_made_once_a_version() -> None:
 
 def test_what_was_asked_for_least_lately_goes_first() -> None:
     kept = Kept(2)
-    for key in ("a", "b", "a", "c"):
-        kept.get(key, 1, lambda key=key: [key])
-    again: list[str] = []
-    for key in ("a", "c", "b"):
-        kept.get(key, 1, lambda key=key: again.append(key))
-    assert again == ["b"]
+    made: list[str] = []
+    for key in ("a", "b", "a", "c", "a", "c", "b"):
+        kept.get(key, 1, partial(made.append, key))
+    assert made == ["a", "b", "c", "b"]
 
 
 def test_threads_that_ask_at_once_wait_for_the_first() -> None:

@@ -16,6 +16,7 @@ from fabula import Fabula, tokens
 from fabula.cli import main
 from fabula.context import fill
 from fabula.errors import BudgetSpent, SettingsError
+from fabula.graphs.entities.modes import MODES as OVER_ENTITIES
 from fabula.model import Usage
 from fabula.retrieve import Expand
 from fabula.retrieve.modes import GROUP, modes
@@ -25,6 +26,7 @@ from kills import story
 
 QUESTION = "Where did Anna go in the winter?"
 MODES = ("adaptive", "bottom-up", "collapsed", "details", "hybrid", "naive", "routed", "top-down")
+"""Those over entities are asked in test_entities_modes.py."""
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +66,7 @@ def asked(*words: str, code: int = 0) -> Result:
 
 
 def test_these_modes_are_there() -> None:
-    assert tuple(modes()) == MODES
+    assert tuple(modes()) == tuple(sorted((*MODES, *OVER_ENTITIES)))
 
 
 @pytest.mark.parametrize("name", MODES)

@@ -6,8 +6,8 @@ CYPHER 25
 UNWIND ['relation', 'triple'] AS kind
 MATCH (n:Element {collection: $collection, kind: kind})
 WHERE n.document >= $first_document AND n.document <= $last_document
-OPTIONAL MATCH (n)-[:SOURCE|SUBJECT]->(one:Entity)
-OPTIONAL MATCH (n)-[:TARGET|OBJECT]->(other:Entity)
+OPTIONAL MATCH (n)-[:SOURCE|SUBJECT]->(one:Entity {collection: $collection})
+OPTIONAL MATCH (n)-[:TARGET|OBJECT]->(other:Entity {collection: $collection})
 WITH kind, n, coalesce(one.id, other.id) AS start, coalesce(other.id, one.id) AS end
 WHERE start IS NOT NULL
 RETURN kind, collect(n.id) AS ids, collect(start) AS starts, collect(end) AS ends,

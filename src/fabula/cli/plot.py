@@ -1,4 +1,4 @@
-"""`fabula plot`: a document's graph as a page to explore, or as a picture."""
+"""`fabula plot`: a document's graph, or its network, as a page to explore or as a picture."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ from fabula.settings import Settings
         'plot "A Christmas Carol" --open',
         'plot "A Christmas Carol" --query "What did Marley say of his chain?"',
         'plot "A Christmas Carol" --out carol.svg',
+        'plot "A Christmas Carol" --network --open',
+        'plot "A Christmas Carol" --network --mode hippo --query "Who was Marley?"',
     ),
 )
 @click.argument("document")
@@ -30,22 +32,35 @@ from fabula.settings import Settings
 )
 @click.option("--open", "open_it", is_flag=True, help="open the file in the web browser")
 @click.option("--query", "question", default="", help="highlight what is found for this question")
+@click.option(
+    "--network", is_flag=True, help="draw who is in it and who meets whom, from its entities"
+)
 @settings_flags(*GRAPH, *MODELS, *RANKING)
 def command(
-    document: str, out: Path | None, open_it: bool, question: str, settings: Settings
+    document: str,
+    out: Path | None,
+    open_it: bool,
+    question: str,
+    network: bool,
+    settings: Settings,
 ) -> None:
     """Draw DOCUMENT (its id, title or file): its aspect trees over its line of chunks.
 
     A page needs no network; in it you can zoom, search, open level after level, read each passage
     and follow what it rests on. A file that is there is replaced.
+
+    With --network: the characters and whatever else its graph of entities has, those that are tied
+    near each other, with a slider by section and a table. --query then shows whom a mode that walks
+    this network, as hippo, fast, light, mini and local do, went through.
     """
     from fabula.plot import plot, refuse_undrawable
 
     refuse_undrawable(out)
     with meant(settings) as fabula:
-        plotted = plot(fabula, document, out, question)
-    found = f", {len(plotted.hits)} found for the question" if question else ""
-    click.echo(f"{plotted.file}: {plotted.passages:,} passages{found}")
+        plotted = plot(fabula, document, out, question, network=network)
+    found = f", {len(plotted.hits)} found for the question" if question and not network else ""
+    walked = f", {plotted.walked} walked for the question" if question and network else ""
+    click.echo(f"{plotted}{found or walked}")
     if not plotted.has_words:
         click.echo(
             "This machine has no fonts, so the PNG has no words: install some, as fonts-dejavu, "

@@ -1,4 +1,4 @@
-"""A document's graph as a picture: a page to explore, an SVG or a PNG."""
+"""A document's graph, or its network, as a picture: a page to explore, an SVG or a PNG."""
 
 from __future__ import annotations
 
@@ -15,7 +15,11 @@ from fabula.model import Hit
 from fabula.plot.layout import lay_out
 from fabula.plot.page import to_page
 from fabula.plot.png import has_fonts, refuse_missing, to_png
-from fabula.plot.reading import read
+from fabula.plot.reading import read, read_network, refuse_without_network
+from fabula.plot.sociogram import Sociogram, read_walked
+from fabula.plot.sociogram_page import to_sociogram_page
+from fabula.plot.sociogram_svg import draw_sociogram
+from fabula.plot.spread import spread
 from fabula.plot.svg import Picture, draw
 from fabula.retrieve.path import Path as Steps
 
@@ -26,16 +30,25 @@ LONGEST = 100
 
 @dataclass(frozen=True, slots=True)
 class Plotted:
-    """The file that was written, what is drawn in it, and whether its words are."""
+    """The file that was written, what is drawn in it, and whether its words are.
+
+    Of a network there are `entities` and no passages; of these the question's mode `walked` some.
+    """
 
     file: Path
     passages: int
     hits: tuple[Hit, ...]
     has_words: bool
+    entities: int = 0
+    walked: int = 0
+
+    def __str__(self) -> str:
+        counted = f"{self.entities:,} entities" if self.entities else f"{self.passages:,} passages"
+        return f"{self.file}: {counted}"
 
     def _repr_html_(self) -> str:
         """In a notebook a picture is seen; a page, which has scripts, is only named."""
-        said = f"{escape(str(self.file))}: {self.passages:,} passages"
+        said = escape(str(self))
         kind = {".svg": "svg+xml", ".png": "png"}.get(self.file.suffix.lower())
         if not kind:
             return f"<p>{said}</p>"
@@ -44,21 +57,39 @@ class Plotted:
 
 
 def plot(
-    collection: Collection, document: str, file: str | Path | None = None, question: str = ""
+    collection: Collection,
+    document: str,
+    file: str | Path | None = None,
+    question: str = "",
+    *,
+    network: bool = False,
 ) -> Plotted:
     """Draws a document, named by id, title or file, into `file`: .html, .svg or .png.
 
-    Without one, into a page named by the title, in the current folder; a file that is there is
-    replaced. What the settings' mode finds for `question` is highlighted. Raises NotFound for the
-    document, FabulaError for a file that can't be written, or is none of these, and StoreError
+    Its aspect trees over its chunks, or the `network` of its entities: who is in it, and who meets
+    whom. Without a file, into a page named by the title, in the current folder; a file that is
+    there is replaced. What the settings' mode finds for `question` is highlighted, in a network
+    whom it went through on the way. Raises NotFound for the document, and for one without a graph
+    of entities, FabulaError for a file that can't be written, or is none of these, and StoreError
     where the document changes meanwhile.
     """
     refuse_undrawable(file)
     entry = collection.document(document)
-    target = Path(file or f"{_name(entry.title) or entry.id}.html")
+    if network:
+        refuse_without_network(entry)
+    suffix = " (network)" if network else ""
+    target = Path(file or f"{_name(entry.title) or entry.id}{suffix}.html")
     steps = Steps()
     hits = collection.retrieve(question, document=entry.id, path=steps) if question else []
     mode = steps.root.steps[0].note if question else ""
+    kind = target.suffix.lower()
+    has_words = kind != ".png" or has_fonts()
+    if network:
+        walked = read_walked(steps)
+        sociogram = read_network(collection.store, entry, question, mode, walked)
+        _write(target, _network_content(kind, sociogram))
+        count = len(sociogram.figures), len(sociogram.walked)
+        return Plotted(target, 0, tuple(hits), has_words, *count)
     known = read(collection.store, entry)
     made = entry.graphs.get("aspects")
     order = made.facts["aspects"] if made else []
@@ -69,12 +100,7 @@ def plot(
         question=question,
         ranks={hit.id: rank for rank, hit in enumerate(hits, start=1)},
     )
-    content = _content(target.suffix.lower(), picture, hits, mode)
-    try:
-        target.write_bytes(content)
-    except OSError as error:
-        raise FabulaError(f"{target} can't be written: {error.strerror}.") from error
-    has_words = target.suffix.lower() != ".png" or has_fonts()
+    _write(target, _content(kind, picture, hits, mode))
     return Plotted(target, len(picture.passages()), tuple(hits), has_words)
 
 
@@ -94,6 +120,21 @@ def _content(suffix: str, picture: Picture, hits: Sequence[Hit], mode: str) -> b
         return to_page(picture, hits, mode).encode()
     svg = draw(picture, alone=True)
     return to_png(svg) if suffix == ".png" else svg.encode()
+
+
+def _network_content(suffix: str, sociogram: Sociogram) -> bytes:
+    spots = spread(sociogram.figures, sociogram.bonds, sociogram.walked)
+    if suffix == ".html":
+        return to_sociogram_page(sociogram, spots).encode()
+    svg = draw_sociogram(sociogram, spots, alone=True)
+    return to_png(svg) if suffix == ".png" else svg.encode()
+
+
+def _write(file: Path, content: bytes) -> None:
+    try:
+        file.write_bytes(content)
+    except OSError as error:
+        raise FabulaError(f"{file} can't be written: {error.strerror}.") from error
 
 
 def _name(title: str) -> str:

@@ -17,8 +17,8 @@ from fabula.plot.placed import Band
 from fabula.plot.svg import Drawn, Picture, clean, draw, named
 
 HERE = Path(__file__).parent
-SCRIPTS = ("view.js", "passages.js")
-"""In this order: the second uses what the first names."""
+SCRIPTS = ("page.js", "view.js", "passages.js")
+"""In this order: each uses what those before it name."""
 UNSAFE = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
 """What could end a script, or a line of it; JSON can say it otherwise."""
 
@@ -31,7 +31,7 @@ def to_page(picture: Picture, hits: Sequence[Hit], mode: str) -> str:
         title=html.escape(clean(f"{picture.title}{by}")),
         counts=_counts(picture),
         picture=draw(picture, alone=False),
-        graph=_json(_graph(picture, hits, mode)),
+        graph=to_json(_graph(picture, hits, mode)),
         style=(HERE / "page.css").read_text(encoding="utf-8"),
         script="\n".join((HERE / name).read_text(encoding="utf-8") for name in SCRIPTS),
     )
@@ -46,7 +46,7 @@ def _counts(picture: Picture) -> str:
     )
 
 
-def _json(value: Any) -> str:
+def to_json(value: Any) -> str:
     """JSON that may stand in a script element, whatever a book says."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).translate(UNSAFE)
 

@@ -1,25 +1,69 @@
-"""A document's passages as the graph has them, without their embeddings."""
+"""A document's passages, and its network, as the graph has them, without their embeddings."""
 
 from __future__ import annotations
 
-from fabula.errors import Changed
-from fabula.graph import TEXT, Owner
+from collections.abc import Sequence
+
+from fabula.errors import Changed, NotFound
+from fabula.graph import TEXT, Owner, Part
 from fabula.graph.building import chunks_of
 from fabula.graph.method import Known
 from fabula.graphs.aspects import GRAPH, border
 from fabula.graphs.aspects.values import Earlier
+from fabula.graphs.entities import GRAPH as ENTITIES
+from fabula.graphs.entities.border import ENTITY
 from fabula.model import Entry
+from fabula.plot.sociogram import MOST_WALKED, Sociogram, read_figures, section_titles
 from fabula.store import Store
 from fabula.store.parts import read_part
 
 
 def read(store: Store, entry: Entry) -> Earlier:
     """All passages of a document. Raises StoreError where it is replaced meanwhile, or NotFound."""
-    names = [name for name in (TEXT, GRAPH.name) if name in entry.graphs]
-    parts = {name: read_part(store, Owner(entry.collection, name, entry.id)) for name in names}
-    if any(part.record != entry.graphs[name] for name, part in parts.items()):
-        raise Changed(f"{entry.title} was changed while it was read: run the command again.")
+    parts = _read(store, entry, (TEXT, GRAPH.name))
     chunks = chunks_of(parts[TEXT])
     if GRAPH.name not in parts:
         return Earlier(chunks)
     return border.read(Known(chunks, parts[GRAPH.name].nodes, parts[GRAPH.name].edges))
+
+
+def refuse_without_network(entry: Entry) -> None:
+    """Raises NotFound where a document has no graph of entities."""
+    if ENTITIES.name not in entry.graphs:
+        raise NotFound(
+            f"{entry.title} has no graph of entities, so there is no network to draw: `fabula "
+            f"build {ENTITIES.name} {entry.id}` makes it."
+        )
+
+
+def read_network(
+    store: Store, entry: Entry, question: str = "", mode: str = "", walked: Sequence[str] = ()
+) -> Sociogram:
+    """The network of a document's entities, and those of them that `mode` walked for `question`.
+
+    Raises NotFound and Changed, as `read`.
+    """
+    refuse_without_network(entry)
+    parts = _read(store, entry, (TEXT, ENTITIES.name))
+    chunks, network = chunks_of(parts[TEXT]), parts[ENTITIES.name]
+    figures, bonds = read_figures(network.nodes, network.edges, chunks, walked)
+    rows = {figure.id: row for row, figure in enumerate(figures)}
+    return Sociogram(
+        title=entry.title,
+        author=entry.author,
+        sections=section_titles(chunks),
+        figures=figures,
+        bonds=bonds,
+        entities=sum(node.label == ENTITY for node in network.nodes),
+        question=question,
+        mode=mode,
+        walked=tuple(rows[id] for id in walked if id in rows)[:MOST_WALKED],
+    )
+
+
+def _read(store: Store, entry: Entry, names: Sequence[str]) -> dict[str, Part]:
+    there = [name for name in names if name in entry.graphs]
+    parts = {name: read_part(store, Owner(entry.collection, name, entry.id)) for name in there}
+    if any(part.record != entry.graphs[name] for name, part in parts.items()):
+        raise Changed(f"{entry.title} was changed while it was read: run the command again.")
+    return parts

@@ -60,16 +60,16 @@ def draw(picture: Picture, *, alone: bool) -> str:
     view = SubElement(svg, "g", id="view")
     y = EDGE
     if alone:
-        y = _heading(view, picture, y)
+        y = heading(view, picture.title, picture.author, picture.question, y)
     y = _parts(view, layout.parts, y, "top") + 4
     for number, band in enumerate(layout.bands):
         group = SubElement(view, "g", {"class": f"band hue{number % HUES}", "id": f"b{number}"})
-        group.set("transform", f"translate(0 {_n(y)})")
+        group.set("transform", f"translate(0 {rounded(y)})")
         _band(group, band, picture, numbers)
         y += band.height + BETWEEN
-    book = SubElement(svg, "g", id="book", transform=f"translate(0 {_n(y)})")
+    book = SubElement(svg, "g", id="book", transform=f"translate(0 {rounded(y)})")
     y += _book(book, picture, numbers) + EDGE
-    size = {"width": _n(EDGE + GUTTER + LENGTH), "height": _n(y)}
+    size = {"width": rounded(EDGE + GUTTER + LENGTH), "height": rounded(y)}
     svg.set("viewBox", f"0 0 {size['width']} {size['height']}")
     for name, value in size.items():
         svg.set(name, value)
@@ -95,6 +95,28 @@ def clean(text: str) -> str:
     return FORBIDDEN.sub("", text)
 
 
+def heading(view: Element, title: str, author: str, question: str, y: float) -> float:
+    """A document's title and what was asked of it; returns where that ends."""
+    by = f", by {author}" if author else ""
+    text_at(view, "title", EDGE, y + 16, f"{title}{by}")
+    if question:
+        text_at(view, "said", EDGE, y + 40, question)
+        y += 24
+    return y + 36
+
+
+def text_at(group: Element, words: str, x: float, y: float, said: str) -> Element:
+    """A line of text, of some classes."""
+    element = SubElement(group, "text", {"class": words, "x": rounded(x), "y": rounded(y)})
+    element.text = clean(said)
+    return element
+
+
+def rounded(value: float) -> str:
+    """A number as short as a hundredth of a unit allows."""
+    return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
 def _tell(svg: Element, picture: Picture) -> None:
     """Every node's text as its title, which browsers show where the pointer is."""
     passages = picture.passages()
@@ -104,15 +126,6 @@ def _tell(svg: Element, picture: Picture) -> None:
             title = Element("title")
             title.text = clean("\n".join((named(passage), passage.section, passage.text)))
             element.insert(0, title)
-
-
-def _heading(view: Element, picture: Picture, y: float) -> float:
-    by = f", by {picture.author}" if picture.author else ""
-    _text(view, "title", EDGE, y + 16, f"{picture.title}{by}")
-    if picture.question:
-        _text(view, "said", EDGE, y + 40, picture.question)
-        y += 24
-    return y + 36
 
 
 def _parts(view: Element, parts: Sequence[Part], y: float, side: str) -> float:
@@ -131,12 +144,12 @@ def _parts(view: Element, parts: Sequence[Part], y: float, side: str) -> float:
         if narrow:
             x, end = part.x + min(part.width / 2 + 4, 14), side == "top"
             foot = y + UPRIGHT if end else y
-            element = _text(view, "part", x, foot, short)
-            element.set("transform", f"rotate(-90 {_n(x)} {_n(foot)})")
+            element = text_at(view, "part", x, foot, short)
+            element.set("transform", f"rotate(-90 {rounded(x)} {rounded(foot)})")
             if not end:
                 element.set("text-anchor", "end")
         else:
-            element = _text(view, "part", part.x + 3, y + 11, short)
+            element = text_at(view, "part", part.x + 3, y + 11, short)
         SubElement(element, "title").text = clean(part.title)
     return y + (UPRIGHT if narrow else 16) + 2
 
@@ -147,12 +160,12 @@ def _band(group: Element, band: Band, picture: Picture, numbers: Mapping[str, in
     _rect(group, "ground", ground).set("rx", "6")
     rules = SubElement(group, "g", {"class": "rules"})
     seams = [part.x for part in picture.layout.parts[1:]]
-    _path(rules, "seams", (f"M{_n(x)} 0V{_n(band.height)}" for x in seams))
+    _path(rules, "seams", (f"M{rounded(x)} 0V{rounded(band.height)}" for x in seams))
     found = [box.centre for chunk, box in picture.layout.chunks if chunk.id in picture.ranks]
-    _path(rules, "guides", (f"M{_n(x)} 4V{_n(band.height)}" for x in found))
-    _text(group, "aspect", EDGE, 20, _within(band.aspect, 16))
+    _path(rules, "guides", (f"M{rounded(x)} 4V{rounded(band.height)}" for x in found))
+    text_at(group, "aspect", EDGE, 20, _within(band.aspect, 16))
     for level in band.levels:
-        _text(group, "level", EDGE, max(level.middle + 4, 36), f"level {level.number}")
+        text_at(group, "level", EDGE, max(level.middle + 4, 36), f"level {level.number}")
     for to in sorted({line.level for line in band.lines}):
         lines = SubElement(group, "g", {"class": "lines", "data-to": str(to)})
         _lines(lines, (line for line in band.lines if line.level == to))
@@ -167,7 +180,7 @@ def _band(group: Element, band: Band, picture: Picture, numbers: Mapping[str, in
             summary = placed.summary
             node = _node(tier, "g", "summary", numbers[summary.id], summary.id in picture.ranks)
             _rect(node, "span", placed.span)
-            _rect(node, "mark", placed.mark).set("rx", _n(placed.mark.height / 2.5))
+            _rect(node, "mark", placed.mark).set("rx", rounded(placed.mark.height / 2.5))
         for placed in block:
             if rank := picture.ranks.get(placed.summary.id):
                 _badge(tier, placed.mark.centre, placed.mark.y - BADGE - 1, rank)
@@ -177,10 +190,12 @@ def _lines(group: Element, lines: Iterable[Line]) -> None:
     """One path for all lines of a node of about one weight, as thousands of elements are slow."""
     together: dict[tuple[float, float, int], list[str]] = {}
     for line in lines:
-        bend = _n((line.y + line.to_y) / 2)
-        drawn = f"M{_n(line.x)} {_n(line.y)}C{_n(line.x)} {bend} {_n(line.to_x)} {bend} "
+        x, y, bend, to_x, to_y = map(
+            rounded, (line.x, line.y, (line.y + line.to_y) / 2, line.to_x, line.to_y)
+        )
         key = line.x, line.y, _grade(line.weight)
-        together.setdefault(key, []).append(drawn + f"{_n(line.to_x)} {_n(line.to_y)}")
+        drawn = f"M{x} {y}C{x} {bend} {to_x} {bend} {to_x} {to_y}"
+        together.setdefault(key, []).append(drawn)
     for (_, _, grade), drawn_lines in together.items():
         _path(group, f"line w{grade}", drawn_lines)
 
@@ -197,7 +212,8 @@ def _cover(group: Element, band: Band, layout: Layout) -> None:
             group,
             f"cover c{grade}",
             (
-                f"M{_n(box.x)} {_n(band.strip)}h{_n(box.width)}v{_n(STRIP)}h-{_n(box.width)}z"
+                f"M{rounded(box.x)} {rounded(band.strip)}h{rounded(box.width)}v{rounded(STRIP)}"
+                f"h-{rounded(box.width)}z"
                 for box in boxes
             ),
         )
@@ -207,10 +223,10 @@ def _book(group: Element, picture: Picture, numbers: Mapping[str, int]) -> float
     """The line of chunks, with details under it, then the ranks of hits, then titles."""
     layout, ranks = picture.layout, picture.ranks
     desk = SubElement(group, "rect", {"class": "desk"})
-    _text(group, "aspect", EDGE, 14, "the text")
-    _path(group, "seams", (f"M{_n(part.x)} -6V30" for part in layout.parts[1:]))
+    text_at(group, "aspect", EDGE, 14, "the text")
+    _path(group, "seams", (f"M{rounded(part.x)} -6V30" for part in layout.parts[1:]))
     if layout.details:
-        _text(group, "level", EDGE, 28, "details")
+        text_at(group, "level", EDGE, 28, "details")
     low = STRIP * 2 + 4
     ticks: list[tuple[Chunk | Detail, str, Box]] = [
         *((chunk, "chunk", box) for chunk, box in layout.chunks),
@@ -222,18 +238,20 @@ def _book(group: Element, picture: Picture, numbers: Mapping[str, int]) -> float
     y = low + DETAIL + 6
     rows = lanes([(x - BADGE - 1, x + BADGE + 1) for x, _ in found])
     for (x, rank), row in zip(found, rows, strict=True):
-        _path(group, "lead", [f"M{_n(x)} {_n(low)}V{_n(y + row * 18)}"])
+        _path(group, "lead", [f"M{rounded(x)} {rounded(low)}V{rounded(y + row * 18)}"])
         _badge(group, x, y + BADGE + row * 18, rank)
     untitled = y + 18 * (max(rows, default=-1) + 1)
-    group.set("data-height", _n(untitled))  # in the page, which has the titles elsewhere
+    group.set("data-height", rounded(untitled))  # in the page, which has the titles elsewhere
     height = _parts(group, layout.parts, untitled, "foot")
     _boxed(desk, Box(0, -8, EDGE + GUTTER + LENGTH, height + 8 + EDGE))
     return height
 
 
 def _badge(group: Element, x: float, y: float, rank: int) -> None:
-    SubElement(group, "circle", {"class": "badge", "cx": _n(x), "cy": _n(y), "r": _n(BADGE)})
-    _text(group, "rank", x, y + 3.2, str(rank))
+    SubElement(
+        group, "circle", {"class": "badge", "cx": rounded(x), "cy": rounded(y), "r": rounded(BADGE)}
+    )
+    text_at(group, "rank", x, y + 3.2, str(rank))
 
 
 def _node(group: Element, tag: str, kind: str, number: int, hit: bool) -> Element:
@@ -248,19 +266,13 @@ def _rect(group: Element, words: str, box: Box) -> Element:
 def _boxed(element: Element, box: Box) -> Element:
     sizes = {"x": box.x, "y": box.y, "width": box.width, "height": box.height}
     for name, value in sizes.items():
-        element.set(name, _n(value))
+        element.set(name, rounded(value))
     return element
 
 
 def _path(group: Element, words: str, pieces: Iterable[str]) -> None:
     if drawn := "".join(pieces):
         SubElement(group, "path", {"class": words, "d": drawn})
-
-
-def _text(group: Element, words: str, x: float, y: float, said: str) -> Element:
-    element = SubElement(group, "text", {"class": words, "x": _n(x), "y": _n(y)})
-    element.text = clean(said)
-    return element
 
 
 def _within(said: str, letters: int) -> str:
@@ -270,8 +282,3 @@ def _within(said: str, letters: int) -> str:
 def _grade(weight: float) -> int:
     """1 to 4: how much of a member a summary has."""
     return min(max(int(weight * 4 - 1e-9) + 1, 1), 4)
-
-
-def _n(value: float) -> str:
-    """A number as short as a hundredth of a unit allows."""
-    return f"{value:.2f}".rstrip("0").rstrip(".")

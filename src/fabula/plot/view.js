@@ -7,8 +7,6 @@
 // a floor is where a band's strip of chunks lies while so many of its levels are open; parts [[title, x,
 // width]...], and across: where the line of chunks begins, and its length, in the picture's units. Of a
 // band that it is in none, a node says -1; of what is no membership, a weight is null.
-const graph = JSON.parse(document.getElementById("graph").textContent);
-const get = (id) => document.getElementById(id);
 const svg = document.querySelector("svg.picture");
 const stage = get("stage"), view = get("view"), book = get("book"), tip = get("tip");
 const nodes = graph.nodes;
@@ -19,20 +17,6 @@ nodes.forEach((node, number) => node.over.forEach(([member, weight]) => over[mem
 const rank = new Map(graph.hits.map(([number], place) => [number, place + 1]));
 document.documentElement.classList.add("scripted");
 for (const name of ["viewBox", "width", "height"]) svg.removeAttribute(name);
-
-function put(parent, tag, name, text) {
-  const element = document.createElement(tag);
-  element.className = name;
-  element.textContent = text;
-  parent.append(element);
-  return element;
-}
-function button(parent, name, text, act) {
-  const element = put(parent, "button", name, text);
-  element.type = "button";
-  element.addEventListener("click", act);
-  return element;
-}
 
 // Bands: a name and a button a level beside each; its levels are open from the top down to some one.
 const STRIP = 8, BETWEEN = 14, LINE = 18;

@@ -23,6 +23,8 @@ class Step:
     hits: tuple[Hit, ...] = ()
     kept: frozenset[str] = frozenset()
     """Ids of the hits that went on."""
+    walked: tuple[str, ...] = ()
+    """Ids of the elements of a graph that the step went through, best first."""
     steps: list[Step] = field(default_factory=list)
 
     def found(self, hits: Sequence[Hit], kept: Sequence[Hit] | None = None) -> None:

@@ -100,14 +100,21 @@ def nodes_of(
 def edges_of(cast: Cast, triples: Sequence[Triple], extraction: Extraction) -> list[Edge]:
     """What each rests on, whom relations and triples tie, and plain ties to walk along.
 
-    `extraction` is what the cast was made of: a person may have parted mentions that are of two.
+    `extraction` is what the cast was made of: a person may have parted mentions that are of two,
+    and what ties two names that are one is no relation. It is kept for who is told them apart.
     """
+    tied = {tie for relation in cast.relations for tie in relation.ties}
+    within = dict(_by_chunk([tie for tie in extraction.ties if tie not in tied]))
     extracted = dict(_by_chunk(extraction.mentions))
     found: list[Edge] = []
     for entity in cast.entities:
         for chunk, mentions in _by_chunk(entity.mentions):
             whole = [at for one in mentions if (at := _whole(one, extracted[chunk]))]
-            found.append(Edge(FROM_CHUNK, entity.id, chunk, _mentioned(mentions, whole)))
+            told = _mentioned(mentions, whole)
+            names = {mention.name for mention in mentions}
+            if ties := [tie for tie in within.get(chunk, ()) if tie.source in names]:
+                told["ties"] = _json(map(_tie_record, ties))
+            found.append(Edge(FROM_CHUNK, entity.id, chunk, told))
     for relation in cast.relations:
         forward = dict(zip(relation.ties, relation.forward, strict=True))
         for chunk, ties in _by_chunk(relation.ties):
@@ -131,13 +138,6 @@ def edges_of(cast: Cast, triples: Sequence[Triple], extraction: Extraction) -> l
 def embedded(node: Node) -> str:
     """What of a node is embedded."""
     return str(node.properties.get("embedded_text") or node.properties["text"])
-
-
-def with_embedded(node: Node, text: str) -> Mapping[str, Any]:
-    """The node's properties, with what is embedded, where that is not its text alone."""
-    if text == node.properties["text"]:
-        return node.properties
-    return {**node.properties, "embedded_text": text}
 
 
 def _node(
@@ -323,6 +323,8 @@ def read(known: Known, chunks: Sequence[Chunk]) -> Earlier:
         id, place, told = edge.end, now[edge.end], edge.properties
         if labels[edge.start] == ENTITY:
             mentions[id] += _read_mentions(id, place, place - was[id], told)
+            if "ties" in told:
+                ties[id] += _read_ties(id, place, {"records": told["ties"]})
         elif labels[edge.start] == RELATION:
             ties[id] += _read_ties(id, place, told)
         else:
@@ -368,6 +370,7 @@ def _read_mentions(
 
 
 def _read_ties(chunk: str, place: int, told: Mapping[str, Any]) -> Iterator[Tie]:
+    """What a chunk says of a relation; of an entity, what ties its own names."""
     for one in json.loads(told["records"]) if "records" in told else [told]:
         yield Tie(
             chunk,

@@ -22,7 +22,6 @@ from fabula.graphs.entities.border import (
     embedded,
     nodes_of,
     read,
-    with_embedded,
 )
 from fabula.graphs.entities.decisions import read_decisions
 from fabula.graphs.entities.described import Describer, Statements, first_ones, most_salient
@@ -222,8 +221,7 @@ class _Steps:
         for batch, rows in zip(batches, made, strict=True):
             vectors.update(zip(batch, rows, strict=True))
         return [
-            replace(node, embedding=vectors[text], properties=with_embedded(node, text))
-            for node, text in zip(nodes, texts, strict=True)
+            replace(node, embedding=vectors[text]) for node, text in zip(nodes, texts, strict=True)
         ]
 
     def all_gaps(self) -> tuple[Gap, ...]:

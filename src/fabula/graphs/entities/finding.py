@@ -231,10 +231,19 @@ def together(
     Where the filters let no chunks through, records have all of both. Scores are made to tell the
     order: those of a block are above those of the next, the chunks' are from 0 to 1.
     """
-    if not allows(filters, "chunk"):
-        whole = [hit for block, _ in records for hit in block][: tools.k]
-        return _in_blocks([whole])
-    blocks = [list(block[: int(share * tools.k)]) for block, share in records]
+    with tools.path.step("together", "records, then chunks") as step:
+        if allows(filters, "chunk"):
+            hits = _within_shares(records, chunks, tools)
+        else:
+            hits = _in_blocks([[hit for block, _ in records for hit in block][: tools.k]])
+        step.found(hits)
+    return hits
+
+
+def _within_shares(
+    records: Sequence[tuple[Sequence[Hit], float]], chunks: Sequence[Hit], tools: Tools
+) -> list[Hit]:
+    blocks = [block[: int(share * tools.k)] for block, share in records]
     budgets = [int(share * tools.tokens) for _, share in records]
     taken = fit([[hit.tokens for hit in block] for block in blocks], budgets)
     kept = [[block[place] for place in rows] for block, rows in zip(blocks, taken, strict=True)]

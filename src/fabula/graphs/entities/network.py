@@ -72,6 +72,10 @@ class Network:
         """What an entity is usually called."""
         return next(iter(self.names[row]), "")
 
+    def ids(self, rows: Iterable[int]) -> tuple[str, ...]:
+        """The ids of entities in the order of these rows, of each document that has one."""
+        return tuple(dict.fromkeys(chain.from_iterable(self.entities[row] for row in rows)))
+
     @cached_property
     def row(self) -> Mapping[str, int]:
         """The row of each entity, by its id."""

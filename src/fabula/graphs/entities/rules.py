@@ -47,6 +47,7 @@ LONGEST_HEADING = 12
 KEYWORDS = 2
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _POSSESSIVE = re.compile(r"['’]s$", re.IGNORECASE)
+_BEFORE_A_LINE = "\"'“”„«—– \t_"
 _SPACE = re.compile(r"[ \t]*\n?[ \t]*")
 _INSIDE = re.compile(r"[,;]?(?:[ \t]+|[ \t]*\n[ \t]*)")
 _AFTER_TITLE = re.compile(r"\.(?:[ \t]+|[ \t]*\n[ \t]*)")
@@ -167,8 +168,14 @@ def _read_words(text: str) -> list[_Word]:
 
 
 def _is_verse(chunks: Iterable[Chunk]) -> bool:
-    lines = [line.lstrip("\"'“”„«—– \t_") for chunk in chunks for line in chunk.text.splitlines()]
-    begun = [line[0] for line in lines if line and line[0].isalpha()]
+    """Whether lines begin with a capital that begin no paragraph."""
+    begun = [
+        line[0]
+        for chunk in chunks
+        for paragraph in _PARAGRAPH.findall(chunk.text)
+        for line in (one.lstrip(_BEFORE_A_LINE) for one in paragraph.splitlines()[1:])
+        if line and line[0].isalpha()
+    ]
     return len(begun) >= FEWEST_LINES and sum(map(str.isupper, begun)) > VERSE * len(begun)
 
 

@@ -37,6 +37,8 @@ NAMED = 0.4
 scores from 0 to 1."""
 NEAR = 20
 """Entities near to what has no name, of cosine 0 at least."""
+DEPTH = 100
+"""How far down a ranking of chunks counts, where it is put together with another."""
 WORDS = 0.7
 """What passages count beside the walk where there is no model: alone it loses much."""
 
@@ -89,17 +91,17 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
         entities = keep(ranks, network, knobs.entities, knobs.least)
         relations = relate(entities, network, knobs.relations)
         scores = rank_chunks(entities, relations, network, mentions=knobs.mentions)
-        most = min(knobs.chunks, tools.k)
-        chunks = best_chunks(scores, network, filters, tools, most)
+        chunks = best_chunks(scores, network, filters, tools, max(DEPTH, tools.k))
         step.note += f", {len(entities)} entities, {len(relations)} relations"
+        step.walked = network.ids(entities)
         step.found(chunks)
     share = knobs.passages if knobs.passages is not None else (WORDS if offline else 0.0)
     if share and chunks:
         vector = tools.embed(question)
-        alone = passages(question, vector, filters, tools, tools.k)
+        alone = passages(question, vector, filters, tools, max(DEPTH, tools.k))
         with tools.path.step("fuse", f"by scores, passages {share}") as step:
-            chunks = by_scores([(chunks, 1 - share), (alone, share)], most)
-            step.found(chunks)
+            chunks = by_scores([(chunks, 1 - share), (alone, share)], DEPTH + tools.k)
+            step.found(chunks, chunks[: tools.k])
     # Without a model a record quotes a sentence of a chunk, and the chunk is here.
     shares = (0.0, 0.0) if offline else (knobs.entity_share, knobs.relation_share)
     records: list[Sequence[Hit]] = [(), ()]
@@ -109,6 +111,7 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
             entity_hits(entities, network, filters, tools),
             link_hits(relations, links, "relation", filters, tools),
         ]
+    chunks = chunks[: knobs.chunks]
     hits = together(list(zip(records, shares, strict=True)), chunks, filters, tools)
     return hits or fall_back(
         question, "the walk leads to no chunk", entities, network, filters, tools

@@ -94,6 +94,7 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
         ranks = walk(phrases, found, weight, tools.knobs.damping, network)
         entities, chunks = np.split(ranks, [len(network.entities)])
         hits = best_chunks(chunks, network, filters, tools, tools.k)
+        step.walked = network.ids([*phrases, *best(entities, tools.k)])
         step.found(hits)
     if are_read((), filters):
         met = {row: float(entities[row]) for row in best(entities, tools.k)}

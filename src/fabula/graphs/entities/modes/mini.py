@@ -75,6 +75,7 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
     with tools.path.step("starts") as step:
         starts = _starts(sought, vectors, network, filters, tools)
         step.note = _told(starts, network)
+        step.walked = network.ids(starts)
     if not starts:
         return fall_back(question, "nobody is named", (), network, filters, tools)
     with tools.path.step("answers") as step:
@@ -84,6 +85,7 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
         edges = weigh_edges(starts, answers, network, knobs.relations, knobs.hops)
         ways = rank_paths(starts, answers, edges, network, knobs.paths)
         step.note = "; ".join(" - ".join(map(network.name, way.entities)) for way in ways[:5])
+        step.walked = network.ids(row for way in ways for row in way.entities)
     if not ways:
         return fall_back(question, "there is no path", starts, network, filters, tools)
     most = min(knobs.chunks, tools.k)
