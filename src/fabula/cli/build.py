@@ -39,7 +39,8 @@ def command(
     """Build GRAPH, as aspects, for DOCUMENTS (ids, titles or files), or for all of the collection.
 
     Their texts stay as they are, and so do other graphs, but those that rest on this one. What is
-    built already, from the same, is left as it is, but for gaps, which are asked for again.
+    built already, from the same, is left as it is, but for gaps, which are asked for again. A graph
+    of the whole collection, as identities, is made of what all its documents have.
     """
     notice_offline(settings)
     reach = meant if documents else opened
