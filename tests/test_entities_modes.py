@@ -17,6 +17,7 @@ from fabula.cli import main
 from fabula.errors import NotFound
 from fabula.graph import Owner
 from fabula.graphs.entities.modes import MODES
+from fabula.plot.sociogram import read_walked
 from fabula.retrieve.path import Path as Steps
 from fabula.retrieve.path import Step
 from fabula.server import Address
@@ -118,6 +119,17 @@ def test_a_mode_finds_the_answers_chunk_first_of_all_chunks(
     assert [(-hit.score, hit.id) for hit in hits] == sorted((-hit.score, hit.id) for hit in hits)
     assert {hit.title for hit in hits} == {"Mill"}
     assert all(stretches[hit.id] for hit in hits), "all rest on characters of the book"
+
+
+@pytest.mark.parametrize("name", MODES)
+def test_a_mode_tells_whom_it_went_through(name: str) -> None:
+    steps = Steps()
+    with Fabula(mode=name, top_k=9) as fabula:
+        fabula.retrieve(QUESTION, document="Mill", path=steps)
+        nodes = read_walked(steps)
+        told = fabula.store.rows("entities/find_records", collection=fabula.name, nodes=nodes)
+    assert "Boris" in {row["name"] for row in told if row["kind"] == "entity"}
+    assert {row["title"] for row in told} == {"Mill"}
 
 
 @pytest.mark.parametrize("name", MODES)

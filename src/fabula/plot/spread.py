@@ -4,8 +4,8 @@ Those that are often together stand near each other: the stress of Kamada and Ka
 small by majorization (Gansner, Koren and North 2005, "Graph Drawing by Stress Majorization", their
 equations 6 and 7). It begins where the text has them, the first at the left, at a height that is
 their name's own, and goes on from there step by step, so that a picture keeps its sides. networkx
-lowers the same stress by another way, which took ten times as long here and moved figures twice as
-far after an edit.
+lowers the same stress by another way, which took some ten times as long here and moved figures
+twice as far after an edit; its other layouts hid those in the middle behind each other.
 """
 
 from __future__ import annotations
