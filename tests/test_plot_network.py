@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from cast import Models, built, entity, made_chunks, relation, script
 from fabula.cli import main
 from fabula.model import Hit
 from fabula.plot.sociogram import (
@@ -31,6 +30,7 @@ from fabula.plot.sociogram_svg import FIRST, draw_sociogram, hues
 from fabula.plot.spread import LETTER, LINE, MAIN, Spot, label, spread
 from fabula.retrieve.path import Path as Steps
 from plotted import HOSTILE, sociogram
+from scripted import Models, built, entity, made_chunks, relation, script
 from stories import LIGHTHOUSE
 
 SPACE = "{http://www.w3.org/2000/svg}"
