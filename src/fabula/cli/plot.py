@@ -21,7 +21,7 @@ from fabula.settings import Settings
         'plot "A Christmas Carol" --query "What did Marley say of his chain?"',
         'plot "A Christmas Carol" --out carol.svg',
         'plot "A Christmas Carol" --network --open',
-        'plot "A Christmas Carol" --network --mode hippo --query "Who was Marley?"',
+        'plot carol.txt --network --mode hippo --query "Who was Marley?"',
     ),
 )
 @click.argument("document")

@@ -84,8 +84,9 @@ function place() {
   }
   label(shown);
 }
-// Names are shown as far as they cover no other and no disc that is larger, the weightiest first: under
-// their disc, or else over it, or beside it.
+// Names are shown as far as they cover no other and no disc of about their own's size, the weightiest
+// first: under their disc, or else over it, or beside it.
+const NAMED = 20;
 const widths = new Map();
 function width(text) {
   if (!widths.has(text)) widths.set(text, text.getComputedTextLength() + 6);
@@ -98,15 +99,19 @@ function label(shown) {
   const order = shown.filter((one) => one.now)
     .sort((one, other) => before(one) - before(other) || other.now - one.now || one.number - other.number);
   for (const one of shown) one.caption.style.visibility = "hidden";
-  for (const one of order) {
+  for (const [turn, one] of order.entries()) {
     const { x, y, radius } = one, half = width(one.caption) / 2;
     const larger = discs.filter(({ of }) => of !== one && (of.radius >= 0.6 * radius || walked.has(of.number)));
-    const isFree = (box) => box.left > 0 && box.right < stage.clientWidth &&
-      ![...taken, ...larger].some(({ left, right, top, foot }) =>
+    const isFree = (box, others) => box.left > 0 && box.right < stage.clientWidth &&
+      !others.some(({ left, right, top, foot }) =>
         box.left < right && left < box.right && box.top < foot && top < box.foot);
     const aside = radius + half + 1;
     const places = [[x, y + radius + 8], [x, y - radius - 7], [x + aside, y], [x - aside, y]];
-    const place = places.find(([x, y]) => isFree(boxed(x, y, half, 6.5))) ?? (pinned(one) ? places[0] : null);
+    const find = (others) => places.find(([x, y]) => isFree(boxed(x, y, half, 6.5), others));
+    // The first ones are named even where that covers a disc; those that are larger lie over a name.
+    const over = discs.filter(({ of }) => of.number < one.number);
+    const place = find([...taken, ...larger]) ?? (turn < NAMED ? find([...taken, ...over]) : null) ??
+      (pinned(one) ? places[0] : null);
     if (!place) continue;
     taken.push(boxed(...place, half, 6.5));
     one.caption.setAttribute("x", place[0]);

@@ -28,7 +28,7 @@ class Figure:
     """An entity as it is drawn.
 
     `names` are its printed forms, each with its count and why it was taken for this one;
-    `mentions` and `chunks` are by the number of the section. `place` is where in the text it is
+    `mentions` are by the number of the section. `place` is where in the text it is
     spoken of, on the average: 0 is the beginning, 1 the end.
     """
 
