@@ -20,7 +20,8 @@ from fabula.settings import Settings
 from fabula.store import Store
 
 BOOKS = {
-    "first": "Anna met Thornton by the mill. Later that day Anna walked home with Thornton alone.",
+    "first": "Anna met Thornton by the mill. There Anna was late. Later that day Anna walked home "
+    "with Thornton alone.",
     "second": "Again Anna waited for Thornton there. Nobody saw Anna or Thornton in the evening.",
     "third": "In the north Anna sailed with Sigurd. At night Anna asked Sigurd about the stars.",
 }
