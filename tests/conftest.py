@@ -40,6 +40,8 @@ LONGEST = (
     "test_compact",
     "test_check",
     "test_invariants",
+    "test_entities_in_neo4j",
+    "test_identities_in_neo4j",
     "test_tenants",
     "test_bench_command",
     "test_other_readers",

@@ -179,7 +179,7 @@ def test_a_limit_takes_some_of_each_text_and_can_grow(tales: Path) -> None:
 def test_the_suites_are_listed_with_what_they_are_for() -> None:
     shown = bench("list").stdout
     assert "smoke " in shown
-    assert "Every mode of retrieval on one graph" in shown
+    assert "Every mode of retrieval on the same graphs" in shown
 
 
 # With a model

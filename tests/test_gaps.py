@@ -552,7 +552,9 @@ def broken(store: Store) -> list[str]:
 def test_a_graph_makes_no_nodes_of_that_label_itself() -> None:
     text = Text(small_document(), ())
     built = Built((Node("x", "Gap", {}, ("y",)),), ())
-    with pytest.raises(FabulaError, match="a node labelled 'Gap', which is not on its list"):
+    with pytest.raises(
+        FabulaError, match="a node labelled 'Gap' without an embedding, which is not on its list"
+    ):
         part_of(GRAPH, text, built, {}, {})
     assert "Gap" in LABELS, "and none may list it"
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from fabula.answer import AnswerStream
     from fabula.app import App, Fabula
     from fabula.catalogue import Documents
-    from fabula.collection import Collection
+    from fabula.collection import Collection, Settled
     from fabula.conversation import Conversation
     from fabula.errors import (
         BadReply,
@@ -74,6 +74,7 @@ __all__ = [
     "ServerError",
     "Settings",
     "SettingsError",
+    "Settled",
     "Source",
     "Space",
     "SpaceError",
@@ -108,6 +109,7 @@ _HOMES = {
     "AnswerStream": "answer",
     "App": "app",
     "Collection": "collection",
+    "Settled": "collection",
     "Conversation": "conversation",
     "Documents": "catalogue",
     "Fabula": "app",
