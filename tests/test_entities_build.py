@@ -147,7 +147,7 @@ def test_what_is_not_borne_out_is_counted_and_told() -> None:
     assert graph.facts["dropped_unprinted"] == 1
     assert (graph.facts["entities"], graph.facts["relations"], graph.facts["windows"]) == (4, 2, 2)
     counted, lost = tell(graph.facts)
-    assert counted == "4 entities, 2 relations"
+    assert counted == "by type: 4 person"
     assert lost == (
         "1 of 12 records were not borne out by the text, and left out: 1 with a name that is "
         "printed nowhere"

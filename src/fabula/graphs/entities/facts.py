@@ -21,6 +21,8 @@ from fabula.graphs.entities.extract import (
 from fabula.graphs.entities.triples import Fact, Triple
 from fabula.graphs.entities.values import Cast
 
+OF_TYPE = "of_type_"
+"""Begins the names of facts that count the entities of a type."""
 DROPPED = {
     UNPRINTED: "with a name that is printed nowhere",
     UNLISTED: "that tie what is no entity",
@@ -97,6 +99,7 @@ def facts(
     counts = Counter({f"dropped_{why}": count for why, count in dropped.items()})
     counts.update({f"dropped_{why}": count for why, count in tally.unstated.items()})
     counts.update({"records": tally.records, "retyped": tally.retyped})
+    types = Counter(sorted(one.type for one in cast.entities))
     share = tally.reused / max(1, tally.windows)
     for name, count in before.items():
         if name in ("records", "retyped") or name.startswith("dropped_"):
@@ -106,6 +109,7 @@ def facts(
         "entities": len(cast.entities),
         "relations": len(cast.relations),
         "triples": len(triples),
+        **{f"{OF_TYPE}{type}": count for type, count in types.most_common()},
         "windows": tally.windows,
         "stated": tally.is_stated,
         **{name: count for name, count in sorted(counts.items()) if count},
@@ -115,13 +119,16 @@ def facts(
 
 
 def tell(facts: Mapping[str, Any]) -> Sequence[str]:
-    """How many there are, and how much of what a model listed was not borne out by the text."""
-    counted = [
-        f"{facts[kind]:,} {kind}"
-        for kind in ("entities", "relations", "triples")
-        if facts.get(kind)
-    ]
-    return [", ".join(counted) if counted else "no entities were found", *_left_out(facts)]
+    """How many there are of each type, and how much of what a model listed was not borne out."""
+    types = {
+        name.removeprefix(OF_TYPE): count
+        for name, count in facts.items()
+        if name.startswith(OF_TYPE)
+    }
+    told = ", ".join(
+        f"{types[type]:,} {type}" for type in sorted(types, key=lambda type: (-types[type], type))
+    )
+    return [f"by type: {told}" if told else "no entities were found", *_left_out(facts)]
 
 
 def doubt(facts: Mapping[str, Any]) -> Sequence[str]:
