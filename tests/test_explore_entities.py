@@ -157,9 +157,9 @@ def test_the_entities_of_a_document_are_listed(typed: Any) -> None:
 
 
 def test_one_is_told_by_any_name(typed: Any) -> None:
-    told = typed("hale").output
+    told = typed("mr john hale").output
     assert told.startswith("John Hale · person · The Ferry\n")
-    assert "Hale 3 (family)" in told
+    assert "Hale 2 (family)" in told
     assert "CHAPTER III" in told
     [row] = json.loads(typed("Hale", "--json").output)
     assert {one["name"] for one in row["relations"]} >= {"Anna"}
@@ -172,7 +172,10 @@ def test_who_is_not_there_is_told_with_what_is(typed: Any) -> None:
     result = typed("Nobody")
     assert result.exit_code == 1
     assert "`fabula entities` lists them" in result.output
-    assert "There are no entities of type 'ghost'" in typed("--type", "ghost").output
+    assert "of type 'ghost'; there are: " in typed("--type", "ghost").output
+    assert "John Hale" in typed("--type", "Person").output
+    elsewhere = typed("Hale", "--document", "The Lighthouse")
+    assert (elsewhere.exit_code, "is called 'Hale'" in elsewhere.output) == (1, True)
 
 
 @pytest.mark.parametrize(

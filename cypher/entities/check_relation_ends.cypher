@@ -9,13 +9,14 @@ WHERE ($document = '' OR n.document = $document)
 WITH n, COLLECT { MATCH (n)-[:SOURCE]->(end:Entity {document: n.document}) RETURN end } AS sources,
   COLLECT { MATCH (n)-[:TARGET]->(end:Entity {document: n.document}) RETURN end } AS targets,
   COUNT { (n)-[:SOURCE|TARGET]->() } AS ends
-WITH n, sources, targets, CASE
+WITH n, ends, sources, targets, sources[0] AS one, targets[0] AS other
+WITH n, CASE
   WHEN ends <> 2 OR size(sources) <> 1 OR size(targets) <> 1
     THEN 'relations do not tie two entities of their document'
-  WHEN sources[0].id >= targets[0].id THEN 'relations tie entities in another order than by ids'
+  WHEN one.id >= other.id THEN 'relations tie entities in another order than by ids'
   WHEN COUNT {
-    MATCH (a {id: sources[0].id})-[tie:RELATES_TO]->(b {id: targets[0].id})
-    WHERE a = sources[0] AND b = targets[0] AND tie.count = n.count AND tie.strength = n.strength
+    MATCH (one)-[tie:RELATES_TO]->(other)
+    WHERE tie.count = n.count AND tie.strength = n.strength
   } <> 1 THEN 'relations have no RELATES_TO of the same weight beside them'
 END AS what
 WHERE what IS NOT NULL

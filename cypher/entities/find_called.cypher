@@ -1,14 +1,15 @@
 // The entities that go by a name: what is told of each, its names, its relations, its places.
 // $collection  the collection to look in
 // $document    a document's id, or '' for all
-// $called      the name, in lower case
+// $called      the name in lower case, without full stops, its apostrophes straight
 // $limit       relations and places of each, at most
 CYPHER 25
 MATCH (document:Document {collection: $collection})
 WHERE $document IN ['', document.id]
 MATCH (one:Element {document: document.id})
 WHERE one:Entity AND one.collection = $collection
-  AND (one.key = $called OR any(form IN one.names WHERE toLower(form) = $called))
+  AND (one.key = $called OR any(form IN one.names
+    WHERE replace(replace(toLower(form), '’', "'"), '.', '') = $called))
 RETURN one.id AS id, document.id AS document, document.title AS title, one.name AS name,
   one.type AS type, one.text AS text, one.by AS by, one.mentions AS mentions,
   one.chunks AS chunks, one.degree AS degree, one.names AS names, one.counts AS counts,

@@ -7,7 +7,7 @@ CYPHER 25
 MATCH (document:Document {collection: $collection})
 WHERE $document IN ['', document.id]
 MATCH (one:Element {document: document.id})
-WHERE one:Entity AND one.collection = $collection AND $type IN ['', one.type]
+WHERE one:Entity AND one.collection = $collection AND toLower($type) IN ['', toLower(one.type)]
 RETURN one.id AS id, document.id AS document, document.title AS title, one.name AS name,
   one.type AS type, one.mentions AS mentions, one.chunks AS chunks, one.degree AS relations,
   one.names AS names, one.counts AS counts

@@ -6,8 +6,8 @@ CYPHER 25
 MATCH (document:Document {collection: $collection})
 WHERE $document IN ['', document.id]
 MATCH (one:Element {document: document.id})
-WHERE one:Entity AND one.collection = $collection AND $type IN ['', one.type]
+WHERE one:Entity AND one.collection = $collection AND toLower($type) IN ['', toLower(one.type)]
 MATCH (one)-[tie:RELATES_TO]->(other:Entity {collection: $collection})
-WHERE $type IN ['', other.type]
+WHERE toLower($type) IN ['', toLower(other.type)]
 RETURN one.id AS source, other.id AS target, tie.count AS chunks, tie.strength AS strength
 ORDER BY source, target

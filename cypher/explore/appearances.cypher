@@ -6,7 +6,7 @@
 // :param document => '';
 //   a document's id, or a part of its title; '' for the first by title
 // :param name => 'Scrooge';
-//   one of its names, either case
+//   one of its names, either case, with or without full stops
 // :param limit => 100;
 //   rows at most
 CYPHER 25
@@ -15,8 +15,10 @@ WHERE document.id = $document OR toLower(document.title) CONTAINS toLower($docum
 ORDER BY document.title, document.id
 LIMIT 1
 MATCH (one:Element&Entity {collection: $collection, document: document.id})
-WHERE any(name IN one.names WHERE toLower(name) = toLower($name))
-MATCH (one)-[said:FROM_CHUNK]->(chunk:Chunk)
+WITH document, one, replace(replace(toLower($name), '’', "'"), '.', '') AS called
+WHERE one.key = called
+  OR any(name IN one.names WHERE replace(replace(toLower(name), '’', "'"), '.', '') = called)
+MATCH (one)-[said:FROM_CHUNK]->(chunk:Chunk {collection: $collection})
 WITH document, one, chunk.section AS section, min(chunk.index) AS place,
   count(chunk) AS chunks, sum(said.count) AS mentions, min(chunk.start) AS first,
   max(chunk.end) AS last

@@ -16,12 +16,16 @@ MATCH (document:Document {collection: $collection})
 WHERE document.id = $document OR toLower(document.title) CONTAINS toLower($document)
 ORDER BY document.title, document.id
 LIMIT 1
-MATCH (one:Element&Entity {collection: $collection, document: document.id}),
-  (other:Element&Entity {collection: $collection, document: document.id})
-WHERE any(name IN one.names WHERE toLower(name) = toLower($first))
-  AND any(name IN other.names WHERE toLower(name) = toLower($second))
-MATCH (one)<-[:SOURCE|TARGET]-(relation:Element&Relation)-[:SOURCE|TARGET]->(other)
-MATCH (relation)-[said:FROM_CHUNK]->(chunk:Chunk)
+MATCH (one:Element&Entity {collection: $collection, document: document.id})
+WITH document, one, replace(replace(toLower($first), '’', "'"), '.', '') AS first,
+  replace(replace(toLower($second), '’', "'"), '.', '') AS second
+WHERE one.key = first
+  OR any(name IN one.names WHERE replace(replace(toLower(name), '’', "'"), '.', '') = first)
+MATCH (one)<-[:SOURCE|TARGET]-(relation:Element&Relation {collection: $collection})
+  -[:SOURCE|TARGET]->(other:Entity {collection: $collection})
+WHERE other <> one AND (other.key = second
+  OR any(name IN other.names WHERE replace(replace(toLower(name), '’', "'"), '.', '') = second))
+MATCH (relation)-[said:FROM_CHUNK]->(chunk:Chunk {collection: $collection})
 WITH document, one, other, chunk, said
 ORDER BY chunk.index
 WITH document, one, other, chunk.section AS section, min(chunk.index) AS place,

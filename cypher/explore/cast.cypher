@@ -14,8 +14,8 @@ WHERE document.id = $document OR toLower(document.title) CONTAINS toLower($docum
 ORDER BY document.title, document.id
 LIMIT 1
 MATCH (one:Element&Entity {collection: $collection, document: document.id})
-WHERE $type IN ['', one.type]
-MATCH (one)-[:FROM_CHUNK]->(chunk:Chunk)
+WHERE toLower($type) IN ['', toLower(one.type)]
+MATCH (one)-[:FROM_CHUNK]->(chunk:Chunk {collection: $collection})
 WITH document, one, chunk
 ORDER BY chunk.index
 WITH document, one, collect(chunk) AS chunks

@@ -14,9 +14,9 @@ WHERE document.id = $document OR toLower(document.title) CONTAINS toLower($docum
 ORDER BY document.title, document.id
 LIMIT 1
 MATCH (one:Element&Entity {collection: $collection, document: document.id})
-  <-[:SOURCE]-(relation:Element&Relation)-[:TARGET]->(other:Entity)
-WHERE $type IN ['', one.type] AND $type IN ['', other.type]
-MATCH (relation)-[:FROM_CHUNK]->(chunk:Chunk)
+  <-[:SOURCE]-(relation:Element&Relation {collection: $collection})-[:TARGET]->(other:Entity {collection: $collection})
+WHERE toLower($type) IN ['', toLower(one.type)] AND toLower($type) IN ['', toLower(other.type)]
+MATCH (relation)-[:FROM_CHUNK]->(chunk:Chunk {collection: $collection})
 WITH document, one, other, relation, chunk
 ORDER BY chunk.index
 WITH document, one, other, relation, collect(chunk) AS chunks

@@ -16,8 +16,9 @@ WHERE document.id = $document OR toLower(document.title) CONTAINS toLower($docum
 ORDER BY document.title, document.id
 LIMIT 1
 MATCH path = (one:Element&Entity {collection: $collection, document: document.id})
-  -[tie:RELATES_TO]->(other:Entity)
-WHERE $type IN ['', one.type] AND $type IN ['', other.type] AND tie.count >= $least
+  -[tie:RELATES_TO]->(other:Entity {collection: $collection})
+WHERE toLower($type) IN ['', toLower(one.type)] AND toLower($type) IN ['', toLower(other.type)]
+  AND tie.count >= $least
 RETURN path
 ORDER BY tie.count DESC, one.name, other.name
 LIMIT $limit

@@ -4,6 +4,8 @@
 //   the collection to stay in
 // :param document => '';
 //   a document's id, or a part of its title; '' for the first by title
+// :param type => 'place';
+//   what such a type is called: with others than the narrative ones, as location or geo
 // :param limit => 30;
 //   rows at most
 CYPHER 25
@@ -11,9 +13,11 @@ MATCH (document:Document {collection: $collection})
 WHERE document.id = $document OR toLower(document.title) CONTAINS toLower($document)
 ORDER BY document.title, document.id
 LIMIT 1
-MATCH (place:Element&Entity {collection: $collection, document: document.id, type: 'place'})
-MATCH (place)-[:FROM_CHUNK]->(chunk:Chunk)
-OPTIONAL MATCH (chunk)<-[:FROM_CHUNK]-(who:Element&Entity {collection: $collection, type: 'person'})
+MATCH (place:Element&Entity {collection: $collection, document: document.id})
+WHERE toLower(place.type) = toLower($type)
+MATCH (place)-[:FROM_CHUNK]->(chunk:Chunk {collection: $collection})
+OPTIONAL MATCH (chunk)<-[:FROM_CHUNK]-(who:Element&Entity {collection: $collection})
+  WHERE toLower(who.type) = 'person'
 WITH document, place, who, count(DISTINCT chunk) AS times
 ORDER BY times DESC, who.name
 RETURN document.title AS title, place.name AS name, place.mentions AS mentions,

@@ -6,13 +6,15 @@
 // :param limit => 30;
 //   rows at most
 CYPHER 25
-MATCH (one:Element&Entity {collection: $collection})
-MATCH (document:Document {id: one.document})
+MATCH (one:Element&Entity {collection: $collection, kind: 'entity'})
+WHERE one.document >= ''
+MATCH (document:Document {collection: $collection, id: one.document})
 WITH one.key AS key, one, document
 ORDER BY one.mentions DESC, document.title
-WITH key, collect(one) AS those, collect(DISTINCT document.title) AS titles
-WHERE size(titles) > 1
+WITH key, collect(one) AS those, collect(DISTINCT document.title) AS titles,
+  count(DISTINCT document.id) AS books
+WHERE books > 1
 RETURN those[0].name AS name, COLLECT { UNWIND those AS one RETURN DISTINCT one.type } AS types,
   reduce(all = 0, one IN those | all + one.mentions) AS mentions, titles
-ORDER BY size(titles) DESC, mentions DESC, name
+ORDER BY books DESC, mentions DESC, name
 LIMIT $limit

@@ -66,7 +66,8 @@ def command(
 ) -> None:
     """List who and what a document is about, or tell all that is known of one, by any NAME of it.
 
-    NAME may be a document's, as its title; without one all documents of the collection are listed.
+    NAME may be a document's, as its title, if no entity has it; `--document` names one in any case.
+    Without both, all documents of the collection are listed.
     `fabula build entities` makes the graph that this reads.
     """
     most = MANY if as_json or out else limit
@@ -77,15 +78,22 @@ def command(
             others = Others.read(fabula, [row["id"] for row in found])
             _tell(found, others, as_json)
             return
+        if name and document:
+            raise NotFound(f"Nobody and nothing in {document!r} is called {name!r}.")
         if name:
-            within = _document(fabula, name)
+            within = fabula.document(name).id if out else _document(fabula, name)
         asked = {"collection": fabula.name, "document": within, "type": kind}
         cast = fabula.store.rows("entities/find_cast", **asked, limit=most)
         ties = fabula.store.rows("entities/find_ties", **asked) if out else []
+        everyone = cast or fabula.store.rows(
+            "entities/find_cast", **{**asked, "type": ""}, limit=MANY
+        )
+    if not cast and kind and everyone:
+        types = ", ".join(sorted({row["type"] for row in everyone}))
+        raise NotFound(f"There are no entities of type {kind!r}; there are: {types}.")
     if not cast:
-        of = f" of type {kind!r}" if kind else ""
         raise NotFound(
-            f"There are no entities{of} in collection {fabula.name!r}: `fabula build entities` "
+            f"There are no entities in collection {fabula.name!r}: `fabula build entities` "
             "makes the graph of them for the documents that are there."
         )
     if out:
@@ -114,7 +122,7 @@ def _called(fabula: Collection, document: str, name: str, limit: int) -> list[di
         "entities/find_called",
         collection=fabula.name,
         document=document,
-        called=name.strip().lower(),
+        called=" ".join(name.lower().replace("’", "'").replace(".", "").split()),
         limit=limit,
     )
 
