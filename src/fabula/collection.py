@@ -484,9 +484,10 @@ class Collection:
     def _found(self, query: Query, tools: Tools) -> Found:
         self._refuse_unready()
         if query.aspects or query.kinds:
-            # Modes that walk no graph find passages alone.
-            walks = bool(mode(query.mode).graph)
-            refuse_unknown(query.aspects, query.kinds, self.space(), elements=walks)
+            # A mode finds no elements but those of the graph that it walks.
+            walked = mode(query.mode).graph
+            own = [label.lower() for label in graph(walked).elements] if walked else []
+            refuse_unknown(query.aspects, query.kinds, self.space(), elements=own)
         document = self.document(query.document).id if query.document else ""
         found = search(query, query.filters(self.name, document), tools)
         if not found.hits:

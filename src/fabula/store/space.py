@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from fabula import queries
@@ -109,16 +109,19 @@ def other_space(space: Space, wanted: str, model: str = "") -> SpaceError:
 
 
 def refuse_unknown(
-    aspects: Sequence[str], kinds: Sequence[str], space: Space | None, *, elements: bool
+    aspects: Sequence[str], kinds: Sequence[str], space: Space | None, *, elements: Collection[str]
 ) -> None:
     """Raises NotFound for an aspect or a kind that no passage has; '' is the aspect of chunks.
 
-    With `elements` it may be a kind of embedded elements, too.
+    It may be a kind of embedded elements, too, if it is among `elements`.
     """
     known = [name for name in space.aspects if name] if space else []
     if unknown := [name for name in aspects if name and name not in known]:
         raise NotFound(f"No document has an aspect {unknown[0]!r}; there are: {', '.join(known)}.")
-    there = sorted(space.kinds + (space.element_kinds if elements else ())) if space else []
+    found = (
+        [*space.kinds, *(one for one in space.element_kinds if one in elements)] if space else []
+    )
+    there = sorted(found)
     if unknown := [kind for kind in kinds if kind not in there]:
         raise NotFound(f"There is no kind {unknown[0]!r}; there are: {', '.join(there)}.")
 
