@@ -30,8 +30,8 @@ MISSED = {
     ("local", "Who was Scrooge's dead partner?"),
     ("top-down", "Who are the children Ignorance and Want?"),
 }
-"""What was condensed away, what local's records leave no room for, and a branch that top-down leaves
-for good."""
+"""What was condensed away, what local's records leave no room for, and a branch that top-down
+leaves for good."""
 
 
 @pytest.fixture(scope="module")

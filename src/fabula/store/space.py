@@ -118,10 +118,8 @@ def refuse_unknown(
     known = [name for name in space.aspects if name] if space else []
     if unknown := [name for name in aspects if name and name not in known]:
         raise NotFound(f"No document has an aspect {unknown[0]!r}; there are: {', '.join(known)}.")
-    found = (
-        [*space.kinds, *(one for one in space.element_kinds if one in elements)] if space else []
-    )
-    there = sorted(found)
+    own = set(elements).intersection(space.element_kinds) if space else set()
+    there = sorted({*space.kinds, *own}) if space else []
     if unknown := [kind for kind in kinds if kind not in there]:
         raise NotFound(f"There is no kind {unknown[0]!r}; there are: {', '.join(there)}.")
 
