@@ -202,6 +202,25 @@ def test_with_a_document_goes_what_is_told_of_it(ingested: Path, store: Store) -
     assert cypher(store, "MATCH (n:Part|Element|Retired) RETURN n") == []
 
 
+@pytest.mark.parametrize("removed", [True, False])
+def test_what_was_told_of_a_document_goes_though_it_was_edited_since(
+    ingested: Path, store: Store, removed: bool
+) -> None:
+    settle()
+    edited = BOOKS["second"].replace("evening", "morning")
+    (ingested / "second.txt").write_text(f"Title: The second book\nLanguage: en\n\n{edited}\n")
+    with Fabula() as fabula:
+        fabula.ingest(ingested)
+        fabula.drop("aspects", "The second book")
+        assert len(one_another(store)) == 3, "it is made of no aspects"
+        if removed:
+            fabula.remove("The second book")
+        else:
+            fabula.drop("entities", "The second book")
+        assert one_another(store) == [["Anna third"]]
+        assert fabula.check().violations == ()
+
+
 def test_it_is_dropped_alone_or_with_what_it_rests_on(ingested: Path, store: Store) -> None:
     settle()
     assert (
