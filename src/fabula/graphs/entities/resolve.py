@@ -1,8 +1,8 @@
 """Which names of a document are of one person, place or thing, and why they are thought to be.
 
 Names are joined level by level, from the surest: what a person decided, equal names, aliases,
-titles and family names, case endings, misspellings, and what a model said of proposed pairs. A
-level never joins what a person keeps apart, a man's title with a woman's, or a person with a place.
+titles and family names, case endings, and misspellings. A level never joins what a person keeps
+apart, a man's title with a woman's, or a person with a place.
 """
 
 from __future__ import annotations
@@ -68,18 +68,16 @@ def resolve(
     language: str,
     decisions: Decisions,
     ordinary: Collection[str],
-    same: Collection[tuple[str, str]] = (),
 ) -> Resolution:
-    """What forms belong together. `same` are pairs of names that a model was asked about."""
+    """What forms belong together."""
     joining = _Joining(sorted(forms, key=_commonest), decisions)
-    _join_named(joining, decisions.join, "person")
+    _join_decided(joining, decisions.join)
     people = _People(joining)
     _join_equal(joining, people)
     _join_aliases(joining, people)
     shared = _join_short(joining, people)
     _join_inflected(joining, language)
     _join_misspelt(joining, frozenset(ordinary))
-    _join_named(joining, same, "model")
     return Resolution(
         tuple(joining.group(root) for root in joining.roots()),
         shared,
@@ -200,15 +198,15 @@ class _People:
                     self.by_first[" ".join(words[:cut])].append(form)
 
 
-def _join_named(joining: _Joining, pairs: Iterable[tuple[str, str]], why: str) -> None:
-    """Pairs of names that someone gave, whatever the names look like."""
+def _join_decided(joining: _Joining, pairs: Iterable[tuple[str, str]]) -> None:
+    """Pairs of names that a person gave, whatever the names look like."""
     by_name: dict[str, list[Form]] = defaultdict(list)
     for form in joining.forms:
         by_name[titled(form.name)].append(form)
     for one, other in sorted(tuple(sorted(pair)) for pair in pairs):
         for first in by_name[titled(one)]:
             for second in by_name[titled(other)]:
-                joining.join(first, second, why)
+                joining.join(first, second, "person")
 
 
 def _join_equal(joining: _Joining, people: _People) -> None:
