@@ -415,13 +415,17 @@ def misspelt_by(one: str, other: str, ordinary: Collection[str]) -> int:
     if len(different) != 1:
         return 0
     [(first, second)] = different
-    shortest = min(len(first), len(second))
-    most = 0 if shortest < SHORTEST_MISSPELT else 1 if shortest < SHORTEST_TWICE else 2
+    most = min(most_letters(first), most_letters(second))
     distance = DamerauLevenshtein.distance(first, second, score_cutoff=most) if most else 1
     is_word = first in ordinary or second in ordinary or not (first + second).isalpha()
     # The Cratchits are more than one Cratchit, and Elizabethan is no Elizabeth.
     is_derived = first.startswith(second) or second.startswith(first)
     return 0 if distance > most or is_word or is_derived else distance
+
+
+def most_letters(word: str) -> int:
+    """How many of its letters may differ."""
+    return 0 if len(word) < SHORTEST_MISSPELT else 1 if len(word) < SHORTEST_TWICE else 2
 
 
 def _words(form: Form) -> int:
