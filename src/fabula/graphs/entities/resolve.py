@@ -90,6 +90,13 @@ def kind(type: str) -> str:
     return PERSON if folded == PERSON else PLACE if folded in _PLACES else ""
 
 
+def agree(types: Iterable[str], names: Iterable[str]) -> bool:
+    """Whether these types, and the titles before these names, may all be of one."""
+    sexes = {_sex(name) for name in names}
+    kinds = {kind(type) for type in types} - {""}
+    return len(kinds) < 2 and not any(sexes.issuperset(pair) for pair in _APART)
+
+
 def is_inflected(first: str, second: str, language: str) -> bool:
     """Whether two names, as keys, are case forms of one, as far as their endings tell."""
     ones, others = first.split(), second.split()
@@ -143,12 +150,9 @@ class _Joining:
 
     def fits(self, one: Form, other: Form) -> bool:
         """Whether nothing speaks against making one group of theirs."""
-        sexes = self.sexes(one) | self.sexes(other)
-        kinds = {kind(form.type) for form in (*self.members(one), *self.members(other))} - {""}
-        return (
-            self._may_join(one, other)
-            and not any(sexes.issuperset(pair) for pair in _APART)
-            and len(kinds) < 2
+        forms = (*self.members(one), *self.members(other))
+        return self._may_join(one, other) and agree(
+            (form.type for form in forms), (form.name for form in forms)
         )
 
     def join(self, one: Form, other: Form, why: str) -> None:

@@ -7,15 +7,13 @@ text (`graphs.entities.resolve`): in a letter or two, by an initial, or in that 
 from __future__ import annotations
 
 import difflib
-import functools
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from fabula.graphs.entities.decisions import key, title, titled
-from fabula.graphs.entities.resolve import PERSON, kind, misspelt_by, most_letters
-from fabula.graphs.entities.words import all_words
+from fabula.graphs.entities.decisions import key, titled
+from fabula.graphs.entities.resolve import PERSON, agree, kind, misspelt_by, most_letters
 
 EQUAL, SPELLING, INITIAL, ALIAS, FAMILY, FIRST = (
     "equal names",
@@ -29,8 +27,6 @@ EQUAL, SPELLING, INITIAL, ALIAS, FAMILY, FIRST = (
 WHYS = (EQUAL, SPELLING, INITIAL, ALIAS, FAMILY, FIRST)
 SURE_LETTERS = 8
 """A name of one word that differs in spelling has as many letters to be one without being asked."""
-_APART = (("m", "f"), ("m", "w"), ("m", "g"), ("w", "g"))
-"""What titles say that no one person is: a man and a woman, Mrs and Miss."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +92,8 @@ def find_alike(everyone: Iterable[Named], before: Collection[str] = ()) -> list[
 
 def may_be_one(*some: Named) -> bool:
     """Whether nothing in their types and titles speaks against it."""
-    kinds = {kind(one.type) for one in some} - {""}
-    sexes = {sex for one in some for sex in _sexes(one)}
-    return len(kinds) < 2 and not any(sexes.issuperset(pair) for pair in _APART)
+    names = (name for one in some for name in (one.name, *one.names))
+    return agree((one.type for one in some), names)
 
 
 def score(one: Named, other: Named) -> float:
@@ -186,14 +181,3 @@ def _people(by_key: Mapping[str, Sequence[Named]], *, last: bool) -> Mapping[str
 
 def _is_long(one: str, other: str) -> bool:
     return " " in one or min(len(one), len(other)) >= SURE_LETTERS
-
-
-def _sexes(one: Named) -> frozenset[str]:
-    return _sexes_of((one.name, *one.names))
-
-
-@functools.lru_cache(65_536)
-def _sexes_of(names: tuple[str, ...]) -> frozenset[str]:
-    titles = all_words().titles
-    words = (word for name in names for word in title(name).split())
-    return frozenset(titles[word] for word in words if titles.get(word))
