@@ -311,21 +311,6 @@ def test_decisions_are_of_names_without_articles_and_capitals() -> None:
     assert len(cast(mentions, decisions=decisions).entities) == 1
 
 
-def test_a_model_may_join_what_it_was_asked_about() -> None:
-    pairs = [("Stapleton", "Rodger Baskerville"), ("Watson", "Holmes")]
-    names = ["Stapleton", "Rodger Baskerville", "Watson", "Holmes"]
-    found = merge(
-        "d",
-        Extraction(tuple(mention(name, at, 9 - at) for at, name in enumerate(names))),
-        language="en",
-        decisions=Decisions(keep_apart=(("Holmes", "Watson"),)),
-        ordinary=(),
-        same=pairs,
-    )
-    assert named(found) == groups("Stapleton, Rodger Baskerville", "Watson", "Holmes")
-    assert the("Stapleton", found).merged_by == {"Rodger Baskerville": "model"}
-
-
 def test_decisions_are_read_as_pairs() -> None:
     read = read_decisions(["Holmes = Mr. Holmes"], ["A=B"])
     assert read == Decisions((("Holmes", "Mr. Holmes"),), (("A", "B"),))

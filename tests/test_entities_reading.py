@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -99,6 +102,31 @@ def test_types_are_shown_with_the_names_that_most_chunks_mention() -> None:
         "object": ("knocker",),
         "time": ("Christmas Eve",),
     }
+
+
+def test_a_networks_names_and_types_are_gone_through_once_whatever_is_asked() -> None:
+    read: list[object] = []
+
+    class Types(tuple[str, ...]):
+        def __iter__(self) -> Iterator[str]:
+            read.append("types")
+            return super().__iter__()
+
+        def __getitem__(self, at: Any) -> Any:
+            read.append(at)
+            return super().__getitem__(at)
+
+    class Spelt(dict[tuple[str, ...], tuple[int, bool]]):
+        def __iter__(self) -> Iterator[tuple[str, ...]]:
+            read.append("spelt")
+            return super().__iter__()
+
+    known = replace(CAROL, types=Types(CAROL.types))
+    vars(known)["spelt"] = Spelt(CAROL.spelt)
+    first = read_by_words("Who is Scrooge?", known), examples(known)
+    once = len(read)
+    assert (read_by_words("Who is Scrooge?", known), examples(known)) == first
+    assert len(read) == once
 
 
 # Replies of a model

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import combinations
 
 import pytest
@@ -12,6 +12,7 @@ import pytest
 from fabula.errors import BadReply, SettingsError
 from fabula.graph.method import Known
 from fabula.graphs.entities.decisions import Decisions, key, read_decisions
+from fabula.graphs.entities.resolve import misspelt_by
 from fabula.graphs.identities.border import Verdict, nodes_and_edges, verdicts_of
 from fabula.graphs.identities.grouping import MODEL, NAMES, PERSON, Decision, Groups
 from fabula.graphs.identities.judge import LONGEST_WHY, Pair, read_pairs
@@ -71,6 +72,40 @@ def test_likely_names_say_why(one: str, other: str, what: str) -> None:
 )
 def test_other_names_are_not_alike(one: str, other: str) -> None:
     assert find_alike([named("a", one), named("b", other)]) == []
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Wetherby", "Wetherbu"),
+        ("Wetherby", "Wehterby"),
+        ("Wetherby", "Wetherrby"),
+        ("Wetherby", "Wethrby"),
+        ("Weatherby", "Weetherbi"),
+        ("Weatherby", "Waetherbby"),
+        ("Weatherbys", "Weahterbsy"),
+    ],
+)
+def test_a_letter_or_two_of_a_long_word_may_differ(one: str, other: str) -> None:
+    assert why(named("a", one), named("b", other)) == {
+        (f"a/{key(one)}", f"b/{key(other)}"): "spelling"
+    }
+
+
+def test_names_that_only_begin_alike_are_not_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    letters = random.Random(0)
+    words = ["S" + "".join(letters.choices("aeiourstlnmkd", k=8)) for _ in range(1_000)]
+    compared: list[tuple[str, str]] = []
+
+    def counting(one: str, other: str, ordinary: Collection[str]) -> int:
+        compared.append((one, other))
+        return misspelt_by(one, other, ordinary)
+
+    monkeypatch.setattr("fabula.graphs.identities.likely.misspelt_by", counting)
+    everyone = [named(document, word) for document, word in zip("ab" * 500, words, strict=True)]
+    find_alike([*everyone, named("a", "Sigurdsen"), named("b", "Sigurdson")])
+    assert ("sigurdsen", "sigurdson") in compared
+    assert len(compared) < 5_000, "of half a million"
 
 
 def test_another_name_that_one_document_has_is_alike() -> None:

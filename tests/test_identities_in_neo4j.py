@@ -16,6 +16,7 @@ from endpoint import Endpoint
 from fabula import Fabula, Outcome
 from fabula.cli import main
 from fabula.errors import NotFound, SettingsError
+from fabula.queries import query
 from fabula.settings import Settings
 from fabula.store import Store
 
@@ -202,6 +203,25 @@ def test_with_a_document_goes_what_is_told_of_it(ingested: Path, store: Store) -
     assert cypher(store, "MATCH (n:Part|Element|Retired) RETURN n") == []
 
 
+@pytest.mark.parametrize("removed", [True, False])
+def test_what_was_told_of_a_document_goes_though_it_was_edited_since(
+    ingested: Path, store: Store, removed: bool
+) -> None:
+    settle()
+    edited = BOOKS["second"].replace("evening", "morning")
+    (ingested / "second.txt").write_text(f"Title: The second book\nLanguage: en\n\n{edited}\n")
+    with Fabula() as fabula:
+        fabula.ingest(ingested)
+        fabula.drop("aspects", "The second book")
+        assert len(one_another(store)) == 3, "it is made of no aspects"
+        if removed:
+            fabula.remove("The second book")
+        else:
+            fabula.drop("entities", "The second book")
+        assert one_another(store) == [["Anna third"]]
+        assert fabula.check().violations == ()
+
+
 def test_it_is_dropped_alone_or_with_what_it_rests_on(ingested: Path, store: Store) -> None:
     settle()
     assert (
@@ -247,6 +267,30 @@ def test_the_command_shows_who_is_whom_and_what_to_type_where_that_is_wrong(
     settle()
     assert ["Thornton first", "Thornton second"] in one_another(store)
     assert asked(endpoint) == 1, "what was said is in the graph, whatever a person decides"
+
+
+def test_namesakes_are_read_once_for_all_that_are_asked_about(store: Store) -> None:
+    cypher(
+        store,
+        "CREATE (:Document {id: 'a', title: 'A', collection: 'default'}), "
+        "(:Document {id: 'b', title: 'B', collection: 'default'}) WITH 1 AS _ "
+        "UNWIND range(1, 300) AS n UNWIND ['a', 'b'] AS document "
+        "CREATE (:Element:Entity {id: document + '/' + n, document: document, kind: 'entity', "
+        "collection: 'default', graph: 'entities', key: 'key ' + n, name: 'Name ' + n})",
+    )
+    statement = query("identities/find_others")
+    asked = [f"a/{n}" for n in range(1, 301)]
+    found = store._driver.execute_query(
+        f"PROFILE {statement}", {"collection": "default", "nodes": asked}
+    )
+    assert {row["id"]: [one["id"] for one in row["namesakes"]] for row in found.records} == {
+        f"a/{n}": [f"b/{n}"] for n in range(1, 301)
+    }
+
+    def hits(step: dict[str, Any]) -> int:
+        return int(step["args"].get("DbHits", 0)) + sum(map(hits, step.get("children", [])))
+
+    assert hits(found.summary.profile or {}) < 300 * 100, "of 600 entities each is read once"
 
 
 def test_offline_names_alone_decide(

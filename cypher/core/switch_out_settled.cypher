@@ -1,15 +1,30 @@
-// Takes out of every reader's sight what a collection's own parts tie to nodes of a document.
+// Takes out of every reader's sight what a collection's own parts tell of a document's: what is tied
+// to nodes of it, and what was made of it, as ties go where a document is replaced.
 // $collection, $document  its collection, and its id
-// $graph                  the name of the graph that those nodes are of; '' for any
+// $graph                  the name of the graph that it was made of; '' for any
 CYPHER 25
 CALL () {
-  MATCH (one:Passage {document: $document}) RETURN one
+  CALL () {
+    MATCH (one:Passage {document: $document}) RETURN one
+    UNION ALL
+    MATCH (one:Element {document: $document}) RETURN one
+  }
+  WITH one
+  WHERE one.collection = $collection AND $graph IN ['', one.graph]
+  MATCH (one)<--(n:Passage|Element {document: ''})
+  RETURN n
   UNION ALL
-  MATCH (one:Element {document: $document}) RETURN one
+  CALL () {
+    MATCH (n:Passage {document: ''}) RETURN n
+    UNION ALL
+    MATCH (n:Element {document: ''}) RETURN n
+  }
+  WITH n
+  WHERE any(part IN coalesce(n.of, []) WHERE part ENDS WITH '/' + $document
+    AND $graph IN ['', split(part, '/')[-2]])
+  RETURN n
 }
-WITH one
-WHERE one.collection = $collection AND $graph IN ['', one.graph]
-MATCH (one)<--(n:Passage|Element {document: ''})
+WITH n
 WHERE n.collection = $collection AND $document <> ''
 WITH DISTINCT n
 REMOVE n:$(labels(n))

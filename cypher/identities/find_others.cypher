@@ -5,8 +5,22 @@ CYPHER 25
 UNWIND $nodes AS id
 MATCH (one:Element {id: id})
 WHERE one:Entity AND one.collection = $collection
+WITH collect(one) AS some, collect(DISTINCT one.key) AS keys
+// All of a kind are read once, by the index on collection, kind and document.
+CALL (keys) {
+  MATCH (other:Element {collection: $collection, kind: 'entity'})
+  WHERE other.document >= '' AND other.key IN keys
+    AND NOT EXISTS { (other)<-[:SAME]-(:Identity {collection: $collection}) }
+  MATCH (document:Document {id: other.document})
+  WHERE document.collection = $collection
+  WITH other, document
+  ORDER BY document.title, other.name, other.id
+  RETURN collect({key: other.key, document: document.id,
+    told: {id: other.id, name: other.name, title: document.title}}) AS alone
+}
+UNWIND some AS one
 OPTIONAL MATCH (one)<-[own:SAME]-(identity:Identity {collection: $collection})
-RETURN id, COLLECT {
+RETURN one.id AS id, COLLECT {
     MATCH (identity)-[same:SAME]->(other:Entity {collection: $collection})
     MATCH (document:Document {id: other.document})
     WHERE other <> one AND document.collection = $collection
@@ -23,11 +37,4 @@ RETURN id, COLLECT {
             by: apart.by, why: apart.why, score: apart.score}
     ORDER BY document.title, other.name, other.id
   } AS others,
-  COLLECT {
-    MATCH (document:Document {collection: $collection})
-    MATCH (other:Element {document: document.id})
-    WHERE other:Entity AND other.collection = $collection AND other.key = one.key
-      AND document.id <> one.document AND NOT EXISTS { (other)<-[:SAME]-(:Identity) }
-    RETURN {id: other.id, name: other.name, title: document.title}
-    ORDER BY document.title, other.name, other.id
-  } AS namesakes
+  [two IN alone WHERE two.key = one.key AND two.document <> one.document | two.told] AS namesakes

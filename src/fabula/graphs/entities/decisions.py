@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import functools
+import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator
 
 from fabula.errors import SettingsError
 from fabula.graphs.entities.words import all_words
@@ -13,6 +17,17 @@ from fabula.graphs.entities.words import all_words
 _QUOTES = "\"'“”„‟«»‹›‘’‚‛` "
 _APOSTROPHES = str.maketrans("’‘ʼ", "'''")
 _REMEMBERED = 65_536
+
+
+def _divided(value: Any) -> Any:
+    """A variable and a flag hold one text: its pairs stand on lines, or between semicolons."""
+    if not isinstance(value, str):
+        return value
+    return tuple(filter(None, (one.strip() for one in re.split(r"[;\n]", value))))
+
+
+Pairs = Annotated[tuple[str, ...], BeforeValidator(_divided)]
+"""Pairs of names as settings have them: each is "one name = another name"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +43,7 @@ class Decisions:
 
 
 def read_decisions(keep_apart: Sequence[str], join: Sequence[str]) -> Decisions:
-    """Decisions as settings have them: each is "one name = another name".
+    """Decisions, of `Pairs`.
 
     Raises SettingsError, which says what is wrong with which.
     """

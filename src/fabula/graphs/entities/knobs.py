@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
-from typing import Any
+from pydantic import BaseModel, ConfigDict, Field
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from fabula.graphs.entities.decisions import Pairs
 
 CHAT_ONLY = frozenset({"types", "window_tokens", "gleanings", "triples"})
 """What changes nothing where no chat model is asked."""
@@ -40,17 +39,9 @@ class Knobs(BaseModel):
         le=2000,
         description="most tokens of a description that is merged of many statements",
     )
-    keep_apart: tuple[str, ...] = Field(
+    keep_apart: Pairs = Field(
         (), description="names that are never one, each pair as 'Mrs Stapleton = Miss Stapleton'"
     )
-    join: tuple[str, ...] = Field(
+    join: Pairs = Field(
         (), description="names that are one, each pair as 'the Spirit = Ghost of Christmas Past'"
     )
-
-    @field_validator("keep_apart", "join", mode="before")
-    @classmethod
-    def _divided(cls, value: Any) -> Any:
-        """A variable and a flag hold one text: its pairs stand on lines, or between semicolons."""
-        if not isinstance(value, str):
-            return value
-        return tuple(filter(None, (one.strip() for one in re.split(r"[;\n]", value))))

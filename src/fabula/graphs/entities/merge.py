@@ -39,12 +39,11 @@ def merge(
     language: str,
     decisions: Decisions,
     ordinary: Collection[str],
-    same: Collection[tuple[str, str]] = (),
 ) -> Cast:
     """The cast of a document; the same records give the same in any order.
 
     `ordinary` are the words that the text has in lower case: they are never taken for a name that
-    is spelt otherwise. `same` are pairs of names that a model was shown, and takes for one.
+    is spelt otherwise.
 
     Entities are ordered by id, and so are relations; mentions and ties by where they are in the
     text. Each mention is one that was extracted, so that an entity may have several of a chunk.
@@ -53,9 +52,7 @@ def merge(
     mentions = sorted(parted, key=_mention_order)
     mentions = [one for at, one in enumerate(mentions) if not at or one != mentions[at - 1]]
     forms = _forms(mentions)
-    found = resolve(
-        frozenset(forms), language=language, decisions=decisions, ordinary=ordinary, same=same
-    )
+    found = resolve(frozenset(forms), language=language, decisions=decisions, ordinary=ordinary)
     entities = _entities(document, language, found.groups, _shared_out(mentions, forms, found))
     return Cast(entities, _relations(document, entities, extraction.ties))
 

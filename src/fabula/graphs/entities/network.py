@@ -126,6 +126,16 @@ class Network:
         return _ones(ends.ravel(), at, (len(self.entities), len(ends)))
 
     @cached_property
+    def by_type(self) -> Mapping[str, Sequence[int]]:
+        """The rows of each type, the commonest type first, and in it what most chunks mention."""
+        found: dict[str, list[int]] = {}
+        for row in np.argsort(-self.chunk_counts, kind="stable").tolist():
+            found.setdefault(self.types[row], []).append(row)
+        return {
+            type: found[type] for type in sorted(found, key=lambda one: (-len(found[one]), one))
+        }
+
+    @cached_property
     def spelt(self) -> Mapping[tuple[str, ...], tuple[int, bool]]:
         """Who is called so, by the words of a name, and whether it is never without capitals.
 
@@ -143,6 +153,11 @@ class Network:
                 if key not in best or best[key][0] < count:
                     best[key] = (count, row)
         return {key: (row, key not in small) for key, (_, row) in best.items()}
+
+    @cached_property
+    def longest(self) -> int:
+        """How many words the longest name has."""
+        return max(map(len, self.spelt), default=0)
 
     @cached_property
     def stemmed(self) -> Mapping[tuple[str, ...], tuple[int, bool]]:

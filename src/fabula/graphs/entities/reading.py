@@ -111,7 +111,7 @@ def ask_model(question: str, network: Network, chat: Chat) -> Sought:
 
 
 def read_sought(reply: str, types: Iterable[str]) -> Sought:
-    """A reply's lists, cut to what is asked for, types that there are not left out.
+    """A reply's lists, cut to what is asked for, without types that the network has not.
 
     Raises BadReply for what is no such JSON, or says nothing.
     """
@@ -146,7 +146,7 @@ def read_by_words(question: str, network: Network) -> Sought:
         named=named,
         low=(*named, *rare[:half])[:MOST],
         high=tuple(rare[half:][:MOST]),
-        answer_types=tuple(type for type in types if type in set(network.types))[:ANSWERS],
+        answer_types=tuple(type for type in types if type in network.by_type)[:ANSWERS],
     )
 
 
@@ -161,9 +161,8 @@ def find_names(question: str, network: Network) -> tuple[str, ...]:
     capitals = _capitalised(question)
     found: list[str] = []
     place = 0
-    most = max(map(len, network.spelt), default=0)
     while place < len(asked):
-        for size in range(min(most, len(asked) - place), 0, -1):
+        for size in range(min(network.longest, len(asked) - place), 0, -1):
             run = asked[place : place + size]
             who = _lookup(run, network)
             content = [word for word in run if tells(word)]
@@ -192,16 +191,9 @@ def rarity(text: str, network: Network) -> float:
 
 def examples(network: Network) -> dict[str, tuple[str, ...]]:
     """The types of a network, commonest first, each with the names that most chunks mention."""
-    found: dict[str, list[int]] = {}
-    for row, type in enumerate(network.types):
-        found.setdefault(type, []).append(row)
-    counts = network.chunk_counts
     return {
-        type: tuple(
-            network.name(row)
-            for row in sorted(found[type], key=lambda row: (-counts[row], row))[:EXAMPLES]
-        )
-        for type in sorted(found, key=lambda type: (-len(found[type]), type))
+        type: tuple(network.name(row) for row in rows[:EXAMPLES])
+        for type, rows in network.by_type.items()
     }
 
 

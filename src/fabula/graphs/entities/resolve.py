@@ -1,8 +1,8 @@
 """Which names of a document are of one person, place or thing, and why they are thought to be.
 
 Names are joined level by level, from the surest: what a person decided, equal names, aliases,
-titles and family names, case endings, misspellings, and what a model said of proposed pairs. A
-level never joins what a person keeps apart, a man's title with a woman's, or a person with a place.
+titles and family names, case endings, and misspellings. A level never joins what a person keeps
+apart, a man's title with a woman's, or a person with a place.
 """
 
 from __future__ import annotations
@@ -68,18 +68,16 @@ def resolve(
     language: str,
     decisions: Decisions,
     ordinary: Collection[str],
-    same: Collection[tuple[str, str]] = (),
 ) -> Resolution:
-    """What forms belong together. `same` are pairs of names that a model was asked about."""
+    """What forms belong together."""
     joining = _Joining(sorted(forms, key=_commonest), decisions)
-    _join_named(joining, decisions.join, "person")
+    _join_decided(joining, decisions.join)
     people = _People(joining)
     _join_equal(joining, people)
     _join_aliases(joining, people)
     shared = _join_short(joining, people)
     _join_inflected(joining, language)
     _join_misspelt(joining, frozenset(ordinary))
-    _join_named(joining, same, "model")
     return Resolution(
         tuple(joining.group(root) for root in joining.roots()),
         shared,
@@ -90,6 +88,13 @@ def kind(type: str) -> str:
     """PERSON or PLACE where a type, of whatever set, says so; else ''."""
     folded = type.casefold()
     return PERSON if folded == PERSON else PLACE if folded in _PLACES else ""
+
+
+def agree(types: Iterable[str], names: Iterable[str]) -> bool:
+    """Whether these types, and the titles before these names, may all be of one."""
+    sexes = {_sex(name) for name in names}
+    kinds = {kind(type) for type in types} - {""}
+    return len(kinds) < 2 and not any(sexes.issuperset(pair) for pair in _APART)
 
 
 def is_inflected(first: str, second: str, language: str) -> bool:
@@ -145,12 +150,9 @@ class _Joining:
 
     def fits(self, one: Form, other: Form) -> bool:
         """Whether nothing speaks against making one group of theirs."""
-        sexes = self.sexes(one) | self.sexes(other)
-        kinds = {kind(form.type) for form in (*self.members(one), *self.members(other))} - {""}
-        return (
-            self._may_join(one, other)
-            and not any(sexes.issuperset(pair) for pair in _APART)
-            and len(kinds) < 2
+        forms = (*self.members(one), *self.members(other))
+        return self._may_join(one, other) and agree(
+            (form.type for form in forms), (form.name for form in forms)
         )
 
     def join(self, one: Form, other: Form, why: str) -> None:
@@ -200,15 +202,15 @@ class _People:
                     self.by_first[" ".join(words[:cut])].append(form)
 
 
-def _join_named(joining: _Joining, pairs: Iterable[tuple[str, str]], why: str) -> None:
-    """Pairs of names that someone gave, whatever the names look like."""
+def _join_decided(joining: _Joining, pairs: Iterable[tuple[str, str]]) -> None:
+    """Pairs of names that a person gave, whatever the names look like."""
     by_name: dict[str, list[Form]] = defaultdict(list)
     for form in joining.forms:
         by_name[titled(form.name)].append(form)
     for one, other in sorted(tuple(sorted(pair)) for pair in pairs):
         for first in by_name[titled(one)]:
             for second in by_name[titled(other)]:
-                joining.join(first, second, why)
+                joining.join(first, second, "person")
 
 
 def _join_equal(joining: _Joining, people: _People) -> None:
@@ -417,13 +419,17 @@ def misspelt_by(one: str, other: str, ordinary: Collection[str]) -> int:
     if len(different) != 1:
         return 0
     [(first, second)] = different
-    shortest = min(len(first), len(second))
-    most = 0 if shortest < SHORTEST_MISSPELT else 1 if shortest < SHORTEST_TWICE else 2
+    most = min(most_letters(first), most_letters(second))
     distance = DamerauLevenshtein.distance(first, second, score_cutoff=most) if most else 1
     is_word = first in ordinary or second in ordinary or not (first + second).isalpha()
     # The Cratchits are more than one Cratchit, and Elizabethan is no Elizabeth.
     is_derived = first.startswith(second) or second.startswith(first)
     return 0 if distance > most or is_word or is_derived else distance
+
+
+def most_letters(word: str) -> int:
+    """How many of its letters may differ."""
+    return 0 if len(word) < SHORTEST_MISSPELT else 1 if len(word) < SHORTEST_TWICE else 2
 
 
 def _words(form: Form) -> int:

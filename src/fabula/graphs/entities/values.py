@@ -64,7 +64,7 @@ class Entity:
 
     `key` is its name as names are compared; `name` its most frequent full form. `names` counts
     all printed forms. `merged_by` says of each form but the first how it came to be taken for this
-    entity: exact, alias, title, family, first, spelling, inflection, model or person.
+    entity: exact, alias, title, family, first, spelling, inflection or person.
     """
 
     id: str

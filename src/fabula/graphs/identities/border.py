@@ -74,7 +74,7 @@ def nodes_and_edges(
         id = ids.identity_id(collection, [one.id for one in group])
         identity |= dict.fromkeys((one.id for one in group), id)
         asked = [verdict for one in group for verdict in said.get(one.id, ())]
-        nodes.append(_node(id, group, own, asked))
+        nodes.append(_node(collection, id, group, own, asked))
         edges += _members(id, group, [one for one in own if one.same])
     pairs: dict[tuple[str, str], list[Decision]] = {}
     for one in apart:
@@ -87,7 +87,11 @@ def nodes_and_edges(
 
 
 def _node(
-    id: str, group: Sequence[Named], decisions: Sequence[Decision], asked: Sequence[Verdict]
+    collection: str,
+    id: str,
+    group: Sequence[Named],
+    decisions: Sequence[Decision],
+    asked: Sequence[Verdict],
 ) -> Node:
     by = {one.by for one in decisions if one.same}
     told: dict[str, Any] = {
@@ -100,6 +104,7 @@ def _node(
         "why": ", ".join(dict.fromkeys(one.why for one in decisions if one.same)),
         "score": min((one.score for one in decisions if one.same), default=1.0),
         # Not on edges, which go with a document that is replaced.
+        "of": sorted({f"{collection}/{ENTITIES}/{one.document}" for one in group}),
         "asked": [digest for digest, _, _ in asked],
         "said_same": [same for _, same, _ in asked],
         "said_why": [why for _, _, why in asked],

@@ -7,15 +7,13 @@ text (`graphs.entities.resolve`): in a letter or two, by an initial, or in that 
 from __future__ import annotations
 
 import difflib
-import functools
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from fabula.graphs.entities.decisions import key, title, titled
-from fabula.graphs.entities.resolve import PERSON, kind, misspelt_by
-from fabula.graphs.entities.words import all_words
+from fabula.graphs.entities.decisions import key, titled
+from fabula.graphs.entities.resolve import PERSON, agree, kind, misspelt_by, most_letters
 
 EQUAL, SPELLING, INITIAL, ALIAS, FAMILY, FIRST = (
     "equal names",
@@ -29,10 +27,6 @@ EQUAL, SPELLING, INITIAL, ALIAS, FAMILY, FIRST = (
 WHYS = (EQUAL, SPELLING, INITIAL, ALIAS, FAMILY, FIRST)
 SURE_LETTERS = 8
 """A name of one word that differs in spelling has as many letters to be one without being asked."""
-MOST_LETTERS = 2
-"""Letters that the longer of two names, which are spelt otherwise, has more."""
-_APART = (("m", "f"), ("m", "w"), ("m", "g"), ("w", "g"))
-"""What titles say that no one person is: a man and a woman, Mrs and Miss."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +92,8 @@ def find_alike(everyone: Iterable[Named], before: Collection[str] = ()) -> list[
 
 def may_be_one(*some: Named) -> bool:
     """Whether nothing in their types and titles speaks against it."""
-    kinds = {kind(one.type) for one in some} - {""}
-    sexes = {sex for one in some for sex in _sexes(one)}
-    return len(kinds) < 2 and not any(sexes.issuperset(pair) for pair in _APART)
+    names = (name for one in some for name in (one.name, *one.names))
+    return agree((one.type for one in some), names)
 
 
 def score(one: Named, other: Named) -> float:
@@ -124,16 +117,26 @@ def _are_likely(ones: Sequence[Named], others: Sequence[Named]) -> bool:
 
 
 def _misspelt(by_key: Mapping[str, Sequence[Named]]) -> Iterator[tuple[str, str, str]]:
-    """Names of which one word differs in a letter or two, but for its first."""
+    """Names of which one word differs in a letter or two, but for its first.
+
+    Such words are the same when as many letters are left out of each (Mor and Fraenkel 1982), so
+    that few pairs have to be compared.
+    """
     blocks: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for name in sorted(by_key):
         words = name.split()
         for at, word in enumerate(words):
-            blocks[(*words[:at], f"{word[0]}*", *words[at + 1 :])].append(name)
-    for block in blocks.values():
-        for one, other in combinations(block, 2):
-            if abs(len(one) - len(other)) <= MOST_LETTERS and misspelt_by(one, other, ()):
-                yield SPELLING, one, other
+            for rest in _with_letters_left_out(word[1:], most_letters(word)):
+                blocks[(*words[:at], f"{word[0]}{rest}*", *words[at + 1 :])].append(name)
+    for one, other in {pair for block in blocks.values() for pair in combinations(block, 2)}:
+        if misspelt_by(one, other, ()):
+            yield SPELLING, one, other
+
+
+def _with_letters_left_out(word: str, most: int) -> set[str]:
+    """What is left of a word without any so many of its letters, or fewer; none for none."""
+    sizes = range(max(0, len(word) - most), len(word) + 1) if most else ()
+    return {"".join(left) for size in sizes for left in combinations(word, size)}
 
 
 def _initials(by_key: Mapping[str, Sequence[Named]]) -> Iterator[tuple[str, str, str]]:
@@ -178,14 +181,3 @@ def _people(by_key: Mapping[str, Sequence[Named]], *, last: bool) -> Mapping[str
 
 def _is_long(one: str, other: str) -> bool:
     return " " in one or min(len(one), len(other)) >= SURE_LETTERS
-
-
-def _sexes(one: Named) -> frozenset[str]:
-    return _sexes_of((one.name, *one.names))
-
-
-@functools.lru_cache(65_536)
-def _sexes_of(names: tuple[str, ...]) -> frozenset[str]:
-    titles = all_words().titles
-    words = (word for name in names for word in title(name).split())
-    return frozenset(titles[word] for word in words if titles.get(word))

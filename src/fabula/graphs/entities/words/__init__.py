@@ -10,7 +10,7 @@ from importlib import resources
 from typing import Any
 
 SEXES = {"men": "m", "women": "f", "wives": "w", "maidens": "g", "either": ""}
-"""Tables of titles, and what they say of who bears them: `sexes_conflict` reads it."""
+"""Tables of titles, and what they say of who bears them."""
 
 
 @dataclass(frozen=True, slots=True)
