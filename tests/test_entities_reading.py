@@ -59,6 +59,8 @@ def test_a_name_in_small_letters_is_found_beside_names_with_capitals() -> None:
 
 def test_a_question_in_small_letters_has_names_too() -> None:
     assert names("who is tiny tim to scrooge") == ("tiny tim", "scrooge")
+    assert names("Who is tiny tim to scrooge?") == ("tiny tim", "scrooge")
+    assert names("Who is bob to Scrooge?") == ("scrooge",)
 
 
 def test_inflected_names_are_found_by_their_stems() -> None:
