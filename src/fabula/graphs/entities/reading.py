@@ -160,6 +160,8 @@ def find_names(question: str, network: Network) -> tuple[str, ...]:
     tells = stemmer_of(network.language).terms
     capitals, later = _capitalised(question)
     strict = any(map(tells, later))
+    # Outside English all short words are taken for such as join, and Max and Jan are short.
+    short = set() if network.language == "en" else later
     found: list[str] = []
     place = 0
     most = max(map(len, network.spelt), default=0)
@@ -167,7 +169,7 @@ def find_names(question: str, network: Network) -> tuple[str, ...]:
         for size in range(min(most, len(asked) - place), 0, -1):
             run = asked[place : place + size]
             who = _lookup(run, network)
-            content = [word for word in run if tells(word)]
+            content = [word for word in run if tells(word) or word in short]
             if who and content and (not (strict and who[1]) or capitals.intersection(content)):
                 found.append(" ".join(run))
                 place += size
