@@ -173,6 +173,16 @@ def test_a_collection_without_the_graph_says_what_to_build(tmp_path: Path) -> No
             fabula.retrieve(QUESTION)
 
 
+def test_records_of_two_kinds_share_the_hits_where_chunks_are_not_asked_for() -> None:
+    for name in ("light", "local"):
+        with Fabula(mode=name, top_k=4) as fabula:
+            hits = fabula.retrieve(QUESTION, document="Mill", kinds=["entity", "relation"])
+        assert [hit.kind for hit in hits] == ["entity", "entity", "relation", "relation"]
+        scores = [hit.score for hit in hits]
+        assert scores == sorted(scores, reverse=True)
+        assert scores[1] > 1 >= scores[2]
+
+
 # What a model is asked
 
 
