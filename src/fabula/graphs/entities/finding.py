@@ -111,12 +111,6 @@ def passages(
     return hits
 
 
-def cosines(vector: Vector, ids: Sequence[str], filters: Filters, tools: Tools) -> Scores:
-    """How close nodes are to a question, shape (ids,); 0 for one that went."""
-    vectors = tools.store.vectors(filters.collection, ids)
-    return np.array([float(vectors[id] @ vector) if id in vectors else 0.0 for id in ids])
-
-
 # Hits
 
 
