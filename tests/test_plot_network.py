@@ -200,6 +200,22 @@ def test_a_picture_has_the_first_people_and_all_who_were_walked() -> None:
     assert all("</script><script>window.broken = 1</script>" in one for one in told)
 
 
+def test_a_narrow_picture_is_as_wide_as_its_key_and_heading() -> None:
+    one = replace(sociogram(3), title="Anna " * 20, question="Who is Anna to Boris? " * 6)
+    types = [replace(who, type=f"a type of {n}") for n, who in enumerate(one.figures * 4)]
+    for drawn, last in (
+        (one, "said"),
+        (replace(one, question=""), "title"),
+        (replace(one, title="A", author="", question="", figures=tuple(types), bonds=()), "key"),
+    ):
+        svg = draw_sociogram(drawn, spots(drawn), alone=True)
+        width = float(ElementTree.fromstring(svg).attrib["width"])
+        element = classes(svg, last)[-1]
+        text = element.find(f"{SPACE}text") if last == "key" else element
+        assert text is not None
+        assert float(text.attrib["x"]) + len(text.text or "") * 6.9 < width
+
+
 def test_a_page_holds_all_and_lets_nothing_out() -> None:
     one = sociogram(60, words=HOSTILE, question=HOSTILE)
     html = to_sociogram_page(one, spots(one))
