@@ -154,6 +154,8 @@ def test_a_question_about_nobody_is_answered_as_hybrid_would(name: str) -> None:
         hits = fabula.retrieve("Which road was closed?", kinds=["chunk"], path=steps)
     if name in ("hippo", "mini"):
         assert "fall back" in names(steps.root.steps)
+        [why] = [one.note for one in steps.root.steps[0].steps if one.name == "fall back"]
+        assert why.startswith("nobody is named")
         assert "road" in hits[0].text
     assert hits
 
@@ -161,7 +163,9 @@ def test_a_question_about_nobody_is_answered_as_hybrid_would(name: str) -> None:
 @pytest.mark.parametrize("name", MODES)
 def test_a_document_without_the_graph_has_nothing_to_walk(name: str) -> None:
     with Fabula(mode=name) as fabula:
-        assert fabula.retrieve("Who is Boris?", document="Bare") == []
+        command = f"fabula build entities {fabula.document('Bare').id}"
+        with pytest.raises(NotFound, match=f"Bare has not: run `{command}"):
+            fabula.retrieve("Who is Boris?", document="Bare")
 
 
 def test_a_collection_without_the_graph_says_what_to_build(tmp_path: Path) -> None:
@@ -169,6 +173,16 @@ def test_a_collection_without_the_graph_says_what_to_build(tmp_path: Path) -> No
         fabula.ingest(write(tmp_path, "bare", {"I": STORY["I"]}))
         with pytest.raises(NotFound, match="fabula build entities"):
             fabula.retrieve(QUESTION)
+
+
+def test_records_of_two_kinds_share_the_hits_where_chunks_are_not_asked_for() -> None:
+    for name in ("light", "local"):
+        with Fabula(mode=name, top_k=4) as fabula:
+            hits = fabula.retrieve(QUESTION, document="Mill", kinds=["entity", "relation"])
+        assert [hit.kind for hit in hits] == ["entity", "entity", "relation", "relation"]
+        scores = [hit.score for hit in hits]
+        assert scores == sorted(scores, reverse=True)
+        assert scores[1] > 1 >= scores[2]
 
 
 # What a model is asked
@@ -297,7 +311,8 @@ def test_the_network_is_read_again_once_it_has_changed() -> None:
         after = fabula.retrieve("What did Clara do?", document="Other", path=steps)
         assert "from Clara" in str([one.note for one in steps.root.steps[0].steps])
         fabula.store.drop([Owner(fabula.name, NAME, fabula.document("Other").id)])
-        assert fabula.retrieve("What did Clara do?", document="Other") == []
+        with pytest.raises(NotFound, match="Other has not"):
+            fabula.retrieve("What did Clara do?", document="Other")
         put_cast(fabula, "Other", {"Anna": CAST["Anna"], "Boris": CAST["Boris"]}, {})
     assert [hit.id for hit in before] == [hit.id for hit in after]
 

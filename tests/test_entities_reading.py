@@ -62,6 +62,16 @@ def test_a_name_in_small_letters_is_found_beside_names_with_capitals() -> None:
 
 def test_a_question_in_small_letters_has_names_too() -> None:
     assert names("who is tiny tim to scrooge") == ("tiny tim", "scrooge")
+    assert names("Who is tiny tim to scrooge?") == ("tiny tim", "scrooge")
+    assert names("Who is bob to Scrooge?") == ("scrooge",)
+
+
+def test_a_short_name_is_found_outside_english_by_its_capital() -> None:
+    german = network({"m": ("Max", "c1"), "w": ("Was", "c2")}, {}, language="de")
+    assert names("Was sagt Max?", german) == ("max",)
+    polish = network({"j": ("Jan", "c1")}, {}, language="pl")
+    assert names("Gdzie mieszka Jan?", polish) == ("jan",)
+    assert names("gdzie mieszka jan?", polish) == ()
 
 
 def test_inflected_names_are_found_by_their_stems() -> None:

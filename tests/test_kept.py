@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 import time
+import weakref
 from functools import partial
+
+import pytest
 
 from fabula.store.kept import Kept
 
@@ -22,6 +26,25 @@ def test_what_was_asked_for_least_lately_goes_first() -> None:
     for key in ("a", "b", "a", "c", "a", "c", "b"):
         kept.get(key, 1, partial(made.append, key))
     assert made == ["a", "b", "c", "b"]
+
+
+def test_what_is_forgotten_is_let_go_and_made_again() -> None:
+    kept = Kept(2)
+    gone = weakref.ref(kept.get("a", 1, set))
+    kept.forget("a")
+    kept.forget("never there")
+    gc.collect()
+    assert gone() is None
+    assert kept.get("a", 1, lambda: {2}) == {2}
+
+
+def test_where_making_fails_nothing_is_kept() -> None:
+    kept = Kept(2)
+    for key in range(9):
+        with pytest.raises(ZeroDivisionError):
+            kept.get(key, 1, lambda: 1 / 0)
+    assert not kept._making
+    assert kept.get(0, 1, lambda: 1) == 1
 
 
 def test_threads_that_ask_at_once_wait_for_the_first() -> None:

@@ -126,9 +126,11 @@ def test_what_a_mode_walked_is_read_of_its_path() -> None:
 
     steps = Steps()
     with steps.step("retrieve", "local"):
+        with steps.step("elements", "entity") as step:
+            step.found([hit(f"near{number}", "entity") for number in range(20)])
         with steps.step("entities") as step:
             found = [hit("e2", "entity"), hit("e1", "entity"), hit("c1", "chunk")]
-            step.found(found, [found[0], found[2]])
+            step.found([*found, hit("r1", "relation")], [found[0], found[2]])
         with steps.step("walk") as step:
             step.walked = ("e3", "e2")
     assert read_walked(steps) == ["e2", "e3"]
@@ -196,6 +198,22 @@ def test_a_picture_has_the_first_people_and_all_who_were_walked() -> None:
     assert {group.attrib["id"] for group in classes(svg, "walked")} >= {"f2", "f199"}
     told = [group.findtext(f"{SPACE}title") or "" for group in classes(svg, "figure")]
     assert all("</script><script>window.broken = 1</script>" in one for one in told)
+
+
+def test_a_narrow_picture_is_as_wide_as_its_key_and_heading() -> None:
+    one = replace(sociogram(3), title="Anna " * 20, question="Who is Anna to Boris? " * 6)
+    types = [replace(who, type=f"a type of {n}") for n, who in enumerate(one.figures * 4)]
+    for drawn, last in (
+        (one, "said"),
+        (replace(one, question=""), "title"),
+        (replace(one, title="A", author="", question="", figures=tuple(types), bonds=()), "key"),
+    ):
+        svg = draw_sociogram(drawn, spots(drawn), alone=True)
+        width = float(ElementTree.fromstring(svg).attrib["width"])
+        element = classes(svg, last)[-1]
+        text = element.find(f"{SPACE}text") if last == "key" else element
+        assert text is not None
+        assert float(text.attrib["x"]) + len(text.text or "") * 6.9 < width
 
 
 def test_a_page_holds_all_and_lets_nothing_out() -> None:

@@ -537,11 +537,14 @@ class Collection:
         if space is None or not space.documents:
             raise nothing_there(self.name)
         walked = mode(query.mode).graph
-        if walked and not any(walked in entry.graphs for entry in self.documents()):
+        one = self.document(query.document) if query.document else None
+        entries = [one] if one else self.documents()
+        if walked and not any(walked in entry.graphs for entry in entries):
+            who = f"{one.title} has not" if one else f"no document of collection {self.name!r} has"
+            told = f"{walked} {one.id}" if one else walked
             raise NotFound(
-                f"Mode {query.mode} looks through the graph {walked!r}, which no document of "
-                f"collection {self.name!r} has: run `fabula build {walked} --collection "
-                f"{self.name}`, or choose another --mode."
+                f"Mode {query.mode} looks through the graph {walked!r}, which {who}: run `fabula "
+                f"build {told} --collection {self.name}`, or choose another --mode."
             )
 
     def _run(

@@ -46,6 +46,8 @@ def read_network(
     refuse_without_network(entry)
     parts = _read(store, entry, (TEXT, ENTITIES.name))
     chunks, network = chunks_of(parts[TEXT]), parts[ENTITIES.name]
+    entities = {node.id for node in network.nodes if node.label == ENTITY}
+    walked = [id for id in walked if id in entities][:MOST_WALKED]
     figures, bonds = read_figures(network.nodes, network.edges, chunks, walked)
     rows = {figure.id: row for row, figure in enumerate(figures)}
     return Sociogram(
@@ -54,10 +56,10 @@ def read_network(
         sections=section_titles(chunks),
         figures=figures,
         bonds=bonds,
-        entities=sum(node.label == ENTITY for node in network.nodes),
+        entities=len(entities),
         question=question,
         mode=mode,
-        walked=tuple(rows[id] for id in walked if id in rows)[:MOST_WALKED],
+        walked=tuple(rows[id] for id in walked),
     )
 
 

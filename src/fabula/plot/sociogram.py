@@ -138,12 +138,17 @@ def section_titles(chunks: Sequence[Chunk]) -> tuple[str, ...]:
 
 
 def read_walked(path: Path) -> list[str]:
-    """The ids of the entities and relations that a question's mode went through, best first."""
+    """The ids of the entities that a question's mode went through, best first.
+
+    What is near in the index alone is none of them: the mode takes what it needs of that.
+    """
     found: dict[str, None] = {}
     for step in _steps(path.root):
+        if step.name == "elements":
+            continue
         found |= dict.fromkeys(step.walked)
-        kinds = (ENTITY.lower(), RELATION.lower())
-        found |= {hit.id: None for hit in step.hits if hit.kind in kinds and hit.id in step.kept}
+        entities = (hit.id for hit in step.hits if hit.kind == ENTITY.lower())
+        found |= dict.fromkeys(id for id in entities if id in step.kept)
     return list(found)
 
 

@@ -22,6 +22,8 @@ GREY = 7
 NAMELESS = "name"
 """The type of what rules could not tell."""
 KEY = 22.0
+HEADING: Mapping[str, float] = {"title": 13.0, "said": 7.6}
+"""Width of a letter of the heading, about, by its class."""
 
 
 def draw_sociogram(sociogram: Sociogram, spots: Sequence[Spot], *, alone: bool) -> str:
@@ -38,10 +40,12 @@ def draw_sociogram(sociogram: Sociogram, spots: Sequence[Spot], *, alone: bool) 
     )
     paper = SubElement(svg, "rect", {"class": "paper"})
     left, right, top, foot = _frame([spots[row] for row in rows], [figures[row] for row in rows])
-    head = 0.0
+    head, wide = 0.0, right - left + EDGE
     if alone:
         head = heading(svg, sociogram.title, sociogram.author, sociogram.question, EDGE)
-        head = _key(svg, [figures[row].type for row in rows], colours, head)
+        lines = [(len(one.text or ""), HEADING[one.get("class", "")]) for one in svg.iter("text")]
+        head, end = _key(svg, [figures[row].type for row in rows], colours, head)
+        wide = max(wide, end, *(EDGE + letters * each for letters, each in lines))
     view = SubElement(svg, "g", id="view")
     view.set("transform", f"translate({rounded(EDGE - left)} {rounded(head + EDGE - top)})")
     bonds = SubElement(view, "g", {"class": "bonds"})
@@ -54,7 +58,7 @@ def draw_sociogram(sociogram: Sociogram, spots: Sequence[Spot], *, alone: bool) 
         group = SubElement(view, "g", {"class": _words(row, figures, colours, walked)})
         group.set("id", f"f{row}")
         _figure(group, figures[row], spots[row], alone)
-    size = {"width": right - left + 2 * EDGE, "height": head + foot - top + 2 * EDGE}
+    size = {"width": wide + EDGE, "height": head + foot - top + 2 * EDGE}
     size["width"] = max(size["width"], 360.0)
     svg.set("viewBox", f"0 0 {rounded(size['width'])} {rounded(size['height'])}")
     for name, value in size.items():
@@ -149,12 +153,14 @@ def _frame(spots: Sequence[Spot], figures: Sequence[Figure]) -> tuple[float, flo
     )
 
 
-def _key(svg: Element, types: Sequence[str], colours: Mapping[str, int], y: float) -> float:
-    """What the colours mean, in a row; returns where it ends."""
+def _key(
+    svg: Element, types: Sequence[str], colours: Mapping[str, int], y: float
+) -> tuple[float, float]:
+    """What the colours mean, in a row; returns where it ends, downwards and to the right."""
     x = EDGE
     for type in sorted(set(types), key=lambda one: (colours[one], one)):
         group = SubElement(svg, "g", {"class": f"key hue{colours[type]}"})
         SubElement(group, "circle", {"cx": rounded(x + 5), "cy": rounded(y), "r": "5"})
         text_at(group, "", x + 14, y + 4, type)
         x += KEY + len(type) * LETTER + 8
-    return y + KEY / 2
+    return y + KEY / 2, x

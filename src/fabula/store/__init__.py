@@ -357,10 +357,12 @@ class Store:
         """
         asked = {"collection": collection, "document": document, "graphs": list(graphs)}
         rows = self.rows("core/find_versions", **asked)
+        key = (name, collection, document)
         if len(rows) < len(graphs):
+            self._kept.forget(key)
             return None
         version = tuple(tuple(row.values()) for row in rows)
-        return self._kept.get((name, collection, document), version, make)
+        return self._kept.get(key, version, make)
 
     def related(
         self, statement: str, collection: str, passages: Sequence[str]

@@ -34,7 +34,13 @@ class Kept:
                     self._values.move_to_end(key)
                     found: Made = kept[1]
                     return found
-            made = make()
+            try:
+                made = make()
+            except BaseException:
+                with self._looking:
+                    if key not in self._values:
+                        self._making.pop(key, None)
+                raise
             with self._looking:
                 self._values[key] = version, made
                 self._values.move_to_end(key)
@@ -42,3 +48,9 @@ class Kept:
                     gone, _ = self._values.popitem(last=False)
                     self._making.pop(gone, None)
         return made
+
+    def forget(self, key: Hashable) -> None:
+        """What there was of it is gone."""
+        with self._looking:
+            self._values.pop(key, None)
+            self._making.pop(key, None)

@@ -111,12 +111,6 @@ def passages(
     return hits
 
 
-def cosines(vector: Vector, ids: Sequence[str], filters: Filters, tools: Tools) -> Scores:
-    """How close nodes are to a question, shape (ids,); 0 for one that went."""
-    vectors = tools.store.vectors(filters.collection, ids)
-    return np.array([float(vectors[id] @ vector) if id in vectors else 0.0 for id in ids])
-
-
 # Hits
 
 
@@ -228,14 +222,15 @@ def together(
 ) -> list[Hit]:
     """Blocks of records, each with its share of hits and of the context's tokens, then chunks.
 
-    Where the filters let no chunks through, records have all of both. Scores are made to tell the
-    order: those of a block are above those of the next, the chunks' are from 0 to 1.
+    Where the filters let no chunks through, records have all of both, of each block as many. Scores
+    are made to tell the order: those of a block are above those of the next, those of the last,
+    which the chunks are if there are any, from 0 to 1.
     """
     with tools.path.step("together", "records, then chunks") as step:
         if allows(filters, "chunk"):
             hits = _within_shares(records, chunks, tools)
         else:
-            hits = _in_blocks([[hit for block, _ in records for hit in block][: tools.k]])
+            hits = _in_blocks(in_equal_parts([block for block, _ in records], tools.k))
         step.found(hits)
     return hits
 
@@ -250,6 +245,13 @@ def _within_shares(
     if not any(kept):
         return list(chunks[: tools.k])
     return _in_blocks([*filter(None, kept), list(chunks)])[: tools.k]
+
+
+def in_equal_parts(blocks: Sequence[Sequence[Hit]], limit: int) -> list[Sequence[Hit]]:
+    """The first of each block, as many of one as of another while there are any; none is empty."""
+    turns = sorted((turn, at) for at, block in enumerate(blocks) for turn in range(len(block)))
+    counts = Counter(at for _, at in turns[:limit])
+    return [block[: counts[at]] for at, block in enumerate(blocks) if counts[at]]
 
 
 def _in_blocks(blocks: Sequence[Sequence[Hit]]) -> list[Hit]:

@@ -154,19 +154,22 @@ def find_names(question: str, network: Network) -> tuple[str, ...]:
     """The names of the network that stand in a question, longest first at each place.
 
     A name that has capitals is one where the question has them, too, but for a question without
-    any. What asks or joins is none, be it the first word or not.
+    any but its first word's. What asks or joins is none, be it the first word or not.
     """
     asked = spell(question)
     tells = stemmer_of(network.language).terms
-    capitals = _capitalised(question)
+    capitals, later = _capitalised(question)
+    strict = any(map(tells, later))
+    # Outside English all short words are taken for such as join, and Max and Jan are short.
+    short = set() if network.language == "en" else later
     found: list[str] = []
     place = 0
     while place < len(asked):
         for size in range(min(network.longest, len(asked) - place), 0, -1):
             run = asked[place : place + size]
             who = _lookup(run, network)
-            content = [word for word in run if tells(word)]
-            if who and content and (not (capitals and who[1]) or capitals.intersection(content)):
+            content = [word for word in run if tells(word) or word in short]
+            if who and content and (not (strict and who[1]) or capitals.intersection(content)):
                 found.append(" ".join(run))
                 place += size
                 break
@@ -213,10 +216,12 @@ def _lookup(run: Sequence[str], network: Network) -> tuple[int, bool] | None:
     return network.stemmed.get(tuple(one for word in key for one in stem(word)))
 
 
-def _capitalised(question: str) -> set[str]:
-    """The words that begin with a capital letter somewhere in the question."""
-    found = (word for word in question.split() if has_capital(word))
-    return {one for word in found for one in spell(word)}
+def _capitalised(question: str) -> tuple[set[str], set[str]]:
+    """The words that have a capital letter somewhere in the question; and after its first word."""
+    parts = [(has_capital(part), own) for part in question.split() if (own := spell(part))]
+    first, *rest = [set(own) if capital else set() for capital, own in parts] or [set()]
+    later = set[str]().union(*rest)
+    return first | later, later
 
 
 def _kept(given: Sequence[Any]) -> tuple[str, ...]:

@@ -84,7 +84,8 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
         kept = _filter(question, choose(near, tools.knobs.facts), kind, network, filters, tools)
         phrases = fact_weights(kept, network, tools.knobs.phrases)
     if not phrases:
-        return fall_back(question, "no fact helps", (), network, filters, tools)
+        why = "nobody is named" if tools.models.offline else "no fact helps"
+        return fall_back(question, why, (), network, filters, tools)
     found = passages(question, vector, filters, tools, max(READ, tools.k))
     weight = tools.knobs.passage_weight
     if weight is None:

@@ -104,8 +104,8 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
     alone = passages(question, vector, filters, tools, max(READ, tools.k))
     with tools.path.step("chunks", f"by {knobs.picking}") as step:
         rows = _chunks(
-            [entities[at] for at in kept[0]],
-            [relations[at] for at in kept[1]],
+            [network.row[hit.id] for hit in blocks[0]],
+            [network.relations.row[hit.id] for hit in blocks[1]],
             alone,
             network,
             tools,

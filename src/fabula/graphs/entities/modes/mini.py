@@ -80,7 +80,8 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
         return fall_back(question, "nobody is named", (), network, filters, tools)
     with tools.path.step("answers") as step:
         answers = _answers(vector, sought.answer_types, network, filters, tools)
-        step.note = _told(answers, network)
+        names = [network.name(row) for row in answers[:NAMES]]
+        step.note = ", ".join(names) + _more(answers)
     with tools.path.step("paths") as step:
         edges = weigh_edges(starts, answers, network, knobs.relations, knobs.hops)
         ways = rank_paths(starts, answers, edges, network, knobs.paths)
@@ -131,19 +132,19 @@ def _starts(
 
 def _answers(
     vector: Vector, types: Collection[str], network: Network, filters: Filters, tools: Tools
-) -> dict[int, float]:
-    """The entities of these types that are nearest to the question, with their cosines."""
+) -> list[int]:
+    """The entities of these types that are nearest to the question; all, where they are few."""
     most = tools.knobs.answers
     if not types or not most:
-        return {}
+        return []
     rows = [row for row, type in enumerate(network.types) if type in types]
     if len(rows) <= most:
-        return dict.fromkeys(rows, 1.0)
+        return rows
     # There is no filter by type in the index: many are asked for, of which some are of it.
     share = max(1, len(network.types) // len(rows))
     near = nearest_entities(vector, network, filters, tools, min(2 * share * most, 2000), -1.0)
     wanted = set(rows)
-    return dict([(row, one) for row, one in near.items() if row in wanted][:most])
+    return [row for row in near if row in wanted][:most]
 
 
 # The ranking
@@ -258,8 +259,11 @@ def rank_chunks(ways: Sequence[Way], network: Network) -> Scores:
 
 def _told(scores: Mapping[int, float], network: Network) -> str:
     most = list(scores.items())[:NAMES]
-    more = f" and {len(scores) - NAMES} more" if len(scores) > NAMES else ""
-    return ", ".join(f"{network.name(row)} {one:.2f}" for row, one in most) + more
+    return ", ".join(f"{network.name(row)} {one:.2f}" for row, one in most) + _more(scores)
+
+
+def _more(rows: Collection[int]) -> str:
+    return f" and {len(rows) - NAMES} more" if len(rows) > NAMES else ""
 
 
 def _relations(pair: tuple[int, int], network: Network) -> list[int]:
