@@ -34,7 +34,9 @@ def read_network(filters: Filters, tools: Tools) -> Network | None:
     """
     with tools.path.step("network") as step:
         whole = _everywhere(filters)
-        found = tools.keep("network", whole, ("text", "entities"), lambda: _read(whole, tools))
+        found = tools.keep(
+            "network", whole, ("text", "entities"), lambda: _read(whole, tools).prepare()
+        )
         if found is None:
             step.note = "there is none: no entities were built"
         else:

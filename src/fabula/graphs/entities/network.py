@@ -161,6 +161,16 @@ class Network:
         about = (terms(" ".join(one)) for one in self.relations.keywords)
         return inverse_document_frequencies(chain(named, about))
 
+    @cached_property
+    def most_weight(self) -> float:
+        """The largest of the `weights`."""
+        return max(self.weights.values(), default=1.0)
+
+    def prepare(self) -> Network:
+        """Makes what most questions need of the names: once, where the network is kept."""
+        _ = self.spelt, self.most_weight
+        return self
+
 
 def spell(name: str) -> tuple[str, ...]:
     """The words of a name as names are compared: in small letters, possessives off."""
