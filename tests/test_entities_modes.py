@@ -339,3 +339,15 @@ def test_a_fact_about_one_entity_alone_is_a_fact() -> None:
         fabula.retrieve(QUESTION, path=steps)
         [note] = [one.note for one in steps.root.steps[0].steps if one.name == "network"]
     assert note == "8 entities, 1 facts, 6 chunks"
+
+
+def test_the_way_tells_how_many_documents_have_no_facts() -> None:
+    with Fabula(collection="some facts", graphs=(), mode="hippo") as fabula:
+        fabula.ingest(write(Path(), "mill", STORY), write(Path(), "other", {"I": STORY["I"]}))
+        put_cast(fabula, "Mill", CAST, TIES, {("Anna", "Boris"): ("I", "Anna loves Boris")})
+        few = {"Anna": CAST["Anna"], "Boris": CAST["Boris"]}
+        put_cast(fabula, "Other", few, {("Anna", "Boris"): ("I", "They are kin.")})
+        steps = Steps()
+        fabula.retrieve(QUESTION, path=steps)
+        [note] = [one.note for one in steps.root.steps[0].steps if one.name == "network"]
+    assert note.endswith("; documents with relations, but no facts: 1")

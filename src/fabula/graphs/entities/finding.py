@@ -34,7 +34,9 @@ def read_network(filters: Filters, tools: Tools) -> Network | None:
     """
     with tools.path.step("network") as step:
         whole = _everywhere(filters)
-        found = tools.keep("network", whole, ("text", "entities"), lambda: _read(whole, tools))
+        found = tools.keep(
+            "network", whole, ("text", "entities"), lambda: _read(whole, tools).prepare()
+        )
         if found is None:
             step.note = "there is none: no entities were built"
         else:
@@ -45,6 +47,9 @@ def read_network(filters: Filters, tools: Tools) -> Network | None:
                 "chunks": len(found.chunks),
             }
             step.note = ", ".join(f"{count:,} {name}" for name, count in told.items() if count)
+            if found.facts.ids and found.without_facts:
+                # HippoRAG walks facts alone as soon as there are some.
+                step.note += f"; documents with relations, but no facts: {found.without_facts:,}"
     return found
 
 
@@ -55,13 +60,21 @@ def _read(filters: Filters, tools: Tools) -> Network:
     columns = ("ids", "starts", "ends", "counts", "sources", "keywords")
     none: dict[str, Sequence[Any]] = dict.fromkeys(columns, ())
     languages = Counter(row["language"] for row in texts).most_common(1)
-    return make_network(
+    related, stated = (
+        set(chain.from_iterable(links.get(kind, none)["sources"]))
+        for kind in ("relation", "triple")
+    )
+    network = make_network(
         cast,
         chain.from_iterable(row["chunks"] for row in texts),
         links.get("relation", none),
         links.get("triple", none),
         languages[0][0] if languages else "",
     )
+    without = sum(
+        stated.isdisjoint(row["chunks"]) and not related.isdisjoint(row["chunks"]) for row in texts
+    )
+    return replace(network, without_facts=without)
 
 
 # What a question is near to

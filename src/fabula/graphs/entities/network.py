@@ -56,7 +56,7 @@ class Network:
     `entities`: the ids of those that are one, a row each, what most chunks mention first; `names`:
     their printed forms and how often each stands in the text, the usual one first; `types`: what
     each is; `mentions`: which chunks mention whom, shape (entities, chunks), of ones; `language`:
-    that of most documents.
+    that of most documents; `without_facts`: how many documents have relations, but no facts.
     """
 
     entities: tuple[tuple[str, ...], ...]
@@ -67,6 +67,7 @@ class Network:
     relations: Links
     facts: Links
     language: str = ""
+    without_facts: int = 0
 
     def name(self, row: int) -> str:
         """What an entity is usually called."""
@@ -175,6 +176,16 @@ class Network:
         named = (terms(" ".join(forms)) for forms in self.names)
         about = (terms(" ".join(one)) for one in self.relations.keywords)
         return inverse_document_frequencies(chain(named, about))
+
+    @cached_property
+    def most_weight(self) -> float:
+        """The largest of the `weights`."""
+        return max(self.weights.values(), default=1.0)
+
+    def prepare(self) -> Network:
+        """Makes what most questions need of the names: once, where the network is kept."""
+        _ = self.spelt, self.most_weight
+        return self
 
 
 def spell(name: str) -> tuple[str, ...]:

@@ -186,8 +186,7 @@ def rows_of(names: Iterable[str], network: Network) -> list[int]:
 
 def rarity(text: str, network: Network) -> float:
     """How rare the rarest stem of a text is among names and keywords; most, where none has it."""
-    weights = network.weights
-    unknown = max(weights.values(), default=1.0)
+    weights, unknown = network.weights, network.most_weight
     stems = stemmer_of(network.language).terms(text)
     return max((weights.get(stem, unknown) for stem in stems), default=0.0)
 

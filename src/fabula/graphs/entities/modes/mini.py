@@ -8,6 +8,7 @@ the nearest of a type may be the answer, relations have no direction, and all pa
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
@@ -35,6 +36,8 @@ from fabula.retrieve.modes import Mode, Tools
 
 NAMES = 5
 """Names of a question that paths begin at."""
+AT_ONCE = 64
+"""Names and answers whose surroundings are in memory at once."""
 TIE = 1e-9
 """What each of a path's entities and relations in a chunk adds, where paths make no difference."""
 
@@ -163,8 +166,7 @@ def weigh_edges(
     start or an answer in them; the `most` best, over the largest. The paper prints the second sum
     with a plus inside, where a comma is meant.
     """
-    near = list(dict.fromkeys([*starts, *answers]))
-    times = np.array([(row in starts) + (row in answers) for row in near], np.float64)
+    near = Counter([*dict.fromkeys(starts), *dict.fromkeys(answers)])
     pairs = sorted(
         {
             (min(row, other), max(row, other))
@@ -174,9 +176,13 @@ def weigh_edges(
     )
     if not pairs:
         return {}
-    reached = within(network.ties, near, hops)
     one, other = np.array(pairs).T
-    votes = times @ (reached[:, one] | reached[:, other])
+    votes = np.zeros(len(pairs))
+    for begin in range(0, len(near), AT_ONCE):
+        rows = list(near)[begin : begin + AT_ONCE]
+        reached = within(network.ties, rows, hops)
+        times = np.array([near[row] for row in rows], np.float64)
+        votes += times @ (reached[:, one] | reached[:, other])
     order = np.lexsort((np.arange(len(pairs)), -votes))[:most].tolist()
     top = float(votes.max())
     return {pairs[row]: float(votes[row]) / top for row in order}
@@ -195,6 +201,7 @@ def rank_paths(
     prints a sum for the first times; its code multiplies. Where nothing is known of the answer,
     paths lead anywhere along edges that count.
     """
+    answers = frozenset(answers)
     # The same path from either end is one: the better start's.
     found: dict[tuple[int, ...], Way] = {}
     for start, likeness in starts.items():
@@ -210,7 +217,7 @@ def rank_paths(
 
 def _paths(
     start: int,
-    answers: Collection[int],
+    answers: frozenset[int],
     edges: Mapping[tuple[int, int], float],
     network: Network,
 ) -> Iterator[tuple[int, ...]]:
@@ -221,14 +228,11 @@ def _paths(
             yield (start, middle)
             yield from ((start, middle, end) for end in tied[middle] if end != start)
         return
-    around = set(columns_of(network.ties, start))
-    for end in sorted(answers):
-        if end == start:
-            continue
-        if end in around:
-            yield (start, end)
-        between = around.intersection(columns_of(network.ties, end))
-        yield from ((start, middle, end) for middle in sorted(between))
+    for middle in columns_of(network.ties, start):
+        if middle in answers:
+            yield (start, middle)
+        ends = answers.intersection(columns_of(network.ties, middle))
+        yield from ((start, middle, end) for end in sorted(ends) if end != start)
 
 
 def _tied(edges: Collection[tuple[int, int]]) -> dict[int, list[int]]:
