@@ -43,8 +43,8 @@ class Node:
     of the collection's space, which every passage has, and an element may have. It is of the
     property `text`, or of `embedded_text` where there is one, and is made of that again when the
     collection is given another model. The store adds `id`, `document`, `collection`, `kind` and,
-    where there is none, `name` to the properties. One of a collection's own part has in `of` the ids
-    of the documents' parts that it tells of (`COLLECTION/GRAPH/DOCUMENT`), and goes with each.
+    where there is none, `name` to the properties. One of a collection's own part has in `of` the
+    ids of the documents' parts that it tells of (`COLLECTION/GRAPH/DOCUMENT`), and goes with each.
     """
 
     id: str
