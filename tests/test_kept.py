@@ -30,7 +30,7 @@ def test_what_was_asked_for_least_lately_goes_first() -> None:
 
 def test_what_is_forgotten_is_let_go_and_made_again() -> None:
     kept = Kept(2)
-    gone = weakref.ref(kept.get("a", 1, set))
+    gone = weakref.ref(kept.get("a", 1, lambda: {1}))
     kept.forget("a")
     kept.forget("never there")
     gc.collect()
