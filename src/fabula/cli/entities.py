@@ -26,6 +26,8 @@ Row = Mapping[str, Any]
 
 MOST_NAMES = 4
 """Other names of an entity, and keywords of a relation, that a table shows."""
+MOST_SAID = 5
+"""Lines of what is told of an entity that are shown."""
 MANY = 1_000_000
 IDENTITIES = "identities"
 DECIDERS = {"names": "by names", "model": "by the model", "person": "by a person", None: "unknown"}
@@ -162,7 +164,10 @@ def _tell(found: Sequence[Row], others: Others, as_json: bool) -> None:
 def _head(one: Row) -> Iterator[str]:
     """Who it is, by which names, and why those were taken for one."""
     yield f"{one['name']} · {one['type']} · {one['title']}"
-    yield from (f"  {line}" for line in one["text"].splitlines() if line.strip())
+    said = [line for line in one["text"].splitlines() if line.strip()]
+    yield from (f"  {line}" for line in said[:MOST_SAID])
+    if len(said) > MOST_SAID:
+        yield f"  and {counted(len(said) - MOST_SAID, 'line')} more; --json has all"
     yield (
         f"  {counted(one['mentions'], 'mention')} in {counted(one['chunks'], 'chunk')}, "
         f"{counted(one['degree'], 'relation')}; found by {_maker(one['by'])}; id {one['id']}"
