@@ -121,7 +121,7 @@ def test_a_book_has_its_cast_beside_its_aspects(
     assert outcome.counts["entity"] == 4
     assert outcome.counts["relation"] > 0
     assert outcome.counts["triple"] > 0
-    assert outcome.notes[-1].startswith(f"{outcome.counts['entity']} entities, ")
+    assert outcome.notes[-1] == "by type: 4 person"
     [anna] = cypher(
         store,
         "MATCH (e:Entity {name: 'Anna'}) RETURN e.mentions AS mentions, e.names AS names, "
