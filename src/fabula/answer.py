@@ -18,7 +18,8 @@ class AnswerStream:
     """An answer as it is written: iterate over its pieces, then read `answer`.
 
     Where no model is asked, its `quotes` are there at once. `sought` is the question that was
-    searched with, which of a conversation's stands alone.
+    searched with, which of a conversation's stands alone. `context` grows where whoever answers
+    reads on as it goes.
     """
 
     def __init__(
@@ -26,7 +27,7 @@ class AnswerStream:
         question: str,
         hits: Sequence[Hit],
         context: Sequence[Passage],
-        pieces: Iterator[Reply],
+        pieces: Iterator[Reply | Passage],
         meter: Meter,
         quotes: Sequence[Quote] = (),
         sought: str = "",
@@ -48,6 +49,9 @@ class AnswerStream:
         """The pieces of the text that have not been read yet."""
         try:
             for piece in self._pieces:
+                if isinstance(piece, Passage):
+                    self.context = (*self.context, piece)
+                    continue
                 self._said.append(piece.text)
                 yield piece.text
         except FabulaError as error:

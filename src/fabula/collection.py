@@ -22,7 +22,7 @@ from fabula.graph.method import Graph, graph, graphs
 from fabula.ingest import Ingest, Listener, Muted, Outcome, Silence, Source, resting
 from fabula.kit import Kit
 from fabula.load import read_text
-from fabula.model import Answer, Entry, Hit, Layer, Passage, Turn
+from fabula.model import Answer, Entry, Hit, Layer, Passage, Quote, Turn
 from fabula.names import problem, quoted
 from fabula.progress import Progress
 from fabula.providers import NO_ANSWER, Reply
@@ -31,7 +31,7 @@ from fabula.quotes import closest, say
 from fabula.reading import Reading, read
 from fabula.reembed import Reembed, Reembedded
 from fabula.retrieve import Found
-from fabula.retrieve.modes import Tools, mode
+from fabula.retrieve.modes import Pieces, Tools, mode
 from fabula.retrieve.path import Path as Steps
 from fabula.search import Asked, Query, make_tools, search
 from fabula.settings import Settings
@@ -428,13 +428,13 @@ class Collection:
         tools = self._tools(query, meter, path)
         found = self._found(query, tools)
         context = _fill(query, found, path)
-        own = mode(query.mode).answer
-        if self.settings.offline and not own:
+        quotes: list[Quote] = []
+        pieces = self._own_pieces(query, context, tools)
+        if pieces is None and self.settings.offline:
             quotes = closest(query.question, self._in_the_book(context))
             pieces = say(quotes)
-        else:
-            quotes = []
-            pieces = self._pieces(query, asked, context, tools, history)
+        elif pieces is None:
+            pieces = self._pieces(asked, context, tools, history)
         return AnswerStream(asked, found.hits, context, pieces, meter, quotes, query.question)
 
     def query(
@@ -494,18 +494,19 @@ class Collection:
             self._refuse_groundless(query)
         return found
 
+    def _own_pieces(self, query: Query, context: Sequence[Passage], tools: Tools) -> Pieces | None:
+        """The mode's own answer, where it has one to what it found."""
+        own = mode(query.mode).answer
+        if not (own and context):
+            return None
+        document = self.document(query.document).id if query.document else ""
+        return own(query.question, context, query.filters(self.name, document), tools)
+
     def _pieces(
-        self,
-        query: Query,
-        asked: str,
-        context: Sequence[Passage],
-        tools: Tools,
-        history: Sequence[Turn],
+        self, asked: str, context: Sequence[Passage], tools: Tools, history: Sequence[Turn]
     ) -> Iterator[Reply]:
         if not context:
             return iter([Reply(NO_ANSWER)])
-        if own := mode(query.mode).answer:
-            return own(query.question, context, tools)
         texts = [shown(passage.text) for passage in context]
         return self.app.kit.answerer(tools.models.meter).answer(asked, texts, history)
 

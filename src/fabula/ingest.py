@@ -37,6 +37,7 @@ from fabula.graph.building import (
     text_part,
     with_bases,
     with_dependents,
+    with_relatives,
 )
 from fabula.graph.gaps import GapLimit
 from fabula.graph.method import Graph, Known, Reader, Text, Work, graphs
@@ -340,7 +341,7 @@ class Ingest:
             else:
                 chunks = making.chunks()
                 parts = []
-            parts += [making.part(graph, Text(document, chunks)) for graph in built]
+            parts += making.parts(Text(document, chunks))
         status: Status = "replaced" if own else "added"
         dimensions = len(chunks[0].embedding)
         made = Outcome("", status, document.id, document.title)
@@ -361,8 +362,7 @@ class Ingest:
                 making = _Making(self, now, recipes, built, meter, Work(job, heard))
                 chunks = making.chunks()
                 document = document_of(now, chunks)
-                text = Text(document, chunks)
-                parts = [making.part(graph, text) for graph in built]
+                parts = making.parts(Text(document, chunks))
             is_new = not any(graph.name in now.graphs for graph in built)
             made = Outcome("", "added" if is_new else "replaced", document.id, document.title)
             return self._take(made, parts, len(chunks[0].embedding), heard, meter, held)
@@ -378,7 +378,9 @@ class Ingest:
             if was and is_made and not (was.gaps or self.rebuild):
                 return Outcome("", "unchanged", title=title)
             with Job(self.kit.workers, within=run) as job:
-                reader = Reader(self.collection, entries, partial(self._read, entries, settled))
+                own = settled.keys() & {*graph.rests_on, *graph.uses}
+                read = partial(self._read, entries, settled)
+                reader = Reader(self.collection, entries, read, frozenset(own))
                 known = self._known(graph, was, made_from)
                 models = self.kit.models(meter, dry=self.dry)
                 work = Work(job, heard, GapLimit(strict=self.strict))
@@ -414,15 +416,15 @@ class Ingest:
         self, entry: Entry, names: Collection[str]
     ) -> tuple[list[Graph[Any]], Mapping[str, Recipe]]:
         """Which of these graphs are to be built of a document that is there, by these recipes."""
-        installed = graphs()
-        asked = {graph.name for graph in with_bases(installed, names)}
-        touched = with_dependents(installed, asked)
-        wanted = [graph for graph in self._wanted(entry) if graph.name in touched]
-        recipes = self.kit.recipes(entry.sha256, wanted, base=entry.graphs[TEXT].made_from)
-        made = set(stale(wanted, entry, recipes)) - {TEXT}
+        wanted = {graph.name: graph for graph in self._wanted(entry)}
+        base = entry.graphs[TEXT].made_from
+        recipes = self.kit.recipes(entry.sha256, [*wanted.values()], base=base)
+        # What these rest on or use has to be as the recipes say, too.
+        touched = with_relatives(wanted, names)
+        made = set(stale([one for one in wanted.values() if one.name in touched], entry, recipes))
         if self.rebuild:
-            made |= with_dependents(installed, names)
-        return [graph for graph in wanted if graph.name in made], recipes
+            made |= with_dependents(wanted, names)
+        return [graph for name, graph in wanted.items() if name in made], recipes
 
     @contextmanager
     def _turn(
@@ -585,7 +587,19 @@ class _Making:
         is_same = space is not None and space.model == self.run.kit.embedder.model
         return space.dimensions if space and is_same else None
 
-    def part(self, graph: Graph[Any], text: Text) -> Part:
+    def parts(self, text: Text) -> list[Part]:
+        """The parts of the graphs that are built, each after those that it rests on or uses."""
+        made: dict[str, Part] = {}
+        for graph in self.graphs:
+            below = {name: made.get(name) or self.read(name) for name in self._below(graph)}
+            made[graph.name] = self._part(graph, replace(text, below=below))
+        return [*made.values()]
+
+    def _below(self, graph: Graph[Any]) -> list[str]:
+        there = {*(self.entry.graphs if self.entry else ()), *(one.name for one in self.graphs)}
+        return [*graph.rests_on, *(name for name in graph.uses if name in there)]
+
+    def _part(self, graph: Graph[Any], text: Text) -> Part:
         """A graph's part, what it knows of an earlier version used again."""
         meter = Meter(self.meter)
         known = self._known(graph)

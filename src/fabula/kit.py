@@ -108,11 +108,11 @@ class Kit:
         Of what these documents have, and of the other parts of its own, by their graphs' names.
         """
         base: dict[str, dict[str, str]] = {}
-        for name in graph.rests_on:
-            if installed()[name].settle:
+        for name in (*graph.rests_on, *graph.uses):
+            if name in settled:
                 base[name] = {"": settled[name].fingerprint}
-            else:
-                base[name] = {entry.id: entry.graphs[name].fingerprint for entry in entries}
+            elif there := [entry for entry in entries if name in entry.graphs]:
+                base[name] = {entry.id: entry.graphs[name].fingerprint for entry in there}
         settings = self._settings
         told = graph.settings(self.knobs(graph), settings.offline)
         return settled_recipe(graph, told, self._built_with, base, offline=settings.offline)

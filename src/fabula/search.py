@@ -151,6 +151,7 @@ def make_tools(
         tokens=query.context_tokens,
         knobs=_knobs(query, chosen, settings),
         method=settings.table(graph(chosen.graph).name) if chosen.graph else None,
+        workers=kit.workers,
     )
 
 

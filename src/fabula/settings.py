@@ -341,7 +341,8 @@ def knobs() -> dict[str, type[BaseModel]]:
 
     tables = {name: graph.knobs for name, graph in graphs().items()}
     own = {name: mode.knobs for name, mode in modes().items() if mode.knobs.model_fields}
-    if twice := tables.keys() & own.keys():
+    # A graph and the mode that walks it may be of one name, if they have one table.
+    if twice := [name for name in tables.keys() & own.keys() if tables[name] is not own[name]]:
         raise SettingsError(
             f"A graph and a mode are both named {min(twice)!r}, and have a table of settings each: "
             "remove the package of one."

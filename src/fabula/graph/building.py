@@ -53,7 +53,7 @@ def recipe(
     *,
     offline: bool,
 ) -> Recipe:
-    """What a graph's part is made from; `base` are the recipes of those that it rests on.
+    """What a graph's part is made from; `base` are the recipes of what its document has.
 
     Where no chat model is asked, prompts change nothing.
     """
@@ -63,8 +63,13 @@ def recipe(
         "settings": dict(settings),
         "models": dict(models),
         "prompts": "" if offline else graph.prompts_digest(),
-        "rests_on": {name: fingerprint(base[name]) for name in (TEXT, *graph.rests_on)},
+        "rests_on": {name: fingerprint(base[name]) for name in _below(graph, base)},
     }
+
+
+def _below(graph: Graph[Any], there: Collection[str]) -> list[str]:
+    """The names of all that a graph's part is made from, of those that are `there`."""
+    return [TEXT, *graph.rests_on, *(name for name in graph.uses if name in there)]
 
 
 def settled_recipe(
@@ -77,7 +82,8 @@ def settled_recipe(
 ) -> Recipe:
     """What a collection's own part is made from.
 
-    `base` are the fingerprints of what it rests on, by the graphs' names and the documents' ids.
+    `base` are the fingerprints of what it rests on or uses, by the graphs' names and the documents'
+    ids.
     """
     return {
         "graph": graph.name,
@@ -85,7 +91,7 @@ def settled_recipe(
         "settings": dict(settings),
         "models": dict(models),
         "prompts": "" if offline else graph.prompts_digest(),
-        "rests_on": {name: dict(base[name]) for name in graph.rests_on},
+        "rests_on": {name: dict(one) for name, one in base.items()},
     }
 
 
@@ -98,12 +104,12 @@ def stale(
 ) -> list[str]:
     """The names of those parts that are not there, or are made from something else than now.
 
-    With `gaps` a part that has some is stale, too. With a part all that rests on it is stale.
-    `graphs` come after those that they rest on.
+    With `gaps` a part that has some is stale, too. With a part all that rests on it, or uses it, is
+    stale. `graphs` come after those that they rest on or use.
     """
     there = entry.graphs if entry else {}
     found: list[str] = []
-    for name, base in ((TEXT, ()), *((one.name, (TEXT, *one.rests_on)) for one in graphs)):
+    for name, base in ((TEXT, ()), *((one.name, (TEXT, *_all_below(one))) for one in graphs)):
         is_made = name in there and there[name].fingerprint == fingerprint(recipes[name])
         is_whole = is_made and not (gaps and there[name].gaps)
         if not is_whole or any(below in found for below in base):
@@ -147,12 +153,30 @@ def with_bases(graphs: Mapping[str, Graph[Any]], names: Collection[str]) -> list
 
 
 def with_dependents(graphs: Mapping[str, Graph[Any]], names: Collection[str]) -> set[str]:
-    """These names and those of all graphs that rest on one of them."""
+    """These names and those of all graphs that rest on one of them: without it they can't be."""
     wanted = set(names)
     for name, graph in graphs.items():
         if wanted.intersection(graph.rests_on):
             wanted.add(name)
     return wanted
+
+
+def with_relatives(graphs: Mapping[str, Graph[Any]], names: Collection[str]) -> set[str]:
+    """These names, and those of all graphs that they rest on or use, or that do so with them."""
+    wanted = set(names)
+    ties = [
+        {name, below}
+        for name, graph in graphs.items()
+        for below in _all_below(graph)
+        if below in graphs
+    ]
+    while more := {name for tie in ties if wanted & tie for name in tie} - wanted:
+        wanted |= more
+    return wanted
+
+
+def _all_below(graph: Graph[Any]) -> tuple[str, ...]:
+    return (*graph.rests_on, *graph.uses)
 
 
 def text_part(

@@ -41,10 +41,15 @@ Knobs = TypeVar("Knobs", bound=BaseModel)
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """What a graph is built from: a document and its chunks, embedded, in text order."""
+    """What a graph is built from: a document and its chunks, embedded, in text order.
+
+    `below` are its parts of the graphs that this one rests on, and of those that it uses and the
+    document has, by the graphs' names; embeddings may be left out of them.
+    """
 
     document: Document
     chunks: tuple[Chunk, ...]
+    below: Mapping[str, Part] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +59,13 @@ class Reader:
     `documents` are those that have the graphs which it rests on, by their ids. `read` gives a part
     by its graph's name and the document's id, '' for one of the collection itself, without
     embeddings; it raises Changed where that is not the version any more which `documents` tell of.
+    `own` are the names of the collection's own parts that there are, of those it rests on or uses.
     """
 
     collection: str
     documents: tuple[Entry, ...]
     read: Callable[[str, str], Part]
+    own: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,9 +174,10 @@ class Graph(Generic[Knobs]):
     `settings` says on which settings the result depends; with `offline` true there is no chat
     model. On those that `unasked` names no question to a model depends: what is known of the graph
     is used again where one of them has changed. `tell` puts into words what is worth saying of a
-    part's facts, and `doubt` what `fabula check` is to say of them. `count` is how many embedded
-    nodes so many chunks are to have, as far as that is known beforehand: what is too large for the
-    server is refused before it is paid for.
+    part's facts, and `doubt` what `fabula check` is to say of them. It `rests_on` graphs without
+    which it can't be, and `uses` others where they are there: with either it becomes stale. `count`
+    is how many embedded nodes so many chunks are to have, as far as that is known beforehand: what
+    is too large for the server is refused before it is paid for.
     """
 
     name: str
@@ -182,6 +190,7 @@ class Graph(Generic[Knobs]):
     elements: tuple[str, ...] = ()
     edges: tuple[str, ...] = ()
     rests_on: tuple[str, ...] = ()
+    uses: tuple[str, ...] = ()
     modes: Mapping[str, Mode] = field(default_factory=dict)
     prompts: Path | None = None
     cypher: Path | None = None
@@ -198,7 +207,7 @@ class Graph(Generic[Knobs]):
 
 @cache
 def graphs() -> Mapping[str, Graph[Any]]:
-    """The graphs that are installed, by name, each after those it rests on.
+    """The graphs that are installed, by name, each after those it rests on or uses.
 
     Raises SettingsError for two that can't stand side by side, or one that can't stand alone or
     be loaded.
@@ -208,8 +217,9 @@ def graphs() -> Mapping[str, Graph[Any]]:
     ordered: dict[str, Graph[Any]] = {}
 
     def add(name: str) -> None:
-        for below in found[name].rests_on:
-            add(below)
+        for below in (*found[name].rests_on, *found[name].uses):
+            if below in found:
+                add(below)
         ordered.setdefault(name, found[name])
 
     for name in sorted(found):
@@ -253,7 +263,8 @@ def _refuse_unfit(found: Mapping[str, Graph[Any]]) -> None:
             )
         if (graph.build is None) == (graph.settle is None):
             raise SettingsError(f"The graph {name!r} has to have either `build` or `settle`.")
-        if graph.build and (own := [below for below in graph.rests_on if found[below].settle]):
+        below = [one for one in (*graph.rests_on, *graph.uses) if one in found]
+        if graph.build and (own := [one for one in below if found[one].settle]):
             raise SettingsError(
                 f"The graph {name!r}, a document's, rests on {own[0]!r}, which is a collection's."
             )

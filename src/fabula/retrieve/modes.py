@@ -6,7 +6,7 @@ alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict
 from fabula.errors import SettingsError, did_you_mean
 from fabula.graph.method import Models, graphs, load
 from fabula.model import Filters, Hit, Passage, Vector
+from fabula.parallel import Job, Workers
 from fabula.providers import Embedder, Guide, Reply
 from fabula.retrieve import collapsed, hybrid, naive
 from fabula.retrieve.path import Path
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 GROUP = "fabula.modes"
 Made = TypeVar("Made")
+In = TypeVar("In")
+Out = TypeVar("Out")
 
 
 class NoKnobs(BaseModel):
@@ -40,7 +43,7 @@ class Tools:
 
     `k`: most hits; `tokens`: most of the context that is filled from them; `knobs`: the mode's own
     settings, of the class that it names; `method`: those of the graph that it walks, or None where
-    it walks none.
+    it walks none; `workers`: the threads that all wait for models with.
     """
 
     store: Store
@@ -52,6 +55,12 @@ class Tools:
     tokens: int
     knobs: Any
     method: Any
+    workers: Workers
+
+    def each(self, do: Callable[[In], Out], items: Iterable[In]) -> list[Out]:
+        """`do` for all items, calls to models, side by side; the first failure is raised."""
+        with Job(self.workers) as job:
+            return job.each(0, do, items)
 
     def embed(self, question: str) -> Vector:
         """The question's embedding, shape (dimensions,), of length 1."""
@@ -113,8 +122,13 @@ class Tools:
         return hits
 
 
-Respond = Callable[[str, Sequence[Passage], Tools], Iterator[Reply]]
-"""Pieces of an answer to a question from its context, whose passages it cites as [1], [2], ..."""
+Pieces = Iterator[Reply | Passage]
+"""Of an answer, and passages that it read beside its context, numbered on, before it cites them."""
+Respond = Callable[[str, Sequence[Passage], Filters, Tools], Pieces | None]
+"""An answer to a question from its context, whose passages it cites as [1], [2], ...
+
+None where it leaves that to the usual way: one call, or without a model the closest passages.
+"""
 Retrieve = Callable[[str, Filters, Tools], list[Hit]]
 """At most `tools.k` passages within the filters, best first; equal ones by their ids."""
 

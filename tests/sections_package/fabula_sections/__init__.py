@@ -135,9 +135,11 @@ def retrieve_headings(question: str, filters: Filters, tools: Tools) -> list[Hit
     return tools.elements(tools.embed(question), filters, tools.k, ["heading"])
 
 
-def answer(question: str, context: Sequence[Passage], tools: Tools) -> Iterator[Reply]:
+def answer(
+    question: str, context: Sequence[Passage], filters: Filters, tools: Tools
+) -> Iterator[Reply]:
     """Where to read, and no more: a table of contents."""
-    del question, tools
+    del question, filters, tools
     for passage in context:
         yield Reply(f"Read {passage.hit.section} [{passage.number}]. ")
 

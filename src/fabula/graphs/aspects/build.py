@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
@@ -11,6 +11,7 @@ import numpy as np
 
 from fabula import ids, tokens
 from fabula.errors import BadReply
+from fabula.graph.calls import Calls, batches
 from fabula.graph.method import Built, Known, Models, Text, Work
 from fabula.graphs.aspects.border import edges_of, gaps_of, nodes_of, read
 from fabula.graphs.aspects.cluster import Clustering, cluster
@@ -39,13 +40,11 @@ from fabula.graphs.aspects.values import (
     Summary,
 )
 from fabula.graphs.aspects.writer import Writer, make_writer
-from fabula.model import Chunk, Usage, Vectors
+from fabula.model import Chunk
 
 # What many later calls depend on goes first; details, on which nothing depends, fill the gaps.
-EMBED, DETECT, SUMMARISE, CONDENSE = range(4)
+DETECT, SUMMARISE, CONDENSE = range(1, 4)
 
-In = TypeVar("In")
-Out = TypeVar("Out")
 Bare = TypeVar("Bare", Summary, Detail)
 
 
@@ -61,7 +60,8 @@ def build(text: Text, knobs: Knobs, models: Models, known: Known, work: Work) ->
     aspects = read_aspects(knobs.set)
     former = Former(read(known), text.chunks)
     writer = make_writer(text, knobs, models, StandIns.expected(known.means, knobs))
-    steps = _Steps(text.document.id, knobs, aspects, models, writer, former, work)
+    calls = Calls(models, work)
+    steps = _Steps(text.document.id, knobs, aspects, models, writer, former, work, calls)
     work.gaps.expect(len(text.chunks) if knobs.details else 0)
     condensed = work.job.start(steps.condense, text.chunks if knobs.details else ())
     clusters = steps.cluster(text.chunks) if knobs.levels else []
@@ -86,6 +86,7 @@ class _Steps:
     writer: Writer
     former: Former
     work: Work
+    calls: Calls
     drafts: dict[str, str] = field(default_factory=dict)
     """Texts of summaries that detection wrote, by the summaries' ids."""
     missing: list[Missing] = field(default_factory=list)
@@ -93,20 +94,18 @@ class _Steps:
 
     def embed(self, passages: Sequence[Bare]) -> list[Bare]:
         """The same passages, all with embeddings, asked for in batches, side by side."""
-        bare = [one for one in passages if not len(one.embedding)]
-        vectors = self._each(
-            EMBED, "embeddings", self._vectors, _batches(bare, self.models.embedder.batch)
-        )
-        rows = iter([row for batch in vectors for row in batch])
+        bare = [one.text.strip() for one in passages if not len(one.embedding)]
+        vectors = self.calls.embed(bare, {})
         return [
-            one if len(one.embedding) else replace(one, embedding=next(rows)) for one in passages
+            one if len(one.embedding) else replace(one, embedding=vectors[one.text.strip()])
+            for one in passages
         ]
 
     def cluster(self, chunks: Sequence[Chunk]) -> list[Group]:
         """Soft clusters of chunks."""
         groups = self._divided("", 1, chunks)
         known = sum(self.former.aspects(group) is not None for group in groups)
-        self._save(ASPECTS, known)
+        self.calls.save(ASPECTS, known)
         self.work.gaps.expect(len(groups) if len(self.aspects) > 1 else 0)
         return groups
 
@@ -139,14 +138,14 @@ class _Steps:
     def condense(self, chunks: Sequence[Chunk]) -> list[Detail]:
         """The detail nodes of every chunk, embedded."""
         size = 1 if self.models.offline else self.knobs.details_per_call
-        new = _batches([chunk for chunk in chunks if not self.former.has(chunk)], size)
-        made = self._each(CONDENSE, DETAILS, self._details, new)
+        new = batches([chunk for chunk in chunks if not self.former.has(chunk)], size)
+        made = self.calls.each(CONDENSE, DETAILS, self._details, new)
         by_chunk = {
             chunk.id: told
             for batch, all_told in zip(new, made, strict=True)
             for chunk, told in zip(batch, all_told, strict=True)
         }
-        self._save(DETAILS, -(-(len(chunks) - len(by_chunk)) // size))
+        self.calls.save(DETAILS, -(-(len(chunks) - len(by_chunk)) // size))
         details = [by_chunk.get(chunk.id) or self.former.details(chunk) for chunk in chunks]
         return self.embed([detail for one in details for detail in one])
 
@@ -195,7 +194,7 @@ class _Steps:
             set() if self._is_undetected(group) else self.former.aspects(group) for group in groups
         ]
         new = [group for group, held in zip(groups, known, strict=True) if held is None]
-        found = iter(self._each(DETECT, ASPECTS, detect, new))
+        found = iter(self.calls.each(DETECT, ASPECTS, detect, new))
         return [next(found) if held is None else held & names for held in known]
 
     def _best_fit(self, groups: Sequence[Group], aspect: Aspect) -> int | None:
@@ -226,8 +225,8 @@ class _Steps:
         self.work.gaps.expect(len(groups))
         told = [self._told(aspect, level, group) for group in groups]
         untold = [group for group, one in zip(groups, told, strict=True) if one is None]
-        self._save(SUMMARIES, sum(one is not None and len(one.embedding) > 0 for one in told))
-        new = iter(self._each(SUMMARISE, SUMMARIES, summarise, untold))
+        self.calls.save(SUMMARIES, sum(one is not None and len(one.embedding) > 0 for one in told))
+        new = iter(self.calls.each(SUMMARISE, SUMMARIES, summarise, untold))
         made = [one or next(new) for one in told]
         return self.embed([one for one in made if one is not None])
 
@@ -266,37 +265,12 @@ class _Steps:
             for ordinal, text in enumerate(texts)
         ]
 
-    def _vectors(self, batch: Sequence[Bare]) -> Vectors:
-        return self.models.embedder.embed([one.text.strip() for one in batch]).vectors
-
     def _miss(
         self, step: str, error: BadReply, group: Group, aspect: str = "", level: int = 1
     ) -> None:
         """Goes on without what a model did not give. Raises BadReply where too much is missing."""
         why = self.work.gaps.accept(error)
         self.missing.append(Missing(step, why, members_of(group), aspect, level))
-
-    def _save(self, step: str, calls: int) -> None:
-        """Counts calls that the former graph made needless."""
-        if calls:
-            self.models.meter.add(step, Usage(saved=calls))
-
-    def _each(
-        self, priority: int, step: str, do: Callable[[In], Out], items: Sequence[In]
-    ) -> list[Out]:
-        """`do` for all items on the shared workers, each told to the progress."""
-
-        def told(item: In) -> Out:
-            result = do(item)
-            self.work.progress.done(step, self.models.meter.total())
-            return result
-
-        self.work.progress.expect(step, len(items))
-        return self.work.job.each(priority, told, items)
-
-
-def _batches(items: Sequence[In], size: int) -> list[Sequence[In]]:
-    return [items[start : start + size] for start in range(0, len(items), size)]
 
 
 def _clustering(knobs: Knobs) -> Clustering:

@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from fabula.errors import BadReply
 from fabula.graph import Gap, Node
+from fabula.graph.calls import Calls
 from fabula.graph.method import Built, Known, Models, Text, Work
 from fabula.graphs.entities.border import (
     DESCRIPTIONS,
@@ -34,18 +35,16 @@ from fabula.graphs.entities.triples import Fact, Stater, join_facts
 from fabula.graphs.entities.types import read_types
 from fabula.graphs.entities.values import Cast, Extraction, Mention, Tie
 from fabula.graphs.entities.windows import Window, windows
-from fabula.model import Usage, Vector
 from fabula.providers.stems import stemmer_of
 from fabula.ranking import inverse_document_frequencies
 
 # What later calls depend on goes first.
-EMBED, EXTRACT, STATE, DESCRIBE = range(4)
+EXTRACT, STATE, DESCRIBE = range(1, 4)
 
 MODEL, RULES = "model", "rules"
 """Who extracted a graph."""
 _WORD = re.compile(r"[^\W\d_]+")
 
-In = TypeVar("In")
 Out = TypeVar("Out")
 
 
@@ -91,6 +90,11 @@ class _Steps:
     tally: Tally = field(default_factory=Tally)
     gaps: list[Gap] = field(default_factory=list)
     """What no model gave, until now."""
+
+    @cached_property
+    def calls(self) -> Calls:
+        """The calls of this build."""
+        return Calls(self.models, self.work)
 
     @cached_property
     def windows(self) -> tuple[Window, ...]:
@@ -191,9 +195,9 @@ class _Steps:
 
         many = [id for id, one in statements.items() if one.are_many]
         new = [id for id in many if statements[id].digest not in self.earlier.described]
-        self._save(DESCRIPTIONS, len(many) - len(new))
+        self.calls.save(DESCRIPTIONS, len(many) - len(new))
         self.work.gaps.expect(len(many))
-        merged = dict(zip(new, self._each(DESCRIBE, DESCRIPTIONS, ask, new), strict=True))
+        merged = dict(zip(new, self.calls.each(DESCRIBE, DESCRIPTIONS, ask, new), strict=True))
         found: dict[str, Description] = {}
         for id, one in statements.items():
             text = merged.get(id) or self.earlier.described.get(one.digest)
@@ -208,21 +212,8 @@ class _Steps:
 
     def embed(self, nodes: Sequence[Node]) -> list[Node]:
         """The same nodes, all with embeddings; what reads the same keeps its own."""
-        texts = [embedded(node) for node in nodes]
-        new = list(dict.fromkeys(text for text in texts if text not in self.earlier.vectors))
-        size = self.models.embedder.batch
-        batches = [new[start : start + size] for start in range(0, len(new), size)]
-
-        def embed(batch: Sequence[str]) -> list[Vector]:
-            return list(self.models.embedder.embed(batch).vectors)
-
-        made = self._each(EMBED, "embeddings", embed, batches)
-        vectors = dict(self.earlier.vectors)
-        for batch, rows in zip(batches, made, strict=True):
-            vectors.update(zip(batch, rows, strict=True))
-        return [
-            replace(node, embedding=vectors[text]) for node, text in zip(nodes, texts, strict=True)
-        ]
+        vectors = self.calls.embed([embedded(node) for node in nodes], self.earlier.vectors)
+        return [replace(node, embedding=vectors[embedded(node)]) for node in nodes]
 
     def all_gaps(self) -> tuple[Gap, ...]:
         """What no model gave, in an order that does not depend on the threads'."""
@@ -253,9 +244,9 @@ class _Steps:
         known = self.earlier.asked[step]
         new = [one for one in self.windows if any(chunk.id not in known for chunk in one.chunks)]
         reused = len(self.windows) - len(new)
-        self._save(step, calls * reused)
+        self.calls.save(step, calls * reused)
         self.work.gaps.expect(len(self.windows))
-        found = self._each(priority, step, ask, new)
+        found = self.calls.each(priority, step, ask, new)
         if step == EXTRACTION:
             self.tally.windows, self.tally.reused = len(self.windows), reused
         return {window.chunks[0].id: said for window, said in zip(new, found, strict=True)}
@@ -264,24 +255,6 @@ class _Steps:
         """A window that no model has something to say of. Raises BadReply if there are too many."""
         ids = tuple(chunk.id for chunk in window.chunks)
         return Gap(step, self.work.gaps.accept(error), ids, dict.fromkeys(ids, 1.0))
-
-    def _save(self, step: str, calls: int) -> None:
-        """Counts calls that the former graph made needless."""
-        if calls:
-            self.models.meter.add(step, Usage(saved=calls))
-
-    def _each(
-        self, priority: int, step: str, do: Callable[[In], Out], items: Sequence[In]
-    ) -> list[Out]:
-        """`do` for all items on the shared workers, each told to the progress."""
-
-        def told(item: In) -> Out:
-            result = do(item)
-            self.work.progress.done(step, self.models.meter.total())
-            return result
-
-        self.work.progress.expect(step, len(items))
-        return self.work.job.each(priority, told, items)
 
 
 def _ordinary(text: Text) -> frozenset[str]:

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import tomllib
-from collections import Counter
-from importlib import resources
-from pathlib import Path
-
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from fabula.errors import SettingsError
+from fabula import sets
 from fabula.graphs.aspects.values import Aspect
-from fabula.names import problem, quoted
 
 
 class _Entry(BaseModel):
@@ -30,8 +24,7 @@ class _File(BaseModel):
 
 def shipped() -> tuple[str, ...]:
     """The names of the sets that come with Fabula."""
-    names = (entry.name for entry in resources.files(__name__).iterdir())
-    return tuple(sorted(name.removesuffix(".toml") for name in names if name.endswith(".toml")))
+    return sets.shipped(__name__)
 
 
 def read_aspects(name_or_path: str) -> tuple[Aspect, ...]:
@@ -40,35 +33,9 @@ def read_aspects(name_or_path: str) -> tuple[Aspect, ...]:
     Names keep their spelling; two that differ only in case are one too many. Raises
     SettingsError, which names the file and what is wrong with it.
     """
-    text = _text(name_or_path)
-    try:
-        read = _File.model_validate(tomllib.loads(text))
-    except tomllib.TOMLDecodeError as error:
-        raise SettingsError(f"{name_or_path} can't be read as TOML: {error}.") from error
-    except ValidationError as error:
-        raise SettingsError(f"{name_or_path} is no aspect set: {_in_words(error)}") from error
-    for entry in read.aspects:
-        if wrong := problem(entry.name):
-            raise SettingsError(f"{name_or_path}: the aspect {quoted(entry.name)} {wrong}.")
-    counts = Counter(entry.name.casefold() for entry in read.aspects)
-    if repeated := [name for name, count in counts.items() if count > 1]:
-        raise SettingsError(f"{name_or_path} has more than one aspect named {repeated[0]!r}.")
+    read = sets.read_set(name_or_path, __name__, "aspect set", _File, _in_words)
+    sets.refuse_names(name_or_path, "aspect", (entry.name for entry in read.aspects))
     return tuple(Aspect(entry.name, entry.description, entry.focus) for entry in read.aspects)
-
-
-def _text(name_or_path: str) -> str:
-    if name_or_path in shipped():
-        return (resources.files(__name__) / f"{name_or_path}.toml").read_text(encoding="utf-8")
-    path = Path(name_or_path)
-    if not path.is_file():
-        raise SettingsError(
-            f"There is no aspect set {name_or_path!r}: neither a file nor one of the shipped sets, "
-            f"{', '.join(shipped())}."
-        )
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise SettingsError(f"{name_or_path} can't be read: {error}.") from error
 
 
 def _in_words(error: ValidationError) -> str:

@@ -1,0 +1,94 @@
+"""What becomes stale with what: graphs that rest on others, and graphs that use them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from fabula.errors import SettingsError
+from fabula.graph import TEXT, Record, fingerprint
+from fabula.graph.building import (
+    Recipe,
+    recipe,
+    stale,
+    text_recipe,
+    with_bases,
+    with_dependents,
+    with_relatives,
+)
+from fabula.graph.method import Built, Graph, _refuse_unfit
+from fabula.model import Entry
+
+
+class Knobs(BaseModel):
+    """None."""
+
+
+def graph(name: str, rests_on: tuple[str, ...] = (), uses: tuple[str, ...] = ()) -> Graph[Any]:
+    return Graph(name, name, 1, Knobs, lambda *_: Built((), ()), rests_on=rests_on, uses=uses)
+
+
+ENTITIES, ASPECTS = graph("entities"), graph("aspects")
+FACTS = graph("facts", rests_on=("entities",))
+EVENTS = graph("events", uses=("entities",))
+ALL = {one.name: one for one in (ASPECTS, ENTITIES, FACTS, EVENTS)}
+
+
+def recipes(*graphs: Graph[Any], entities: int = 1) -> dict[str, Recipe]:
+    found = {TEXT: text_recipe("sha", 200, "static")}
+    for one in graphs:
+        settings = {"knob": entities} if one is ENTITIES else {}
+        found[one.name] = recipe(one, settings, {}, found, offline=True)
+    return found
+
+
+def entry(*graphs: Graph[Any]) -> Entry:
+    made = {name: Record(made_from) for name, made_from in recipes(*graphs).items()}
+    return Entry("id", "main", "a.txt", "A", "", "en", "sha", 10, "", "", made)
+
+
+def test_what_rests_on_a_graph_or_uses_it_is_stale_with_it() -> None:
+    graphs = (ASPECTS, ENTITIES, FACTS, EVENTS)
+    there = entry(*graphs)
+    assert stale(graphs, there, recipes(*graphs)) == []
+    changed = recipes(*graphs, entities=2)
+    assert stale(graphs, there, changed) == ["entities", "facts", "events"]
+
+
+def test_what_uses_a_graph_is_stale_once_that_comes_in_and_once_it_goes() -> None:
+    alone, both = (EVENTS,), (ENTITIES, EVENTS)
+    assert stale(both, entry(*alone), recipes(*both)) == ["entities", "events"]
+    assert stale(alone, entry(*both), recipes(*alone)) == ["events"]
+    assert stale(alone, entry(*alone), recipes(*alone)) == []
+
+
+def test_a_recipe_tells_of_what_is_used_only_where_it_is_there() -> None:
+    alone, both = recipes(EVENTS), recipes(ENTITIES, EVENTS)
+    assert set(alone["events"]["rests_on"]) == {TEXT}
+    assert both["events"]["rests_on"]["entities"] == fingerprint(both["entities"])
+
+
+def test_a_graph_brings_what_it_rests_on_and_is_dropped_with_it_but_not_with_what_it_uses() -> None:
+    assert [one.name for one in with_bases(ALL, {"facts"})] == ["entities", "facts"]
+    assert [one.name for one in with_bases(ALL, {"events"})] == ["events"]
+    assert with_dependents(ALL, {"entities"}) == {"entities", "facts"}
+
+
+@pytest.mark.parametrize("name", ["entities", "facts", "events"])
+def test_relatives_are_built_together_and_strangers_left_alone(name: str) -> None:
+    assert with_relatives(ALL, {name}) == {"entities", "facts", "events"}
+    assert with_relatives(ALL, {"aspects"}) == {"aspects"}
+
+
+def test_what_is_not_there_makes_nobody_relatives() -> None:
+    there = {"facts": FACTS, "events": EVENTS}
+    assert with_relatives(there, {"facts"}) == {"facts"}
+
+
+def test_a_document_s_graph_can_not_use_what_belongs_to_a_collection() -> None:
+    own: Graph[Any] = Graph("own", "own", 1, Knobs, settle=lambda *_: Built((), ()))
+    with pytest.raises(SettingsError, match="a document's, rests on 'own'"):
+        _refuse_unfit({"own": own, "events": graph("events", uses=("own",))})
+    _refuse_unfit({"events": graph("events", uses=("not installed",))})
