@@ -26,6 +26,7 @@ from fabula.graphs.entities.decisions import Decisions
 from fabula.graphs.entities.described import Statements
 from fabula.graphs.entities.merge import merge
 from fabula.graphs.entities.rules import extract_by_rules
+from fabula.graphs.entities.values import Mention, Tie
 from fabula.load import find_files, load
 from fabula.model import Chunk
 from fabula.sentences import sentences
@@ -92,8 +93,8 @@ def read(chunks: Sequence[Chunk], language: str) -> Network:
     )
     order = {one.id: place for place, one in enumerate(chunks)}
 
-    def told(subject: str, records: Sequence[object]) -> tuple[str, tuple[str, ...]]:
-        statements = Statements.of(subject, records)  # type: ignore[arg-type]
+    def told(subject: str, records: Sequence[Mention | Tie]) -> tuple[str, tuple[str, ...]]:
+        statements = Statements.of(subject, records)
         return statements.joined, tuple(sorted(statements.chunks, key=order.__getitem__))
 
     members = []
