@@ -63,7 +63,10 @@ BEYOND = {
 }
 """Statements that name no collection, and why that is right; the schema's are all such."""
 TAKES_IDS = {"document", "passages", "summaries", "nodes", "ids", "id", "first_document", "rows"}
-ROOMS = ("core", "aspects", "entities", "identities")
+ROOMS = (
+    *("core", "aspects", "entities", "identities"),
+    *("communities", "collection_communities"),
+)
 STATEMENTS = [
     f"{room}/{path.stem}"
     for room in ROOMS
