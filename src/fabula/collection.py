@@ -31,7 +31,7 @@ from fabula.quotes import closest, say
 from fabula.reading import Reading, read
 from fabula.reembed import Reembed, Reembedded
 from fabula.retrieve import Found
-from fabula.retrieve.modes import Pieces, Way
+from fabula.retrieve.modes import Pieces, Way, mode
 from fabula.retrieve.path import Path as Steps
 from fabula.search import Asked, Query, count_parts, make_ways, search
 from fabula.settings import Settings
@@ -489,7 +489,11 @@ class Collection:
         return query.filters(self.name, document)
 
     def _ways(self, query: Query, filters: Filters, meter: Meter, path: Steps) -> list[Way]:
-        return make_ways(query, filters, self.store, self.app.kit, self.settings, meter, path)
+        """The modes that a question is asked by. Raises NotFound where none has its graph."""
+        ways = make_ways(query, filters, self.store, self.app.kit, self.settings, meter, path)
+        if not ways:
+            self._refuse_groundless(query, filters, query.modes[0])
+        return ways
 
     def _found(self, query: Query, filters: Filters, ways: Sequence[Way]) -> Found:
         if query.aspects or query.kinds:
@@ -499,7 +503,7 @@ class Collection:
             refuse_unknown(query.aspects, query.kinds, self.space(), elements=own)
         found = search(query, filters, ways)
         if not found.hits:
-            self._refuse_groundless(query, filters, ways[0])
+            self._refuse_groundless(query, filters, ways[0].name)
         return found
 
     def _pieces(
@@ -532,18 +536,18 @@ class Collection:
         refuse_other_model(space, self.app.kit.embedder.model)
         self._is_ready = True
 
-    def _refuse_groundless(self, query: Query, filters: Filters, way: Way) -> None:
+    def _refuse_groundless(self, query: Query, filters: Filters, name: str) -> None:
         """Nothing was found: that is no answer where there was nothing to look through."""
         space = self.space()
         if space is None or not space.documents:
             raise nothing_there(self.name)
-        walked = way.mode.graph
+        walked = mode(name).graph
         if walked and walked not in count_parts(self.store, [walked], filters):
             one = self.document(query.document) if query.document else None
             who = f"{one.title} has not" if one else f"no document of collection {self.name!r} has"
             told = f"{walked} {one.id}" if one else walked
             raise NotFound(
-                f"Mode {way.name} looks through the graph {walked!r}, which {who}: run `fabula "
+                f"Mode {name} looks through the graph {walked!r}, which {who}: run `fabula "
                 f"build {told} --collection {self.name}`, or choose another --mode."
             )
 

@@ -165,7 +165,7 @@ def make_ways(
     meter: Meter,
     path: Path,
 ) -> list[Way]:
-    """The modes that a query is asked by, each with what it works with.
+    """The modes that a query is asked by, each with what it works with; none without their graphs.
 
     `meter` counts calls, `path` is told steps. Raises SettingsError for a mode that isn't there,
     and for knobs of none that is asked.
@@ -220,15 +220,15 @@ def _choose(
 def _with_graphs(
     names: Sequence[str], filters: Filters, store: Store, path: Path
 ) -> tuple[str, ...]:
-    """Those modes whose graphs are there; where none is, all of them, which find nothing."""
+    """Those modes whose graphs are there; maybe none."""
     walked = {name: mode(name).graph for name in names}
     counts = count_parts(store, set(walked.values()), filters)
     kept = tuple(name for name in names if not walked[name] or walked[name] in counts)
     for name in names:
-        if kept and name not in kept:
+        if name not in kept:
             with path.step("leave out", f"{name}: the graph {walked[name]!r} is not there"):
                 pass
-    return kept or tuple(names)
+    return kept
 
 
 def _way(
