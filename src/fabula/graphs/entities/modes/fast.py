@@ -201,6 +201,6 @@ MODE = Mode(
     graph="entities",
     # GraphRAG-Bench's Novel table (arXiv 2506.05690; its site, 2026): accuracy.
     serves={"fact": 56.95, "reasoning": 48.55, "overview": 56.41, "creative": 46.18},
-    # `python -m bench choosing`: on novels ahead of hybrid for facts alone, on stories level with it.
+    # `python -m bench choosing`: ahead of hybrid on facts of novels, level on stories.
     serves_offline={"fact": 67.2},
 )
