@@ -34,6 +34,7 @@ NAMES = {
     "hippo": "HippoRAG 2",
     "fast": "Fast GraphRAG",
     "local": "Microsoft GraphRAG, local",
+    "global": "Microsoft GraphRAG, global",
     "light": "LightRAG",
     "hybrid": "naive RAG",
     "collapsed": "naive RAG",
