@@ -163,12 +163,6 @@ def at_level(reports: Iterable[Report], level: int) -> list[Report]:
     return [one for one in within if one.id not in divided]
 
 
-def taking_part(reports: Iterable[Report], level: int, filters: Filters) -> list[Report]:
-    """Those of one level that the filters let through."""
-    chosen = at_level(reports, level)
-    return [one for one in chosen if allows_report(filters, one.hit.level)]
-
-
 # What a question is near to
 
 

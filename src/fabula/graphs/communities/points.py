@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import random
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -89,7 +90,9 @@ def make_batches(reports: Sequence[Report], limit: int) -> list[list[Report]]:
             room = limit
         batches[-1].append(one)
         room -= length
-    return [sorted(some, key=lambda one: (-one.chunks, -one.importance, one.id)) for some in batches]
+    return [
+        sorted(some, key=lambda one: (-one.chunks, -one.importance, one.id)) for some in batches
+    ]
 
 
 def print_report(report: Report, first: int) -> str:
@@ -149,9 +152,7 @@ def _numbers(given: Any) -> list[int]:
     return list(islice(dict.fromkeys(found), MOST_REFS))
 
 
-def ask_points(
-    question: str, reports: Sequence[Report], tools: Tools
-) -> tuple[list[Point], str]:
+def ask_points(question: str, reports: Sequence[Report], tools: Tools) -> tuple[list[Point], str]:
     """What reports say to a question, best first; and, for people, how that went.
 
     A call a batch, side by side. Raises BadReply where none of them brings a reply of use.
@@ -195,26 +196,27 @@ def rank_points(batches: Sequence[Sequence[Point]]) -> list[Point]:
 
 
 def reduce(
-    question: str, points: Sequence[Point], context: Sequence[Passage], filters: Filters, tools: Tools
+    question: str,
+    points: Sequence[Point],
+    context: Sequence[Passage],
+    filters: Filters,
+    tools: Tools,
 ) -> Iterator[Reply | Passage]:
     """One answer from points, best first, as many as fit; before it, the passages it may cite.
 
-    Without points, or where none rests on a chunk that there still is, no model is asked.
+    Where there are none, no model is asked.
     """
     knobs = tools.knobs
-    kept = fit(points, knobs.point_tokens)
-    numbers, passages = number_chunks(kept, context, filters, tools)
-    lines = [
-        f"(score {one.score}) {told}"
-        for one in kept
-        if (told := renumber(one, numbers)) and CITED.search(told)
-    ]
-    with tools.path.step("reduce", f"{len(lines)} points, {len(passages)} passages more"):
-        pass
-    if not lines:
+    with tools.path.step("reduce") as step:
+        kept = fit(points, knobs.point_tokens)
+        numbers, passages = number_chunks(kept, context, filters, tools)
+        step.note = f"{len(kept)} of {len(points)} points"
+        step.found([one.hit for one in passages])
+    if not kept:
         yield Reply(NO_ANSWER)
         return
     yield from passages
+    lines = [f"(score {one.score}) {renumber(one, numbers)}" for one in kept]
     asked = Prompt(
         system=filled(PROMPTS / "reduce_system.txt"),
         user=filled(
@@ -244,13 +246,15 @@ def fit(points: Sequence[Point], limit: int) -> list[Point]:
 def number_chunks(
     points: Sequence[Point], context: Sequence[Passage], filters: Filters, tools: Tools
 ) -> tuple[dict[str, int], list[Passage]]:
-    """The numbers of the chunks that points rest on, and those that no passage is of, as passages.
+    """The numbers of the chunks that points cite, and those that no passage is of, as passages.
 
-    These are numbered on from the context's.
+    These are numbered on from the context's. A chunk that is not there any more has none.
     """
     numbers = {one.hit.id: one.number for one in context if one.hit.kind == "chunk"}
-    ids = chain.from_iterable(chain.from_iterable(one.cites.values()) for one in points)
-    new = dict.fromkeys((id for id in ids if id not in numbers), 0.0)
+    cited = chain.from_iterable(
+        cited_chunks(group, one.cites) for one in points for group in CITED.findall(one.text)
+    )
+    new = dict.fromkeys((id for id in cited if id not in numbers), 0.0)
     hits = chunk_hits(new, Filters(filters.collection), tools)
     passages = [
         Passage(number, hit, hit.text, ((0, len(hit.text)),))
@@ -262,13 +266,14 @@ def number_chunks(
 def renumber(point: Point, numbers: Mapping[str, int]) -> str:
     """A point's text, its citations by the numbers of their chunks; what has none is left out."""
 
-    def chunks(group: str) -> str:
-        cited = chain.from_iterable(point.cites.get(int(one), ()) for one in _split(group))
-        found = dict.fromkeys(numbers[id] for id in cited if id in numbers)
-        return "".join(f"[{number}]" for number in found)
+    def chunks(cited: re.Match[str]) -> str:
+        found = (numbers[id] for id in cited_chunks(cited[1], point.cites) if id in numbers)
+        return "".join(f"[{number}]" for number in dict.fromkeys(found))
 
-    return CITED.sub(lambda match: chunks(match[1]), point.text)
+    return CITED.sub(chunks, point.text)
 
 
-def _split(group: str) -> list[str]:
-    return group.replace(";", ",").split(",")
+def cited_chunks(group: str, cites: Cites) -> Iterator[str]:
+    """The ids of the chunks that '1' or '1, 3' cites."""
+    for number in re.findall(r"\d+", group):
+        yield from cites.get(int(number), ())
