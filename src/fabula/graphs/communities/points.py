@@ -141,7 +141,9 @@ def read_score(given: Any, most: int) -> int | None:
     """A whole number from 0 to `most`, the nearest one; None for what is no number."""
     if isinstance(given, str) and given.strip().replace(".", "", 1).isdecimal():
         given = float(given)
-    if isinstance(given, bool) or not isinstance(given, int | float) or math.isnan(given):
+    if isinstance(given, bool) or not isinstance(given, int | float):
+        return None
+    if isinstance(given, float) and math.isnan(given):
         return None
     return round(max(0, min(given, most)))
 

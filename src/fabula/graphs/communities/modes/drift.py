@@ -78,7 +78,7 @@ class Knobs(BaseModel):
     )
     reply_words: int = Field(300, ge=20, le=5000, description="words of the answer to one of them")
     point_tokens: int = Field(
-        12_000, ge=100, description="most tokens of these that the answer is made of"
+        12_000, ge=1, description="most tokens of these that the answer is made of"
     )
     words: int = Field(2000, ge=20, le=10_000, description="most words of the answer")
 
