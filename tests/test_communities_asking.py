@@ -262,8 +262,8 @@ def test_points_of_score_0_or_without_one_are_dropped() -> None:
 
 def test_a_point_rests_on_the_findings_that_there_are() -> None:
     [one] = read_points(points_reply(point("this [9]", 40, 2, 9, "1", True, 2)), CITES)
-    assert one.text == "this (9) [2]"
-    assert one.cites == {2: ("c2", "c3")}
+    assert one.text == "this (9) [2][1]"
+    assert one.cites == {2: ("c2", "c3"), 1: ("c1",)}
 
 
 def test_points_that_help_and_rest_on_nothing_are_asked_for_again() -> None:

@@ -247,15 +247,6 @@ def read_lists(reply: str, names: Sequence[str]) -> dict[str, list[Any]]:
     return {name: found if isinstance(found, list) else [] for name, found in lists}
 
 
-def read_object(reply: str) -> dict[str, Any]:
-    """The JSON object that a reply is. Raises BadReply where it is none, or an empty one."""
-    text = _unfenced(reply)
-    found = _object(text) if "{" in text else {}
-    if not found:
-        raise BadReply("Expected one JSON object.")
-    return found
-
-
 def _distinct(texts: Sequence[str]) -> tuple[str, ...]:
     """The fragments that say something, none like another."""
     kept: list[str] = []

@@ -27,11 +27,13 @@ Scope = Literal["document", "collection"]
 BELOW = ("text", "entities")
 """What reports are of: they are read again once one of these has changed, too."""
 OWN = "collection_communities"
+PROOFS = 5
+"""Chunks that a finding is followed to: those that tell most of it, which come first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that a report says, and the ids of the chunks that it rests on."""
+    """One thing that a report says, and the ids of the chunks that tell most of it."""
 
     text: str
     chunks: tuple[str, ...]
@@ -127,10 +129,10 @@ def make_reports(rows: Sequence[Mapping[str, Any]]) -> tuple[Report, ...]:
 def _findings(row: Mapping[str, Any]) -> tuple[Finding, ...]:
     """What a report says, by findings; where it has none, its text and all that it rests on."""
     told = [
-        Finding(f"{one['summary']} {one['explanation']}".strip(), tuple(one["chunks"]))
+        Finding(f"{one['summary']} {one['explanation']}".strip(), tuple(one["chunks"][:PROOFS]))
         for one in json.loads(row["findings"] or "[]")
     ]
-    return tuple(told) or (Finding(row["text"], tuple(row["sources"])),)
+    return tuple(told) or (Finding(row["text"], tuple(row["sources"][:PROOFS])),)
 
 
 def _age(filters: Filters, tools: Tools) -> str:

@@ -22,6 +22,7 @@ from fabula.answer import CITED, shown
 from fabula.errors import BadReply
 from fabula.graphs.communities.finding import Finding, Report
 from fabula.graphs.entities.finding import chunk_hits
+from fabula.graphs.entities.records import read_line, read_numbers
 from fabula.model import Filters, Passage
 from fabula.prompts import filled
 from fabula.providers import NO_ANSWER, Prompt, Reply
@@ -123,13 +124,13 @@ def read_points(reply: str, cites: Cites) -> list[Point]:
     helping = 0
     for given in islice(read_lists(reply, ["points"])["points"], MOST_POINTS):
         told = given if isinstance(given, dict) else {}
-        text, score = told.get("description"), read_score(told.get("score"), BEST)
-        if not isinstance(text, str) or not text.strip() or not score:
+        text, score = read_line(told.get("description")), read_score(told.get("score"), BEST)
+        if not text or not score:
             continue
         helping += 1
-        refs = [one for one in _numbers(told.get("refs")) if cites.get(one)]
+        refs = [one for one in read_numbers(told.get("refs")) if cites.get(one)][:MOST_REFS]
         if refs:
-            said = shortened(shown(" ".join(text.split())), POINT_TOKENS)
+            said = shortened(shown(text), POINT_TOKENS)
             numbers = "".join(f"[{one}]" for one in refs)
             found.append(Point(f"{said} {numbers}", score, {one: cites[one] for one in refs}))
     if helping and not found:
@@ -146,12 +147,6 @@ def read_score(given: Any, most: int) -> int | None:
     if isinstance(given, float) and math.isnan(given):
         return None
     return round(max(0, min(given, most)))
-
-
-def _numbers(given: Any) -> list[int]:
-    listed = given if isinstance(given, list) else [given]
-    found = (one for one in listed if isinstance(one, int) and not isinstance(one, bool))
-    return list(islice(dict.fromkeys(found), MOST_REFS))
 
 
 def ask_points(question: str, reports: Sequence[Report], tools: Tools) -> tuple[list[Point], str]:

@@ -12,7 +12,6 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -43,6 +42,7 @@ from fabula.graphs.communities.points import (
 )
 from fabula.graphs.entities.finding import allows_report
 from fabula.graphs.entities.modes import local
+from fabula.graphs.entities.records import read_line, read_list
 from fabula.model import Filters, Hit, Passage, Vector
 from fabula.prompts import filled
 from fabula.providers import Prompt
@@ -341,20 +341,15 @@ def _prompt(name: str, tools: Tools, **values: object) -> Prompt:
 def read_step(reply: str, cites: Cites) -> Found:
     """What a reply found, and opens. Raises BadReply where it says neither, or has no score."""
     told = read_object(reply)
-    text, score = told.get("response"), read_score(told.get("score"), BEST)
+    text, score = read_line(told.get("response")), read_score(told.get("score"), BEST)
     if score is None:
         raise BadReply('Expected "score", a whole number from 0 to 100.')
-    follow_ups = _questions(told.get("follow_up_queries"))
-    response = shortened(" ".join(text.split()), RESPONSE_TOKENS) if isinstance(text, str) else ""
-    if not response and not follow_ups:
+    lines = map(read_line, read_list(told.get("follow_up_queries")))
+    questions = dict.fromkeys(line for line in lines if 0 < len(line) <= LONGEST)
+    if not text and not questions:
         raise BadReply('Expected "response" or "follow_up_queries" to say something.')
-    return Found(Point(response, score, cites), follow_ups)
-
-
-def _questions(given: Any) -> tuple[str, ...]:
-    listed = given if isinstance(given, list) else []
-    lines = (" ".join(one.split()) for one in listed if isinstance(one, str))
-    return tuple(islice(dict.fromkeys(one for one in lines if 0 < len(one) <= LONGEST), MOST))
+    point = Point(shortened(text, RESPONSE_TOKENS), score, cites)
+    return Found(point, tuple(islice(questions, MOST)))
 
 
 def _told(replies: Sequence[Found | BadReply], what: str) -> str:
