@@ -19,9 +19,8 @@ from fabula.graphs.entities import GRAPH as ENTITIES
 from fabula.ingest import Muted
 from fabula.model import Chunk
 from fabula.parallel import Job, Workers
-from scripted import Models, Says, entity, relation, script, told
+from scripted import Models, Says, entity, made_chunks, relation, script, told
 from scripted import built as built_entities
-from scripted import made_chunks
 
 HOUSE = ("Anna", "Berta", "Clara", "Dora")
 MILL = ("Ulrich", "Victor", "Walter", "Xaver")

@@ -47,7 +47,7 @@ def triple_id(document: str, subject: str, predicate: str, object: str) -> str:
 
 
 def community_id(owner: str, level: int, members: Sequence[str]) -> str:
-    """20 hex digits; `owner` is a document or a collection, and `members`, in any order, are ids."""
+    """20 hex digits; `owner` is a document or a collection, `members` are ids, in any order."""
     return _digest(10, "community", owner, str(level), *sorted(members))
 
 
