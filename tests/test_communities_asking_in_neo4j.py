@@ -201,3 +201,31 @@ def test_the_command_line_shows_the_way_of_an_answer(model: Endpoint) -> None:
     told = json.loads(result.stdout)
     assert told["answer"]
     assert {"reports", "map", "reduce"} <= {step["step"] for step in told["path"]}
+
+
+def test_the_collections_own_reports_are_asked_and_say_that_documents_changed(
+    tmp_path: Path, model: Endpoint
+) -> None:
+    def ask(document: str = "") -> tuple[Answer, str]:
+        steps = Steps()
+        query = {"knobs": {"scope": "collection"}, "path": steps, "document": document}
+        with Fabula(mode="global", collection="bare") as fabula:
+            answer = fabula.stream(QUESTION, **query).answer
+            assert texts(answer, fabula)
+        [told] = {one for one in notes(steps.root.steps) if one.startswith("reports: ")}
+        return answer, told
+
+    with Fabula(collection="bare", model="offline", graphs=()) as fabula:
+        [outcome] = fabula.build("collection_communities")
+        assert outcome.error is None
+    answer, told = ask()
+    assert {hit.kind for hit in answer.hits} == {"report"}
+    assert {hit.title for hit in answer.hits} == {"Cast"}
+    assert told == "reports: 2, 2 of them extracts"
+    with Fabula(collection="bare", model="offline", graphs=()) as fabula:
+        fabula.ingest(write(tmp_path, "later", {"I": STORY["III"]}), graphs="entities")
+    again, told = ask()
+    assert again.text == answer.text
+    assert told.endswith(
+        "documents changed since they were made: run `fabula build collection_communities`"
+    )
