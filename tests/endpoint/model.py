@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from .extraction import extracted
 from .faults import Fault
 from .judge import judgement
+from .reports import read_reports
 
 WORD = re.compile(r"\w+")
 SENTENCE = re.compile(r"[^.!?]+[.!?]?")
@@ -29,9 +30,11 @@ def reply(user: str, fault: Fault | None) -> str:  # noqa: C901  one branch a pr
         text = _json(judged, fault)
     elif (found := extracted(user)) is not None:
         text = found if isinstance(found, str) else _json(found, fault)
+    elif (told := read_reports(user)) is not None:
+        text = told if isinstance(told, str) else _json(told, fault)
     elif "<aspects>" in user and "For each aspect that you choose" in user:
-        told = [{"aspect": one, "summary": _summary(user, fault)} for one in _aspects(user, fault)]
-        text = _json({"summaries": told}, fault)
+        said = [{"aspect": one, "summary": _summary(user, fault)} for one in _aspects(user, fault)]
+        text = _json({"summaries": said}, fault)
     elif "<aspects>" in user:
         text = _json({"aspects": _aspects(user, fault)}, fault)
     elif "passages, each with its number" in user:
