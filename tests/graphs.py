@@ -10,11 +10,11 @@ import numpy as np
 from fabula import ids
 from fabula.graph import Edge, Node, Owner, Part, Record, fingerprint
 from fabula.graph.building import chunks_of, text_part, text_recipe
+from fabula.graphs import discourse
 from fabula.graphs.aspects.border import edges_of, nodes_of
 from fabula.graphs.aspects.facts import facts
 from fabula.graphs.aspects.knobs import Knobs
 from fabula.graphs.aspects.values import Aspect, Detail, Member, Summary
-from fabula.graphs import discourse
 from fabula.graphs.discourse.values import Event, Link
 from fabula.graphs.entities import border
 from fabula.graphs.entities.triples import Fact, Triple

@@ -187,6 +187,7 @@ def scenes(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Iterat
         fabula.ingest_text("\n\n".join(SCENES), source="s.txt", title="Scenes", language="en")
         fabula.ingest_text("Anna slept.", source="b.txt", title="Bare", language="en")
         _put(fabula)
+        assert fabula.check().violations == ()
         yield fabula
         wipe(store)
 
@@ -252,10 +253,10 @@ def test_each_of_several_near_ones_is_beside_its_own(scenes: Fabula) -> None:
 
 
 def test_what_tells_of_the_same_event_comes_after(scenes: Fabula) -> None:
-    question = "Where in the churchyard are they?"
+    question = "Were the seven sailors near the churchyard?"
     places, told = found(scenes, question, document="Scenes", knobs={"near": 1, "related": 0})
     assert 5 in places[:2]
-    assert any(one.startswith("matched: where: 1 chunks") for one in told)
+    assert any(one.startswith("matched: who, where: 1 chunks") for one in told)
 
 
 def test_with_no_sense_asked_for_the_neighbours_stand_in_and_it_is_told(scenes: Fabula) -> None:
@@ -267,7 +268,7 @@ def test_without_the_graph_or_chunks_it_is_as_hybrid(scenes: Fabula) -> None:
     hits = scenes.retrieve("Who slept?", mode="discourse", document="Bare")
     same = scenes.retrieve("Who slept?", mode="hybrid", document="Bare")
     assert [hit.id for hit in hits] == [hit.id for hit in same] != []
-    assert scenes.retrieve("Who?", mode="discourse", document="Scenes", kinds=("summary",)) == ()
+    assert not scenes.retrieve("Who?", mode="discourse", document="Scenes", kinds=("summary",))
 
 
 def rows(fabula: Fabula, name: str, **given: Any) -> list[dict[str, Any]]:
@@ -303,7 +304,6 @@ def test_what_breaks_an_invariant_is_found(invariant: str, statement: str, scene
 
     with scenes.store.session() as session, session.begin_transaction() as transaction:
         undone = Undone(transaction, scenes.store)
-        assert check(undone, graphs().values()).violations == ()
         undone.run(statement)
         assert invariant in {one.invariant for one in check(undone, graphs().values()).violations}
         transaction.rollback()

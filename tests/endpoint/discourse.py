@@ -12,12 +12,13 @@ _SLOTS = ("who", "predicate", "what", "when", "where", "why", "how")
 
 def discoursed(user: str) -> dict[str, Any] | None:
     """What is asked of events, pairs or a question; None where the prompt asks for none of them."""
-    senses = re.findall(r"(?m)^- ([\w.+-]+): ", user.partition("</senses>")[0])
+    listed = user.partition("<senses>")[2].partition("</senses>")[0]
+    senses = re.findall(r"(?m)^- ([\w.+-]+): ", listed)
     question = user.partition("<question>")[2].partition("</question>")[0]
     if senses and question:
         named = re.findall(r"(?<=\s)[A-Z][a-z]{2,}", question)
         asked = senses[:0] if "hy" not in question else [one for one in senses if "." not in one]
-        return {"senses": asked[:2], **dict.fromkeys(_SLOTS, []), "who": named}
+        return {"senses": asked[:2], **{slot: [] for slot in _SLOTS}, "who": named}
     if not senses and "What happens in passages" not in user:
         return None
     text = user.partition("<passages>")[2].partition("</passages>")[0]
