@@ -28,6 +28,7 @@ from graphs import (
     put,
     settled_of,
     small_cast,
+    small_discourse,
     small_graph,
     vector,
 )
@@ -63,7 +64,7 @@ BEYOND = {
 }
 """Statements that name no collection, and why that is right; the schema's are all such."""
 TAKES_IDS = {"document", "passages", "summaries", "nodes", "ids", "id", "first_document", "rows"}
-ROOMS = ("core", "aspects", "entities", "identities")
+ROOMS = ("core", "aspects", "discourse", "entities", "identities")
 STATEMENTS = [
     f"{room}/{path.stem}"
     for room in ROOMS
@@ -103,7 +104,8 @@ def tenants(address: Address) -> Iterator[Store]:
             begin_collection(store, name)
             for source in ("a.txt", "b.txt"):
                 parts = small_graph(source, collection=name)
-                put(store, marked([*parts, names_of(parts), small_cast(parts)], name))
+                own = [*parts, names_of(parts), small_cast(parts), small_discourse(parts)]
+                put(store, marked(own, name))
             put(store, marked([settled_of(names_of(parts))], name))
         for one, other in zip(HOSTILE, (*HOSTILE[1:], HOSTILE[0]), strict=True):
             for start, tie, end in (
@@ -118,6 +120,10 @@ def tenants(address: Address) -> Iterator[Store]:
                 ("Triple", "OBJECT", "Entity"),
                 ("Relation", "TARGET", "Entity"),
                 ("Entity", "RELATES_TO {count: 5}", "Entity"),
+                ("Event", "WHO", "Term"),
+                ("Term", "IS", "Entity"),
+                ("Link", "ARG1", "Chunk"),
+                ("Link", "ARG2", "Chunk"),
             ):
                 cypher(
                     store,
