@@ -6,7 +6,7 @@
 // elements are #f and the place in the list, bonds [{ends, text, keywords, chunks [[section, count]...],
 // first [section, words], last}], whose elements are #b and the place. Sections are numbered from 0.
 const svg = document.querySelector("svg.picture");
-const stage = get("stage"), tip = get("tip");
+const tip = get("tip");
 document.documentElement.classList.add("scripted");
 for (const name of ["viewBox", "width", "height"]) svg.removeAttribute(name);
 get("view").removeAttribute("transform");
@@ -157,43 +157,7 @@ function reveal(figure) {
   const { x, y } = figure, [wide, high] = [stage.clientWidth, stage.clientHeight];
   if (x < 30 || x > wide - 30 || y < 30 || y > high - 40) move(wide / 2 - x, high / 2 - y);
 }
-stage.addEventListener("wheel", (event) => {
-  event.preventDefault();
-  hide();
-  const frame = stage.getBoundingClientRect(), step = event.deltaMode === 1 ? 30 : 1;
-  zoom(Math.exp(-event.deltaY * step * 0.0016), event.clientX - frame.left, event.clientY - frame.top);
-}, { passive: false });
-const fingers = new Map();
-let dragged = false;
-stage.addEventListener("pointerdown", (event) => {
-  if (event.button) return;
-  if (!fingers.size) dragged = false;
-  fingers.set(event.pointerId, { x: event.clientX, y: event.clientY });
-});
-window.addEventListener("pointermove", (event) => {
-  const was = fingers.get(event.pointerId);
-  if (!was) return;
-  const x = event.clientX - was.x, y = event.clientY - was.y;
-  if (!dragged && Math.hypot(x, y) < 4) return;
-  dragged = true;
-  hide();
-  stage.classList.add("dragged");
-  const others = [...fingers].filter(([id]) => id !== event.pointerId).map(([, place]) => place);
-  fingers.set(event.pointerId, { x: event.clientX, y: event.clientY });
-  if (!others.length) return move(x, y);
-  const far = (one) => Math.max(Math.hypot(one.x - others[0].x, one.y - others[0].y), 1);
-  const frame = stage.getBoundingClientRect();
-  zoom(far(fingers.get(event.pointerId)) / far(was), others[0].x - frame.left, others[0].y - frame.top);
-});
-for (const name of ["pointerup", "pointercancel"]) {
-  window.addEventListener(name, (event) => {
-    fingers.delete(event.pointerId);
-    if (!fingers.size) stage.classList.remove("dragged");
-  });
-}
-get("in").addEventListener("click", () => zoom(1.4));
-get("out").addEventListener("click", () => zoom(1 / 1.4));
-get("reset").addEventListener("click", fit);
+steer({ zoom, move, fit, hide });
 new ResizeObserver(() => (moved ? place() : fit())).observe(stage);
 
 // What the pointer is on: a figure with whom it is tied to, or a tie with both of its figures.
@@ -443,17 +407,6 @@ window.addEventListener("keydown", (event) => {
     get("words").focus();
     event.preventDefault();
   }
-});
-const moves = { ArrowLeft: [70, 0], ArrowRight: [-70, 0], ArrowUp: [0, 70], ArrowDown: [0, -70] };
-stage.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey) return;
-  const { key } = event;
-  if (key === "+" || key === "=") zoom(1.3);
-  else if (key === "-") zoom(1 / 1.3);
-  else if (key === "0") fit();
-  else if (moves[key]) move(...moves[key]);
-  else return;
-  event.preventDefault();
 });
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", list);
 

@@ -14,7 +14,7 @@ from fabula.plot.sociogram_svg import FIRST, draw_sociogram, hues
 from fabula.plot.spread import Spot
 from fabula.plot.svg import clean
 
-SCRIPTS = ("page.js", "sociogram.js")
+SCRIPTS = ("page.js", "stage.js", "sociogram.js")
 STYLES = ("page.css", "sociogram.css")
 
 
