@@ -264,7 +264,7 @@ function tell(one) {
 
 // What the pointer is on: an event, or how two passages hang together.
 const touched = (event) => {
-  const element = event.target.closest?.(".event, .tie");
+  const element = event.target.closest?.(".event, .link");
   return element ? (element.matches(".event") ? events : ties)[+element.id.slice(1)] : null;
 };
 function hide() {

@@ -12,7 +12,7 @@ from fabula.plot.story_svg import HEAD, ROW, caption, draw_story, rows_of
 from fabula.plot.svg import clean
 
 SCRIPTS = ("page.js", "stage.js", "story.js")
-STYLES = ("page.css", "sociogram.css", "story.css")
+STYLES = ("page.css", "story.css")
 
 
 def to_story_page(story: Story) -> str:

@@ -54,7 +54,7 @@ def draw_story(story: Story, *, alone: bool) -> str:
     _ground(view, story, rows, height, alone)
     middles = {row[:2]: ROW * (place + 0.5) for place, row in enumerate(rows)}
     lanes = [middles[lane.slot, lane.name] for lane in story.lanes]
-    ties = SubElement(view, "g", {"class": "ties"})
+    ties = SubElement(view, "g", {"class": "links"})
     for number, tie in enumerate(story.ties):
         _tie(ties, tie, number, story, middles[tie.kind, KINDS[tie.kind]], alone)
     events = SubElement(view, "g", {"class": "events"})
@@ -135,7 +135,7 @@ def _event(
 def _tie(parent: Element, tie: Tie, number: int, story: Story, y: float, alone: bool) -> None:
     """From chunk to chunk, for a cause with an arrow to what comes of it."""
     one, other = (LENGTH * (chunk + 0.5) / len(story.texts) for chunk in tie.chunks)
-    group = SubElement(parent, "g", {"class": f"tie {tie.kind}", "id": f"t{number}"})
+    group = SubElement(parent, "g", {"class": f"link {tie.kind}", "id": f"t{number}"})
     SubElement(group, "line", {"class": "reach", "y1": rounded(y), "y2": rounded(y)})
     line = group[0]
     line.set("x1", rounded(one))
