@@ -14,6 +14,8 @@ EXPLICIT, IMPLICIT = "explicit", "implicit"
 ENTITY, NONE = "entity", "none"
 """What a model may say of two chunks besides, and what makes no link: they speak of the same, or
 nothing holds between them."""
+ARG1_IS_CAUSE, ARG2_IS_CAUSE = "arg1", "arg2"
+"""Which argument of a link is why the other is so."""
 
 
 @dataclass(frozen=True, slots=True)
