@@ -61,6 +61,21 @@ def link_id(arg1: str, arg2: str) -> str:
     return _digest(10, "link", arg1, arg2)
 
 
+def community_id(owner: str, level: int, members: Sequence[str]) -> str:
+    """20 hex digits; `owner` is a document or a collection, `members` are ids, in any order."""
+    return _digest(10, "community", owner, str(level), *sorted(members))
+
+
+def report_id(community: str) -> str:
+    """20 hex digits; a community has one report."""
+    return _digest(10, "report", community)
+
+
+def claim_id(chunk: str, text: str) -> str:
+    """20 hex digits; of what one chunk claims."""
+    return _digest(10, "claim", chunk, text)
+
+
 def gap_id(document: str, graph: str, step: str, what: str, rests_on: Sequence[str]) -> str:
     """20 hex digits; `what` tells those apart that rest on the same, in whatever order."""
     return _digest(10, "gap", document, graph, step, what, *sorted(rests_on))

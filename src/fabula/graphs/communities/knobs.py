@@ -25,7 +25,7 @@ class Dividing(BaseModel):
         8000, ge=200, description="most tokens of a community that the call for its report reads"
     )
     report_tokens: int = Field(
-        500, ge=50, le=4000, description="most tokens of a report: its summary and findings"
+        400, ge=50, le=4000, description="most tokens of a report: its summary and findings"
     )
 
 
