@@ -43,6 +43,8 @@ Preset = Literal[
     "raptor",
     "naive",
     "local-published",
+    "global-published",
+    "drift-published",
     "light-published",
     "fast-published",
     "mini-published",

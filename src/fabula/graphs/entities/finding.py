@@ -201,6 +201,43 @@ def _record(row: Mapping[str, Any], score: float) -> Hit:
     )
 
 
+def report_hits(
+    rows: Mapping[int, float], network: Network, filters: Filters, tools: Tools
+) -> list[Hit]:
+    """Reports of the communities that these entities are in, most of them inside first.
+
+    None where no communities were built, or the filters let no reports through.
+    """
+    statement = query("communities/find_of_entities")
+    found = tools.read(statement, filters, nodes=list(network.ids(rows)), limit=tools.k)
+    hits = (report_hit(row, 1 / place) for place, row in enumerate(found, 1))
+    return [hit for hit in hits if allows_report(filters, hit.level)]
+
+
+def allows_report(filters: Filters, level: int) -> bool:
+    """Whether the filters let a report of this level through; it has no aspect."""
+    return (
+        (not filters.kinds or "report" in filters.kinds)
+        and (not filters.aspects or "" in filters.aspects)
+        and filters.lowest <= level <= filters.highest
+    )
+
+
+def report_hit(row: Mapping[str, Any], score: float) -> Hit:
+    """A report under its title; one that no model wrote is an extract, and says so."""
+    mark = " (extract)" if row["by"] == "rules" else ""
+    text = f"{' '.join(row['heading'].split())}{mark}: {row['text'].strip()}"
+    names = ("id", "document", "title", "language", "section", "level", "start", "end")
+    return Hit(
+        **{name: row[name] for name in names},
+        kind="report",
+        aspect="",
+        text=text,
+        tokens=tokens.count(text),
+        score=score,
+    )
+
+
 # Together
 
 
