@@ -51,8 +51,8 @@ def parts(name: str) -> tuple[str, str]:
 
 
 def own(graph: Graph[Any]) -> set[str]:
-    """The labels and types of a graph and of those that it rests on."""
-    below = [own(graphs()[name]) for name in graph.rests_on]
+    """The labels and types of a graph and of those that it rests on or uses."""
+    below = [own(graphs()[name]) for name in (*graph.rests_on, *graph.uses)]
     return {*graph.passages, *graph.elements, *graph.edges}.union(*below)
 
 

@@ -49,6 +49,7 @@ Preset = Literal[
     "fast-published",
     "mini-published",
     "hippo-published",
+    "discourse-published",
 ]
 PRESETS = Path(__file__).parent / "presets.toml"
 OFFLINE = "offline"

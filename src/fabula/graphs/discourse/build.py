@@ -150,9 +150,7 @@ class _Steps:
         self.calls.save(LINKS, whole - len(asked))
         self.work.gaps.expect(whole)
         said = self.calls.each(JUDGE, LINKS, self._ask_links, asked)
-        found = {
-            _key(pair): link for pair in every if (link := self.earlier.links.get(_key(pair)))
-        }
+        found = {_key(pair): link for pair in every if (link := self.earlier.links.get(_key(pair)))}
         for pairs, told in zip(asked, said, strict=True):
             if isinstance(told, Gap):
                 self.gaps.append(told)

@@ -84,7 +84,9 @@ def facts(
     dropped: Counter[str] = Counter()
     for told in tally.told:
         dropped.update({f"dropped_{why}": count for why, count in told.dropped.items()})
-        dropped.update({f"said_{what}": told.said[what] for what in (ENTITY, NONE) if what in told.said})
+        dropped.update(
+            {f"said_{what}": told.said[what] for what in (ENTITY, NONE) if what in told.said}
+        )
         dropped["records"] += told.records
     share = (tally.reused + tally.kept) / max(1, tally.windows + tally.pairs)
     for name, count in before.items():
@@ -115,7 +117,8 @@ def tell(facts: Mapping[str, Any]) -> Sequence[str]:
         if name.startswith(OF_CLASS)
     }
     of = ", ".join(
-        f"{count:,} {name}" for name, count in sorted(classes.items(), key=lambda one: (-one[1], one))
+        f"{count:,} {name}"
+        for name, count in sorted(classes.items(), key=lambda one: (-one[1], one))
     )
     linked = f"{facts['links']:,} of {facts['pairs']:,} pairs of neighbouring chunks are linked"
     events = f"{facts['events']:,} events"

@@ -27,7 +27,10 @@ class Knobs(BaseModel):
     )
     near: int = Field(3, ge=1, le=100, description="chunks nearest to the question")
     related: int = Field(
-        2, ge=0, le=100, description="most chunks for each of them that stand in the sense asked for"
+        2,
+        ge=0,
+        le=100,
+        description="most chunks for each of them that stand in the sense asked for",
     )
     matched: int = Field(
         3, ge=0, le=100, description="chunks with the question's who, when, where and so on"

@@ -165,7 +165,9 @@ def jaccard(stems: frozenset[str], key: str) -> float:
     return len(stems & own) / len(stems | own)
 
 
-def in_turn(near: Sequence[str], related: Mapping[str, Sequence[str]], matched: Sequence[str]) -> Iterator[str]:
+def in_turn(
+    near: Sequence[str], related: Mapping[str, Sequence[str]], matched: Sequence[str]
+) -> Iterator[str]:
     """Each near chunk and those related to it, then those that match; each once, at its first."""
     every = [one for first in near for one in (first, *related.get(first, ()))]
     return iter(dict.fromkeys([*every, *matched]))

@@ -1,4 +1,4 @@
-"""What a question asks for: senses, and who, what, when, where, why and how; by a model or by words.
+"""What a question asks for: senses, and who, what, when, where and so on; by a model or by words.
 
 One call reads both; the system that this is after made two.
 """
@@ -6,7 +6,6 @@ One call reads both; the system that this is after made two.
 from __future__ import annotations
 
 import functools
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -30,26 +29,6 @@ from fabula.retrieve.modes import Tools
 PROMPTS = Path(__file__).parent / "modes" / "prompts"
 """Apart from those that a graph is built with, which make it stale where they change."""
 MOST_SENSES = 3
-BY_WORDS = {
-    r"\bwhy\b|\bhow come\b|\breasons?\b|\bcaus(?:e[sd]?|ing)\b|\bbecause\b|\bled? to\b": (
-        "Contingency.Cause",
-        "Contingency.Purpose",
-    ),
-    r"\b(?:what|which) (?:happen\w*|came|comes?|follow\w*|result\w*)\b|\bconsequences?\b|\bresult(?:s|ed)?\b|\beffects?\b": (
-        "Contingency.Cause",
-        "Temporal.Asynchronous",
-    ),
-    r"\bafter\b|\bbefore\b|\bthen\b|\bnext\b|\blater\b|\buntil\b": ("Temporal.Asynchronous",),
-    r"\bwhile\b|\bat the same time\b|\bmeanwhile\b": ("Temporal.Synchronous",),
-    r"\balthough\b|\bdespite\b|\bin spite\b|\bthough\b|\beven so\b": ("Comparison.Concession",),
-    r"\bdiffer\w*\b|\bcontrast\w*\b|\bcompare[ds]?\b|\bunlike\b": ("Comparison",),
-    r"\bif\b|\bunless\b|\bcondition\w*\b": ("Contingency.Condition",),
-    r"\bhow (?!much\b|many\b|old\b|long\b|far\b|often\b|come\b)": ("Expansion.Manner",),
-    r"\bfor (?:example|instance)\b|\bexamples?\b": ("Expansion.Instantiation",),
-    r"\binstead\b": ("Expansion.Substitution",),
-}
-"""Senses of PDTB-3 that the words of a question ask for, in English."""
-_BY_WORDS = [(re.compile(pattern, re.IGNORECASE), senses) for pattern, senses in BY_WORDS.items()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +58,7 @@ class SoughtReply(BaseModel):
 def _reply(senses: tuple[str, ...]) -> type[SoughtReply]:
     """SoughtReply whose schema tells an endpoint the closed list of senses."""
     closed = Annotated[str, WithJsonSchema({"type": "string", "enum": list(senses)})]
-    return create_model("SoughtReply", __base__=SoughtReply, senses=(list[closed], ...))  # type: ignore[valid-type]
+    return create_model("SoughtReply", __base__=SoughtReply, senses=(list[closed], ...))
 
 
 def read_question(question: str, terms: Terms, senses: Senses, tools: Tools) -> Sought:
@@ -137,15 +116,10 @@ def read_sought(reply: str, senses: Senses, language: str) -> Sought:
 
 
 def read_by_words(question: str, terms: Terms, senses: Senses) -> Sought:
-    """Senses by the words that ask for them, and what the graph knows of as who, where and so on."""
-    asked = dict.fromkeys(
-        path
-        for pattern, some in _BY_WORDS
-        if pattern.search(question)
-        for sense in some
-        if (path := senses.here(sense))
-    )
+    """Senses by the words that ask for them, and what the graph knows as who, where and so on."""
     own = words_of(terms.language)
+    told = own.asked_by(question) if own else ()
+    asked = dict.fromkeys(path for sense in told if (path := senses.here(sense)))
     irregular = own.verbs if own else {}
     stem = stemmer_of(terms.language)
     spoken = words(question)

@@ -1,7 +1,7 @@
 """Records as replies have them: their shape, as a model is asked for it, and how they are read.
 
-A reply is a stranger's: what is too long, too much, or of no passage or pair that was asked about is
-left out, and counted by the reason.
+A reply is a stranger's: what is too long, too much, or of no passage or pair that was asked about
+is left out, and counted by the reason.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ class Told:
 
 
 def read_events(reply: str, chunks: Sequence[Chunk], language: str) -> Told:
-    """At most two events of each passage, by its number from 1. Raises BadReply for no such list."""
+    """At most two events of each passage, by its number from 1. Raises BadReply without a list."""
     given = read_lists(reply, ["events"])["events"]
     dropped: Counter[str] = Counter({SURPLUS: len(given[MOST_RECORDS:])})
     found: dict[str, list[Event]] = {}
@@ -140,7 +140,7 @@ def read_events(reply: str, chunks: Sequence[Chunk], language: str) -> Told:
 
 
 def read_slots(given: Mapping[str, Any], language: str, dropped: Counter[str]) -> dict[str, str]:
-    """What a record says, slot by slot; what is null, "none" or nothing but articles is left out."""
+    """What a record says, slot by slot, without what is null, "none" or nothing but articles."""
     found: dict[str, str] = {}
     for slot in SLOTS:
         value = _line(given.get(slot))
@@ -179,12 +179,16 @@ def read_links(reply: str, pairs: Sequence[tuple[Chunk, Chunk]], senses: Senses)
             elif not senses.is_leaf(path):
                 dropped[UNLISTED] += 1
             else:
-                links[number] = _link(pairs[number - 1], relation, path, one.get("connective"), dropped)
+                links[number] = _link(
+                    pairs[number - 1], relation, path, one.get("connective"), dropped
+                )
                 said[number] = links[number].form
     if not said:
         raise BadReply(f"Nothing is said of any of the pairs 1 to {len(pairs)}.")
     dropped[UNANSWERED] += len(pairs) - len(said)
-    return Told((), tuple(links[n] for n in sorted(links)), len(given), +dropped, Counter(said.values()))
+    return Told(
+        (), tuple(links[n] for n in sorted(links)), len(given), +dropped, Counter(said.values())
+    )
 
 
 def _link(

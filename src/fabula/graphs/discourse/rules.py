@@ -31,8 +31,7 @@ _TELLING = frozenset(("who", "where", "when", "why"))
 LONGEST_CLAUSE, LONGEST_MANNER = 12, 6
 """Words that are kept of a reason, and of the way in which something is done."""
 _BEFORE_A_SENTENCE = " \t\n\"'“”‘’«»„—–-_*("
-_CLAUSE_END = re.compile(r"[.,;:!?—–]|$")
-_SENTENCE_END = re.compile(r"[.;:!?—–\"”]|$")
+_CLAUSE_END = re.compile(r"[.;:!?—–\"”]")
 _ENDED = re.compile(r"\s*[.!?]")
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 
@@ -59,7 +58,7 @@ def events_by_rules(text: Text) -> list[Event]:
         Event(chunk.id, ordinal, slots)
         for chunk in text.chunks
         for ordinal, slots in enumerate(
-            _fullest(reader.read(chunk, names.get(chunk.id, ()), text.document.language))
+            reader.fullest(reader.read(chunk, names.get(chunk.id, ()), text.document.language))
         )
     ]
 
@@ -67,8 +66,10 @@ def events_by_rules(text: Text) -> list[Event]:
 def links_by_rules(chunks: Sequence[Chunk], language: str, senses: Senses) -> list[Link]:
     """What the connectives say that chunks begin with, in text order."""
     words = words_of(language)
+    if words is None:
+        return []
     found: list[Link] = []
-    for one, after in pairwise(chunks) if words else ():
+    for one, after in pairwise(chunks):
         connective = opening(after.text, words)
         if connective and (sense := senses.here(connective[0].sense)):
             found.append(Link(one.id, after.id, sense, EXPLICIT, connective[1]))
@@ -98,7 +99,9 @@ def opening(text: str, words: Words) -> tuple[Connective, str] | None:
 
 
 @functools.cache
-def _patterns_of(connectives: tuple[Connective, ...]) -> tuple[dict[str, Connective], re.Pattern[str]]:
+def _patterns_of(
+    connectives: tuple[Connective, ...],
+) -> tuple[dict[str, Connective], re.Pattern[str]]:
     by_form = {form: one for one in connectives for form in (one.word, *one.forms)}
     longest = sorted(by_form, key=lambda form: (-len(form), form))
     return by_form, re.compile(rf"({'|'.join(map(re.escape, longest))})\b", re.IGNORECASE)
@@ -106,13 +109,6 @@ def _patterns_of(connectives: tuple[Connective, ...]) -> tuple[dict[str, Connect
 
 def _patterns(words: Words) -> tuple[dict[str, Connective], re.Pattern[str]]:
     return _patterns_of(words.connectives)
-
-
-def _fullest(found: Iterator[dict[str, str]]) -> list[dict[str, str]]:
-    """Those of which most is told, in their order; a verb and a manner alone are no event."""
-    told = [one for one in found if one.keys() & _TELLING and len(one) > 1]
-    best = sorted(range(len(told)), key=lambda at: (-len(told[at]), at))[:MOST_EVENTS]
-    return [told[at] for at in sorted(best)]
 
 
 class _Reader:
@@ -124,20 +120,21 @@ class _Reader:
         number, unit = rf"(?:\d+|{lists('numbers')})", rf"(?:{lists('units')})"
         part = rf"(?:{lists('parts_of_day')})"
         which = rf"(?:the|that|this|every|each|one|{lists('ordinals')})"
-        day = rf"(?:{lists('weekdays')})"
-        month = rf"(?:{lists('months')})"
+        day, feast = (rf"(?-i:{lists(name).title()})" for name in ("weekdays", "feasts"))
+        month, date = rf"(?-i:{lists('months').title()})", r"\d{1,2}(?:st|nd|rd|th)?"
+        at = "in|on|at|by|before|after|towards?|until|till"
         self._when = re.compile(
             r"\b(?:"
             rf"(?:at|by|about|before|after|till|until|past) (?:half[ -]past )?{number} o['’]clock"
             rf"|{number} {unit} (?:ago|later|after|afterwards|before|earlier)"
             rf"|(?:early |late )?(?:(?:on|in|next|last|{which}) )*{day}(?: {part})?"
-            rf"|(?:on |in )?(?:the )?(?:\d{{1,2}}(?:st|nd|rd|th)? (?:of )?)?{month}(?: \d{{1,2}}\b)?(?:,? \d{{4}})?"
+            rf"|(?:on |in )?(?:the )?(?:{date} (?:of )?)?{month}(?: {date}\b)?(?:,? \d{{4}})?"
             rf"|in (?:the year )?1\d{{3}}"
-            rf"|(?:in|on|at|by|before|after|towards?|until|till|{which}) (?:{which} )?(?:\w+ )?{part}"
+            rf"|(?:{at}|{which}) (?:{which} )?(?:\w+ )?{part}"
             rf"|(?:in|during|{which}) (?:{which} )?(?:{lists('seasons')})"
             rf"|(?:{which} ){unit}"
             rf"|(?:{lists('days')})(?: {part})?"
-            rf"|(?:at |on )?(?:{lists('feasts')})(?:[- ](?:eve|day|time|week))?"
+            rf"|(?:at |on )?{feast}(?:[- ](?:eve|day|time|week))?"
             r")\b",
             re.IGNORECASE,
         )
@@ -157,6 +154,17 @@ class _Reader:
             own = [name for name in names if start <= name.start and name.end <= end]
             yield self._sentence(chunk.text, start, end, own)
 
+    def fullest(self, found: Iterator[dict[str, str]]) -> list[dict[str, str]]:
+        """Those of which most is told, in their order; a verb and a manner alone are no event.
+
+        That somebody speaks tells little.
+        """
+        told = [one for one in found if one.keys() & _TELLING and len(one) > 1]
+        speech = {self.verb(word) for word in self._words.lists["speech"]}
+        weights = [len(one) - (one.get("predicate") in speech) for one in told]
+        best = sorted(range(len(told)), key=lambda at: (-weights[at], at))[:MOST_EVENTS]
+        return [told[at] for at in sorted(best)]
+
     def _sentence(self, text: str, start: int, end: int, names: Sequence[Name]) -> dict[str, str]:
         sentence = text[start:end]
         who, after = self._who(text, start, end, [one for one in names if one.is_actor])
@@ -170,9 +178,7 @@ class _Reader:
         }
         return {slot: " ".join(told[slot].split()) for slot in SLOTS if told.get(slot)}
 
-    def _who(
-        self, text: str, start: int, end: int, actors: Sequence[Name]
-    ) -> tuple[str, int]:
+    def _who(self, text: str, start: int, end: int, actors: Sequence[Name]) -> tuple[str, int]:
         """Who speaks, or else the first one of the first clause that has any; where that ends."""
         for name in actors:
             if (verb := self._speech(text, start, end, name)) >= 0:
@@ -198,8 +204,7 @@ class _Reader:
 
     def _predicate(self, rest: str) -> str:
         """The first verb that follows, as a dictionary has it if it is irregular."""
-        clause = rest[: _SENTENCE_END.search(rest, 1).start()] if len(rest) > 1 else rest
-        for match in _WORD.finditer(clause):
+        for match in _WORD.finditer(_clause(rest)):
             word = match[0].casefold()
             if verb := self.verb(word):
                 return verb
@@ -209,30 +214,37 @@ class _Reader:
         """The verb that a word is a past form of, or the word where it only looks so; or ''."""
         if word in self._words.verbs:
             return self._words.verbs[word]
-        is_past = word.endswith("ed") and len(word) > 3 and word not in self._words.lists["not_past"]
+        is_past = (
+            word.endswith("ed") and len(word) > 3 and word not in self._words.lists["not_past"]
+        )
         return word if is_past else ""
 
     def _where(self, text: str, places: Sequence[Name]) -> str:
-        near = (one for one in places if self._near.search(text[max(0, one.start - 40) : one.start]))
+        near = (
+            one for one in places if self._near.search(text[max(0, one.start - 40) : one.start])
+        )
         return next((one.text for one in near), "")
 
     def _why(self, sentence: str) -> str:
         found = self._because.search(sentence) or self._for.search(sentence)
         if not found:
             return ""
-        rest = sentence[found.end() :]
-        clause = rest[: _SENTENCE_END.search(rest).start()]
-        return " ".join(clause.split()[:LONGEST_CLAUSE])
+        return " ".join(_clause(sentence[found.end() :]).split()[:LONGEST_CLAUSE])
 
     def _how(self, sentence: str) -> str:
         if by := self._by.search(sentence):
             return " ".join(by[0].split()[:LONGEST_MANNER])
         for match in _WORD.finditer(sentence):
             word = match[0].casefold()
-            if word.endswith("ly") and len(word) > 4 and match[0].islower():
-                if word not in self._words.lists["not_manner"]:
-                    return word
+            is_manner = word.endswith("ly") and len(word) > 4 and match[0].islower()
+            if is_manner and word not in self._words.lists["not_manner"]:
+                return word
         return ""
+
+
+def _clause(text: str) -> str:
+    """A text until the next mark that ends a clause."""
+    return _CLAUSE_END.split(text.lstrip(_BEFORE_A_SENTENCE + ",;:"), maxsplit=1)[0]
 
 
 def _first(found: re.Match[str] | None) -> str:
@@ -246,10 +258,10 @@ def _names(text: Text) -> Mapping[str, Sequence[Name]]:
     for chunk, type, form, start in _printed(text):
         at = start - starts[chunk]
         folded = type.casefold()
-        found[chunk].append(
-            Name(at, at + len(form), form, folded in ACTORS, kind(type) == PLACE)
-        )
-    return {chunk: sorted(some, key=lambda one: (one.start, -one.end)) for chunk, some in found.items()}
+        found[chunk].append(Name(at, at + len(form), form, folded in ACTORS, kind(type) == PLACE))
+    return {
+        chunk: sorted(some, key=lambda one: (one.start, -one.end)) for chunk, some in found.items()
+    }
 
 
 def _printed(text: Text) -> Iterator[tuple[str, str, str, int]]:

@@ -1,8 +1,8 @@
 """What is like a question, what stands in the sense it asks for, and what tells of the same event.
 
-After a chunk graph of discourse relations and 5W1H. As published it reads one nearest chunk, and has
-nothing where no relation was found; here there are three, the chunks beside the first one take the
-place of what is missing, and a chunk that matches nothing is not taken for a match.
+After a chunk graph of discourse relations and 5W1H. As published it reads one nearest chunk, and
+has nothing where no relation was found; here there are three, the chunks beside the first one take
+the place of what is missing, and a chunk that matches nothing is not taken for a match.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
     """
     terms = read_terms(filters, tools)
     if terms is None or not allows(filters, "chunk"):
-        why = "there is no discourse graph" if terms is None else "the filters let no chunks through"
+        why = (
+            "there is no discourse graph" if terms is None else "the filters let no chunks through"
+        )
         with tools.path.step("fall back", f"{why}: passages as hybrid finds them") as step:
             hits = hybrid.retrieve(question, filters, replace(tools, knobs=hybrid.Knobs()))
             step.found(hits)
@@ -103,8 +105,10 @@ def _related(
 def choose(
     rows: Iterable[Mapping[str, Any]], senses: Sequence[str], most: int
 ) -> dict[str, list[str]]:
-    """At most so many chunks for each near one, of links in the senses: the deepest sense first,
-    then the least distance, then the earlier one."""
+    """At most so many chunks for each near one, of links in the senses that are asked for.
+
+    The deepest sense first, then the least distance, then the earlier chunk.
+    """
     found: dict[str, list[tuple[int, int, int, str]]] = defaultdict(list)
     for row in rows:
         if any(matches(row["sense"], asked) for asked in senses):

@@ -7,6 +7,7 @@ import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from importlib import resources
 from typing import Literal
 
@@ -24,17 +25,38 @@ class Connective:
     forms: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class Asking:
+    """Words of questions, and the senses that are asked for by them."""
+
+    senses: tuple[str, ...]
+    words: tuple[str, ...]
+    not_before: tuple[str, ...] = ()
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """Finds one of the words, but for one before a word that makes another question of it."""
+        words, others = ("|".join(map(re.escape, some)) for some in (self.words, self.not_before))
+        return re.compile(rf"\b(?:{words})\b" + (rf"(?! (?:{others})\b)" if others else ""))
+
+
 @dataclass(frozen=True, slots=True)
 class Words:
     """What a language says when, where, why, how and with which verb; all in lower case.
 
     `lists` are words by the names of the file's lists; `verbs` leads from each irregular form to
-    its verb.
+    its verb; `asking` are words of questions.
     """
 
     lists: Mapping[str, frozenset[str]]
     connectives: tuple[Connective, ...]
     verbs: Mapping[str, str]
+    asking: tuple[Asking, ...]
+
+    def asked_by(self, question: str) -> list[str]:
+        """The senses of PDTB-3 that a question asks for by its words."""
+        small = " ".join(question.casefold().split())
+        return [sense for one in self.asking if one.pattern.search(small) for sense in one.senses]
 
     def any_of(self, *names: str) -> str:
         """A pattern of the words of some lists, longest first."""
@@ -55,5 +77,9 @@ def words_of(language: str) -> Words | None:
         for one in table.pop("connectives")
     )
     verbs = {form: verb for verb, forms in table.pop("irregular").items() for form in forms.split()}
+    asking = tuple(
+        Asking(tuple(one["senses"]), tuple(one["words"]), tuple(one.get("not_before", ())))
+        for one in table.pop("asking")
+    )
     lists = {name: frozenset(words.split()) for name, words in table.items()}
-    return Words(lists, connectives, verbs)
+    return Words(lists, connectives, verbs, asking)
