@@ -11,6 +11,7 @@ from fabula.graph.method import Known
 from fabula.graphs.aspects.border import read
 from fabula.graphs.aspects.values import Detail, Earlier, Member, Summary
 from fabula.model import Chunk, Hit
+from fabula.plot.communities import Community, Finding
 from fabula.plot.layout import lay_out
 from fabula.plot.sociogram import Bond, Figure, Meeting, Sociogram
 from fabula.plot.story import Happening, Lane, Story, Tie
@@ -202,3 +203,32 @@ def story(count: int = 60, words: str = "", question: str = "") -> Story:
         mode="hybrid" if question else "",
         found=(4, 9) if question else (),
     )
+
+
+def together(of: Sociogram) -> Sociogram:
+    """The same network as two communities, the first of which is of two; the second is found."""
+    figures = range(len(of.figures))
+    told = [
+        (0, 1, -1, [row for row in figures if row % 3]),
+        (0, 2, -1, [row for row in figures if not row % 3]),
+        (1, 1, 0, [row for row in figures if row % 3 and row % 2]),
+        (1, 2, 0, [row for row in figures if row % 3 and not row % 2]),
+    ]
+    words = of.title[1:]
+    communities = tuple(
+        Community(
+            level=level,
+            number=number,
+            hue=place,
+            parent=parent,
+            title=f"Those of {place}{words}",
+            size=len(members) + 1,
+            members=tuple(members),
+            importance=7.5,
+            summary=f"What is told of {place}.{words}",
+            findings=(Finding(f"They meet.{words}", "Often.", (3,)),),
+            found=int(place == 1 and bool(of.question)),
+        )
+        for place, (level, number, parent, members) in enumerate(told)
+    )
+    return replace(of, communities=communities, passages={3: (0, f"The passage.{words}")})

@@ -12,10 +12,12 @@ from pathlib import Path
 from fabula.collection import Collection
 from fabula.errors import FabulaError
 from fabula.model import Hit
+from fabula.plot.communities import groups_of
 from fabula.plot.layout import lay_out
 from fabula.plot.page import to_page
 from fabula.plot.png import has_fonts, refuse_missing, to_png
 from fabula.plot.reading import (
+    COMMUNITIES,
     DISCOURSE,
     ENTITIES,
     read,
@@ -77,26 +79,38 @@ def plot(
     question: str = "",
     *,
     network: bool = False,
+    communities: bool = False,
     story: bool = False,
 ) -> Plotted:
     """Draws a document, named by id, title or file, into `file`: .html, .svg or .png.
 
     Its aspect trees over its chunks; or the `network` of its entities: who is in it, and who meets
-    whom; or its `story`: what happens, in the order told, and how it hangs together. Without a file, into a page named by the title, in the current folder; a file that is
+    whom, with its `communities` if that is set; or its `story`: what happens, in the order told, and how it hangs together. Without a file, into a page named by the title, in the current folder; a file that is
     there is replaced. What the settings' mode finds for `question` is highlighted, in a network
     whom it went through on the way. Raises NotFound for the document, and for one without the
     graph that is drawn, FabulaError for a file that can't be written, or is none of these, and StoreError
     where the document changes meanwhile.
     """
     refuse_undrawable(file)
+    network = network or communities
     if network and story:
         raise FabulaError("A network and a story are two pictures: draw one, then the other.")
     entry = collection.document(document)
     if network:
         refuse_without(entry, ENTITIES.name, "network")
+    if communities:
+        refuse_without(entry, COMMUNITIES, "communities")
     if story:
         refuse_without(entry, DISCOURSE, "story")
-    suffix = " (network)" if network else " (story)" if story else ""
+    suffix = (
+        " (communities)"
+        if communities
+        else " (network)"
+        if network
+        else " (story)"
+        if story
+        else ""
+    )
     target = Path(file or f"{_name(entry.title) or entry.id}{suffix}.html")
     steps = Steps()
     hits = collection.retrieve(question, document=entry.id, path=steps) if question else []
@@ -105,7 +119,9 @@ def plot(
     has_words = kind != ".png" or has_fonts()
     if network:
         walked = read_walked(steps)
-        sociogram = read_network(collection.store, entry, question, mode, walked)
+        sociogram = read_network(
+            collection.store, entry, question, mode, walked, hits=hits, together=communities
+        )
         _write(target, _network_content(kind, sociogram))
         count = len(sociogram.figures), len(sociogram.walked)
         return Plotted(target, 0, tuple(hits), has_words, *count)
@@ -146,7 +162,9 @@ def _content(suffix: str, picture: Picture, hits: Sequence[Hit], mode: str) -> b
 
 
 def _network_content(suffix: str, sociogram: Sociogram) -> bytes:
-    spots = spread(sociogram.figures, sociogram.bonds, sociogram.walked)
+    told = sociogram.communities
+    groups = groups_of(told, 0, len(sociogram.figures)) if told else ()
+    spots = spread(sociogram.figures, sociogram.bonds, sociogram.walked, groups)
     if suffix == ".html":
         return to_sociogram_page(sociogram, spots).encode()
     svg = draw_sociogram(sociogram, spots, alone=True)

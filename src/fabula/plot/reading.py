@@ -14,12 +14,20 @@ from fabula.graphs.discourse.border import EVENT
 from fabula.graphs.entities import GRAPH as ENTITIES
 from fabula.graphs.entities.border import ENTITY
 from fabula.model import Entry, Hit
-from fabula.plot.sociogram import MOST_WALKED, Sociogram, in_order, read_figures, section_titles
+from fabula.plot.communities import cited, read_communities
+from fabula.plot.sociogram import (
+    MOST_WALKED,
+    Sociogram,
+    in_order,
+    numbered_sections,
+    read_figures,
+    section_titles,
+)
 from fabula.plot.story import Story, read_story, section_starts
 from fabula.store import Store
 from fabula.store.parts import read_part
 
-DISCOURSE = "discourse"
+DISCOURSE, COMMUNITIES = "discourse", "communities"
 
 
 def read(store: Store, entry: Entry) -> Earlier:
@@ -41,19 +49,40 @@ def refuse_without(entry: Entry, graph: str, what: str) -> None:
 
 
 def read_network(
-    store: Store, entry: Entry, question: str = "", mode: str = "", walked: Sequence[str] = ()
+    store: Store,
+    entry: Entry,
+    question: str = "",
+    mode: str = "",
+    walked: Sequence[str] = (),
+    *,
+    hits: Sequence[Hit] = (),
+    together: bool = False,
 ) -> Sociogram:
     """The network of a document's entities, and those of them that `mode` walked for `question`.
+
+    With who belongs `together`, if that is asked; of these `mode` may have found some as `hits`.
 
     Raises NotFound and Changed, as `read`.
     """
     refuse_without(entry, ENTITIES.name, "network")
-    parts = _read(store, entry, (TEXT, ENTITIES.name))
+    if together:
+        refuse_without(entry, COMMUNITIES, "communities")
+    graphs = (TEXT, ENTITIES.name, *((COMMUNITIES,) if together else ()))
+    parts = _read(store, entry, graphs)
     chunks, network = chunks_of(parts[TEXT]), parts[ENTITIES.name]
     entities = {node.id for node in network.nodes if node.label == ENTITY}
     walked = [id for id in walked if id in entities][:MOST_WALKED]
     figures, bonds = read_figures(network.nodes, network.edges, chunks, walked)
     rows = {figure.id: row for row, figure in enumerate(figures)}
+    ordered, sections = in_order(chunks), numbered_sections(chunks)
+    communities = read_communities(
+        parts[COMMUNITIES].nodes if together else (),
+        parts[COMMUNITIES].edges if together else (),
+        list(rows),
+        [figure.name for figure in figures],
+        {chunk.id: number for number, chunk in enumerate(ordered)},
+        [hit.id for hit in hits],
+    )
     return Sociogram(
         title=entry.title,
         author=entry.author,
@@ -64,6 +93,11 @@ def read_network(
         question=question,
         mode=mode,
         walked=tuple(rows[id] for id in walked),
+        communities=communities,
+        passages={
+            number: (sections[number], ordered[number].text)
+            for number in sorted(cited(communities))
+        },
     )
 
 

@@ -325,8 +325,10 @@ function list(asked) {
     line.classList.toggle("pin", one === pin);
     line.classList.toggle("found", found.has(one.chunk));
     for (const said of [one.told.when, one.told.who]) put(line, "td", "", said || "").title = said || "";
-    const what = button(put(line, "td", "", ""), "", one.what || "–", () => select(pin === one ? null : one));
-    what.title = one.what;
+    const what = button(put(line, "td", "", ""), "", one.what, () => select(pin === one ? null : one));
+    // Rules don't tell what is done: the passage says it.
+    if (!one.told.what) put(what, "span", "soft", ` ${graph.texts[one.chunk].trim().slice(0, 80)}`);
+    what.title = one.told.what ? one.what : graph.texts[one.chunk].trim();
     what.setAttribute("aria-pressed", String(one === pin));
     put(line, "td", "", one.told.where || "").title = one.told.where || "";
     lines.push(line);
