@@ -118,7 +118,7 @@ def test_the_server_understands_it(name: str, prepared: Store) -> None:
     values |= {"parts": 10, "graphs": [], "element_kinds": [], "labels": []}
     values |= {"summaries": [], "passages": [], "nodes": [], "ids": [], "sha256": []}
     values |= {"width": 5, "starts": 20, "covering": 0.1, "slot": 1, "created": {}}
-    values |= {"level": 1, "distance": 1, "index": 0, "sources": [], "documents": []}
+    values |= {"level": 1, "most": 3, "distance": 1, "index": 0, "sources": [], "documents": []}
     values |= {
         "words": 5 if name == "explore/section_words" else "x",
         "shortest": True,

@@ -25,9 +25,11 @@ from graphs import (
     MODEL,
     begin_collection,
     names_of,
+    nodes,
     put,
     settled_of,
     small_cast,
+    small_communities,
     small_discourse,
     small_graph,
     vector,
@@ -104,7 +106,9 @@ def tenants(address: Address) -> Iterator[Store]:
             begin_collection(store, name)
             for source in ("a.txt", "b.txt"):
                 parts = small_graph(source, collection=name)
-                own = [*parts, names_of(parts), small_cast(parts), small_discourse(parts)]
+                cast = small_cast(parts)
+                told = small_communities(cast, [node.id for node in nodes(parts, "Chunk")])
+                own = [*parts, names_of(parts), cast, told, small_discourse(parts)]
                 put(store, marked(own, name))
             put(store, marked([settled_of(names_of(parts))], name))
         for one, other in zip(HOSTILE, (*HOSTILE[1:], HOSTILE[0]), strict=True):
@@ -124,6 +128,9 @@ def tenants(address: Address) -> Iterator[Store]:
                 ("Term", "IS", "Entity"),
                 ("Link", "ARG1", "Chunk"),
                 ("Link", "ARG2", "Chunk"),
+                ("Community", "HAS_MEMBER", "Entity"),
+                ("Report", "REPORTS", "Community"),
+                ("Report", "CITES", "Entity"),
             ):
                 cypher(
                     store,
@@ -182,6 +189,7 @@ def test_a_query_for_analysts_finds_nothing_by_anothers_ids(name: str, tenants: 
         ("document", "Document"),
         ("first", "Document"),
         ("summary", "Summary"),
+        ("report", "Report"),
     ):
         default = next((one.default for one in asked.parameters if one.name == parameter), None)
         if default != "":
