@@ -46,6 +46,11 @@ def triple_id(document: str, subject: str, predicate: str, object: str) -> str:
     return _digest(10, "triple", document, subject, predicate, object)
 
 
+def fact_id(document: str, subject: str, predicate: str, object: str) -> str:
+    """20 hex digits; the ends by the ids of entities, or as phrases are compared."""
+    return _digest(10, "fact", document, subject, predicate, object)
+
+
 def gap_id(document: str, graph: str, step: str, what: str, rests_on: Sequence[str]) -> str:
     """20 hex digits; `what` tells those apart that rest on the same, in whatever order."""
     return _digest(10, "gap", document, graph, step, what, *sorted(rests_on))
