@@ -24,7 +24,7 @@ TIME = "time"
 """The class of dates and hours, which are never taken for one another."""
 MOST = 300
 """Classes, and relations, of an ontology: a prompt lists the classes."""
-_COPULA = frozenset("is are was were be been a an the".split())
+_COPULA = frozenset(["is", "are", "was", "were", "be", "been", "a", "an", "the"])
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,9 +94,7 @@ class Stater:
             schema=typed_reply(classes),
             stand_in=lambda: self.stand_ins.stated(window, classes),
         )
-        return ask(
-            self.chat, asked, lambda reply: self._read(reply, window), TRIES
-        )
+        return ask(self.chat, asked, lambda reply: self._read(reply, window), TRIES)
 
     def _read(self, reply: str, window: Window) -> tuple[list[Statement], Counter[str]]:
         found, dropped = read_statements(reply, window, self.ontology)
@@ -118,7 +116,9 @@ def read_statements(
         elif max(map(len, (record.subject, record.predicate, record.object))) > LONGEST_NAME:
             dropped[OVERLONG] += 1
         else:
-            subject, object = (_class(one.get(f"{end}_type"), known) for end in ("subject", "object"))
+            subject, object = (
+                _class(one.get(f"{end}_type"), known) for end in ("subject", "object")
+            )
             records.append((record, (subject, object)))
     ends = [end for one, _ in records for end in (one.subject, one.object)]
     printed = find_printed(ends, window.chunks)
@@ -148,7 +148,8 @@ def prove(
     for one in statements:
         if one.chunk not in cut:
             cut[one.chunk] = [
-                " ".join(sentence.split()) for sentence in sentences(placed[one.chunk].text, language)
+                " ".join(sentence.split())
+                for sentence in sentences(placed[one.chunk].text, language)
             ]
         start, end = one.subject.casefold(), one.object.casefold()
         both = (
