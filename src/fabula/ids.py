@@ -76,6 +76,11 @@ def link_id(arg1: str, arg2: str) -> str:
     return _digest(10, "link", arg1, arg2)
 
 
+def fact_id(document: str, subject: str, predicate: str, object: str) -> str:
+    """20 hex digits; the ends by the ids of entities, or as phrases are compared."""
+    return _digest(10, "fact", document, subject, predicate, object)
+
+
 def gap_id(document: str, graph: str, step: str, what: str, rests_on: Sequence[str]) -> str:
     """20 hex digits; `what` tells those apart that rest on the same, in whatever order."""
     return _digest(10, "gap", document, graph, step, what, *sorted(rests_on))
