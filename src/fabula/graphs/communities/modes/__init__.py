@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from fabula.graphs.communities.modes import drift, dynamic, global_
 
-from fabula.retrieve.modes import Mode
-
-MODES: Mapping[str, Mode] = {}
+MODES = {
+    "drift": drift.MODE,
+    "dynamic": dynamic.MODE,
+    "global": global_.MODE,
+}
