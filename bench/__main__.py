@@ -22,6 +22,7 @@ from bench import (
     names,
     network,
     retrieval,
+    stability,
     startup,
     waiting,
     writers,
@@ -42,6 +43,7 @@ PARTS: dict[str, Callable[[Path | None], list[Figure]]] = {
     "lookup": lookup.measure,
     "names": names.measure,
     "network": network.measure,
+    "stability": stability.measure,
     "startup": startup.measure,
     "library": library.measure,
 }

@@ -16,6 +16,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "fabula"
 MODULES = sorted(SOURCE.rglob("*.py"))
 HOMES: dict[str, str | tuple[str, ...]] = {
     "click": "cli/",
+    "graspologic_native": "graphs/communities/leiden.py",
     "httpcore2": ("providers/border.py", "load/web.py"),
     "httpx2": ("providers/endpoint.py", "providers/border.py", "load/web.py"),
     "iso639": "load/languages.py",

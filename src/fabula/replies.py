@@ -223,6 +223,15 @@ def read_as(reply: str, schema: type[Schema]) -> Schema:
         raise BadReply(f'Expected {{"{field}": [...]}}, but {first_problem(error)}.') from error
 
 
+def read_object(reply: str) -> dict[str, Any]:
+    """The object that a reply's JSON is. Raises BadReply where it is none."""
+    text = _unfenced(reply)
+    found = _object(text) if "{" in text else {}
+    if not found:
+        raise BadReply("Expected a JSON object.")
+    return found
+
+
 def read_lists(reply: str, names: Sequence[str]) -> dict[str, list[Any]]:
     """The lists of these names in a reply's JSON; one that is not there is empty.
 

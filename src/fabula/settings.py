@@ -43,10 +43,13 @@ Preset = Literal[
     "raptor",
     "naive",
     "local-published",
+    "global-published",
+    "drift-published",
     "light-published",
     "fast-published",
     "mini-published",
     "hippo-published",
+    "discourse-published",
 ]
 PRESETS = Path(__file__).parent / "presets.toml"
 OFFLINE = "offline"

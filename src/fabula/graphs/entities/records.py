@@ -115,15 +115,15 @@ class TripleRecord:
 
 def read_entity(given: Any) -> EntityRecord | None:
     """The record of an entity; None where it has no name with a letter or a figure in it."""
-    if not isinstance(given, dict) or not (name := _name(given.get("name"))):
+    if not isinstance(given, dict) or not (name := read_name(given.get("name"))):
         return None
-    aliases = [alias for one in _list(given.get("aliases")) if (alias := _name(one))]
+    aliases = [alias for one in read_list(given.get("aliases")) if (alias := read_name(one))]
     return EntityRecord(
         name,
-        _line(given.get("type")),
+        read_line(given.get("type")),
         tuple(dict.fromkeys(aliases))[:MOST_ALIASES],
         _statement(given.get("description")),
-        _numbers(given.get("parts")),
+        read_numbers(given.get("parts")),
     )
 
 
@@ -131,18 +131,20 @@ def read_relation(given: Any) -> RelationRecord | None:
     """The record of a relation; None where it does not name two ends."""
     if not isinstance(given, dict):
         return None
-    source, target = _name(given.get("source")), _name(given.get("target"))
+    source, target = read_name(given.get("source")), read_name(given.get("target"))
     if not source or not target:
         return None
-    keywords = (_line(one).lower()[:LONGEST_KEYWORD] for one in _list(given.get("keywords")))
-    strength = next(iter(_numbers(given.get("strength"))), 0)
+    keywords = (
+        read_line(one).lower()[:LONGEST_KEYWORD] for one in read_list(given.get("keywords"))
+    )
+    strength = next(iter(read_numbers(given.get("strength"))), 0)
     return RelationRecord(
         source,
         target,
         _statement(given.get("description")),
         tuple(dict.fromkeys(filter(None, keywords)))[:MOST_KEYWORDS],
         max(0, min(STRONGEST, strength)),
-        _numbers(given.get("parts")),
+        read_numbers(given.get("parts")),
     )
 
 
@@ -150,37 +152,38 @@ def read_triple(given: Any) -> TripleRecord | None:
     """The record of a fact; None where one of its three parts is missing."""
     if not isinstance(given, dict):
         return None
-    subject, object = _name(given.get("subject")), _name(given.get("object"))
-    predicate = _line(given.get("predicate"))
+    subject, object = read_name(given.get("subject")), read_name(given.get("object"))
+    predicate = read_line(given.get("predicate"))
     if not (subject and object and re.search(r"\w", predicate)):
         return None
-    return TripleRecord(subject, predicate, object, _numbers(given.get("parts")))
+    return TripleRecord(subject, predicate, object, read_numbers(given.get("parts")))
 
 
-def _list(given: Any) -> list[Any]:
+def read_list(given: Any) -> list[Any]:
     """One alone is a list of one."""
     return given if isinstance(given, list) else [given]
 
 
-def _line(given: Any) -> str:
+def read_line(given: Any) -> str:
+    """A text on one line; '' for what is none."""
     return " ".join(given.split()) if isinstance(given, str) else ""
 
 
-def _name(given: Any) -> str:
+def read_name(given: Any) -> str:
     """A text on one line without quotes around it; '' where nothing in it is a letter or figure."""
-    name = _line(given).strip(_AROUND)
+    name = read_line(given).strip(_AROUND)
     return name if re.search(r"\w", name) else ""
 
 
 def _statement(given: Any) -> str:
-    return shortened(_line(given), STATEMENT_TOKENS)
+    return shortened(read_line(given), STATEMENT_TOKENS)
 
 
-def _numbers(given: Any) -> tuple[int, ...]:
+def read_numbers(given: Any) -> tuple[int, ...]:
     """Whole numbers, be they written as texts, as [2] or "[2]"."""
 
     def read() -> Iterator[int]:
-        for one in _list(given):
+        for one in read_list(given):
             if isinstance(one, int) and not isinstance(one, bool):
                 yield one
             elif isinstance(one, str | float) and (digits := re.search(r"-?\d{1,9}", str(one))):

@@ -4,7 +4,7 @@ Edge et al. 2024 (arXiv 2404.16130); microsoft/graphrag, read at 6dad6d2. Its co
 many entities and never cuts back, loses what one part of its context leaves over, and drops all
 relations of the entity at which that is full; here these are the entities asked for, those that the
 question names first, leftovers are passed on, and a relation that does not fit is passed over.
-Reports and claims have their place where there are any.
+Where the text has communities, the reports of those that the entities are in come first.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from fabula.graphs.entities.finding import (
     nearest_entities,
     passages,
     read_network,
+    report_hits,
     together,
 )
 from fabula.graphs.entities.network import Network, columns_of
@@ -32,6 +33,8 @@ from fabula.retrieve.modes import Mode, Tools
 
 READ = 200
 """Passages of the question's own ranking, by which chunks come that are otherwise equal."""
+REPORTS = 0.15
+"""Share of reports, where a model wrote them: without one they quote sentences of the chunks."""
 
 
 class Knobs(BaseModel):
@@ -42,12 +45,19 @@ class Knobs(BaseModel):
     entities: int = Field(10, ge=1, le=1000, description="entities nearest to the question")
     named: bool = Field(True, description="entities that the question names come first")
     relations: int = Field(10, ge=0, le=1000, description="relations outwards, for each entity")
+    report_share: float | None = Field(
+        None,
+        ge=0,
+        le=1,
+        description="share of reports, where there are communities; unless set, 0.15 with a model "
+        "and 0 without",
+    )
     entity_share: float = Field(0.15, ge=0, le=1, description="share of entities' records")
     relation_share: float = Field(0.2, ge=0, le=1, description="share of relations' records")
 
 
 def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
-    """The entities nearest to the question, their relations, and the chunks that mention them."""
+    """The entities nearest to the question, what ties them, and the chunks that mention them."""
     network = read_network(filters, tools)
     if network is None:
         return []
@@ -72,9 +82,23 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
         chunks = chunk_hits({network.chunks[row]: one for row, one in rows.items()}, filters, tools)
         step.found(chunks)
     records = [(entities, knobs.entity_share), (relations, knobs.relation_share)]
+    share = knobs.report_share
+    if share is None:
+        share = 0.0 if tools.models.offline else REPORTS
+    if share and (reports := _reports(selected, network, filters, tools)):
+        records.insert(0, (reports, share))
     return together(records, chunks, filters, tools) or fall_back(
         question, "the entities have no chunks", (), network, filters, tools
     )
+
+
+def _reports(
+    selected: Sequence[int], network: Network, filters: Filters, tools: Tools
+) -> list[Hit]:
+    with tools.path.step("reports", "of communities with most of the entities inside") as step:
+        hits = report_hits(_by_rank(selected), network, filters, tools)
+        step.found(hits)
+    return hits
 
 
 def relate(selected: Sequence[int], network: Network, most: int) -> list[int]:

@@ -1,0 +1,20 @@
+// The reports of the communities that some entities are in: those with most of these inside first.
+// $collection  the collection to stay in
+// $nodes       ids of entities
+// $limit       how many reports to return
+CYPHER 25
+UNWIND $nodes AS id
+MATCH (entity:Element {id: id})
+WHERE entity.collection = $collection
+MATCH (entity)<-[:HAS_MEMBER]-(community:Element {collection: $collection, kind: 'community'})
+  <-[:REPORTS]-(report:Element {collection: $collection})
+WITH report, count(DISTINCT entity) AS inside
+ORDER BY inside DESC, report.importance DESC, report.id
+LIMIT $limit
+MATCH (document:Document {id: report.document})
+  USING INDEX SEEK document:Document(id)
+RETURN report.id AS id, document.id AS document, document.title AS title,
+  document.language AS language, report.section AS section, report.level AS level,
+  report.start AS start, report.end AS end, report.title AS heading, report.text AS text,
+  report.by AS by, inside
+ORDER BY inside DESC, report.importance DESC, id

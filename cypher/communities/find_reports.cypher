@@ -1,0 +1,29 @@
+// The communities of a collection or of a document: what each is divided from, and its report.
+// A report is placed where the first of the chunks that it rests on is that there still is.
+// $collection                      the collection to stay in
+// $first_document, $last_document  the same id twice, or '' and the last character for all
+// $kind                            community, or collectioncommunity for the collection's own
+CYPHER 25
+MATCH (community:Element {collection: $collection, kind: $kind})
+WHERE community.document >= $first_document AND community.document <= $last_document
+OPTIONAL CALL (community) {
+  MATCH (community)<-[:REPORTS]-(report:Element {collection: $collection})
+  UNWIND range(0, size(report.sources) - 1) AS place
+  MATCH (chunk:Passage {id: report.sources[place]})
+  WHERE chunk.collection = $collection
+  MATCH (document:Document {id: chunk.document})
+    USING INDEX SEEK document:Document(id)
+  RETURN report, chunk, document
+  ORDER BY place
+  LIMIT 1
+}
+RETURN community.id AS community, community.chunks AS chunks, head(COLLECT {
+    MATCH (community)-[:PARENT_COMMUNITY]->(parent:Element {collection: $collection})
+    RETURN parent.id
+  }) AS parent,
+  report.id AS id, document.id AS document, document.title AS title,
+  document.language AS language, chunk.section AS section, report.level AS level,
+  chunk.start AS start, chunk.end AS end, report.title AS heading, report.summary AS summary,
+  report.text AS text, report.findings AS findings, report.importance AS importance,
+  report.sources AS sources, report.by AS by
+ORDER BY level, id, community

@@ -1,0 +1,37 @@
+"""Communities of a collection: who belongs together across its documents, with reports."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from fabula.graph.method import Graph
+from fabula.graphs.collection_communities.knobs import Knobs
+from fabula.graphs.collection_communities.settle import IDENTITIES, LABELS, settle
+from fabula.graphs.communities import border, prompts
+from fabula.graphs.communities.facts import doubt, tell
+from fabula.graphs.communities.knobs import CHAT_ONLY, UNASKED
+from fabula.queries import FOLDER
+
+
+def _settings(knobs: Knobs, offline: bool) -> Mapping[str, Any]:
+    return knobs.model_dump(mode="json", exclude=set(CHAT_ONLY) if offline else None)
+
+
+GRAPH = Graph(
+    name="collection_communities",
+    about="who belongs together across the documents of a collection, with a report of each group",
+    version=1,
+    knobs=Knobs,
+    settle=settle,
+    elements=(LABELS.community, LABELS.report),
+    edges=(border.HAS_MEMBER, border.PARENT_COMMUNITY, border.REPORTS, border.CITES),
+    rests_on=(border.ENTITIES,),
+    uses=(IDENTITIES,),
+    prompts=prompts.FOLDER,
+    cypher=FOLDER / "collection_communities",
+    settings=_settings,
+    unasked=UNASKED,
+    tell=tell,
+    doubt=doubt,
+)

@@ -1,0 +1,9 @@
+"""The settings of communities of a collection: the table `[collection_communities]`."""
+
+from __future__ import annotations
+
+from fabula.graphs.communities.knobs import Dividing
+
+
+class Knobs(Dividing):
+    """How the graph is made, as a document's communities are."""

@@ -1,0 +1,48 @@
+"""Communities: who belongs together in a text, level by level, and a report of each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from fabula.graph.method import Graph
+from fabula.graphs.communities import border, prompts
+from fabula.graphs.communities.build import build
+from fabula.graphs.communities.facts import doubt, tell
+from fabula.graphs.communities.knobs import CHAT_ONLY, UNASKED, Knobs
+from fabula.graphs.communities.modes import MODES
+from fabula.queries import FOLDER
+
+CHUNKS_A_REPORT = 5
+"""About: a chunk has one or two entities of its own, and seven of them have a report."""
+
+
+def _settings(knobs: Knobs, offline: bool) -> Mapping[str, Any]:
+    return knobs.model_dump(mode="json", exclude=set(CHAT_ONLY) if offline else None)
+
+
+def _count(chunks: int, knobs: Knobs) -> int:
+    return chunks // CHUNKS_A_REPORT + (chunks if knobs.claims else 0)
+
+
+GRAPH = Graph(
+    name="communities",
+    about="who belongs together in a text, level by level, with a report of each",
+    version=1,
+    knobs=Knobs,
+    build=build,
+    elements=(border.COMMUNITY, border.REPORT, border.CLAIM),
+    edges=(
+        *(border.HAS_MEMBER, border.PARENT_COMMUNITY, border.REPORTS, border.CITES),
+        *(border.FROM_CHUNK, border.SUBJECT, border.OBJECT),
+    ),
+    rests_on=(border.ENTITIES,),
+    modes=MODES,
+    prompts=prompts.FOLDER,
+    cypher=FOLDER / "communities",
+    settings=_settings,
+    unasked=UNASKED,
+    tell=tell,
+    doubt=doubt,
+    count=_count,
+)

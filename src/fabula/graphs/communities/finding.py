@@ -1,0 +1,240 @@
+"""What this graph's modes share: the reports, which of them take part, and what to fall back on.
+
+A report takes part at its level, or above it where its branch goes no deeper; none does beside one
+that was made of a part of it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from fabula.graph.calls import batches
+from fabula.graphs.entities.finding import allows_report, chunk_hits, report_hit
+from fabula.graphs.entities.modes import local
+from fabula.model import Filters, Hit, Vector
+from fabula.providers.stems import stemmer_of
+from fabula.queries import query
+from fabula.ranking import bm25
+from fabula.retrieve import hybrid
+from fabula.retrieve.fusion import by_scores
+from fabula.retrieve.modes import Tools
+
+Scope = Literal["document", "collection"]
+"""Whose communities are asked: those of each document, or the collection's own."""
+BELOW = ("text", "entities")
+"""What reports are of: they are read again once one of these has changed, too."""
+OWN = "collection_communities"
+PROOFS = 5
+"""Chunks that a finding is followed to: those that tell most of it, which come first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that a report says, and the ids of the chunks that tell most of it."""
+
+    text: str
+    chunks: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A report: its `hit` has id, level, text and place.
+
+    `parent` is the id of the nearest report above it, '' where there is none; `chunks` are how many
+    its community's entities are mentioned in.
+    """
+
+    hit: Hit
+    parent: str
+    chunks: int
+    importance: float
+    title: str
+    summary: str
+    findings: tuple[Finding, ...]
+    is_extract: bool = False
+    """Whether no model wrote it."""
+
+    @property
+    def id(self) -> str:
+        """The report's own."""
+        return self.hit.id
+
+
+# What there is
+
+
+def read_reports(filters: Filters, tools: Tools) -> tuple[Report, ...]:
+    """The reports of a collection, or of one document of it, by level; none where there are none.
+
+    Read once for every change, and kept beside the connection. `tools.knobs.scope` says whose: one
+    document has its own alone.
+    """
+    with tools.path.step("reports") as step:
+        graph, whole = "communities", Filters(filters.collection, filters.document)
+        if tools.knobs.scope == "collection" and filters.document:
+            step.note = "of the one document that is asked; "
+        elif tools.knobs.scope == "collection":
+            graph = OWN
+        kept = tools.keep(
+            graph, whole, (*BELOW, graph), lambda: (_read(whole, graph, tools), _age(whole, tools))
+        )
+        found, age = kept or ((), "")
+        extracts = sum(one.is_extract for one in found)
+        step.note += f"{len(found):,}" + (f", {extracts:,} of them extracts" if extracts else "")
+        step.note += age if graph == OWN else ""
+    return found
+
+
+def _read(filters: Filters, graph: str, tools: Tools) -> tuple[Report, ...]:
+    kind = "collectioncommunity" if graph == OWN else "community"
+    return make_reports(tools.read(query("communities/find_reports"), filters, kind=kind))
+
+
+def make_reports(rows: Sequence[Mapping[str, Any]]) -> tuple[Report, ...]:
+    """The reports of communities, each under the nearest one above it.
+
+    A community may have none: no model gave it, or it is of one entity.
+    """
+    above = {row["community"]: row["parent"] for row in rows}
+    report_of = {row["community"]: row["id"] for row in rows if row["id"]}
+
+    def parent(community: str) -> str:
+        seen = {community}
+        while (up := above.get(community)) and up not in seen:
+            if up in report_of:
+                return str(report_of[up])
+            seen.add(up)
+            community = up
+        return ""
+
+    return tuple(
+        Report(
+            hit=report_hit(row, 0.0),
+            parent=parent(row["community"]),
+            chunks=row["chunks"],
+            importance=float(row["importance"]),
+            title=row["heading"],
+            summary=row["summary"],
+            findings=_findings(row),
+            is_extract=row["by"] == "rules",
+        )
+        for row in rows
+        if row["id"]
+    )
+
+
+def _findings(row: Mapping[str, Any]) -> tuple[Finding, ...]:
+    """What a report says, by findings; where it has none, its text and all that it rests on."""
+    told = [
+        Finding(f"{one['summary']} {one['explanation']}".strip(), tuple(one["chunks"][:PROOFS]))
+        for one in json.loads(row["findings"] or "[]")
+    ]
+    return tuple(told) or (Finding(row["text"], tuple(row["sources"][:PROOFS])),)
+
+
+def _age(filters: Filters, tools: Tools) -> str:
+    """Says of the collection's own communities that documents have changed since, if so."""
+    settled = tools.store.settled(filters.collection)
+    if OWN not in settled:
+        return ""
+    entries = list(tools.store.documents(filters.collection))
+    for name, was in settled[OWN].made_from.get("rests_on", {}).items():
+        if "" in was:
+            now = {"": settled[name].fingerprint} if name in settled else {}
+        else:
+            there = [entry for entry in entries if name in entry.graphs]
+            now = {entry.id: entry.graphs[name].fingerprint for entry in there}
+        if now != was:
+            return f"; documents changed since they were made: run `fabula build {OWN}`"
+    return ""
+
+
+# Which take part
+
+
+def at_level(reports: Iterable[Report], level: int) -> list[Report]:
+    """The reports of one level, and those above it whose branch goes no deeper.
+
+    So every entity counts with its deepest community up to that level, and none twice.
+    """
+    within = [one for one in reports if one.hit.level <= level]
+    divided = {one.parent for one in within}
+    return [one for one in within if one.id not in divided]
+
+
+# What a question is near to
+
+
+def embed(texts: Sequence[str], tools: Tools) -> list[Vector]:
+    """The embeddings of some texts, in as few requests as the embedder takes."""
+    with tools.path.step("embed", f"{len(texts)} texts, {tools.embedder.model}"):
+        divided = batches(texts, tools.embedder.batch)
+        return [row for some in divided for row in tools.embedder.embed(some).vectors]
+
+
+def by_cosine(
+    vector: Vector, reports: Sequence[Report], filters: Filters, tools: Tools
+) -> list[Report]:
+    """The reports by the cosine of their whole texts, nearest first; each told its score."""
+    vectors = tools.store.vectors(filters.collection, [one.id for one in reports])
+    scored = [
+        replace(one, hit=replace(one.hit, score=float(vectors[one.id] @ vector)))
+        for one in reports
+        if one.id in vectors
+    ]
+    return sorted(scored, key=lambda one: (-one.hit.score, one.id))
+
+
+def by_meaning_and_words(
+    question: str, reports: Sequence[Report], filters: Filters, tools: Tools
+) -> list[Report]:
+    """The reports by cosine and BM25, put together as `hybrid` does with passages."""
+    vector = tools.embed(question)
+    with tools.path.step("rank", "reports by cosine and words") as step:
+        near = [one.hit for one in by_cosine(vector, reports, filters, tools)]
+        languages = {one.hit.language for one in reports}
+        asked = {term for language in languages for term in stemmer_of(language).terms(question)}
+        words = [stemmer_of(one.hit.language).terms(one.hit.text) for one in reports]
+        scores = bm25(asked, words).tolist()
+        alike = [
+            replace(one.hit, score=score)
+            for one, score in zip(reports, scores, strict=True)
+            if score > 0
+        ]
+        weight = hybrid.WORDS
+        ranked = by_scores([(alike, weight), (near, 1 - weight)], len(reports))
+        step.found(ranked)
+    named = {one.id: one for one in reports}
+    return [replace(named[hit.id], hit=hit) for hit in ranked]
+
+
+def shown(ranked: Sequence[Report], filters: Filters, tools: Tools) -> list[Hit]:
+    """The best reports as hits; where the filters let none through, the chunks they rest on."""
+    hits = [one.hit for one in ranked if allows_report(filters, one.hit.level)]
+    if hits:
+        return hits[: tools.k]
+    scored: dict[str, float] = {}
+    for one in ranked:
+        for chunk in (id for finding in one.findings for id in finding.chunks):
+            scored.setdefault(chunk, one.hit.score)
+    hits = chunk_hits(scored, filters, tools)
+    return sorted(hits, key=lambda hit: (-hit.score, hit.id))[: tools.k]
+
+
+# What to fall back on
+
+
+def fall_back(question: str, filters: Filters, tools: Tools) -> list[Hit]:
+    """What `local` finds where there are no reports; and `hybrid`, where there are no entities."""
+    with tools.path.step("fall back", "there are no reports: entities, as local has them") as step:
+        hits = local.retrieve(question, filters, replace(tools, knobs=local.Knobs()))
+        step.found(hits)
+    if hits:
+        return hits
+    with tools.path.step("fall back", "there are no entities: passages, as hybrid has them") as one:
+        hits = hybrid.retrieve(question, filters, replace(tools, knobs=hybrid.Knobs()))
+        one.found(hits)
+    return hits

@@ -1,0 +1,11 @@
+"""The modes that read reports of communities, by name."""
+
+from __future__ import annotations
+
+from fabula.graphs.communities.modes import drift, dynamic, global_
+
+MODES = {
+    "drift": drift.MODE,
+    "dynamic": dynamic.MODE,
+    "global": global_.MODE,
+}
