@@ -21,6 +21,7 @@ from bench import (
     names,
     network,
     retrieval,
+    stability,
     startup,
     waiting,
     writers,
@@ -40,6 +41,7 @@ PARTS: dict[str, Callable[[Path | None], list[Figure]]] = {
     "lookup": lookup.measure,
     "names": names.measure,
     "network": network.measure,
+    "stability": stability.measure,
     "startup": startup.measure,
     "library": library.measure,
 }
