@@ -146,6 +146,36 @@ def small_cast(parts: Sequence[Part], seed: int = 30_000) -> Part:
     )
 
 
+def small_communities(cast: Part, seed: int = 40_000) -> Part:
+    """The communities of a small cast, one within the other, and a report of each."""
+    people = [node for node in cast.nodes if node.label == border.ENTITY]
+    first = people[0]
+    place = {name: first.properties[name] for name in ("section", "start", "end", "tokens")}
+    told = place | {"aspect": "", "text": "They met.", "title": "Anna, Boris", "name": "They"}
+    own = {"size": 2, "weight": 1.0, "chunks": 2, "by": "model"}
+    report = {"summary": "They met.", "findings": "[]", "importance": 5.0, "why": "", "said": ""}
+    made: list[Node] = []
+    edges: list[Edge] = []
+    for level in (0, 1):
+        ids_of = [f"{first.id}-{label}-{level}" for label in ("community", "report")]
+        properties = told | own | {"level": level}
+        made.append(Node(ids_of[0], "Community", properties, first.sources))
+        embedded = properties | report | {"embedded_text": "Anna, Boris. They met."}
+        made.append(Node(ids_of[1], "Report", embedded, first.sources, vector(seed + level)))
+        edges += [Edge("HAS_MEMBER", ids_of[0], one.id) for one in people]
+        edges.append(Edge("REPORTS", ids_of[1], ids_of[0]))
+        edges.append(Edge("CITES", ids_of[1], first.id))
+    edges.append(Edge("PARENT_COMMUNITY", made[2].id, made[0].id))
+    rests_on = {"text": "text", "entities": cast.record.fingerprint}
+    return Part(
+        cast.owner._replace(graph="communities"),
+        tuple(made),
+        tuple(edges),
+        Record({"graph": "communities", "rests_on": rests_on}),
+        frozenset({"Community", "Report", "Claim"}),
+    )
+
+
 def settled_of(part: Part) -> Part:
     """A part of the whole collection, which rests on this one of a document."""
     owner = Owner(part.owner.collection, "persons")

@@ -33,8 +33,8 @@ MISSED = {
     ("local", "Who was Scrooge's dead partner?"),
     ("top-down", "Who are the children Ignorance and Want?"),
 }
-"""What was condensed away, in details and in reports; what is not among the first chunks of the
-entities that are nearest, which local and drift read; and a branch that top-down leaves for good."""
+"""What was condensed away, in details and in reports; what is not among the first chunks of
+the nearest entities, which local and drift read; and a branch that top-down leaves for good."""
 
 
 @pytest.fixture(scope="module")

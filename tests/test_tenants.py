@@ -28,6 +28,7 @@ from graphs import (
     put,
     settled_of,
     small_cast,
+    small_communities,
     small_graph,
     vector,
 )
@@ -63,7 +64,7 @@ BEYOND = {
 }
 """Statements that name no collection, and why that is right; the schema's are all such."""
 TAKES_IDS = {"document", "passages", "summaries", "nodes", "ids", "id", "first_document", "rows"}
-ROOMS = ("core", "aspects", "entities", "identities")
+ROOMS = ("core", "aspects", "entities", "identities", "communities", "collection_communities")
 STATEMENTS = [
     f"{room}/{path.stem}"
     for room in ROOMS
@@ -103,7 +104,9 @@ def tenants(address: Address) -> Iterator[Store]:
             begin_collection(store, name)
             for source in ("a.txt", "b.txt"):
                 parts = small_graph(source, collection=name)
-                put(store, marked([*parts, names_of(parts), small_cast(parts)], name))
+                cast = small_cast(parts)
+                made = [names_of(parts), cast, small_communities(cast)]
+                put(store, marked([*parts, *made], name))
             put(store, marked([settled_of(names_of(parts))], name))
         for one, other in zip(HOSTILE, (*HOSTILE[1:], HOSTILE[0]), strict=True):
             for start, tie, end in (
@@ -118,6 +121,9 @@ def tenants(address: Address) -> Iterator[Store]:
                 ("Triple", "OBJECT", "Entity"),
                 ("Relation", "TARGET", "Entity"),
                 ("Entity", "RELATES_TO {count: 5}", "Entity"),
+                ("Community", "HAS_MEMBER", "Entity"),
+                ("Community", "PARENT_COMMUNITY", "Community"),
+                ("Report", "REPORTS", "Community"),
             ):
                 cypher(
                     store,
@@ -241,7 +247,7 @@ def given(store: Store, mine: str, other: str, *, whole: bool) -> dict[str, Any]
     }
     open_ |= {"graphs": ["text"], "after": "", "after_title": "", "runs": [], "covering": 0.1}
     open_ |= {"at": row["passages"][0], "index": -1, "first": 0, "last": 10_000}
-    open_ |= {"called": "anna", "type": ""}
+    open_ |= {"called": "anna", "type": "", "kind": "community"}
     most = {"limit": 1000, "depth": 100, "starts": 100, "width": 100}
     return {"collection": mine, **named, **space, **open_, **most}
 
