@@ -166,7 +166,7 @@ def small_communities(cast: Part, seed: int = 40_000) -> Part:
         edges.append(Edge("REPORTS", ids_of[1], ids_of[0]))
         edges.append(Edge("CITES", ids_of[1], first.id))
     edges.append(Edge("PARENT_COMMUNITY", made[2].id, made[0].id))
-    rests_on = {"text": "text", "entities": cast.record.fingerprint}
+    rests_on = {**cast.record.made_from["rests_on"], "entities": cast.record.fingerprint}
     return Part(
         cast.owner._replace(graph="communities"),
         tuple(made),
