@@ -12,6 +12,7 @@ from pathlib import Path
 import click
 
 from bench import (
+    choosing,
     cost,
     coverage,
     cpu,
@@ -36,6 +37,7 @@ PARTS: dict[str, Callable[[Path | None], list[Figure]]] = {
     "faults": faults.measure,
     "retrieval": retrieval.measure,
     "coverage": coverage.measure,
+    "choosing": choosing.measure,
     "writing": writing.measure,
     "writers": writers.measure,
     "lookup": lookup.measure,
@@ -53,7 +55,7 @@ PARTS: dict[str, Callable[[Path | None], list[Figure]]] = {
     "--books",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="real books to take texts from, instead of the shipped story told again and again; "
-    "for coverage, with squality/ and quality/, or graphrag-bench/, beside it",
+    "for coverage and choosing, with squality/ and quality/, or graphrag-bench/, beside it",
 )
 @click.option(
     "--passages",

@@ -31,7 +31,7 @@ from fabula.model import Filters, Vector, Vectors
 from fabula.providers.counted import Meter
 from fabula.retrieve.modes import Tools
 from fabula.retrieve.path import Path as Steps
-from fabula.search import Query, make_tools
+from fabula.search import Query, make_ways
 from fabula.settings import STATIC
 from fabula.store import Store
 
@@ -92,10 +92,10 @@ def draw(number: int) -> Drawn:
 
 def _asked(kit: Kit, store: Store) -> Iterator[Figure]:
     names = _write(store)
-    tools = make_tools(
-        Query.of("?", offline(), mode="hybrid"), store, kit, offline(), Meter(), Steps()
-    )
     filters = Filters(collection=COLLECTION)
+    query = Query.of("?", offline(), mode="hybrid")
+    [way] = make_ways(query, filters, store, kit, offline(), Meter(), Steps())
+    tools = way.tools
     # Once before, so that the server has planned its statements.
     read_network(filters, tools)
     loads = []
@@ -173,7 +173,7 @@ def _columns(
     count: int,
 ) -> tuple[Mapping[str, Any], list[str], Mapping[str, Any], Mapping[str, Any]]:
     cast: dict[str, list[Any]] = {
-        name: [] for name in ("ids", "keys", "names", "counts", "types", "sources")
+        name: [] for name in ("ids", "documents", "keys", "names", "counts", "types", "sources")
     }
     links: dict[str, list[Any]] = {
         name: [] for name in ("ids", "starts", "ends", "counts", "sources", "keywords")
@@ -185,6 +185,7 @@ def _columns(
         chunks += own
         for row, name in enumerate(drawn.names):
             cast["ids"].append(f"entity{number:08}{row:08}")
+            cast["documents"].append(f"document{number:08}")
             cast["keys"].append(name.casefold())
             cast["names"].append([name])
             cast["counts"].append([len(drawn.mentions[row])])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
@@ -10,10 +12,12 @@ import numpy as np
 from fabula import ids
 from fabula.graph import Edge, Node, Owner, Part, Record, fingerprint
 from fabula.graph.building import chunks_of, text_part, text_recipe
+from fabula.graphs import discourse
 from fabula.graphs.aspects.border import edges_of, nodes_of
 from fabula.graphs.aspects.facts import facts
 from fabula.graphs.aspects.knobs import Knobs
 from fabula.graphs.aspects.values import Aspect, Detail, Member, Summary
+from fabula.graphs.discourse.values import Event, Link
 from fabula.graphs.entities import border
 from fabula.graphs.entities.triples import Fact, Triple
 from fabula.graphs.entities.values import Cast, Entity, Extraction, Mention, Relation, Tie
@@ -146,33 +150,77 @@ def small_cast(parts: Sequence[Part], seed: int = 30_000) -> Part:
     )
 
 
-def small_communities(cast: Part, seed: int = 40_000) -> Part:
-    """The communities of a small cast, one within the other, and a report of each."""
+def small_discourse(parts: Sequence[Part]) -> Part:
+    """The discourse of a small graph: Anna comes in its first chunk, hence its second one."""
+    document = parts[0].owner.document
+    chunks = chunks_of(replace(parts[0], nodes=tuple(nodes(parts, "Chunk"))))[:2]
+    made, edges = discourse.border.nodes_and_edges(
+        document,
+        [Event(chunks[0].id, 0, {"who": "Anna", "predicate": "come", "where": "mill"})],
+        [Link(chunks[0].id, chunks[1].id, "Contingency.Cause.Result", "implicit", "so")],
+        chunks,
+        str.lower,
+        lambda sense: "arg1",
+        "model",
+    )
+    anna = ids.entity_id(document, "anna")
+    edges += discourse.border.ties_to_entities(
+        made, lambda slot, text: [anna] if text == "Anna" else []
+    )
+    return Part(
+        parts[0].owner._replace(graph="discourse"),
+        tuple(made),
+        tuple(edges),
+        Record({"graph": "discourse", "rests_on": {"text": parts[0].record.fingerprint}}),
+    )
+
+
+def small_communities(cast: Part, chunks: Sequence[str], seed: int = 40_000) -> Part:
+    """Communities over all entities of a part: one of all, and one each of the halves.
+
+    Each has a report that cites its members, and the first of the ties between them, if any, and
+    that rests on the first of `chunks`, ids in text order, that tell of them.
+    """
     people = [node for node in cast.nodes if node.label == border.ENTITY]
-    first = people[0]
-    place = {name: first.properties[name] for name in ("section", "start", "end", "tokens")}
-    told = place | {"aspect": "", "text": "They met.", "title": "Anna, Boris", "name": "They"}
-    own = {"size": 2, "weight": 1.0, "chunks": 2, "by": "model"}
-    report = {"summary": "They met.", "findings": "[]", "importance": 5.0, "why": "", "said": ""}
+    half = (len(people) + 1) // 2
+    top = ""
     made: list[Node] = []
     edges: list[Edge] = []
-    for level in (0, 1):
-        ids_of = [f"{first.id}-{label}-{level}" for label in ("community", "report")]
-        properties = told | own | {"level": level}
-        made.append(Node(ids_of[0], "Community", properties, first.sources))
-        embedded = properties | report | {"embedded_text": "Anna, Boris. They met."}
-        made.append(Node(ids_of[1], "Report", embedded, first.sources, vector(seed + level)))
-        edges += [Edge("HAS_MEMBER", ids_of[0], one.id) for one in people]
-        edges.append(Edge("REPORTS", ids_of[1], ids_of[0]))
-        edges.append(Edge("CITES", ids_of[1], first.id))
-    edges.append(Edge("PARENT_COMMUNITY", made[2].id, made[0].id))
-    rests_on = {**cast.record.made_from["rests_on"], "entities": cast.record.fingerprint}
+    for number, members in enumerate((people, people[:half], people[half:])):
+        one = f"{cast.owner.document} community {number}"
+        there = [id for id in chunks if any(id in member.sources for member in members)]
+        place = {"aspect": "", "level": min(number, 1), "section": "I", "start": 0, "end": 10}
+        place |= {"tokens": 4, "by": "rules"}
+        names = " and ".join(sorted(member.properties["name"] for member in members))
+        own = {"name": names, "title": names, "text": names, "size": len(members)}
+        own |= {"chunks": len(there), "weight": 1.0}
+        said = {"name": names, "title": f"Report of {names}", "text": f"{names} meet."}
+        said |= {"summary": f"{names} meet.", "importance": 5.0 - number, "why": "", "said": "x"}
+        found = {"summary": "They meet.", "explanation": "Often.", "chunks": there[:1]}
+        said |= {"findings": json.dumps([found])}
+        report = f"{one} report"
+        made += [
+            Node(one, "Community", {**place, **own}, tuple(there)),
+            Node(report, "Report", {**place, **said}, tuple(there[:1]), vector(seed + number)),
+        ]
+        inside = {member.id for member in members}
+        ends: dict[str, set[str]] = defaultdict(set)
+        for edge in cast.edges:
+            if edge.type in (border.SOURCE, border.TARGET):
+                ends[edge.start].add(edge.end)
+        cited = sorted(id for id, pair in ends.items() if pair <= inside)[:1]
+        edges += [Edge("HAS_MEMBER", one, id) for id in sorted(inside)]
+        edges += [Edge("CITES", report, id) for id in [*sorted(inside), *cited]]
+        edges.append(Edge("REPORTS", report, one))
+        if top:
+            edges.append(Edge("PARENT_COMMUNITY", one, top))
+        top = top or one
     return Part(
         cast.owner._replace(graph="communities"),
         tuple(made),
         tuple(edges),
-        Record({"graph": "communities", "rests_on": rests_on}),
-        frozenset({"Community", "Report", "Claim"}),
+        Record({"graph": "communities", "rests_on": {"entities": cast.record.fingerprint}}),
+        frozenset({"Community", "Report"}),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from random import Random
 
@@ -10,8 +11,10 @@ from fabula.graph.method import Known
 from fabula.graphs.aspects.border import read
 from fabula.graphs.aspects.values import Detail, Earlier, Member, Summary
 from fabula.model import Chunk, Hit
+from fabula.plot.communities import Community, Finding
 from fabula.plot.layout import lay_out
 from fabula.plot.sociogram import Bond, Figure, Meeting, Sociogram
+from fabula.plot.story import Happening, Lane, Story, Tie
 from fabula.plot.svg import Picture
 from graphs import small_graph
 
@@ -151,3 +154,81 @@ def sociogram(count: int = 60, sections: int = 6, words: str = "", question: str
         mode="hippo" if question else "",
         walked=(2, count - 1) if question else (),
     )
+
+
+def story(count: int = 60, words: str = "", question: str = "") -> Story:
+    """Events of a few people and places over two chunks an event and three sections, some tied."""
+    chance = Random(2)
+    people = [f"Person {number}{words}" for number in range(6)]
+    lanes = (
+        *(Lane("who", name, 0) for name in people),
+        Lane("who", "nobody named", 0),
+        Lane("where", f"The Mill{words}", 0),
+        Lane("where", "Dunmore", 0),
+    )
+    events = []
+    for number in range(count):
+        who = {chance.randrange(6) for _ in range(1 + number % 2)} if number % 7 else {6}
+        where = {7 + number % 2} if number % 3 == 0 else set()
+        told = {"predicate": "went", "what": f"away {number}{words}"}
+        told |= {"who": people[min(who)]} if number % 7 else {}
+        told |= {"when": f"day {number}"} if number % 5 == 0 else {}
+        told |= {"where": lanes[min(where)].name} if where else {}
+        told |= {"why": f"because of {number}"} if number % 9 == 0 else {}
+        at = (2 * number + 0.5) / (2 * count)
+        events.append(Happening(f"v{number}", 2 * number, at, told, tuple(sorted(who | where))))
+    kinds = [
+        ("cause", "Contingency.Cause.Result", "so"),
+        ("more", "Expansion.Conjunction", "and"),
+        ("contrast", "Comparison", "but"),
+        ("time", "Temporal.Asynchronous.Precedence", "then"),
+        ("cause", "Contingency.Cause.Reason", ""),
+    ]
+    ties = []
+    for number, chunk in enumerate(range(0, 2 * count - 1, max(count // 10, 1))):
+        kind, sense, connective = kinds[number % len(kinds)]
+        cause = -1 if kind != "cause" else chunk + (sense.endswith("Reason"))
+        ties.append(Tie(f"t{number}", (chunk, chunk + 1), kind, sense, connective, cause))
+    counts = Counter(lane for event in events for lane in event.lanes)
+    return Story(
+        title=f"A{words}",
+        author="Nobody",
+        sections=((f"Chapter 1{words}", 0), ("Chapter 2", count), ("Chapter 3", count * 3 // 2)),
+        texts=tuple(f"This is passage {number}.{words}" for number in range(2 * count)),
+        lanes=tuple(replace(lane, events=counts[row]) for row, lane in enumerate(lanes)),
+        events=tuple(events),
+        ties=tuple(ties),
+        by="rules",
+        question=question,
+        mode="hybrid" if question else "",
+        found=(4, 9) if question else (),
+    )
+
+
+def together(of: Sociogram) -> Sociogram:
+    """The same network as two communities, the first of which is of two; the second is found."""
+    figures = range(len(of.figures))
+    told = [
+        (0, 1, -1, [row for row in figures if row % 3]),
+        (0, 2, -1, [row for row in figures if not row % 3]),
+        (1, 1, 0, [row for row in figures if row % 3 and row % 2]),
+        (1, 2, 0, [row for row in figures if row % 3 and not row % 2]),
+    ]
+    words = of.title[1:]
+    communities = tuple(
+        Community(
+            level=level,
+            number=number,
+            hue=place,
+            parent=parent,
+            title=f"Those of {place}{words}",
+            size=len(members) + 1,
+            members=tuple(members),
+            importance=7.5,
+            summary=f"What is told of {place}.{words}",
+            findings=(Finding(f"They meet.{words}", "Often.", (3,)),),
+            found=int(place == 1 and bool(of.question)),
+        )
+        for place, (level, number, parent, members) in enumerate(told)
+    )
+    return replace(of, communities=communities, passages={3: (0, f"The passage.{words}")})

@@ -51,8 +51,8 @@ def parts(name: str) -> tuple[str, str]:
 
 
 def own(graph: Graph[Any]) -> set[str]:
-    """The labels and types of a graph and of those that it rests on."""
-    below = [own(graphs()[name]) for name in graph.rests_on]
+    """The labels and types of a graph and of those that it rests on or uses."""
+    below = [own(graphs()[name]) for name in (*graph.rests_on, *graph.uses)]
     return {*graph.passages, *graph.elements, *graph.edges}.union(*below)
 
 
@@ -118,7 +118,7 @@ def test_the_server_understands_it(name: str, prepared: Store) -> None:
     values |= {"parts": 10, "graphs": [], "element_kinds": [], "labels": []}
     values |= {"summaries": [], "passages": [], "nodes": [], "ids": [], "sha256": []}
     values |= {"width": 5, "starts": 20, "covering": 0.1, "slot": 1, "created": {}}
-    values |= {"level": 1, "distance": 1, "index": 0, "sources": [], "documents": []}
+    values |= {"level": 1, "most": 3, "distance": 1, "index": 0, "sources": [], "documents": []}
     values |= {
         "words": 5 if name == "explore/section_words" else "x",
         "shortest": True,

@@ -15,10 +15,14 @@ from conftest import connect, wipe
 from fabula import Fabula
 from fabula.cli import main
 from fabula.explore import shipped
+from fabula.graph import Owner
+from fabula.graph.building import chunks_of
 from fabula.server import Address
 from fabula.settings import OFFLINE, STATIC, Settings
 from fabula.store import Store
+from fabula.store.parts import read_part
 from fabula.store.reading import run
+from graphs import in_space, put, small_communities
 from stories import LIGHTHOUSE
 
 FERRY = """CHAPTER I
@@ -39,8 +43,8 @@ CHAPTER III
 Reed told Anna that Elias had said so to him before.
 """
 QUERIES = (
-    *("appearances", "between", "cast", "meetings", "merged", "network", "places"),
-    "shared_names",
+    *("appearances", "between", "cast", "communities", "communities_by_part", "meetings"),
+    *("merged", "network", "places", "report", "shared_names"),
 )
 
 
@@ -60,8 +64,15 @@ def graph(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     )
     with connect(address) as store, Fabula(settings) as fabula:
         wipe(store)
-        fabula.ingest_text(FERRY, source="ferry.txt", title="The Ferry", language="en")
+        ferry = fabula.ingest_text(FERRY, source="ferry.txt", title="The Ferry", language="en")
         fabula.ingest_text(LIGHTHOUSE, source="lighthouse.txt", title="The Lighthouse")
+        cast = read_part(store, Owner("default", "entities", ferry.document))
+        text = read_part(store, Owner("default", "text", ferry.document))
+        chunks = sorted(chunks_of(text), key=lambda chunk: chunk.index)
+        space = store.space("default")
+        assert space is not None
+        told = small_communities(cast, [chunk.id for chunk in chunks])
+        put(store, in_space([told], space.dimensions), space.model)
         yield store
 
 
@@ -133,6 +144,38 @@ def test_what_two_books_share_is_told_once(graph: Store) -> None:
     query = shipped("shared_names")
     table = run(graph, query.statement, query.fill({}))
     assert [(row[0], row[-1]) for row in table.rows] == [("Elias", ["The Ferry", "The Lighthouse"])]
+
+
+def test_communities_are_told_level_by_level_with_their_members(graph: Store) -> None:
+    rows = found(graph, "communities")
+    assert [row["level"] for row in rows] == [0, 1, 1]
+    assert rows[0]["size"] == sum(row["size"] for row in rows[1:])
+    assert set(rows[0]["members"]) >= {"Anna", "John Hale", "Elias", "Dunmore"}
+    assert (rows[0]["importance"], rows[0]["community"][:9]) == (5.0, "Report of")
+    assert [row["level"] for row in found(graph, "communities", level=1)] == [1, 1]
+
+
+def test_a_part_is_about_those_whom_it_names_more_than_the_book_does(graph: Store) -> None:
+    rows = found(graph, "communities_by_part", level=1, parts=3, most=1)
+    assert {row["part"] for row in rows} <= {1, 2, 3}
+    assert rows
+    for row in rows:
+        assert row["percent"] == round(100 * row["found"] / row["chunks"])
+        assert row["percent"] >= row["of_the_book"]
+    assert len({row["part"] for row in rows}) == len(rows)
+
+
+def test_a_report_is_told_with_whom_it_cites_and_with_its_characters(graph: Store) -> None:
+    rows = found(graph, "report")
+    assert [row["what"] for row in rows[:1]] == ["report"]
+    assert {"entity", "relation", "chunk"} <= {row["what"] for row in rows}
+    [chunk] = [row for row in rows if row["what"] == "chunk"]
+    assert (
+        chunk["text"].strip() == FERRY[chunk["first_character"] : chunk["last_character"]].strip()
+    )
+    other = found(graph, "communities", level=1)[0]
+    assert other["id"] in {one["id"] for one in found(graph, "communities")}
+    assert found(graph, "report", report=other["id"])[0]["title"] == other["community"]
 
 
 def test_the_network_is_a_picture_of_ties(graph: Store) -> None:

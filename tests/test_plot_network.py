@@ -15,7 +15,16 @@ import pytest
 from click.testing import CliRunner, Result
 
 from fabula.cli import main
+from fabula.graph import Owner, Part, Record
 from fabula.model import Hit
+from fabula.plot.communities import (
+    GREY,
+    HUES,
+    cited,
+    groups_of,
+    hues_of,
+    read_communities,
+)
 from fabula.plot.sociogram import (
     MOST,
     Figure,
@@ -29,7 +38,8 @@ from fabula.plot.sociogram_page import to_sociogram_page
 from fabula.plot.sociogram_svg import FIRST, draw_sociogram, hues
 from fabula.plot.spread import LETTER, LINE, MAIN, Spot, label, spread
 from fabula.retrieve.path import Path as Steps
-from plotted import HOSTILE, sociogram
+from graphs import small_communities
+from plotted import HOSTILE, sociogram, together
 from scripted import Models, built, entity, made_chunks, relation, script
 from stories import LIGHTHOUSE
 
@@ -177,6 +187,47 @@ def test_500_figures_are_placed_in_seconds() -> None:
     placed = spread(one.figures, one.bonds)
     assert time.process_time() - began < 30
     assert np.isfinite(points(placed)).all()
+
+
+def test_a_community_keeps_its_hue_from_level_to_level() -> None:
+    levels, chiefs = [0, 0, 1, 1, 1, 2], ["Anna", "Boris", "Clara", "Anna", "Boris", "Clara"]
+    hues = hues_of(levels, chiefs)
+    assert (hues[0], hues[1], hues[2]) == (hues[3], hues[4], hues[5])
+    assert len(set(hues[2:5])) == 3
+    many = hues_of([0] * 9, [f"P{number}" for number in range(9)])
+    assert sorted(many) == [*range(HUES), GREY, GREY]
+
+
+def test_communities_are_read_with_their_reports_and_who_is_drawn() -> None:
+    chunks = made_chunks("Anna met Boris. ", "Clara slept. ")
+    everyone = {"Anna met": [entity("Anna", 1), entity("Boris", 1), entity("Clara", 2)]}
+    told = script({words: {"entities": who, "relations": []} for words, who in everyone.items()})
+    made, _ = built(chunks, Models(told), window_tokens=200, gleanings=0)
+    cast = Part(Owner("default", "entities", "d"), made.nodes, made.edges, Record({}))
+    part = small_communities(cast, [one.id for one in chunks])
+    figures, _ = read_figures(made.nodes, made.edges, chunks)
+    numbers = {one.id: number for number, one in enumerate(chunks)}
+    shown = [one.id for one in figures][:2]
+    report = next(one.id for one in part.nodes if one.label == "Report")
+    found = read_communities(part.nodes, part.edges, shown, ["A", "B"], numbers, ["x", report])
+    assert [(one.level, one.number, one.parent, one.size) for one in found] == [
+        (0, 1, -1, 3),
+        (1, 1, 0, 2),
+        (1, 2, 0, 1),
+    ]
+    assert [one.found for one in found] == [2, 0, 0]
+    assert (found[0].members, found[0].findings[0].chunks) == ((0, 1), (0,))
+    assert groups_of(found, 0, 3) == [0, 0, -1]
+    assert cited(found) == {0, *found[2].findings[0].chunks}
+
+
+def test_a_picture_of_communities_has_their_numbers_and_names() -> None:
+    one = together(sociogram(30))
+    spots = spread(one.figures, one.bonds, (), groups_of(one.communities, 0, 30))
+    assert spots == spread(one.figures, one.bonds[::-1], (), groups_of(one.communities, 0, 30))
+    svg = draw_sociogram(one, spots, alone=True)
+    assert {span.text for span in classes(svg, "of")} == {" 1", " 2"}
+    assert len(classes(svg, "key")) == 2
 
 
 def test_nobody_is_a_picture_too() -> None:

@@ -12,7 +12,7 @@ from chromium import browser
 from fabula.plot.sociogram import Sociogram
 from fabula.plot.sociogram_page import to_sociogram_page
 from fabula.plot.spread import spread
-from plotted import HOSTILE, sociogram
+from plotted import HOSTILE, sociogram, together
 from test_plot_browser import opened
 
 MEETING = """all => {
@@ -162,3 +162,28 @@ def test_a_large_network_is_readable_at_800_by_600(small: Page) -> None:
     assert small.locator("#f1 circle").get_attribute("cx") != place
     small.locator("#reset").click()
     assert small.locator("#f1 circle").get_attribute("cx") == place
+
+
+def test_communities_are_told_level_by_level_and_by_number(
+    chromium: Browser, tmp_path: Path
+) -> None:
+    one = html(together(sociogram(24, words=HOSTILE, question=HOSTILE)))
+    with opened(chromium, tmp_path / "together.html", one, 800, 600) as page:
+        listed = page.locator("#communities button")
+        assert listed.count() == 2
+        assert "★ 1" in listed.nth(1).inner_text()
+        assert page.locator("#f0 tspan").inner_text().strip() == "2"
+        listed.nth(0).hover()
+        assert page.locator(".figure.lit").count() == 16
+        listed.nth(0).click()
+        card = page.locator("#card")
+        assert "They meet.</script>" in card.inner_text()
+        card.locator("details").first.click()
+        assert "The passage.</script>" in card.inner_text()
+        slide(page, "#level", 2)
+        assert listed.count() == 3
+        assert page.locator("#pinned").is_hidden()
+        slide(page, "#level", 0)
+        assert page.locator("#grouped").is_hidden()
+        assert page.locator("#f0 tspan").count() == 0
+        assert page.evaluate("document.documentElement.scrollWidth") <= 800

@@ -25,10 +25,12 @@ from graphs import (
     MODEL,
     begin_collection,
     names_of,
+    nodes,
     put,
     settled_of,
     small_cast,
     small_communities,
+    small_discourse,
     small_graph,
     vector,
 )
@@ -64,7 +66,10 @@ BEYOND = {
 }
 """Statements that name no collection, and why that is right; the schema's are all such."""
 TAKES_IDS = {"document", "passages", "summaries", "nodes", "ids", "id", "first_document", "rows"}
-ROOMS = ("core", "aspects", "entities", "identities", "communities", "collection_communities")
+ROOMS = (
+    *("core", "aspects", "collection_communities", "communities", "discourse", "entities"),
+    "identities",
+)
 STATEMENTS = [
     f"{room}/{path.stem}"
     for room in ROOMS
@@ -105,8 +110,9 @@ def tenants(address: Address) -> Iterator[Store]:
             for source in ("a.txt", "b.txt"):
                 parts = small_graph(source, collection=name)
                 cast = small_cast(parts)
-                made = [names_of(parts), cast, small_communities(cast)]
-                put(store, marked([*parts, *made], name))
+                told = small_communities(cast, [node.id for node in nodes(parts, "Chunk")])
+                own = [*parts, names_of(parts), cast, told, small_discourse(parts)]
+                put(store, marked(own, name))
             put(store, marked([settled_of(names_of(parts))], name))
         for one, other in zip(HOSTILE, (*HOSTILE[1:], HOSTILE[0]), strict=True):
             for start, tie, end in (
@@ -121,9 +127,14 @@ def tenants(address: Address) -> Iterator[Store]:
                 ("Triple", "OBJECT", "Entity"),
                 ("Relation", "TARGET", "Entity"),
                 ("Entity", "RELATES_TO {count: 5}", "Entity"),
+                ("Event", "WHO", "Term"),
+                ("Term", "IS", "Entity"),
+                ("Link", "ARG1", "Chunk"),
+                ("Link", "ARG2", "Chunk"),
                 ("Community", "HAS_MEMBER", "Entity"),
                 ("Community", "PARENT_COMMUNITY", "Community"),
                 ("Report", "REPORTS", "Community"),
+                ("Report", "CITES", "Entity"),
             ):
                 cypher(
                     store,
@@ -182,6 +193,7 @@ def test_a_query_for_analysts_finds_nothing_by_anothers_ids(name: str, tenants: 
         ("document", "Document"),
         ("first", "Document"),
         ("summary", "Summary"),
+        ("report", "Report"),
     ):
         default = next((one.default for one in asked.parameters if one.name == parameter), None)
         if default != "":

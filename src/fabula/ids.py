@@ -61,6 +61,26 @@ def claim_id(chunk: str, text: str) -> str:
     return _digest(10, "claim", chunk, text)
 
 
+def event_id(chunk: str, ordinal: int) -> str:
+    """20 hex digits; `ordinal` counts from 0 within the chunk."""
+    return _digest(10, "event", chunk, str(ordinal))
+
+
+def term_id(document: str, slot: str, key: str) -> str:
+    """20 hex digits; `key` is the value as values are compared."""
+    return _digest(10, "term", document, slot, key)
+
+
+def link_id(arg1: str, arg2: str) -> str:
+    """20 hex digits; of the two chunks in their order."""
+    return _digest(10, "link", arg1, arg2)
+
+
+def fact_id(document: str, subject: str, predicate: str, object: str) -> str:
+    """20 hex digits; the ends by the ids of entities, or as phrases are compared."""
+    return _digest(10, "fact", document, subject, predicate, object)
+
+
 def gap_id(document: str, graph: str, step: str, what: str, rests_on: Sequence[str]) -> str:
     """20 hex digits; `what` tells those apart that rest on the same, in whatever order."""
     return _digest(10, "gap", document, graph, step, what, *sorted(rests_on))

@@ -1,4 +1,4 @@
-"""`fabula plot`: a document's graph, or its network, as a page to explore or as a picture."""
+"""`fabula plot`: a document's graph, its network or its story, as a page or as a picture."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ from fabula.settings import Settings
         'plot "A Christmas Carol" --out carol.svg',
         'plot "A Christmas Carol" --network --open',
         'plot carol.txt --network --mode hippo --query "Who was Marley?"',
+        'plot "A Christmas Carol" --communities --open',
+        'plot "A Christmas Carol" --story --open',
     ),
 )
 @click.argument("document")
@@ -35,6 +37,10 @@ from fabula.settings import Settings
 @click.option(
     "--network", is_flag=True, help="draw who is in it and who meets whom, from its entities"
 )
+@click.option("--communities", is_flag=True, help="the network, and who belongs together in it")
+@click.option(
+    "--story", is_flag=True, help="draw what happens, in the order told, from its discourse graph"
+)
 @settings_flags(*GRAPH, *MODELS, *RANKING)
 def command(
     document: str,
@@ -42,6 +48,8 @@ def command(
     open_it: bool,
     question: str,
     network: bool,
+    communities: bool,
+    story: bool,
     settings: Settings,
 ) -> None:
     """Draw DOCUMENT (its id, title or file): its aspect trees over its line of chunks.
@@ -52,14 +60,24 @@ def command(
     With --network: the characters and whatever else its graph of entities has, those that are tied
     near each other, with a slider by section and a table. --query then shows whom a mode that walks
     this network, as hippo, fast, light, mini and local do, went through.
+
+    With --communities: the network in the colours and numbers of its communities, level by level,
+    with their reports beside it. --query then marks those that a mode, as global, went by.
+
+    With --story: what happens along the text, in a row of each who takes part and of each place, with
+    when it is, why where that is told, and the links of cause between passages; and a table.
     """
     from fabula.plot import plot, refuse_undrawable
 
     refuse_undrawable(out)
     with meant(settings) as fabula:
-        plotted = plot(fabula, document, out, question, network=network)
-    found = f", {len(plotted.hits)} found for the question" if question and not network else ""
-    walked = f", {plotted.walked} walked for the question" if question and network else ""
+        plotted = plot(
+            fabula, document, out, question, network=network, communities=communities, story=story
+        )
+    found = (
+        f", {len(plotted.hits)} found for the question" if question and not plotted.entities else ""
+    )
+    walked = f", {plotted.walked} walked for the question" if question and plotted.entities else ""
     click.echo(f"{plotted}{found or walked}")
     if not plotted.has_words:
         click.echo(

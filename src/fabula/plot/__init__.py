@@ -1,4 +1,4 @@
-"""A document's graph, or its network, as a picture: a page to explore, an SVG or a PNG."""
+"""A document's graph, its network or its story as a picture: a page to explore, an SVG or a PNG."""
 
 from __future__ import annotations
 
@@ -12,14 +12,26 @@ from pathlib import Path
 from fabula.collection import Collection
 from fabula.errors import FabulaError
 from fabula.model import Hit
+from fabula.plot.communities import groups_of
 from fabula.plot.layout import lay_out
 from fabula.plot.page import to_page
 from fabula.plot.png import has_fonts, refuse_missing, to_png
-from fabula.plot.reading import read, read_network, refuse_without_network
+from fabula.plot.reading import (
+    COMMUNITIES,
+    DISCOURSE,
+    ENTITIES,
+    read,
+    read_network,
+    read_told,
+    refuse_without,
+)
 from fabula.plot.sociogram import Sociogram, read_walked
 from fabula.plot.sociogram_page import to_sociogram_page
 from fabula.plot.sociogram_svg import draw_sociogram
 from fabula.plot.spread import spread
+from fabula.plot.story import Story
+from fabula.plot.story_page import to_story_page
+from fabula.plot.story_svg import draw_story
 from fabula.plot.svg import Picture, draw
 from fabula.retrieve.path import Path as Steps
 
@@ -33,6 +45,7 @@ class Plotted:
     """The file that was written, what is drawn in it, and whether its words are.
 
     Of a network there are `entities` and no passages; of these the question's mode `walked` some.
+    Of a story there are `events`.
     """
 
     file: Path
@@ -41,9 +54,12 @@ class Plotted:
     has_words: bool
     entities: int = 0
     walked: int = 0
+    events: int = 0
 
     def __str__(self) -> str:
         counted = f"{self.entities:,} entities" if self.entities else f"{self.passages:,} passages"
+        if self.events:
+            counted = f"{self.events:,} events"
         return f"{self.file}: {counted}"
 
     def _repr_html_(self) -> str:
@@ -63,33 +79,56 @@ def plot(
     question: str = "",
     *,
     network: bool = False,
+    communities: bool = False,
+    story: bool = False,
 ) -> Plotted:
     """Draws a document, named by id, title or file, into `file`: .html, .svg or .png.
 
-    Its aspect trees over its chunks, or the `network` of its entities: who is in it, and who meets
-    whom. Without a file, into a page named by the title, in the current folder; a file that is
+    Its aspect trees over its chunks; or the `network` of its entities: who is in it, and who meets
+    whom, with its `communities` if that is set; or its `story`: what happens, in the order told, and how it hangs together. Without a file, into a page named by the title, in the current folder; a file that is
     there is replaced. What the settings' mode finds for `question` is highlighted, in a network
-    whom it went through on the way. Raises NotFound for the document, and for one without a graph
-    of entities, FabulaError for a file that can't be written, or is none of these, and StoreError
+    whom it went through on the way. Raises NotFound for the document, and for one without the
+    graph that is drawn, FabulaError for a file that can't be written, or is none of these, and StoreError
     where the document changes meanwhile.
     """
     refuse_undrawable(file)
+    network = network or communities
+    if network and story:
+        raise FabulaError("A network and a story are two pictures: draw one, then the other.")
     entry = collection.document(document)
     if network:
-        refuse_without_network(entry)
-    suffix = " (network)" if network else ""
+        refuse_without(entry, ENTITIES.name, "network")
+    if communities:
+        refuse_without(entry, COMMUNITIES, "communities")
+    if story:
+        refuse_without(entry, DISCOURSE, "story")
+    suffix = (
+        " (communities)"
+        if communities
+        else " (network)"
+        if network
+        else " (story)"
+        if story
+        else ""
+    )
     target = Path(file or f"{_name(entry.title) or entry.id}{suffix}.html")
     steps = Steps()
     hits = collection.retrieve(question, document=entry.id, path=steps) if question else []
-    mode = steps.root.steps[0].note if question else ""
+    mode = next((one.note for one in steps.root.steps if one.name == "retrieve"), "")
     kind = target.suffix.lower()
     has_words = kind != ".png" or has_fonts()
     if network:
         walked = read_walked(steps)
-        sociogram = read_network(collection.store, entry, question, mode, walked)
+        sociogram = read_network(
+            collection.store, entry, question, mode, walked, hits=hits, together=communities
+        )
         _write(target, _network_content(kind, sociogram))
         count = len(sociogram.figures), len(sociogram.walked)
         return Plotted(target, 0, tuple(hits), has_words, *count)
+    if story:
+        told = read_told(collection.store, entry, question, mode, hits)
+        _write(target, _story_content(kind, told))
+        return Plotted(target, 0, tuple(hits), has_words, events=len(told.events))
     known = read(collection.store, entry)
     made = entry.graphs.get("aspects")
     order = made.facts["aspects"] if made else []
@@ -123,10 +162,19 @@ def _content(suffix: str, picture: Picture, hits: Sequence[Hit], mode: str) -> b
 
 
 def _network_content(suffix: str, sociogram: Sociogram) -> bytes:
-    spots = spread(sociogram.figures, sociogram.bonds, sociogram.walked)
+    told = sociogram.communities
+    groups = groups_of(told, 0, len(sociogram.figures)) if told else ()
+    spots = spread(sociogram.figures, sociogram.bonds, sociogram.walked, groups)
     if suffix == ".html":
         return to_sociogram_page(sociogram, spots).encode()
     svg = draw_sociogram(sociogram, spots, alone=True)
+    return to_png(svg) if suffix == ".png" else svg.encode()
+
+
+def _story_content(suffix: str, story: Story) -> bytes:
+    if suffix == ".html":
+        return to_story_page(story).encode()
+    svg = draw_story(story, alone=True)
     return to_png(svg) if suffix == ".png" else svg.encode()
 
 

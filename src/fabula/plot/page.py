@@ -17,7 +17,7 @@ from fabula.plot.placed import Band
 from fabula.plot.svg import Drawn, Picture, clean, draw, named
 
 HERE = Path(__file__).parent
-SCRIPTS = ("page.js", "view.js", "passages.js")
+SCRIPTS = ("page.js", "stage.js", "view.js", "passages.js")
 """In this order: each uses what those before it name."""
 UNSAFE = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
 """What could end a script, or a line of it; JSON can say it otherwise."""

@@ -180,22 +180,18 @@ const steps = {
   ArrowUp: above,
   ArrowDown: (number) => heaviest(nodes[number].over)[0]?.[0],
 };
-const moves = { ArrowLeft: [70, 0], ArrowRight: [-70, 0], ArrowUp: [0, 70], ArrowDown: [0, -70] };
-stage.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey) return;
+function press(event) {
   const number = touched(event);
-  const { key } = event;
-  if (key === "+" || key === "=") zoom(1.3);
-  else if (key === "-") zoom(1 / 1.3);
-  else if (key === "0") fit();
-  else if (number !== null && steps[key]) {
-    const next = steps[key](number);
+  if (number === null) return false;
+  if (steps[event.key]) {
+    const next = steps[event.key](number);
     if (next !== undefined) focus(next);
-  } else if (number !== null && (key === "Enter" || key === " ")) pin === number ? clear() : choose(number);
-  else if (moves[key]) move(...moves[key]);
-  else return;
-  event.preventDefault();
-});
+  } else if (event.key === "Enter" || event.key === " ") {
+    if (pin === number) clear(); else choose(number);
+  } else return false;
+  return true;
+}
+steer({ zoom, move, fit, hide, turn, press });
 window.addEventListener("keydown", (event) => {
   if (event.key !== "Escape") return;
   clear();

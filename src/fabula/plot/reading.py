@@ -1,4 +1,4 @@
-"""A document's passages, and its network, as the graph has them, without their embeddings."""
+"""What of a document is drawn, as the graph has it, without embeddings."""
 
 from __future__ import annotations
 
@@ -10,12 +10,24 @@ from fabula.graph.building import chunks_of
 from fabula.graph.method import Known
 from fabula.graphs.aspects import GRAPH, border
 from fabula.graphs.aspects.values import Earlier
+from fabula.graphs.discourse.border import EVENT
 from fabula.graphs.entities import GRAPH as ENTITIES
 from fabula.graphs.entities.border import ENTITY
-from fabula.model import Entry
-from fabula.plot.sociogram import MOST_WALKED, Sociogram, read_figures, section_titles
+from fabula.model import Entry, Hit
+from fabula.plot.communities import cited, read_communities
+from fabula.plot.sociogram import (
+    MOST_WALKED,
+    Sociogram,
+    in_order,
+    numbered_sections,
+    read_figures,
+    section_titles,
+)
+from fabula.plot.story import Story, read_story, section_starts
 from fabula.store import Store
 from fabula.store.parts import read_part
+
+DISCOURSE, COMMUNITIES = "discourse", "communities"
 
 
 def read(store: Store, entry: Entry) -> Earlier:
@@ -27,29 +39,50 @@ def read(store: Store, entry: Entry) -> Earlier:
     return border.read(Known(chunks, parts[GRAPH.name].nodes, parts[GRAPH.name].edges))
 
 
-def refuse_without_network(entry: Entry) -> None:
-    """Raises NotFound where a document has no graph of entities."""
-    if ENTITIES.name not in entry.graphs:
+def refuse_without(entry: Entry, graph: str, what: str) -> None:
+    """Raises NotFound where a document lacks the graph that `what` is drawn from."""
+    if graph not in entry.graphs:
         raise NotFound(
-            f"{entry.title} has no graph of entities, so there is no network to draw: `fabula "
-            f"build {ENTITIES.name} {entry.id}` makes it."
+            f"{entry.title} has no graph of {graph}, so there is no {what} to draw: `fabula "
+            f"build {graph} {entry.id}` makes it."
         )
 
 
 def read_network(
-    store: Store, entry: Entry, question: str = "", mode: str = "", walked: Sequence[str] = ()
+    store: Store,
+    entry: Entry,
+    question: str = "",
+    mode: str = "",
+    walked: Sequence[str] = (),
+    *,
+    hits: Sequence[Hit] = (),
+    together: bool = False,
 ) -> Sociogram:
     """The network of a document's entities, and those of them that `mode` walked for `question`.
 
+    With who belongs `together`, if that is asked; of these `mode` may have found some as `hits`.
+
     Raises NotFound and Changed, as `read`.
     """
-    refuse_without_network(entry)
-    parts = _read(store, entry, (TEXT, ENTITIES.name))
+    refuse_without(entry, ENTITIES.name, "network")
+    if together:
+        refuse_without(entry, COMMUNITIES, "communities")
+    graphs = (TEXT, ENTITIES.name, *((COMMUNITIES,) if together else ()))
+    parts = _read(store, entry, graphs)
     chunks, network = chunks_of(parts[TEXT]), parts[ENTITIES.name]
     entities = {node.id for node in network.nodes if node.label == ENTITY}
     walked = [id for id in walked if id in entities][:MOST_WALKED]
     figures, bonds = read_figures(network.nodes, network.edges, chunks, walked)
     rows = {figure.id: row for row, figure in enumerate(figures)}
+    ordered, sections = in_order(chunks), numbered_sections(chunks)
+    communities = read_communities(
+        parts[COMMUNITIES].nodes if together else (),
+        parts[COMMUNITIES].edges if together else (),
+        list(rows),
+        [figure.name for figure in figures],
+        {chunk.id: number for number, chunk in enumerate(ordered)},
+        [hit.id for hit in hits],
+    )
     return Sociogram(
         title=entry.title,
         author=entry.author,
@@ -60,6 +93,41 @@ def read_network(
         question=question,
         mode=mode,
         walked=tuple(rows[id] for id in walked),
+        communities=communities,
+        passages={
+            number: (sections[number], ordered[number].text)
+            for number in sorted(cited(communities))
+        },
+    )
+
+
+def read_told(
+    store: Store, entry: Entry, question: str = "", mode: str = "", hits: Sequence[Hit] = ()
+) -> Story:
+    """The events of a document in the order told, and which of its chunks `mode` found.
+
+    Raises NotFound and Changed, as `read`.
+    """
+    refuse_without(entry, DISCOURSE, "story")
+    parts = _read(store, entry, (TEXT, DISCOURSE, ENTITIES.name))
+    chunks, told = in_order(chunks_of(parts[TEXT])), parts[DISCOURSE]
+    people = parts[ENTITIES.name].nodes if ENTITIES.name in parts else ()
+    names = {one.id: one.properties["name"] for one in people if one.label == ENTITY}
+    lanes, events, ties = read_story(told.nodes, told.edges, chunks, names)
+    places = {chunk.id: place for place, chunk in enumerate(chunks)}
+    readers = {node.properties["by"] for node in told.nodes if node.label == EVENT}
+    return Story(
+        title=entry.title,
+        author=entry.author,
+        sections=section_starts(chunks),
+        texts=tuple(chunk.text for chunk in chunks),
+        lanes=lanes,
+        events=events,
+        ties=ties,
+        by=readers.pop() if len(readers) == 1 else "",
+        question=question,
+        mode=mode,
+        found=tuple(places[hit.id] for hit in hits if hit.id in places),
     )
 
 

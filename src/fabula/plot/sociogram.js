@@ -5,8 +5,10 @@
 // count, why]...], mentions [[section, count]...], at [x, y, radius]}], those mentioned most first, whose
 // elements are #f and the place in the list, bonds [{ends, text, keywords, chunks [[section, count]...],
 // first [section, words], last}], whose elements are #b and the place. Sections are numbered from 0.
+// communities [{level, order, hue, parent, title, size, members, importance, summary, findings [[summary,
+// explanation, chunks]...], found}], none unless they are drawn, passages {chunk: [section, text]}.
 const svg = document.querySelector("svg.picture");
-const stage = get("stage"), tip = get("tip");
+const tip = get("tip");
 document.documentElement.classList.add("scripted");
 for (const name of ["viewBox", "width", "height"]) svg.removeAttribute(name);
 get("view").removeAttribute("transform");
@@ -23,6 +25,9 @@ const bonds = graph.bonds.map((one, number) => {
   return { ...one, number, element, lines: [...element.children], whole: sum(one.chunks), now: 0, shown: false };
 });
 for (const bond of bonds) for (const end of bond.ends) figures[end].ties.push(bond);
+const groups = graph.communities.map((one, place) => ({ ...one, place, hasBelow: false }));
+for (const one of groups) if (one.parent >= 0) groups[one.parent].hasBelow = true;
+const deepest = Math.max(-1, ...groups.map((one) => one.level));
 const walked = new Set(graph.walked);
 const hues = new Map(graph.types.map(([name, hue]) => [name, hue]));
 const on = new Set(graph.types.flatMap(([name, , , first]) => (first ? [name] : [])));
@@ -39,7 +44,9 @@ function tint(element, figure) {
 const finale = graph.sections.length - 1;
 let from = 0, to = finale, most = graph.first, pin = null, words = "";
 const isTie = (one) => one !== null && "ends" in one;
-const pinned = (figure) => pin === figure || (isTie(pin) && pin.ends.includes(figure.number));
+const isGroup = (one) => one !== null && "members" in one;
+const pinned = (figure) => pin === figure || (isTie(pin) && pin.ends.includes(figure.number)) ||
+  (isGroup(pin) && pin.members.includes(figure.number));
 function choose() {
   let places = 0;
   for (const one of figures) {
@@ -111,7 +118,7 @@ function label(shown) {
     // The first ones are named even where that covers a disc; those that are larger lie over a name.
     const over = discs.filter(({ of }) => of.number < one.number);
     const place = find([...taken, ...larger]) ?? (turn < NAMED ? find([...taken, ...over]) : null) ??
-      (pinned(one) ? places[0] : null);
+      (pinned(one) && !isGroup(pin) ? places[0] : null);
     if (!place) continue;
     taken.push(boxed(...place, half, 6.5));
     one.caption.setAttribute("x", place[0]);
@@ -157,43 +164,7 @@ function reveal(figure) {
   const { x, y } = figure, [wide, high] = [stage.clientWidth, stage.clientHeight];
   if (x < 30 || x > wide - 30 || y < 30 || y > high - 40) move(wide / 2 - x, high / 2 - y);
 }
-stage.addEventListener("wheel", (event) => {
-  event.preventDefault();
-  hide();
-  const frame = stage.getBoundingClientRect(), step = event.deltaMode === 1 ? 30 : 1;
-  zoom(Math.exp(-event.deltaY * step * 0.0016), event.clientX - frame.left, event.clientY - frame.top);
-}, { passive: false });
-const fingers = new Map();
-let dragged = false;
-stage.addEventListener("pointerdown", (event) => {
-  if (event.button) return;
-  if (!fingers.size) dragged = false;
-  fingers.set(event.pointerId, { x: event.clientX, y: event.clientY });
-});
-window.addEventListener("pointermove", (event) => {
-  const was = fingers.get(event.pointerId);
-  if (!was) return;
-  const x = event.clientX - was.x, y = event.clientY - was.y;
-  if (!dragged && Math.hypot(x, y) < 4) return;
-  dragged = true;
-  hide();
-  stage.classList.add("dragged");
-  const others = [...fingers].filter(([id]) => id !== event.pointerId).map(([, place]) => place);
-  fingers.set(event.pointerId, { x: event.clientX, y: event.clientY });
-  if (!others.length) return move(x, y);
-  const far = (one) => Math.max(Math.hypot(one.x - others[0].x, one.y - others[0].y), 1);
-  const frame = stage.getBoundingClientRect();
-  zoom(far(fingers.get(event.pointerId)) / far(was), others[0].x - frame.left, others[0].y - frame.top);
-});
-for (const name of ["pointerup", "pointercancel"]) {
-  window.addEventListener(name, (event) => {
-    fingers.delete(event.pointerId);
-    if (!fingers.size) stage.classList.remove("dragged");
-  });
-}
-get("in").addEventListener("click", () => zoom(1.4));
-get("out").addEventListener("click", () => zoom(1 / 1.4));
-get("reset").addEventListener("click", fit);
+steer({ zoom, move, fit, hide });
 new ResizeObserver(() => (moved ? place() : fit())).observe(stage);
 
 // What the pointer is on: a figure with whom it is tied to, or a tie with both of its figures.
@@ -206,6 +177,12 @@ function light(one) {
   for (const element of svg.querySelectorAll(".lit, .pin")) element.classList.remove("lit", "pin");
   svg.classList.toggle("faded", one !== null);
   if (one === null) return;
+  if (isGroup(one)) {
+    const inside = new Set(one.members);
+    for (const bond of bonds) bond.element.classList.toggle("lit", bond.ends.every((end) => inside.has(end)));
+    for (const number of one.members) figures[number].element.classList.add("lit");
+    return;
+  }
   const ties = isTie(one) ? [one] : one.ties.filter((bond) => bond.shown);
   for (const bond of ties) {
     bond.element.classList.add("lit");
@@ -228,6 +205,7 @@ function hint(one) {
     tint(tip, one);
     put(tip, "div", "what", one.name);
     put(tip, "div", "where", told(one));
+    if (one.group) put(tip, "div", "where", `${one.group.order} ${one.group.title}`);
     put(tip, "div", "short", one.text);
   }
   tip.hidden = false;
@@ -267,13 +245,14 @@ function select(one) {
   pin = one;
   get("pinned").hidden = one === null;
   if (one) {
-    (isTie(one) ? tellTie : tellFigure)(get("card"), one);
+    (isTie(one) ? tellTie : isGroup(one) ? tellGroup : tellFigure)(get("card"), one);
     get("pinned").scrollTop = get("side").scrollTop = 0;
   }
   choose();
   light(one);
   place();
-  if (one && !isTie(one)) reveal(one);
+  listGroups();
+  if (one && "at" in one) reveal(one);
 }
 get("unpin").addEventListener("click", () => select(null));
 function tellFigure(card, one) {
@@ -285,6 +264,7 @@ function tellFigure(card, one) {
     const also = others.map(([form, count, why]) => `${form} ${count}${why ? ` (${why})` : ""}`);
     put(card, "div", "where", `also ${also.join(", ")}`);
   }
+  if (one.group) button(put(card, "div", "ends", "in "), "", `${one.group.order} ${one.group.title}`, () => select(one.group));
   put(card, "div", "said", one.text.trim());
   const ties = [...one.ties].sort((a, b) => b.whole - a.whole || a.number - b.number);
   if (ties.length) {
@@ -330,6 +310,102 @@ function tellTie(card, one) {
   }
 }
 
+// Communities: those of a level and, of branches that end above it, the last; their numbers stand beside
+// their members' names, so that colour is not needed.
+let level = groups.length ? 0 : -1;
+function regroup() {
+  for (const one of figures) one.group = null;
+  for (const one of groups) if (one.level <= level) for (const number of one.members) figures[number].group = one;
+  for (const one of figures) {
+    const hue = one.group ? one.group.hue : level >= 0 ? 7 : hues.get(one.type);
+    for (const name of [...one.element.classList]) if (name.startsWith("hue")) one.element.classList.remove(name);
+    one.element.classList.add(`hue${hue}`);
+    one.element.classList.toggle("walked", walked.has(one.number) || Boolean(one.group?.found));
+    one.caption.querySelector(".of")?.remove();
+    if (one.group) {
+      const order = document.createElementNS("http://www.w3.org/2000/svg", "tspan");
+      order.setAttribute("class", "of");
+      order.textContent = ` ${one.group.order}`;
+      one.caption.append(order);
+    }
+  }
+  widths.clear();
+  document.documentElement.classList.toggle("grouped", level >= 0);
+  get("which-level").textContent = level < 0 ? "none: colours are types" : `${level + 1} of ${deepest + 1}`;
+  listGroups();
+  choose();
+  light(pin);
+}
+const communities = (count) => (count === 1 ? "1 community" : `${count} communities`);
+const listed = () => groups.filter((one) => one.level === level || (one.level < level && !one.hasBelow));
+function listGroups() {
+  get("grouped").hidden = level < 0;
+  const there = level < 0 ? [] : listed();
+  get("together").textContent = `${communities(there.length)}, coarse to fine: level ${level + 1} of ${deepest + 1}`;
+  get("communities").replaceChildren(...there.map((one) => {
+    const item = document.createElement("li");
+    const line = button(item, "", "", () => select(pin === one ? null : one));
+    line.style.setProperty("--hue", hueOf(one));
+    line.setAttribute("aria-pressed", String(pin === one));
+    put(line, "span", "order", one.order);
+    put(line, "span", "what", one.title);
+    const rank = one.importance === null ? "no report" : `importance ${one.importance}`;
+    put(line, "span", "where", ` · ${one.size} · ${rank}${one.found ? ` · ★ ${one.found}` : ""}`);
+    item.addEventListener("pointerenter", () => light(one));
+    item.addEventListener("pointerleave", () => light(pin));
+    return item;
+  }));
+}
+function hueOf(group) {
+  const probe = put(document.body, "i", `picture hue${group.hue}`, "");
+  const colour = getComputedStyle(probe).color;
+  probe.remove();
+  return colour;
+}
+function names(parent, title, numbers) {
+  if (!numbers.length) return;
+  put(parent, "h3", "", title);
+  const items = put(parent, "ul", "members", "");
+  for (const number of numbers) {
+    const item = button(put(items, "li", "", ""), "", figures[number].name, () => select(figures[number]));
+    tint(item, figures[number]);
+  }
+}
+function tellGroup(card, one) {
+  card.replaceChildren();
+  put(card, "h2", "", one.title);
+  const drawn = one.members.length < one.size ? `, ${one.members.length} drawn` : "";
+  const rank = one.importance === null ? "" : ` · importance ${one.importance} of 10`;
+  put(card, "div", "where", `level ${one.level + 1} of ${deepest + 1} · ${counted(one.size, "member")}${drawn}${rank}`);
+  put(card, "div", "said", one.summary || "There is no report of these.");
+  for (const [summary, explanation, chunks] of one.findings) {
+    put(card, "h3", "", summary);
+    if (explanation) put(card, "div", "said", explanation);
+    const items = put(card, "div", "rests", "");
+    for (const chunk of chunks) {
+      const [section, text] = graph.passages[chunk];
+      const passage = put(items, "details", "", "");
+      put(passage, "summary", "", `passage ${chunk + 1}, ${titled(section)}`);
+      put(passage, "div", "said", text.trim());
+    }
+  }
+  names(card, "Members", one.members);
+  const relatives = [...(one.parent >= 0 ? [groups[one.parent]] : []), ...groups.filter((other) => other.parent === one.place)];
+  if (!relatives.length) return;
+  put(card, "h3", "", "Above and below it");
+  const items = put(card, "ul", "", "");
+  for (const other of relatives) {
+    const item = button(put(items, "li", "", ""), "", `level ${other.level + 1}: ${other.title}`, () => goTo(other));
+    item.style.setProperty("--hue", hueOf(other));
+  }
+}
+function goTo(group) {
+  level = group.level;
+  get("level").value = level + 1;
+  regroup();
+  select(group);
+}
+
 // The table: who is there, or whom the words are found with.
 const columns = [
   ["name", (one) => one.name.toLocaleLowerCase(), 1, "Sort by name"],
@@ -372,7 +448,8 @@ function list() {
     row.classList.toggle("pin", pin === one);
     const name = button(put(row, "td", "", ""), "dot", one.name, () => select(pin === one ? null : one));
     tint(name, one);
-    name.title = one.name;
+    name.title = one.group ? `${one.name}: ${one.group.order} ${one.group.title}` : one.name;
+    if (one.group) put(name, "span", "order", one.group.order);
     name.setAttribute("aria-pressed", String(pin === one));
     put(row, "td", "", one.type).title = one.type;
     put(row, "td", "", one.now.toLocaleString("en"));
@@ -444,18 +521,16 @@ window.addEventListener("keydown", (event) => {
     event.preventDefault();
   }
 });
-const moves = { ArrowLeft: [70, 0], ArrowRight: [-70, 0], ArrowUp: [0, 70], ArrowDown: [0, -70] };
-stage.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey) return;
-  const { key } = event;
-  if (key === "+" || key === "=") zoom(1.3);
-  else if (key === "-") zoom(1 / 1.3);
-  else if (key === "0") fit();
-  else if (moves[key]) move(...moves[key]);
-  else return;
-  event.preventDefault();
-});
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", list);
+
+get("groups").hidden = !groups.length;
+get("level").max = deepest + 1;
+get("level").value = level + 1;
+get("level").addEventListener("input", () => {
+  level = get("level").value - 1;
+  if (isGroup(pin)) select(null);
+  regroup();
+});
 
 // Whom a question's mode went through.
 if (graph.question) {
@@ -463,6 +538,16 @@ if (graph.question) {
   get("question").textContent = graph.question;
   const nobody = `Mode ${graph.mode} went through nobody here: hippo, fast, light, mini and local walk a network, from whom a question names.`;
   get("how").textContent = walked.size ? `Mode ${graph.mode} went through ${walked.size} of these, the best first:` : nobody;
+  const reports = groups.filter((one) => one.found).sort((one, other) => one.found - other.found);
+  if (reports.length) {
+    get("how").textContent = `Mode ${graph.mode} found the reports of ${communities(reports.length)}, the best first:`;
+    level = reports[0].level;
+    get("level").value = level + 1;
+  }
+  for (const one of reports) {
+    const item = button(put(get("walked"), "li", "", ""), "", `${one.order} ${one.title}`, () => goTo(one));
+    item.style.setProperty("--hue", hueOf(one));
+  }
   for (const number of graph.walked) {
     const item = button(put(get("walked"), "li", "", ""), "", figures[number].name, () => select(figures[number]));
     tint(item, figures[number]);
@@ -470,4 +555,5 @@ if (graph.question) {
 }
 many();
 show(finale, false);
+regroup();
 fit();

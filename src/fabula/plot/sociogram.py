@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
 from fabula.graph import Edge, Node
 from fabula.graphs.entities.border import ENTITY, FROM_CHUNK, RELATION, SOURCE, TARGET
 from fabula.model import Chunk
+from fabula.plot.communities import Community
 from fabula.retrieve.path import Path, Step
 
 MOST = 200
@@ -77,6 +78,8 @@ class Sociogram:
     """The network of a document's figures, most mentioned first, and what a question's mode walked.
 
     `entities` is how many there are in the graph; `walked` are numbers of figures, best first.
+    `communities` are there if they are drawn, with the `passages` that their reports rest on: the
+    section and text of each chunk, by its number.
     """
 
     title: str
@@ -88,6 +91,8 @@ class Sociogram:
     question: str = ""
     mode: str = ""
     walked: tuple[int, ...] = ()
+    communities: tuple[Community, ...] = ()
+    passages: Mapping[int, tuple[int, str]] = field(default_factory=dict)
 
 
 def read_figures(
@@ -150,6 +155,11 @@ def read_walked(path: Path) -> list[str]:
         entities = (hit.id for hit in step.hits if hit.kind == ENTITY.lower())
         found |= dict.fromkeys(id for id in entities if id in step.kept)
     return list(found)
+
+
+def numbered_sections(chunks: Sequence[Chunk]) -> list[int]:
+    """The number of each chunk's section, in text order."""
+    return [number for number, _ in _numbered(chunks)]
 
 
 def in_order(chunks: Sequence[Chunk]) -> list[Chunk]:

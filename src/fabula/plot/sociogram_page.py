@@ -8,13 +8,14 @@ from collections.abc import Mapping, Sequence
 from string import Template
 from typing import Any
 
+from fabula.plot.communities import Community
 from fabula.plot.page import HERE, to_json
 from fabula.plot.sociogram import Bond, Figure, Meeting, Sociogram, first_types
 from fabula.plot.sociogram_svg import FIRST, draw_sociogram, hues
 from fabula.plot.spread import Spot
 from fabula.plot.svg import clean
 
-SCRIPTS = ("page.js", "sociogram.js")
+SCRIPTS = ("page.js", "stage.js", "sociogram.js")
 STYLES = ("page.css", "sociogram.css")
 
 
@@ -39,7 +40,9 @@ def _read(names: Sequence[str]) -> str:
 def _counts(sociogram: Sociogram) -> str:
     drawn, there = len(sociogram.figures), sociogram.entities
     of = f"{drawn:,} of {there:,} entities" if drawn < there else f"{there:,} entities"
-    return f"{of}, {len(sociogram.bonds):,} ties, {len(sociogram.sections):,} sections"
+    told = f"{of}, {len(sociogram.bonds):,} ties, {len(sociogram.sections):,} sections"
+    together = len(sociogram.communities)
+    return f"{told}, {together:,} communities" if together else told
 
 
 def _graph(sociogram: Sociogram, spots: Sequence[Spot]) -> dict[str, Any]:
@@ -56,6 +59,8 @@ def _graph(sociogram: Sociogram, spots: Sequence[Spot]) -> dict[str, Any]:
         "types": [(type, hue, counts[type], type in first) for type, hue in colours.items()],
         "figures": [_figure(one, spot) for one, spot in zip(sociogram.figures, spots, strict=True)],
         "bonds": [_bond(one) for one in sociogram.bonds],
+        "communities": [_community(one) for one in sociogram.communities],
+        "passages": sociogram.passages,
     }
 
 
@@ -78,6 +83,22 @@ def _bond(bond: Bond) -> dict[str, Any]:
         "chunks": _by_section(bond.chunks),
         "first": _meeting(bond.first),
         "last": _meeting(bond.last),
+    }
+
+
+def _community(one: Community) -> dict[str, Any]:
+    return {
+        "level": one.level,
+        "order": one.number,
+        "hue": one.hue,
+        "parent": one.parent,
+        "title": one.title,
+        "size": one.size,
+        "members": one.members,
+        "importance": one.importance,
+        "summary": one.summary,
+        "findings": [(found.summary, found.explanation, found.chunks) for found in one.findings],
+        "found": one.found,
     }
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from math import log
 from pathlib import Path
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
+from fabula.plot.communities import Community, groups_of
 from fabula.plot.sociogram import Bond, Figure, Sociogram, first_types
 from fabula.plot.spread import LETTER, LINE, Spot, label
 from fabula.plot.svg import EDGE, STYLE, clean, heading, rounded, text_at
@@ -32,6 +33,7 @@ def draw_sociogram(sociogram: Sociogram, spots: Sequence[Spot], *, alone: bool) 
     rows = _first_rows(sociogram) if alone else list(range(len(figures)))
     walked = set(sociogram.walked)
     colours = hues(figures)
+    groups = groups_of(sociogram.communities, 0, len(figures))
     svg = Element("svg", {"class": "picture network", "xmlns": "http://www.w3.org/2000/svg"})
     svg.set("role", "group")
     svg.set("aria-label", clean(f"{sociogram.title}: who is in it, and who meets whom"))
@@ -44,7 +46,10 @@ def draw_sociogram(sociogram: Sociogram, spots: Sequence[Spot], *, alone: bool) 
     if alone:
         head = heading(svg, sociogram.title, sociogram.author, sociogram.question, EDGE)
         lines = [(len(one.text or ""), HEADING[one.get("class", "")]) for one in svg.iter("text")]
-        head, end = _key(svg, [figures[row].type for row in rows], colours, head)
+        if sociogram.communities:
+            head, end = _community_key(svg, sociogram, {groups[row] for row in rows}, head)
+        else:
+            head, end = _key(svg, [figures[row].type for row in rows], colours, head)
         wide = max(wide, end, *(EDGE + letters * each for letters, each in lines))
     view = SubElement(svg, "g", id="view")
     view.set("transform", f"translate({rounded(EDGE - left)} {rounded(head + EDGE - top)})")
@@ -55,9 +60,12 @@ def draw_sociogram(sociogram: Sociogram, spots: Sequence[Spot], *, alone: bool) 
             lit = walked.issuperset(bond.ends)
             _bond(bonds, bond, place, figures, spots, lit=lit, alone=alone)
     for row in reversed(rows):
-        group = SubElement(view, "g", {"class": _words(row, figures, colours, walked)})
-        group.set("id", f"f{row}")
-        _figure(group, figures[row], spots[row], alone)
+        own = sociogram.communities[groups[row]] if groups[row] >= 0 else None
+        hue = own.hue if own else GREY if sociogram.communities else colours[figures[row].type]
+        group = SubElement(view, "g", {"class": f"figure hue{hue}", "id": f"f{row}"})
+        if row in walked or (own and own.found):
+            group.set("class", f"figure hue{hue} walked")
+        _figure(group, figures[row], spots[row], own, alone)
     size = {"width": wide + EDGE, "height": head + foot - top + 2 * EDGE}
     size["width"] = max(size["width"], 360.0)
     svg.set("viewBox", f"0 0 {rounded(size['width'])} {rounded(size['height'])}")
@@ -86,13 +94,6 @@ def hues(figures: Sequence[Figure]) -> dict[str, int]:
     return found
 
 
-def _words(
-    row: int, figures: Sequence[Figure], colours: Mapping[str, int], walked: set[int]
-) -> str:
-    words = f"figure hue{colours[figures[row].type]}"
-    return f"{words} walked" if row in walked else words
-
-
 def _bond(
     parent: Element,
     bond: Bond,
@@ -117,11 +118,13 @@ def _bond(
         SubElement(group, "title").text = clean(f"{names}: {chunks(bond.weight)}\n{bond.text}")
 
 
-def _figure(group: Element, figure: Figure, spot: Spot, alone: bool) -> None:
+def _figure(group: Element, figure: Figure, spot: Spot, own: Community | None, alone: bool) -> None:
     circle = SubElement(group, "circle", {"r": rounded(spot.radius)})
     circle.set("cx", rounded(spot.x))
     circle.set("cy", rounded(spot.y))
-    text_at(group, "", spot.x, spot.y + spot.radius + LINE - 3, label(figure.name))
+    text = text_at(group, "", spot.x, spot.y + spot.radius + LINE - 3, label(figure.name))
+    if own:
+        SubElement(text, "tspan", {"class": "of"}).text = f" {own.number}"
     if alone:
         said = f"{figure.name}, {figure.type}: {mentions(figure.weight)}\n{figure.text}"
         SubElement(group, "title").text = clean(said)
@@ -135,6 +138,22 @@ def chunks(count: int) -> str:
 def mentions(count: int) -> str:
     """How many mentions, in words."""
     return "1 mention" if count == 1 else f"{count:,} mentions"
+
+
+def _community_key(
+    svg: Element, sociogram: Sociogram, groups: Collection[int], y: float
+) -> tuple[float, float]:
+    """What the numbers and colours mean, a line each; returns where it ends."""
+    end = EDGE
+    there = [one for place, one in enumerate(sociogram.communities) if place in groups]
+    for one in there:
+        group = SubElement(svg, "g", {"class": f"key hue{one.hue}"})
+        SubElement(group, "circle", {"cx": rounded(EDGE + 5), "cy": rounded(y), "r": "5"})
+        said = f"{one.number} {one.title} ({one.size:,})"
+        text_at(group, "", EDGE + 14, y + 4, said)
+        end = max(end, EDGE + 14 + len(said) * LETTER)
+        y += LINE + 1
+    return y, end
 
 
 def _frame(spots: Sequence[Spot], figures: Sequence[Figure]) -> tuple[float, float, float, float]:

@@ -31,6 +31,8 @@ LETTER, LINE = 6.9, 15.0
 LONGEST = 26
 """Letters of a name that are shown."""
 GAP = 4.0
+APART = 1.8
+"""How much further those of different groups stand apart."""
 STEPS = 120
 PASSES = (600, 60)
 """In which names, and others, are moved apart, unless they are sooner."""
@@ -49,18 +51,26 @@ class Spot:
 
 
 def spread(
-    figures: Sequence[Figure], bonds: Sequence[Bond], also: Collection[int] = ()
+    figures: Sequence[Figure],
+    bonds: Sequence[Bond],
+    also: Collection[int] = (),
+    groups: Sequence[int] = (),
 ) -> tuple[Spot, ...]:
     """A spot for each figure. Names of the MAIN ones don't meet: people, most mentioned first.
 
-    Names of some others are given room `also`, which moves these, and not the MAIN ones.
+    Names of some others are given room `also`, which moves these, and not the MAIN ones. Figures
+    of different `groups`, one a figure, stand further apart.
     """
     if not figures:
         return ()
     types = first_types(figures)
     order = sorted(range(len(figures)), key=lambda row: figures[row].type not in types)
     ranked = [figures[row] for row in order]
-    lengths = _lengths(len(figures), bonds)[np.ix_(order, order)]
+    lengths = _lengths(len(figures), bonds)
+    if groups:
+        own = np.asarray(groups)
+        lengths = np.where(own[:, None] == own, lengths, lengths * APART)
+    lengths = lengths[np.ix_(order, order)]
     points = np.array([[one.place - 0.5, _height(one.name) - 0.5] for one in ranked])
     points *= lengths.max() or 1.0
     main = min(MAIN, len(ranked))

@@ -8,7 +8,7 @@
 // width]...], and across: where the line of chunks begins, and its length, in the picture's units. Of a
 // band that it is in none, a node says -1; of what is no membership, a weight is null.
 const svg = document.querySelector("svg.picture");
-const stage = get("stage"), view = get("view"), book = get("book"), tip = get("tip");
+const view = get("view"), book = get("book"), tip = get("tip");
 const nodes = graph.nodes;
 const elements = nodes.map((_, number) => get("n" + number));
 const bands = graph.bands.map((band, number) => ({ ...band, element: get("b" + number), open: 0, y: 0 }));
@@ -184,46 +184,11 @@ function reveal(element) {
   const above = !inBook && (y < top || y > foot) ? (top + foot) / 2 - y : 0;
   if (beside || above) move(beside, above);
 }
-stage.addEventListener("wheel", (event) => {
-  event.preventDefault();
-  hide();
-  const step = event.deltaMode === 1 ? 30 : 1;
-  if (event.target.closest("#names")) return move(0, -event.deltaY * step);
-  if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
-    return move(-(event.deltaX || event.deltaY) * step, 0);
-  }
-  const frame = stage.getBoundingClientRect();
-  zoom(Math.exp(-event.deltaY * step * 0.0016), event.clientX - frame.left);
-}, { passive: false });
-
-const fingers = new Map();
-let dragged = false;
-stage.addEventListener("pointerdown", (event) => {
-  if (event.button) return;
-  if (!fingers.size) dragged = false;
-  fingers.set(event.pointerId, { x: event.clientX, y: event.clientY });
-});
-window.addEventListener("pointermove", (event) => {
-  const was = fingers.get(event.pointerId);
-  if (!was) return;
-  const x = event.clientX - was.x, y = event.clientY - was.y;
-  if (!dragged && Math.hypot(x, y) < 4) return;
-  dragged = true;
-  hide();
-  stage.classList.add("dragged");
-  const others = [...fingers].filter(([id]) => id !== event.pointerId).map(([, place]) => place);
-  fingers.set(event.pointerId, { x: event.clientX, y: event.clientY });
-  if (!others.length) return move(x, y);
-  const far = (one) => Math.max(Math.hypot(one.x - others[0].x, one.y - others[0].y), 1);
-  zoom(far(fingers.get(event.pointerId)) / far(was), others[0].x - stage.getBoundingClientRect().left);
-});
-for (const name of ["pointerup", "pointercancel"]) {
-  window.addEventListener(name, (event) => {
-    fingers.delete(event.pointerId);
-    if (!fingers.size) stage.classList.remove("dragged");
-  });
+// Over the names the wheel goes from band to band, with Shift along the text.
+function turn(event, step) {
+  if (event.target.closest("#names")) move(0, -event.deltaY * step);
+  else if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) move(-(event.deltaX || event.deltaY) * step, 0);
+  else return false;
+  return true;
 }
-get("in").addEventListener("click", () => zoom(1.5));
-get("out").addEventListener("click", () => zoom(1 / 1.5));
-get("reset").addEventListener("click", fit);
 new ResizeObserver(show).observe(stage);

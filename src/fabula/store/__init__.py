@@ -350,19 +350,26 @@ class Store:
         document: str,
         graphs: Sequence[str],
         make: Callable[[], Made],
+        uses: Sequence[str] = (),
     ) -> Made | None:
         """What `make` makes of graphs of a collection, or of one document: again once they change.
 
-        It is kept by that `name`. None where there is no part of one of the `graphs`.
+        It is kept by that `name`. None where there is no part of one of the `graphs`; those that it
+        `uses` may be missing.
         """
-        asked = {"collection": collection, "document": document, "graphs": list(graphs)}
+        asked = {"collection": collection, "document": document, "graphs": [*graphs, *uses]}
         rows = self.rows("core/find_versions", **asked)
         key = (name, collection, document)
-        if len(rows) < len(graphs):
+        if not {row["graph"] for row in rows}.issuperset(graphs):
             self._kept.forget(key)
             return None
         version = tuple(tuple(row.values()) for row in rows)
         return self._kept.get(key, version, make)
+
+    def count_parts(self, collection: str, document: str, graphs: Sequence[str]) -> dict[str, int]:
+        """How many parts of some graphs there are, of a collection or of one document; no 0."""
+        asked = {"collection": collection, "document": document, "graphs": list(graphs)}
+        return {row["graph"]: row["parts"] for row in self.rows("core/find_versions", **asked)}
 
     def related(
         self, statement: str, collection: str, passages: Sequence[str]

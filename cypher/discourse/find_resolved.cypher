@@ -1,0 +1,9 @@
+// The entities that people and places of events are, with all their names.
+// $collection                      the collection to stay in
+// $first_document, $last_document  the same id twice, or '' and the last character for all
+CYPHER 25
+MATCH (term:Element {collection: $collection, kind: 'term'})
+WHERE term.document >= $first_document AND term.document <= $last_document
+MATCH (term)-[:IS]->(entity:Entity {collection: $collection})
+RETURN term.slot AS slot, term.key AS key, entity.id AS entity, entity.names AS names
+ORDER BY slot, key, entity

@@ -1,0 +1,37 @@
+"""The settings of the discourse graph and of the mode that walks it: the table `[discourse]`."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field
+
+CHAT_ONLY = frozenset({"window_tokens", "pairs"})
+"""What changes nothing where no chat model is asked."""
+
+ASKING = frozenset({"near", "related", "matched"})
+"""What only questions read: the graph is the same."""
+
+
+class Knobs(BaseModel):
+    """How the graph is made, and how far a question looks in it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    senses: str = Field(
+        "pdtb3", description="senses of discourse relations: a shipped set's name or a TOML file"
+    )
+    window_tokens: int = Field(
+        600, ge=1, description="most tokens of the whole chunks that one call reads for events"
+    )
+    pairs: int = Field(
+        12, ge=1, le=100, description="pairs of neighbouring chunks that one call judges"
+    )
+    near: int = Field(3, ge=1, le=100, description="chunks nearest to the question")
+    related: int = Field(
+        2,
+        ge=0,
+        le=100,
+        description="most chunks for each of them that stand in the sense asked for",
+    )
+    matched: int = Field(
+        3, ge=0, le=100, description="chunks with the question's who, when, where and so on"
+    )

@@ -1,0 +1,7 @@
+"""The way to ask the discourse graph."""
+
+from __future__ import annotations
+
+from fabula.graphs.discourse.modes import discourse
+
+MODES = {"discourse": discourse.MODE}

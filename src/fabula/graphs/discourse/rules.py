@@ -1,0 +1,280 @@
+"""Events and links found without a model: for matching, and no facts to be told.
+
+What is found is in English alone: who, where, when, why and how of a sentence by its small words,
+and how a chunk hangs together with the one before by the connective that it begins with. What is
+not printed, as the sense between most neighbours is not, nobody claims to know.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from fabula.graph.method import Text
+from fabula.graphs.discourse.senses import Senses
+from fabula.graphs.discourse.values import EXPLICIT, SLOTS, Event, Link
+from fabula.graphs.discourse.words import Connective, Words, words_of
+from fabula.graphs.entities.border import ENTITY, FROM_CHUNK
+from fabula.graphs.entities.resolve import PERSON, PLACE, UNKNOWN, kind
+from fabula.graphs.entities.rules import extract_by_rules
+from fabula.model import Chunk
+from fabula.sentences import spans
+
+MOST_EVENTS = 2
+"""Of a chunk, by rules as by a model: those of which most is told."""
+ACTORS = frozenset((PERSON, UNKNOWN, "group", "organization", "creature"))
+_TELLING = frozenset(("who", "where", "when", "why"))
+LONGEST_CLAUSE, LONGEST_MANNER = 12, 6
+"""Words that are kept of a reason, and of the way in which something is done."""
+_BEFORE_A_SENTENCE = " \t\n\"'“”‘’«»„—–-_*("
+_CLAUSE_END = re.compile(r"[.;:!?—–\"”]")
+_ENDED = re.compile(r"\s*[.!?]")
+_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A name where it is printed, in characters of its chunk."""
+
+    start: int
+    end: int
+    text: str
+    is_actor: bool
+    is_place: bool
+
+
+def events_by_rules(text: Text) -> list[Event]:
+    """At most two events of each chunk, in text order; none in a language without rules."""
+    words = words_of(text.document.language)
+    if words is None:
+        return []
+    reader = _Reader(words)
+    names = _names(text)
+    return [
+        Event(chunk.id, ordinal, slots)
+        for chunk in text.chunks
+        for ordinal, slots in enumerate(
+            reader.fullest(reader.read(chunk, names.get(chunk.id, ()), text.document.language))
+        )
+    ]
+
+
+def links_by_rules(chunks: Sequence[Chunk], language: str, senses: Senses) -> list[Link]:
+    """What the connectives say that chunks begin with, in text order."""
+    words = words_of(language)
+    if words is None:
+        return []
+    found: list[Link] = []
+    for one, after in pairwise(chunks):
+        connective = opening(after.text, words)
+        if connective and (sense := senses.here(connective[0].sense)):
+            found.append(Link(one.id, after.id, sense, EXPLICIT, connective[1]))
+    return found
+
+
+def opening(text: str, words: Words) -> tuple[Connective, str] | None:
+    """The connective that relates a text to what is before, and how it is printed there."""
+    begun = text.lstrip(_BEFORE_A_SENTENCE)
+    by_form, pattern = _patterns(words)
+    found = pattern.match(begun)
+    if not found:
+        return None
+    connective = by_form[found[1].casefold()]
+    rest = begun[found.end() :]
+    after = _WORD.search(rest)
+    follower = after[0] if after else ""
+    small = follower.casefold().replace("’", "'").partition("'")[0]
+    if not connective.opens or small in words.lists["not_after"] or _ENDED.match(rest):
+        return None
+    if connective.opens == "any" or rest.startswith(","):
+        return connective, found[1]
+    follows = small in words.lists["pronouns"]
+    if connective.opens == "subject":
+        follows = follows or small in words.lists["determiners"] or follower[:1].isupper()
+    return (connective, found[1]) if follows else None
+
+
+@functools.cache
+def _patterns_of(
+    connectives: tuple[Connective, ...],
+) -> tuple[dict[str, Connective], re.Pattern[str]]:
+    by_form = {form: one for one in connectives for form in (one.word, *one.forms)}
+    longest = sorted(by_form, key=lambda form: (-len(form), form))
+    return by_form, re.compile(rf"({'|'.join(map(re.escape, longest))})\b", re.IGNORECASE)
+
+
+def _patterns(words: Words) -> tuple[dict[str, Connective], re.Pattern[str]]:
+    return _patterns_of(words.connectives)
+
+
+class _Reader:
+    """Reads sentences by the words of a language."""
+
+    def __init__(self, words: Words) -> None:
+        self._words = words
+        lists = words.any_of
+        number, unit = rf"(?:\d+|{lists('numbers')})", rf"(?:{lists('units')})"
+        part = rf"(?:{lists('parts_of_day')})"
+        which = rf"(?:the|that|this|every|each|one|{lists('ordinals')})"
+        day, feast = (rf"(?-i:{lists(name).title()})" for name in ("weekdays", "feasts"))
+        month, date = rf"(?-i:{lists('months').title()})", r"\d{1,2}(?:st|nd|rd|th)?"
+        at = "in|on|at|by|before|after|towards?|until|till"
+        self._when = re.compile(
+            r"\b(?:"
+            rf"(?:at|by|about|before|after|till|until|past) (?:half[ -]past )?{number} o['’]clock"
+            rf"|{number} {unit} (?:ago|later|after|afterwards|before|earlier)"
+            rf"|(?:early |late )?(?:(?:on|in|next|last|{which}) )*{day}(?: {part})?"
+            rf"|(?:on |in )?(?:the )?(?:{date} (?:of )?)?{month}(?: {date}\b)?(?:,? \d{{4}})?"
+            rf"|in (?:the year )?1\d{{3}}"
+            rf"|(?:{at}|{which}) (?:{which} )?(?:\w+ )?{part}"
+            rf"|(?:in|during|{which}) (?:{which} )?(?:{lists('seasons')})"
+            rf"|(?:{which} ){unit}"
+            rf"|(?:{lists('days')})(?: {part})?"
+            rf"|(?:at |on )?{feast}(?:[- ](?:eve|day|time|week))?"
+            r")\b",
+            re.IGNORECASE,
+        )
+        self._because = re.compile(r"\b(?:because|in order (?=to\b))", re.IGNORECASE)
+        self._for = re.compile(
+            rf"[,;:—]\s?(?:for|since)\s(?=(?:{lists('pronouns')})\b)",
+            re.IGNORECASE,
+        )
+        self._near = re.compile(
+            rf"\b(?:{lists('near')})\s+(?:(?:the|a|an|old|his|her|their|my)\s+)*$", re.IGNORECASE
+        )
+        self._by = re.compile(r"\bby (\w{2,}ing\b[^.,;:!?—]*)", re.IGNORECASE)
+
+    def read(self, chunk: Chunk, names: Sequence[Name], language: str) -> Iterator[dict[str, str]]:
+        """What each sentence of a chunk tells, by the slots."""
+        for start, end in spans(chunk.text, language):
+            own = [name for name in names if start <= name.start and name.end <= end]
+            yield self._sentence(chunk.text, start, end, own)
+
+    def fullest(self, found: Iterator[dict[str, str]]) -> list[dict[str, str]]:
+        """Those of which most is told, in their order; a verb and a manner alone are no event.
+
+        That somebody speaks tells little.
+        """
+        told = [one for one in found if one.keys() & _TELLING and len(one) > 1]
+        speech = {self.verb(word) for word in self._words.lists["speech"]}
+        weights = [len(one) - (one.get("predicate") in speech) for one in told]
+        best = sorted(range(len(told)), key=lambda at: (-weights[at], at))[:MOST_EVENTS]
+        return [told[at] for at in sorted(best)]
+
+    def _sentence(self, text: str, start: int, end: int, names: Sequence[Name]) -> dict[str, str]:
+        sentence = text[start:end]
+        who, after = self._who(text, start, end, [one for one in names if one.is_actor])
+        told = {
+            "who": who,
+            "predicate": self._predicate(text[after:end]) if who else "",
+            "when": _first(self._when.search(sentence)),
+            "where": self._where(text, [one for one in names if one.is_place]),
+            "why": self._why(sentence),
+            "how": self._how(sentence),
+        }
+        return {slot: " ".join(told[slot].split()) for slot in SLOTS if told.get(slot)}
+
+    def _who(self, text: str, start: int, end: int, actors: Sequence[Name]) -> tuple[str, int]:
+        """Who speaks, or else the first one of the first clause that has any; where that ends."""
+        for name in actors:
+            if (verb := self._speech(text, start, end, name)) >= 0:
+                return name.text, verb
+        free = [one for one in actors if not text.startswith(("'s", "’s"), one.end)]
+        if not free:
+            return "", end
+        first = free[0]
+        both = (one for one in free[1:] if text[first.end : one.start].split() == ["and"])
+        if other := next(both, None):
+            return f"{first.text} and {other.text}", other.end
+        return first.text, first.end
+
+    def _speech(self, text: str, start: int, end: int, name: Name) -> int:
+        """Where the verb of speech beside a name begins; -1 for none."""
+        before = re.search(r"(\w+)\s+(?:the\s+|old\s+)?$", text[start : name.start])
+        if before and before[1].casefold() in self._words.lists["speech"]:
+            return start + before.start(1)
+        after = re.match(r"\s+(\w+)", text[name.end : end])
+        if after and after[1].casefold() in self._words.lists["speech"]:
+            return name.end + after.start(1)
+        return -1
+
+    def _predicate(self, rest: str) -> str:
+        """The first verb that follows, as a dictionary has it if it is irregular."""
+        for match in _WORD.finditer(_clause(rest)):
+            word = match[0].casefold()
+            if verb := self.verb(word):
+                return verb
+        return ""
+
+    def verb(self, word: str) -> str:
+        """The verb that a word is a past form of, or the word where it only looks so; or ''."""
+        if word in self._words.verbs:
+            return self._words.verbs[word]
+        is_past = (
+            word.endswith("ed") and len(word) > 3 and word not in self._words.lists["not_past"]
+        )
+        return word if is_past else ""
+
+    def _where(self, text: str, places: Sequence[Name]) -> str:
+        near = (
+            one for one in places if self._near.search(text[max(0, one.start - 40) : one.start])
+        )
+        return next((one.text for one in near), "")
+
+    def _why(self, sentence: str) -> str:
+        found = self._because.search(sentence) or self._for.search(sentence)
+        if not found:
+            return ""
+        return " ".join(_clause(sentence[found.end() :]).split()[:LONGEST_CLAUSE])
+
+    def _how(self, sentence: str) -> str:
+        if by := self._by.search(sentence):
+            return " ".join(by[0].split()[:LONGEST_MANNER])
+        for match in _WORD.finditer(sentence):
+            word = match[0].casefold()
+            is_manner = word.endswith("ly") and len(word) > 4 and match[0].islower()
+            if is_manner and word not in self._words.lists["not_manner"]:
+                return word
+        return ""
+
+
+def _clause(text: str) -> str:
+    """A text until the next mark that ends a clause."""
+    return _CLAUSE_END.split(text.lstrip(_BEFORE_A_SENTENCE + ",;:"), maxsplit=1)[0]
+
+
+def _first(found: re.Match[str] | None) -> str:
+    return found[0] if found else ""
+
+
+def _names(text: Text) -> Mapping[str, Sequence[Name]]:
+    """Persons and places where they are printed, by the chunk's id: the entities', or by rules."""
+    found: dict[str, list[Name]] = defaultdict(list)
+    starts = {chunk.id: chunk.start for chunk in text.chunks}
+    for chunk, type, form, start in _printed(text):
+        at = start - starts[chunk]
+        folded = type.casefold()
+        found[chunk].append(Name(at, at + len(form), form, folded in ACTORS, kind(type) == PLACE))
+    return {
+        chunk: sorted(some, key=lambda one: (one.start, -one.end)) for chunk, some in found.items()
+    }
+
+
+def _printed(text: Text) -> Iterator[tuple[str, str, str, int]]:
+    """The chunk, type, form and place of each printed name."""
+    if part := text.below.get("entities"):
+        types = {node.id: node.properties["type"] for node in part.nodes if node.label == ENTITY}
+        for edge in part.edges:
+            if edge.type == FROM_CHUNK and edge.start in types:
+                told = edge.properties
+                for form, start in zip(told["names"], told["starts"], strict=True):
+                    yield edge.end, types[edge.start], form, start
+        return
+    for mention in extract_by_rules(text.chunks, text.document.language).mentions:
+        for form, places in mention.names.items():
+            for start in places:
+                yield mention.chunk, mention.type, form, start

@@ -1,0 +1,160 @@
+"""Who belongs together in a network, level by level, with what is reported of them."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+
+from fabula.graph import Edge, Node
+from fabula.graphs.communities.border import (
+    COMMUNITY,
+    HAS_MEMBER,
+    PARENT_COMMUNITY,
+    REPORT,
+    REPORTS,
+)
+
+HUES = 7
+GREY = 7
+"""The hue of those that no colour is left for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that a report says; `chunks` are the numbers of those that it rests on."""
+
+    summary: str
+    explanation: str
+    chunks: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Community:
+    """Figures that belong together. `members` are their numbers, of those that are drawn.
+
+    `number` counts from 1 within its level, and stands beside its members' names; `parent` is a
+    place in the list of all, or -1. `size` counts all members; `importance` is none where it has no
+    report. `found` is its rank, from 1, among what a question found, or 0.
+    """
+
+    level: int
+    number: int
+    hue: int
+    parent: int
+    title: str
+    size: int
+    members: tuple[int, ...]
+    importance: float | None = None
+    summary: str = ""
+    findings: tuple[Finding, ...] = ()
+    found: int = 0
+
+
+def read_communities(
+    nodes: Sequence[Node],
+    edges: Sequence[Edge],
+    figures: Sequence[str],
+    names: Sequence[str],
+    chunks: Mapping[str, int],
+    hits: Sequence[str] = (),
+) -> tuple[Community, ...]:
+    """The communities of a document, from the coarsest level down, those told of most first.
+
+    `figures` are the ids of those that are drawn, most mentioned first, with their `names`;
+    `chunks` are the numbers of chunks, `hits` ids of what a question found, best first.
+    """
+    rows = {id: row for row, id in enumerate(figures)}
+    members: dict[str, set[int]] = defaultdict(set)
+    parents: dict[str, str] = {}
+    reports: dict[str, Node] = {}
+    told = {one.id: one for one in nodes if one.label == REPORT}
+    for edge in edges:
+        if edge.type == HAS_MEMBER and edge.end in rows:
+            members[edge.start].add(rows[edge.end])
+        elif edge.type == PARENT_COMMUNITY:
+            parents[edge.start] = edge.end
+        elif edge.type == REPORTS and edge.start in told:
+            reports[edge.end] = told[edge.start]
+    ranks = {id: rank for rank, id in enumerate(hits, start=1)}
+    own = [one for one in nodes if one.label == COMMUNITY]
+    own.sort(key=lambda one: (one.properties["level"], -one.properties["weight"], one.id))
+    places = {one.id: place for place, one in enumerate(own)}
+    chiefs = [names[min(members[one.id])] if members[one.id] else "" for one in own]
+    hues = hues_of([one.properties["level"] for one in own], chiefs)
+    found = []
+    for place, one in enumerate(own):
+        report = reports.get(one.id)
+        said = report.properties if report else {}
+        level = one.properties["level"]
+        found.append(
+            Community(
+                level=level,
+                number=1 + sum(other.level == level for other in found),
+                hue=hues[place],
+                parent=places.get(parents.get(one.id, ""), -1),
+                title=said.get("title") or one.properties["title"],
+                size=one.properties["size"],
+                members=tuple(sorted(members[one.id])),
+                importance=said.get("importance"),
+                summary=said.get("summary", ""),
+                findings=_findings(said.get("findings", "[]"), chunks),
+                found=ranks.get(report.id, 0) if report else 0,
+            )
+        )
+    return tuple(found)
+
+
+def hues_of(levels: Sequence[int], chiefs: Sequence[str]) -> list[int]:
+    """A hue for each community, by whom it names most: so that it keeps it on the next level.
+
+    On each level those whose chief had one above come first, then the others in their order, each
+    with the hue of its chief's name, or the next that is free; when none is, they are grey.
+    """
+    hues = [GREY] * len(levels)
+    known: dict[str, int] = {}
+    for level in sorted(set(levels)):
+        free = set(range(HUES))
+        there = [place for place, one in enumerate(levels) if one == level and chiefs[place]]
+        for place in sorted(there, key=lambda place: (chiefs[place] not in known, place)):
+            name = chiefs[place]
+            first = known.get(name, _hue(name))
+            turns = [(first + step) % HUES for step in range(HUES)]
+            hues[place] = next((hue for hue in turns if hue in free), GREY)
+            free.discard(hues[place])
+            if hues[place] != GREY:
+                known.setdefault(name, hues[place])
+    return hues
+
+
+def groups_of(communities: Sequence[Community], level: int, figures: int) -> list[int]:
+    """The place of each figure's community: of a level, or of the deepest above it, or -1."""
+    found = [-1] * figures
+    for place, one in enumerate(communities):
+        if one.level <= level:
+            for row in one.members:
+                found[row] = place
+    return found
+
+
+def cited(communities: Collection[Community]) -> set[int]:
+    """The numbers of the chunks that reports rest on."""
+    return {chunk for one in communities for finding in one.findings for chunk in finding.chunks}
+
+
+def _hue(name: str) -> int:
+    digest = blake2b(name.casefold().encode("utf-8", "surrogatepass"), digest_size=4).digest()
+    return int.from_bytes(digest, "big") % HUES
+
+
+def _findings(told: str, chunks: Mapping[str, int]) -> tuple[Finding, ...]:
+    return tuple(
+        Finding(
+            one["summary"],
+            one["explanation"],
+            tuple(chunks[id] for id in one["chunks"] if id in chunks),
+        )
+        for one in json.loads(told)
+    )
