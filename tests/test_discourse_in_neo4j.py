@@ -68,7 +68,7 @@ def endpoint() -> Iterator[Endpoint]:
 def book(online: None, story: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("FABULA_GRAPHS", "entities,discourse")
     monkeypatch.setenv("FABULA_DISCOURSE__WINDOW_TOKENS", "120")
-    head, *chapters = re.split("(?=CHAPTER)", story.read_text())
+    head, *chapters = re.split("(?=CHAPTER)", story.read_text())[:4]
     # Of equal ones the response cache would answer all but one.
     told = [one.replace("long winter", f"winter of {1800 + n}") for n, one in enumerate(chapters)]
     story.write_text(head + "".join(told))
