@@ -64,8 +64,8 @@ def command(
     With --communities: the network in the colours and numbers of its communities, level by level,
     with their reports beside it. --query then marks those that a mode, as global, went by.
 
-    With --story: what happens along the text, in a row of each who takes part and of each place, with
-    when it is, why where that is told, and the links of cause between passages; and a table.
+    With --story: what happens along the text, in a row of each who takes part and of each place,
+    with when it is, why where that is told, and the links of cause between passages; and a table.
     """
     from fabula.plot import plot, refuse_undrawable
 
