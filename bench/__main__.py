@@ -12,6 +12,7 @@ from pathlib import Path
 import click
 
 from bench import (
+    choosing,
     cost,
     coverage,
     cpu,
@@ -21,6 +22,7 @@ from bench import (
     names,
     network,
     retrieval,
+    stability,
     startup,
     waiting,
     writers,
@@ -35,11 +37,13 @@ PARTS: dict[str, Callable[[Path | None], list[Figure]]] = {
     "faults": faults.measure,
     "retrieval": retrieval.measure,
     "coverage": coverage.measure,
+    "choosing": choosing.measure,
     "writing": writing.measure,
     "writers": writers.measure,
     "lookup": lookup.measure,
     "names": names.measure,
     "network": network.measure,
+    "stability": stability.measure,
     "startup": startup.measure,
     "library": library.measure,
 }
@@ -51,7 +55,7 @@ PARTS: dict[str, Callable[[Path | None], list[Figure]]] = {
     "--books",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="real books to take texts from, instead of the shipped story told again and again; "
-    "for coverage, with squality/ and quality/, or graphrag-bench/, beside it",
+    "for coverage and choosing, with squality/ and quality/, or graphrag-bench/, beside it",
 )
 @click.option(
     "--passages",

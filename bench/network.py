@@ -31,7 +31,7 @@ from fabula.model import Filters, Vector, Vectors
 from fabula.providers.counted import Meter
 from fabula.retrieve.modes import Tools
 from fabula.retrieve.path import Path as Steps
-from fabula.search import Query, make_tools
+from fabula.search import Query, make_ways
 from fabula.settings import STATIC
 from fabula.store import Store
 
@@ -92,10 +92,10 @@ def draw(number: int) -> Drawn:
 
 def _asked(kit: Kit, store: Store) -> Iterator[Figure]:
     names = _write(store)
-    tools = make_tools(
-        Query.of("?", offline(), mode="hybrid"), store, kit, offline(), Meter(), Steps()
-    )
     filters = Filters(collection=COLLECTION)
+    query = Query.of("?", offline(), mode="hybrid")
+    [way] = make_ways(query, filters, store, kit, offline(), Meter(), Steps())
+    tools = way.tools
     # Once before, so that the server has planned its statements.
     read_network(filters, tools)
     loads = []

@@ -15,11 +15,15 @@ from fabula.providers.stems import Stemmer
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A question about a text, and what its context should hold: answers, or evidence."""
+    """A question about a text, and what its context should hold: answers, or evidence.
+
+    `kind` is the data set's own; empty where that has none by what is asked for.
+    """
 
     text: str
     question: str
     references: tuple[str, ...]
+    kind: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +53,9 @@ def stories(data: Path) -> Texts:
 def novels(data: Path) -> Texts:
     """GraphRAG-Bench's novels, with the evidence of each question as one text."""
     bench = read("graphrag-bench", data / "graphrag-bench", "novel")
-    items = [Item(one.text, one.question, (" ".join(one.evidence),)) for one in bench.questions]
+    items = [
+        Item(one.text, one.question, (" ".join(one.evidence),), one.kind) for one in bench.questions
+    ]
     return _kept(_texts(bench), items)
 
 

@@ -29,9 +29,9 @@ from fabula.model import Filters, Hit, Vector
 from fabula.providers.counted import Meter
 from fabula.retrieve.modes import modes
 from fabula.retrieve.path import Path as Steps
-from fabula.search import Query, make_tools, search
+from fabula.search import Query, make_ways, search
 from fabula.server import Address
-from fabula.settings import STATIC
+from fabula.settings import AUTO, STATIC
 from fabula.store import Store
 
 SIZES = (2_000, 20_000)
@@ -130,7 +130,7 @@ def _modes(bench: Bench) -> Iterator[Figure]:
     counted = _Counted(bench.store._driver)
     store = Store(cast(neo4j.Driver, counted), "neo4j")
     filters = Filters(collection=COLLECTIONS[0])
-    for name in modes():
+    for name in (*modes(), AUTO):
         ask = partial(_search, Query.of("?", offline(), mode=name), filters, store, bench.kit)
         yield from _times(bench, f"mode {name}", ask, bench.asked, None)
         before = counted.statements
@@ -141,8 +141,9 @@ def _modes(bench: Bench) -> Iterator[Figure]:
 
 
 def _search(query: Query, filters: Filters, store: Store, kit: Kit, question: str) -> list[Hit]:
-    tools = make_tools(query, store, kit, offline(), Meter(), Steps())
-    return [*search(replace(query, question=question), filters, tools).hits]
+    query = replace(query, question=question)
+    ways = make_ways(query, filters, store, kit, offline(), Meter(), Steps())
+    return [*search(query, filters, ways).hits]
 
 
 def _times(

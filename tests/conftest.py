@@ -41,6 +41,7 @@ LONGEST = (
     "test_check",
     "test_invariants",
     "test_entities_in_neo4j",
+    "test_discourse_in_neo4j",
     "test_identities_in_neo4j",
     "test_tenants",
     "test_bench_command",

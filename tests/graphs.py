@@ -12,10 +12,12 @@ import numpy as np
 from fabula import ids
 from fabula.graph import Edge, Node, Owner, Part, Record, fingerprint
 from fabula.graph.building import chunks_of, text_part, text_recipe
+from fabula.graphs import discourse
 from fabula.graphs.aspects.border import edges_of, nodes_of
 from fabula.graphs.aspects.facts import facts
 from fabula.graphs.aspects.knobs import Knobs
 from fabula.graphs.aspects.values import Aspect, Detail, Member, Summary
+from fabula.graphs.discourse.values import Event, Link
 from fabula.graphs.entities import border
 from fabula.graphs.entities.triples import Fact, Triple
 from fabula.graphs.entities.values import Cast, Entity, Extraction, Mention, Relation, Tie
@@ -194,6 +196,31 @@ def small_communities(cast: Part, chunks: Sequence[str], seed: int = 40_000) -> 
         tuple(edges),
         Record({"graph": "communities", "rests_on": {"entities": cast.record.fingerprint}}),
         frozenset({"Community", "Report"}),
+    )
+
+
+def small_discourse(parts: Sequence[Part]) -> Part:
+    """The discourse of a small graph: Anna comes in its first chunk, hence its second one."""
+    document = parts[0].owner.document
+    chunks = chunks_of(replace(parts[0], nodes=tuple(nodes(parts, "Chunk"))))[:2]
+    made, edges = discourse.border.nodes_and_edges(
+        document,
+        [Event(chunks[0].id, 0, {"who": "Anna", "predicate": "come", "where": "mill"})],
+        [Link(chunks[0].id, chunks[1].id, "Contingency.Cause.Result", "implicit", "so")],
+        chunks,
+        str.lower,
+        lambda sense: "arg1",
+        "model",
+    )
+    anna = ids.entity_id(document, "anna")
+    edges += discourse.border.ties_to_entities(
+        made, lambda slot, text: [anna] if text == "Anna" else []
+    )
+    return Part(
+        parts[0].owner._replace(graph="discourse"),
+        tuple(made),
+        tuple(edges),
+        Record({"graph": "discourse", "rests_on": {"text": parts[0].record.fingerprint}}),
     )
 
 

@@ -27,6 +27,7 @@ from fabula.graphs.aspects.sets import read_aspects
 from fabula.model import Usage
 from fabula.replies import read_choice
 from fabula.retrieve.modes import modes
+from fabula.search import Query
 from fabula.settings import OFFLINE, STATIC, Settings
 
 TEXTS = tuple(Text(f"t{n}", f"Title {n}", "", "en", "Words.") for n in range(5))
@@ -89,6 +90,7 @@ def test_the_suites_of_the_documentation_are_there() -> None:
         "aspects-all-but-one",
         "temperature",
         "modes",
+        "all-ways",
     } <= set(shipped())
 
 
@@ -103,13 +105,18 @@ def test_a_shipped_suite_names_what_is_there(name: str) -> None:
     assert len({system.name for system in systems}) == len(systems)
     for system in systems:
         aspects = {one.name for one in read_aspects(system.settings.table("aspects").set)}
-        assert system.settings.mode in {*modes(), "auto"}
+        assert Query.of("Who?", system.settings).modes
         assert {*system.filters.get("aspects", ())} <= {"", *aspects}
 
 
-def test_the_modes_suite_tries_every_mode() -> None:
-    systems = planned(read_suite("modes"), DATA, {})
-    assert sorted(system.settings.mode for system in systems) == list(modes())
+def test_the_suites_of_modes_try_every_mode() -> None:
+    def tried(name: str) -> list[str]:
+        return sorted(system.settings.mode for system in planned(read_suite(name), DATA, {}))
+
+    assert tried("modes") == list(modes())
+    assert [name for name in tried("all-ways") if "," not in name] == sorted(["auto", *modes()])
+    over_graphs = {name for name, one in modes().items() if one.graph not in ("", "aspects")}
+    assert over_graphs | {"auto", "hippo,hybrid"} <= set(tried("graphrag-bench-novel"))
 
 
 # Systems

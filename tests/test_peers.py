@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -42,7 +43,8 @@ class Peer:
             os._exit(3)
         said = called("/chat/completions", {"model": "m", "messages": [{"content": question}]})
         seen = os.environ.get("NEO4J_PASSWORD", "")
-        return question.upper() + seen, json.load(open("texts.json"))
+        how = os.environ["PEER_SEARCH"]
+        return question.upper() + seen + how, json.load(open("texts.json"))
 """
 
 
@@ -116,6 +118,26 @@ def test_a_peer_is_asked_in_json_lines_and_its_index_is_made_once(
     assert indexing(tmp_path / "peers").spent == {"e": Usage(1, prompt_tokens=2)}
     assert len(list(asking.results(asked))) == 2
     assert sum("input" in body for body in endpoint.bodies) == 1
+
+
+def test_two_searches_of_one_peer_share_what_is_installed_and_one_index(
+    peer: Peer, proxy: Proxy, endpoint: Endpoint, tmp_path: Path
+) -> None:
+    other = replace(peer, name="small-deep", of="small", search=" deep")
+    asked = Asked(["A tale."], [Question("q1", "t", "who?")])
+    found = [next(at_work(one, proxy, tmp_path / one.home).results(asked)) for one in (peer, other)]
+    assert [(one.system, one.answer) for one in found if isinstance(one, Result)] == [
+        ("peer:small", "WHO?"),
+        ("peer:small-deep", "WHO? deep"),
+    ]
+    assert sum("input" in body for body in endpoint.bodies) == 1
+    read = read_peers()
+    local, drift = read["graphrag"], read["graphrag-drift"]
+    assert (drift.requirements, drift.adapter, drift.home) == (
+        local.requirements,
+        local.adapter,
+        local.home,
+    )
 
 
 def test_what_a_peer_fails_at_is_told_in_its_words(

@@ -30,6 +30,7 @@ from graphs import (
     settled_of,
     small_cast,
     small_communities,
+    small_discourse,
     small_graph,
     vector,
 )
@@ -65,7 +66,7 @@ BEYOND = {
 }
 """Statements that name no collection, and why that is right; the schema's are all such."""
 TAKES_IDS = {"document", "passages", "summaries", "nodes", "ids", "id", "first_document", "rows"}
-ROOMS = ("core", "aspects", "entities", "identities")
+ROOMS = ("core", "aspects", "discourse", "entities", "identities")
 STATEMENTS = [
     f"{room}/{path.stem}"
     for room in ROOMS
@@ -107,7 +108,8 @@ def tenants(address: Address) -> Iterator[Store]:
                 parts = small_graph(source, collection=name)
                 cast = small_cast(parts)
                 told = small_communities(cast, [node.id for node in nodes(parts, "Chunk")])
-                put(store, marked([*parts, names_of(parts), cast, told], name))
+                own = [*parts, names_of(parts), cast, told, small_discourse(parts)]
+                put(store, marked(own, name))
             put(store, marked([settled_of(names_of(parts))], name))
         for one, other in zip(HOSTILE, (*HOSTILE[1:], HOSTILE[0]), strict=True):
             for start, tie, end in (
@@ -125,6 +127,10 @@ def tenants(address: Address) -> Iterator[Store]:
                 ("Community", "HAS_MEMBER", "Entity"),
                 ("Report", "REPORTS", "Community"),
                 ("Report", "CITES", "Entity"),
+                ("Event", "WHO", "Term"),
+                ("Term", "IS", "Entity"),
+                ("Link", "ARG1", "Chunk"),
+                ("Link", "ARG2", "Chunk"),
             ):
                 cypher(
                     store,

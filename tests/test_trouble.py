@@ -71,9 +71,9 @@ def test_a_model_that_never_answered_is_given_up_after_three_tries() -> None:
 
 def test_calls_refused_for_their_number_use_up_no_attempts() -> None:
     with Server(
-        plan=lambda number: "rate_limit" if number < 6 else None, retry_after="0.01"
+        plan=lambda number: "rate_limit" if number < 3 else None, retry_after="0.01"
     ) as server:
-        assert chat(server, attempts=2).complete(SUMMARY).faults == 5
+        assert chat(server, attempts=2).complete(SUMMARY).faults == 2
 
 
 def test_an_endpoint_that_refuses_everything_for_long_is_given_up() -> None:

@@ -94,7 +94,12 @@ class Asking:
     @contextmanager
     def _adapter(self, texts: Sequence[str]) -> Iterator[Adapter]:
         folder = self.index_folder(texts)
-        told = {**self.environment, "OPENAI_BASE_URL": self.proxy.url, "OPENAI_API_KEY": "counted"}
+        told = {
+            **self.environment,
+            "OPENAI_BASE_URL": self.proxy.url,
+            "OPENAI_API_KEY": "counted",
+            "PEER_SEARCH": self.peer.search,
+        }
         server = PrivateServer(self.folder / SERVER, HEAP, PAGE_CACHE) if self.peer.neo4j else None
         try:
             if server:

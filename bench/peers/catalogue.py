@@ -15,7 +15,9 @@ ADAPTERS = Path(__file__).with_name("adapters")
 class Peer:
     """A system of others: its package in the version that was tried, and what must be beside it.
 
-    `python` is what the package requires, as it says; `neo4j`: it needs a server.
+    `python` is what the package requires, as it says; `neo4j`: it needs a server. One that is `of`
+    another is another `search` of the same index: package, adapter, environment and index are that
+    one's, which is made once.
     """
 
     name: str
@@ -27,11 +29,18 @@ class Peer:
     extras: Sequence[str] = ()
     beside: Sequence[str] = ()
     neo4j: bool = False
+    of: str = ""
+    search: str = ""
+
+    @property
+    def home(self) -> str:
+        """The name that its adapter, environment and index go by."""
+        return self.of or self.name
 
     @property
     def adapter(self) -> Path:
         """The file that runs inside its environment."""
-        return ADAPTERS / f"{self.name.replace('-', '_')}.py"
+        return ADAPTERS / f"{self.home.replace('-', '_')}.py"
 
     @property
     def requirements(self) -> list[str]:
@@ -43,4 +52,7 @@ class Peer:
 def read_peers(file: Path = FILE) -> dict[str, Peer]:
     """All peers by name."""
     told = tomllib.loads(file.read_text(encoding="utf-8"))
-    return {name: Peer(name=name, **entry) for name, entry in told.items()}
+    return {
+        name: Peer(name=name, **told.get(entry.get("of", ""), {}) | entry)
+        for name, entry in told.items()
+    }

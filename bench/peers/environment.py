@@ -26,7 +26,7 @@ def installed(peer: Peer, cache: Path) -> Path:
     version = ".".join(map(str, sys.version_info[:3]))
     if version not in SpecifierSet(peer.python):
         raise NotInstalled(f"{peer.package} needs Python {peer.python}, and this is {version}.")
-    folder = cache / f"{peer.name}-{peer.version}"
+    folder = cache / f"{peer.home}-{peer.version}"
     python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     if not (folder / READY).is_file():
         shutil.rmtree(folder, ignore_errors=True)

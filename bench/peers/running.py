@@ -147,7 +147,7 @@ def _one(
     models = {name: getattr(settings, name) for name in MODELS}
     outcome = Outcome(peer, models, len(job.data.questions))
     by_id = {one.id: one for one in job.data.questions}
-    folder = job.folder.resolve() / INDEXES / peer.name
+    folder = job.folder.resolve() / INDEXES / peer.home
     try:
         python = installed(peer, job.cache)
         asking = Asking(peer, python, folder, proxy, told, job.asking.ask)

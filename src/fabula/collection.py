@@ -22,7 +22,7 @@ from fabula.graph.method import Graph, graph, graphs
 from fabula.ingest import Ingest, Listener, Muted, Outcome, Silence, Source, resting
 from fabula.kit import Kit
 from fabula.load import read_text
-from fabula.model import Answer, Entry, Hit, Layer, Passage, Quote, Turn
+from fabula.model import Answer, Entry, Filters, Hit, Layer, Passage, Quote, Turn
 from fabula.names import problem, quoted
 from fabula.progress import Progress
 from fabula.providers import NO_ANSWER, Reply
@@ -31,9 +31,9 @@ from fabula.quotes import closest, say
 from fabula.reading import Reading, read
 from fabula.reembed import Reembed, Reembedded
 from fabula.retrieve import Found
-from fabula.retrieve.modes import Pieces, Tools, mode
+from fabula.retrieve.modes import Pieces, Way, mode
 from fabula.retrieve.path import Path as Steps
-from fabula.search import Asked, Query, make_tools, search
+from fabula.search import Asked, Query, count_parts, make_ways, search
 from fabula.settings import Settings
 from fabula.sources import Sources, sources
 from fabula.store import Source as Stretch
@@ -388,7 +388,9 @@ class Collection:
         kind, and a plain FabulaError for a question without a character.
         """
         query = self._query(question, {**given, "fill": False})
-        return [*self._found(query, self._tools(query, meter or Meter(), path or Steps())).hits]
+        filters = self._filters(query)
+        ways = self._ways(query, filters, meter or Meter(), path or Steps())
+        return [*self._found(query, filters, ways).hits]
 
     def context(
         self,
@@ -401,8 +403,9 @@ class Collection:
         """What an answer is given to read, numbered as it cites it; takes what `retrieve` takes."""
         query = self._query(question, given)
         path = path or Steps()
-        found = self._found(query, self._tools(query, meter or Meter(), path))
-        return _fill(query, found, path)
+        filters = self._filters(query)
+        ways = self._ways(query, filters, meter or Meter(), path)
+        return _fill(query, self._found(query, filters, ways), path)
 
     def stream(
         self,
@@ -425,16 +428,17 @@ class Collection:
             self._refuse_unready()
             alone = self.app.kit.guide(meter).stand_alone(asked, history)
             query = replace(query, question=alone)
-        tools = self._tools(query, meter, path)
-        found = self._found(query, tools)
+        filters = self._filters(query)
+        ways = self._ways(query, filters, meter, path)
+        found = self._found(query, filters, ways)
         context = _fill(query, found, path)
         quotes: list[Quote] = []
-        pieces = self._own_pieces(query, context, tools)
+        pieces = _own_pieces(query, filters, context, ways)
         if pieces is None and self.settings.offline:
             quotes = closest(query.question, self._in_the_book(context))
             pieces = say(quotes)
         elif pieces is None:
-            pieces = self._pieces(asked, context, tools, history)
+            pieces = self._pieces(asked, context, meter, history)
         return AnswerStream(asked, found.hits, context, pieces, meter, quotes, query.question)
 
     def query(
@@ -478,37 +482,37 @@ class Collection:
         own = {one.name: getattr(question, one.name) for one in fields(question)}
         return Query.of(own.pop("question"), self.settings, **{**own, **given})
 
-    def _tools(self, query: Query, meter: Meter, path: Steps) -> Tools:
-        return make_tools(query, self.store, self.app.kit, self.settings, meter, path)
-
-    def _found(self, query: Query, tools: Tools) -> Found:
+    def _filters(self, query: Query) -> Filters:
+        """Where to look. Raises NotFound where there is nothing, or no such document."""
         self._refuse_unready()
+        document = self.document(query.document).id if query.document else ""
+        return query.filters(self.name, document)
+
+    def _ways(self, query: Query, filters: Filters, meter: Meter, path: Steps) -> list[Way]:
+        """The modes that a question is asked by. Raises NotFound where none has its graph."""
+        ways = make_ways(query, filters, self.store, self.app.kit, self.settings, meter, path)
+        if not ways:
+            self._refuse_groundless(query, filters, query.modes[0])
+        return ways
+
+    def _found(self, query: Query, filters: Filters, ways: Sequence[Way]) -> Found:
         if query.aspects or query.kinds:
             # A mode finds no elements but those of the graph that it walks.
-            walked = mode(query.mode).graph
-            own = [label.lower() for label in graph(walked).elements] if walked else []
+            walked = sorted({way.mode.graph for way in ways} - {""})
+            own = [label.lower() for name in walked for label in graph(name).elements]
             refuse_unknown(query.aspects, query.kinds, self.space(), elements=own)
-        document = self.document(query.document).id if query.document else ""
-        found = search(query, query.filters(self.name, document), tools)
+        found = search(query, filters, ways)
         if not found.hits:
-            self._refuse_groundless(query)
+            self._refuse_groundless(query, filters, ways[0].name)
         return found
 
-    def _own_pieces(self, query: Query, context: Sequence[Passage], tools: Tools) -> Pieces | None:
-        """The mode's own answer, where it has one to what it found."""
-        own = mode(query.mode).answer
-        if not (own and context):
-            return None
-        document = self.document(query.document).id if query.document else ""
-        return own(query.question, context, query.filters(self.name, document), tools)
-
     def _pieces(
-        self, asked: str, context: Sequence[Passage], tools: Tools, history: Sequence[Turn]
+        self, asked: str, context: Sequence[Passage], meter: Meter, history: Sequence[Turn]
     ) -> Iterator[Reply]:
         if not context:
             return iter([Reply(NO_ANSWER)])
         texts = [shown(passage.text) for passage in context]
-        return self.app.kit.answerer(tools.models.meter).answer(asked, texts, history)
+        return self.app.kit.answerer(meter).answer(asked, texts, history)
 
     def _in_the_book(self, context: Sequence[Passage]) -> list[Passage]:
         """The chunks of a context; or, where it has none, those that its passages rest on."""
@@ -532,19 +536,18 @@ class Collection:
         refuse_other_model(space, self.app.kit.embedder.model)
         self._is_ready = True
 
-    def _refuse_groundless(self, query: Query) -> None:
+    def _refuse_groundless(self, query: Query, filters: Filters, name: str) -> None:
         """Nothing was found: that is no answer where there was nothing to look through."""
         space = self.space()
         if space is None or not space.documents:
             raise nothing_there(self.name)
-        walked = mode(query.mode).graph
-        one = self.document(query.document) if query.document else None
-        entries = [one] if one else self.documents()
-        if walked and not any(walked in entry.graphs for entry in entries):
+        walked = mode(name).graph
+        if walked and walked not in count_parts(self.store, [walked], filters):
+            one = self.document(query.document) if query.document else None
             who = f"{one.title} has not" if one else f"no document of collection {self.name!r} has"
             told = f"{walked} {one.id}" if one else walked
             raise NotFound(
-                f"Mode {query.mode} looks through the graph {walked!r}, which {who}: run `fabula "
+                f"Mode {name} looks through the graph {walked!r}, which {who}: run `fabula "
                 f"build {told} --collection {self.name}`, or choose another --mode."
             )
 
@@ -597,6 +600,16 @@ def _as_hit(chunk: Stretch, found: Hit) -> Hit:
         text=chunk.text,
         tokens=count(chunk.text),
     )
+
+
+def _own_pieces(
+    query: Query, filters: Filters, context: Sequence[Passage], ways: Sequence[Way]
+) -> Pieces | None:
+    """The mode's own answer, where it has one to what it found; several have none together."""
+    way, *others = ways
+    if others or not (way.mode.answer and context):
+        return None
+    return way.mode.answer(query.question, context, filters, way.tools)
 
 
 def _fill(query: Query, found: Found, path: Steps) -> list[Passage]:

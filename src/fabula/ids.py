@@ -46,21 +46,6 @@ def triple_id(document: str, subject: str, predicate: str, object: str) -> str:
     return _digest(10, "triple", document, subject, predicate, object)
 
 
-def event_id(chunk: str, ordinal: int) -> str:
-    """20 hex digits; `ordinal` counts from 0 within the chunk."""
-    return _digest(10, "event", chunk, str(ordinal))
-
-
-def term_id(document: str, slot: str, key: str) -> str:
-    """20 hex digits; `key` is the value as values are compared."""
-    return _digest(10, "term", document, slot, key)
-
-
-def link_id(arg1: str, arg2: str) -> str:
-    """20 hex digits; of the two chunks in their order."""
-    return _digest(10, "link", arg1, arg2)
-
-
 def community_id(owner: str, level: int, members: Sequence[str]) -> str:
     """20 hex digits; `owner` is a document or a collection, `members` are ids, in any order."""
     return _digest(10, "community", owner, str(level), *sorted(members))
@@ -74,6 +59,21 @@ def report_id(community: str) -> str:
 def claim_id(chunk: str, text: str) -> str:
     """20 hex digits; of what one chunk claims."""
     return _digest(10, "claim", chunk, text)
+
+
+def event_id(chunk: str, ordinal: int) -> str:
+    """20 hex digits; `ordinal` counts from 0 within the chunk."""
+    return _digest(10, "event", chunk, str(ordinal))
+
+
+def term_id(document: str, slot: str, key: str) -> str:
+    """20 hex digits; `key` is the value as values are compared."""
+    return _digest(10, "term", document, slot, key)
+
+
+def link_id(arg1: str, arg2: str) -> str:
+    """20 hex digits; of the two chunks in their order."""
+    return _digest(10, "link", arg1, arg2)
 
 
 def gap_id(document: str, graph: str, step: str, what: str, rests_on: Sequence[str]) -> str:

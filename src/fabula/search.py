@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from typing import Annotated, Any, Literal, TypedDict
 
 from pydantic import Field, TypeAdapter, ValidationError
 
+from fabula.choosing import choose, walked_unasked
 from fabula.context import Context
 from fabula.errors import FabulaError, SettingsError, did_you_mean, first_problem
-from fabula.graph.method import graph
+from fabula.graph import TEXT
+from fabula.graph.method import graph, graphs
 from fabula.kit import Kit
 from fabula.model import Filters
 from fabula.providers.counted import Meter
 from fabula.retrieve import Expand, Found, Rewrite, retrieve
-from fabula.retrieve.modes import Mode, Tools, mode
+from fabula.retrieve.modes import Tools, Way, mode, modes
 from fabula.retrieve.path import Path
-from fabula.settings import STATIC, Settings
+from fabula.settings import AUTO, STATIC, Settings
 from fabula.store import Store
 
 FEWEST_READ, MOST_READ = 50, 1000
@@ -26,6 +28,7 @@ FEWEST_READ, MOST_READ = 50, 1000
 and 100 no better."""
 SHORT = 20
 """Tokens of a short hit, so that a wide context is filled with such, too."""
+ANY_LEVEL = (0, 99)
 
 
 class Asked(TypedDict, total=False):
@@ -51,11 +54,13 @@ class Asked(TypedDict, total=False):
 class Query:
     """A question, and how to find and what to give an answer to read; `of` fills in the defaults.
 
+    `mode` is the name of one, of several as 'hippo,hybrid', or 'auto', chosen by the question.
     `document` is an id, title or file, '' for all; `aspects` are names, '' being that of chunks
     and details; `kinds` as chunk, summary, detail; what is empty lets all through. `levels`: the
     lowest and the highest. `k` hits are shown; an answer is given `context_tokens` to read, of the
     passages or of the best sentences, as `context` says: of these hits alone, or, with `fill`, of
-    as many as it takes. `knobs` are settings of the mode's own.
+    as many as it takes. `knobs` are settings of the mode's own; of several modes each is named with
+    its mode, as 'hippo.damping'.
     """
 
     question: str
@@ -65,7 +70,7 @@ class Query:
     document: str = ""
     aspects: Sequence[str] = ()
     kinds: Sequence[str] = ()
-    levels: tuple[int, int] = (0, 99)
+    levels: tuple[int, int] = ANY_LEVEL
     rewrite: Rewrite = "none"
     rerank: bool = False
     diversity: Annotated[float, Field(ge=0, le=1)] = 0.0
@@ -87,12 +92,14 @@ class Query:
             names = [name for name in cls.__dataclass_fields__ if name != "question"]
             hint = did_you_mean(unknown[0], names, f"It may have {', '.join(names)}.")
             raise TypeError(f"A question has no {unknown[0]!r}. {hint}")
-        given = {name: one for name, one in given.items() if one not in (None, "auto")}
+        given = {name: one for name, one in given.items() if one is not None}
+        if given.get("context") == "auto":
+            del given["context"]
         for name in ("aspects", "kinds"):
             if isinstance(given.get(name), str):
                 given[name] = (given[name],)
         usual: dict[str, Any] = {
-            "mode": _usual_mode(settings),
+            "mode": settings.mode,
             "k": settings.top_k,
             "context_tokens": settings.context_tokens,
             "context": _usual_context(settings),
@@ -124,6 +131,19 @@ class Query:
         )
 
     @property
+    def modes(self) -> tuple[str, ...]:
+        """The names in `mode`. Raises SettingsError for one that is not there."""
+        names = tuple(dict.fromkeys(filter(None, map(str.strip, self.mode.split(",")))))
+        if not names:
+            raise SettingsError(f"There is no mode {self.mode!r}: name one, as hybrid.")
+        if AUTO in names and len(names) > 1:
+            raise SettingsError(f"Mode {AUTO} chooses one itself: name it alone, or no other.")
+        for name in names:
+            if name != AUTO:
+                mode(name)
+        return names
+
+    @property
     def reach(self) -> int:
         """How many hits are looked for: `k`, or more where the context is to be filled."""
         if not self.fill:
@@ -136,12 +156,92 @@ def _checker() -> TypeAdapter[Query]:
     return TypeAdapter(Query)
 
 
-def make_tools(
-    query: Query, store: Store, kit: Kit, settings: Settings, meter: Meter, path: Path
-) -> Tools:
-    """What a query's mode works with; `meter` counts calls, `path` is told steps."""
-    chosen = mode(query.mode)
-    return Tools(
+def make_ways(
+    query: Query,
+    filters: Filters,
+    store: Store,
+    kit: Kit,
+    settings: Settings,
+    meter: Meter,
+    path: Path,
+) -> list[Way]:
+    """The modes that a query is asked by, each with what it works with; none without their graphs.
+
+    `meter` counts calls, `path` is told steps. Raises SettingsError for a mode that isn't there,
+    and for knobs of none that is asked.
+    """
+    names = query.modes
+    if names == (AUTO,):
+        names = (_choose(query, filters, store, kit, settings, meter, path),)
+    elif len(names) > 1:
+        names = _with_graphs(names, filters, store, path)
+    return [_way(name, query, store, kit, settings, meter, path) for name in names]
+
+
+def count_parts(store: Store, names: Collection[str], filters: Filters) -> dict[str, int]:
+    """How many documents have each of some graphs, and a text; a graph that none has is left out.
+
+    What belongs to the collection itself is as if all its documents had it.
+    """
+    wanted = sorted(filter(None, names))
+    if not wanted:
+        return {}
+    found = store.count_parts(filters.collection, filters.document, [TEXT, *wanted])
+    own = [name for name in wanted if name in graphs() and graphs()[name].settle]
+    there = store.count_parts(filters.collection, "", own) if own else {}
+    return found | dict.fromkeys(there, found.get(TEXT, 0))
+
+
+def _choose(
+    query: Query,
+    filters: Filters,
+    store: Store,
+    kit: Kit,
+    settings: Settings,
+    meter: Meter,
+    path: Path,
+) -> str:
+    """The mode that serves a question best, of those whose graphs all that is asked has."""
+    # Static vectors miss what words find.
+    usual = "hybrid" if settings.embedding_model == STATIC else "collapsed"
+    with path.step("choose") as step:
+        if query.aspects or query.kinds or query.levels != ANY_LEVEL:
+            step.note = f"{usual}: only some passages are asked for"
+            return usual
+        walked = walked_unasked(offline=settings.offline)
+        counts = count_parts(store, walked, filters)
+        whole = [name for name in walked if counts.get(name) == counts.get(TEXT)]
+        chat = None if settings.offline else partial(kit.chat, meter, "kind")
+        choice = choose(query.question, usual, whole, chat)
+        step.note = f"{choice.mode}: {choice.why}"
+    return choice.mode
+
+
+def _with_graphs(
+    names: Sequence[str], filters: Filters, store: Store, path: Path
+) -> tuple[str, ...]:
+    """Those modes whose graphs are there; maybe none."""
+    walked = {name: mode(name).graph for name in names}
+    counts = count_parts(store, set(walked.values()), filters)
+    kept = tuple(name for name in names if not walked[name] or walked[name] in counts)
+    for name in names:
+        if name not in kept:
+            with path.step("leave out", f"{name}: the graph {walked[name]!r} is not there"):
+                pass
+    return kept
+
+
+def _way(
+    name: str,
+    query: Query,
+    store: Store,
+    kit: Kit,
+    settings: Settings,
+    meter: Meter,
+    path: Path,
+) -> Way:
+    chosen = mode(name)
+    tools = Tools(
         store=store,
         embedder=kit.counted_embedder(meter),
         models=kit.models(meter),
@@ -149,23 +249,23 @@ def make_tools(
         path=path,
         k=query.reach,
         tokens=query.context_tokens,
-        knobs=_knobs(query, chosen, settings),
+        knobs=_knobs(name, query, settings),
         method=settings.table(graph(chosen.graph).name) if chosen.graph else None,
         workers=kit.workers,
     )
+    return Way(name, chosen, tools)
 
 
-def search(query: Query, filters: Filters, tools: Tools) -> Found:
-    """The passages that serve the question best, best first.
+def search(query: Query, filters: Filters, ways: Sequence[Way]) -> Found:
+    """The passages that serve the question best, best first; those of several ways are fused.
 
-    Raises SettingsError for a mode that isn't there, or that needs a model where there is none.
+    Raises SettingsError for what needs a model where there is none.
     """
-    with tools.path.step("retrieve", query.mode):
+    with ways[0].tools.path.step("retrieve", ",".join(way.name for way in ways)):
         return retrieve(
             query.question,
             filters,
-            mode(query.mode),
-            tools,
+            ways,
             shown=query.k,
             rewrite=query.rewrite,
             rerank=query.rerank,
@@ -174,12 +274,33 @@ def search(query: Query, filters: Filters, tools: Tools) -> Found:
         )
 
 
-def _knobs(query: Query, chosen: Mode, settings: Settings) -> Any:
-    usual = settings.table(query.mode) if chosen.knobs.model_fields else chosen.knobs()
+def _knobs(name: str, query: Query, settings: Settings) -> Any:
+    """The knobs of one of a query's modes: the settings', but for those that are given."""
+    own = mode(name).knobs
+    usual = settings.table(name) if own.model_fields else own()
     try:
-        return chosen.knobs.model_validate(usual.model_dump() | dict(query.knobs))
+        return own.model_validate(usual.model_dump() | given_knobs(name, query))
     except ValidationError as error:
-        raise SettingsError(f"Mode {query.mode}: {first_problem(error)}") from error
+        raise SettingsError(f"Mode {name}: {first_problem(error)}") from error
+
+
+def given_knobs(name: str, query: Query) -> dict[str, Any]:
+    """The knobs that a query gives one of its modes. Raises SettingsError for one of no mode's."""
+    asked = list(modes()) if query.modes == (AUTO,) else query.modes
+    found: dict[str, Any] = {}
+    for knob, value in query.knobs.items():
+        of, dot, bare = knob.rpartition(".")
+        if not dot and len(asked) > 1:
+            raise SettingsError(
+                f"The knob {knob!r} is one mode's, and the mode is {query.mode!r}: say whose it "
+                f"is, as '{name}.{knob}'."
+            )
+        if dot and of not in asked:
+            hint = did_you_mean(of, asked, f"It is asked by {query.mode}.")
+            raise SettingsError(f"The knob {knob!r} is of no mode that is asked. {hint}")
+        if of in ("", name):
+            found[bare] = value
+    return found
 
 
 def _usual_context(settings: Settings) -> Context:
@@ -187,10 +308,3 @@ def _usual_context(settings: Settings) -> Context:
     if settings.context != "auto":
         return settings.context
     return "sentences" if settings.offline else "passages"
-
-
-def _usual_mode(settings: Settings) -> str:
-    """Static vectors miss what words find."""
-    if settings.mode != "auto":
-        return settings.mode
-    return "hybrid" if settings.embedding_model == STATIC else "collapsed"

@@ -55,6 +55,8 @@ PRESETS = Path(__file__).parent / "presets.toml"
 OFFLINE = "offline"
 STATIC = "wordllama-256"
 """The chat and the embedding model that need no endpoint."""
+AUTO = "auto"
+"""In the place of a mode: the one that serves the question."""
 CONVENTIONAL = {
     "neo4j_uri": "NEO4J_URI",
     "neo4j_username": "NEO4J_USERNAME",
@@ -227,8 +229,9 @@ class Settings(BaseModel):
 
     # Asking
     mode: str = Field(
-        "auto",
-        description="way through the graph; auto is hybrid with static embeddings, else collapsed",
+        AUTO,
+        description="way through the graph, or several, as hippo,hybrid, put together; auto "
+        "chooses by the kind of question among those whose graphs are there",
     )
     top_k: int = Field(5, ge=1, le=1000, description="passages shown first, and retrieved at least")
     rewrite: Literal["none", "queries", "answer"] = Field(

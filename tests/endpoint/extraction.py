@@ -12,13 +12,17 @@ _SENTENCE = re.compile(r"[^.!?]+[.!?]?")
 
 
 def extracted(user: str) -> Any | None:
-    """What is asked of people, facts or statements; None where the prompt asks for none of them.
+    """What is asked of people, facts, groups or statements; None where none of them is asked for.
 
     JSON values, or a text.
     """
     passages = _passages(user)
     if "are one and the same?" in user:
         return {"pairs": _judged(user)}
+    if "Write the report on this group" in user:
+        return _reported(user)
+    if "Which claims are made" in user:
+        return {"claims": [] if "claims were listed before" in user else _claimed(passages)}
     if "<types>" in user and "<question>" not in user:
         return _gleaned(passages) if "What was missed" in user else _listed(passages)
     if "facts do passages" in user:
@@ -27,6 +31,31 @@ def extracted(user: str) -> Any | None:
         statements = user.partition("<statements>")[2].partition("</statements>")[0]
         return " ".join(statements.split()[:60])
     return None
+
+
+def _reported(user: str) -> dict[str, Any]:
+    """A finding of each relation, or of each line where there is none."""
+    lines = re.findall(r"(?m)^\[(\d+)\] (.+)$", user)
+    names = [line.partition(" (")[0] for _, line in lines if " (person): " in line]
+    ties = [one for one in lines if " – " in one[1]] or lines
+    findings = [
+        {"summary": line[:80], "explanation": "", "refs": [int(number)]}
+        for number, line in ties[:7]
+    ]
+    told = {"title": " and ".join(sorted(names)[:3]) or "A group", "findings": findings}
+    return {**told, "summary": f"Of {len(names)} people.", "importance": 5, "why": "they meet"}
+
+
+def _claimed(passages: dict[int, str]) -> list[dict[str, Any]]:
+    """Of who comes first in each passage what its first sentence says."""
+    found = []
+    for n, text in passages.items():
+        if names := _names(text):
+            said = _said(text, names[0])
+            told = {"subject": names[0], "object": None, "type": "statement", "status": "true"}
+            told |= {"start": None, "end": None, "speaker": None, "description": said}
+            found.append({**told, "quotes": [said], "parts": [n]})
+    return found
 
 
 def _judged(user: str) -> list[dict[str, Any]]:

@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .discourse import discoursed
 from .extraction import extracted
 from .faults import Fault
 from .judge import judgement
+from .reports import read_reports
 
 WORD = re.compile(r"\w+")
 SENTENCE = re.compile(r"[^.!?]+[.!?]?")
@@ -27,11 +29,15 @@ def reply(user: str, fault: Fault | None) -> str:  # noqa: C901  one branch a pr
         return json.dumps({"answer": {"value": 1}})
     if (judged := judgement(user)) is not None:
         text = _json(judged, fault)
+    elif (told := discoursed(user)) is not None:
+        text = _json(told, fault)
     elif (found := extracted(user)) is not None:
         text = found if isinstance(found, str) else _json(found, fault)
+    elif (told := read_reports(user)) is not None:
+        text = told if isinstance(told, str) else _json(told, fault)
     elif "<aspects>" in user and "For each aspect that you choose" in user:
-        told = [{"aspect": one, "summary": _summary(user, fault)} for one in _aspects(user, fault)]
-        text = _json({"summaries": told}, fault)
+        each = [{"aspect": one, "summary": _summary(user, fault)} for one in _aspects(user, fault)]
+        text = _json({"summaries": each}, fault)
     elif "<aspects>" in user:
         text = _json({"aspects": _aspects(user, fault)}, fault)
     elif "passages, each with its number" in user:

@@ -1,7 +1,8 @@
-"""Microsoft GraphRAG as its `init`, `index` and local search do it, with their defaults.
+"""Microsoft GraphRAG as its `init`, `index` and one of its searches do it, with their defaults.
 
-Runs inside the peer's environment. Context: the texts, reports, entities and relations that the
-local search put before the model.
+Runs inside the peer's environment; PEER_SEARCH says which search. Context: the texts, reports,
+entities and relations that were put before the model: of `global` the reports of all its map calls,
+of `drift` what each of its local searches read. What DRIFT's primer reads, it tells nobody.
 """
 
 from __future__ import annotations
@@ -13,6 +14,9 @@ from typing import Any
 
 import pandas as pd  # type: ignore[import-not-found,import-untyped,unused-ignore]
 from graphrag import api  # type: ignore[import-not-found]
+from graphrag.callbacks.noop_query_callbacks import (  # type: ignore[import-not-found]
+    NoopQueryCallbacks,
+)
 from graphrag.cli.initialize import initialize_project_at  # type: ignore[import-not-found]
 from graphrag.config import defaults  # type: ignore[import-not-found]
 from graphrag.config.load_config import load_config  # type: ignore[import-not-found]
@@ -20,7 +24,14 @@ from graphrag.config.load_config import load_config  # type: ignore[import-not-f
 ROOT = Path()
 LEVEL, FORM = 2, "Multiple Paragraphs"
 """What its command line searches with, unless it is told otherwise."""
-TABLES = ("entities", "communities", "community_reports", "text_units", "relationships")
+READ = ("entities", "communities", "community_reports")
+TEXTS = ("text_units", "relationships")
+SEARCHES: dict[str, tuple[Any, tuple[str, ...], dict[str, Any]]] = {
+    "local": (api.local_search, (*READ, *TEXTS), {"covariates": None}),
+    "global": (api.global_search, READ, {"dynamic_community_selection": False}),
+    "drift": (api.drift_search, (*READ, *TEXTS), {}),
+}
+"""Each search, the tables that it reads, and what else it must be told."""
 WORDS = {
     "reports": ("content",),
     "entities": ("entity", "description"),
@@ -57,18 +68,27 @@ class Peer:
                 raise RuntimeError(f"{done.workflow}: {done.error}")
 
     def ask(self, question: str) -> tuple[str, list[str]]:
-        tables = {name: pd.read_parquet(ROOT / "output" / f"{name}.parquet") for name in TABLES}
-        answer, found = asyncio.run(
-            api.local_search(
+        search, names, more = SEARCHES[os.environ["PEER_SEARCH"]]
+        tables = {name: pd.read_parquet(ROOT / "output" / f"{name}.parquet") for name in names}
+        # What the search returns itself is, of DRIFT, the context of its last step alone.
+        found: list[dict[str, Any]] = []
+        listener = NoopQueryCallbacks()
+        listener.on_context = found.append
+        answer, _ = asyncio.run(
+            search(
                 config=self.config,
-                covariates=None,
                 community_level=LEVEL,
                 response_type=FORM,
                 query=question,
+                callbacks=[listener],
                 **tables,
+                **more,
             )
         )
-        return str(answer), [told for kind, table in found.items() for told in _words(kind, table)]
+        read = [
+            told for one in found for kind, table in one.items() for told in _words(kind, table)
+        ]
+        return str(answer), list(dict.fromkeys(read))
 
 
 def _words(kind: str, table: Any) -> list[str]:

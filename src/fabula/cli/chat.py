@@ -20,23 +20,25 @@ from fabula.cli.screen import counted, notice_offline
 from fabula.cli.starting import meant
 from fabula.errors import FabulaError, NotFound, did_you_mean
 from fabula.export import refuse_what_is_no_file, replaced
-from fabula.retrieve.modes import mode, modes
-from fabula.settings import Settings
+from fabula.retrieve.modes import modes
+from fabula.search import Query
+from fabula.settings import AUTO, Settings
 
 if TYPE_CHECKING:
     from fabula.answer import AnswerStream
     from fabula.collection import Collection
 
 PROMPT = "> "
-ALL, AUTO = "all", "auto"
-"""What `/document` is told for all of them, and `/mode` for the usual one."""
+ALL = "all"
+"""What `/document` is told for all of them."""
 ENDS = ("/quit", "/exit")
 HELP = """\
 A line is a question, which may lean on those before it: "And what did he do then?"
 
   /read 3          opens citation 3 of the last answer
   /document NAME   asks one document alone; `/document all` all of them again
-  /mode NAME       goes another way through the graph; `/mode auto` the usual one
+  /mode NAME       goes another way through the graph, or several: `/mode hippo,hybrid`;
+                   `/mode auto` goes the way that serves each question
   /save FILE.md    writes the conversation as Markdown, with footnotes
   /new             forgets what was said
   /help            shows this
@@ -166,15 +168,12 @@ class Talk:
         click.echo(f"Asking {asked}.", err=True)
 
     def choose_mode(self, name: str) -> None:
-        """Goes another way from now on, or the usual one again; without a name tells which."""
-        given = self._conversation.given
-        if name == AUTO:
-            given.pop("mode", None)
-        elif name:
-            mode(name)
-            given["mode"] = name
-        way = given.get("mode") or f"the usual way ({self._collection.settings.mode})"
-        click.echo(f"Asking by {way}. There are: {', '.join(modes())}.", err=True)
+        """Goes another way from now on, or several at once; without a name tells which."""
+        settings, given = self._collection.settings, self._conversation.given
+        if name:
+            given["mode"] = ",".join(Query.of("?", settings, mode=name).modes)
+        way = given.get("mode") or settings.mode
+        click.echo(f"Asking by {way}. There are: {', '.join([AUTO, *modes()])}.", err=True)
 
     def save(self, name: str) -> None:
         """Writes the conversation until now as Markdown; asks before another file is replaced."""

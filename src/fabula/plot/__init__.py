@@ -115,7 +115,7 @@ def plot(
     target = Path(file or f"{_name(entry.title) or entry.id}{suffix}.html")
     steps = Steps()
     hits = collection.retrieve(question, document=entry.id, path=steps) if question else []
-    mode = steps.root.steps[0].note if question else ""
+    mode = next((one.note for one in steps.root.steps if one.name == "retrieve"), "")
     kind = target.suffix.lower()
     has_words = kind != ".png" or has_fonts()
     if network:

@@ -10,7 +10,7 @@ from string import Template
 FOLDER = Path(__file__).parent
 MARKER = re.compile(
     r"<(?=/?(?:passages?|aspects?|conversation|question|options?|answer|reference|statements|reply|"
-    r"facts|types|pairs|senses|reports?|points)"
+    r"facts|types|pairs|reports?|points|senses)"
     r"\b)",
     re.IGNORECASE,
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -11,7 +12,7 @@ from fabula.model import Filters, Hit
 from fabula.queries import query, read
 from fabula.retrieve.diversity import diverse
 from fabula.retrieve.fusion import by_ranks
-from fabula.retrieve.modes import Mode, Tools
+from fabula.retrieve.modes import Mode, Tools, Way
 
 Rewrite = Literal["none", "queries", "answer"]
 Expand = Literal["none", "parents", "neighbours"]
@@ -35,8 +36,7 @@ class Found:
 def retrieve(
     question: str,
     filters: Filters,
-    mode: Mode,
-    tools: Tools,
+    ways: Sequence[Way],
     *,
     shown: int,
     rewrite: Rewrite,
@@ -46,18 +46,25 @@ def retrieve(
 ) -> Found:
     """The hits of a mode, `tools.k` of them, and what the `shown` ones are expanded by.
 
-    What is done to any mode's, in this order: `rewrite`: other wordings are asked too, or a made-up
-    answer instead; `rerank`: a model ranks, four times as many as are shown; `diversity`: 0 to 1,
-    how much likeness with better hits counts against one; `expand`: the summaries above a hit that
-    is shown, or the chunks beside it, come after it. Where more are found than are shown, details
-    come with their chunks.
+    Those of several modes are fused by their ranks: each finds as many as it would alone, by its
+    own knobs. What is done to any mode's, in this order: `rewrite`: other wordings are asked too,
+    or a made-up answer instead; `rerank`: a model ranks, four times as many as are shown;
+    `diversity`: 0 to 1, how much likeness with better hits counts against one; `expand`: the
+    summaries above a hit that is shown, or the chunks beside it, come after it. Where more are
+    found than are shown, details come with their chunks.
     """
-    kinds = _kinds(filters, mode)
-    if mode.kinds and not kinds:
+    let_in = {way.name: _kinds(filters, way.mode) for way in ways}
+    ways = [way for way in ways if let_in[way.name] or not way.mode.kinds]
+    if not ways:
         return Found()
-    filters = replace(filters, kinds=kinds)
+    tools = ways[0].tools
     wide = replace(tools, k=WIDER * tools.k) if rerank or diversity > 0 else tools
-    rankings = [mode.retrieve(one, filters, wide) for one in _questions(question, tools, rewrite)]
+    asked = _questions(question, tools, rewrite)
+    rankings: list[list[Hit]] = []
+    for way in ways:
+        own, told = replace(way.tools, k=wide.k), replace(filters, kinds=let_in[way.name])
+        with tools.path.step("mode", way.name) if len(ways) > 1 else nullcontext():
+            rankings += [way.mode.retrieve(one, told, own) for one in asked]
     hits = rankings[0] if len(rankings) == 1 else _fused(rankings, wide)
     if rerank and hits:
         hits = _reranked(question, hits[: WIDER * shown], tools)
@@ -68,6 +75,9 @@ def retrieve(
         first = _expanded(first, tools, expand, filters.collection)
     known = {hit.id for hit in first}
     further = [hit for hit in further if hit.id not in known]
+    if all(let_in[way.name] for way in ways):
+        kinds = dict.fromkeys(kind for way in ways for kind in let_in[way.name])
+        filters = replace(filters, kinds=tuple(kinds))
     chunks = _chunks([*first, *further], filters, tools) if tools.k > shown else {}
     return Found(tuple(first), tuple(further), chunks)
 

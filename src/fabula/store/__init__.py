@@ -364,6 +364,11 @@ class Store:
         version = tuple(tuple(row.values()) for row in rows)
         return self._kept.get(key, version, make)
 
+    def count_parts(self, collection: str, document: str, graphs: Sequence[str]) -> dict[str, int]:
+        """How many parts of some graphs there are, of a collection or of one document; no 0."""
+        asked = {"collection": collection, "document": document, "graphs": list(graphs)}
+        return {row["graph"]: row["parts"] for row in self.rows("core/find_versions", **asked)}
+
     def related(
         self, statement: str, collection: str, passages: Sequence[str]
     ) -> dict[str, list[Hit]]:

@@ -59,7 +59,7 @@ class StandIns:
                 "end": None,
                 "speaker": None,
                 "description": f"{start}: {' '.join(islice(cycle(words), start, start + length))}",
-                "quotes": [" ".join(words[start : start + QUOTED_WORDS])],
+                "quotes": [" ".join(words[start % len(words) :][:QUOTED_WORDS])],
                 "parts": [],
             }
             for start in range(0, count * QUOTED_WORDS, QUOTED_WORDS)

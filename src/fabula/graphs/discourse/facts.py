@@ -129,16 +129,16 @@ def tell(facts: Mapping[str, Any]) -> Sequence[str]:
 
 def doubt(facts: Mapping[str, Any]) -> Sequence[str]:
     """What speaks against the model: much left out, pairs without a word, one sense for most."""
+    pairs, links = facts.get("pairs", 0), facts.get("links", 0)
     lost = sum(facts.get(f"dropped_{why}", 0) for why in DROPPED)
     said = _left_out(facts) if lost > DOUBTFUL * facts.get("records", 0) else []
     unanswered = facts.get("dropped_unanswered", 0)
-    if unanswered > DOUBTFUL * facts["pairs"]:
-        said.append(f"of {unanswered:,} of {facts['pairs']:,} pairs the model said nothing")
-    most = facts["most_of_one_sense"]
-    if facts[IMPLICIT] and facts["links"] >= FEWEST and most > SAME * facts["links"]:
+    if unanswered > DOUBTFUL * pairs:
+        said.append(f"of {unanswered:,} of {pairs:,} pairs the model said nothing")
+    most = facts.get("most_of_one_sense", 0)
+    if facts.get(IMPLICIT) and links >= FEWEST and most > SAME * links:
         said.append(
-            f"{most:,} of {facts['links']:,} links are of one sense: the model may not tell senses "
-            "apart"
+            f"{most:,} of {links:,} links are of one sense: the model may not tell senses apart"
         )
     return said
 

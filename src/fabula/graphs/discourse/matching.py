@@ -65,8 +65,8 @@ class Terms:
                 found |= {one: max(told, found.get(one, told)) for one in term.chunks}
         return found
 
-    def rank(self, asked: Slots) -> list[str]:
-        """The chunks that match in one slot at least, best first.
+    def rank(self, asked: Slots, least: int = 1) -> list[str]:
+        """The chunks that match in so many slots at least, best first.
 
         By how many slots match, then by how alike they are, weighed by how rare the values are,
         then slot by slot in their order; the earlier one of equals.
@@ -84,7 +84,8 @@ class Terms:
             by_slot = [-own[slot][0] if slot in own else 0.0 for slot in SLOTS]
             return (-len(own), -total, *by_slot, self.places[chunk], chunk)
 
-        return sorted((chunk for chunk in matched if chunk in self.places), key=order)
+        found = (one for one, own in matched.items() if one in self.places and len(own) >= least)
+        return sorted(found, key=order)
 
     def find(self, question_words: Sequence[str], slot: str, tells: Iterable[bool]) -> list[str]:
         """The runs of a question's words that are values of a slot, the longest at each place.

@@ -198,9 +198,7 @@ def _link(
     connective = _line(given)
     if connective.casefold() in _NOTHING or len(connective) > LONGEST_CONNECTIVE:
         connective = ""
-    if form == EXPLICIT and not (
-        connective and any(_prints(chunk.text, connective) for chunk in pair)
-    ):
+    if form == EXPLICIT and not _prints(f"{arg1.text} {arg2.text}", connective):
         dropped[UNPRINTED] += 1
         form = IMPLICIT
     return Link(arg1.id, arg2.id, sense, form, connective)

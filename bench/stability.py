@@ -1,0 +1,151 @@
+"""What an edit changes of a book's communities, and of what reports are written from.
+
+Names and ties are what rules find; what is told of them is all that was said, as with a model, so
+that only what was edited reads otherwise. An edited chunk loses every second sentence. A report
+that reads the same is not asked for again: the share that is, is what an edit costs.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import statistics
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import fabula
+from bench.report import Figure
+from fabula import ids
+from fabula.graphs.communities.border import network_of, places_of
+from fabula.graphs.communities.contexts import Renderer
+from fabula.graphs.communities.knobs import Dividing
+from fabula.graphs.communities.leiden import find_communities, modularity, sum_weights
+from fabula.graphs.communities.values import Bond, Community, Member, Network
+from fabula.graphs.entities.decisions import Decisions
+from fabula.graphs.entities.described import Statements
+from fabula.graphs.entities.merge import merge
+from fabula.graphs.entities.rules import extract_by_rules
+from fabula.graphs.entities.values import Mention, Tie
+from fabula.load import find_files, load
+from fabula.model import Chunk
+from fabula.sentences import sentences
+from fabula.text.chunk import split
+
+CAROL = Path(fabula.__file__).parent / "texts" / "a-christmas-carol.txt"
+CHUNK_TOKENS = 200
+EDITS = {"one chunk": 0.0, "1 % of the chunks": 0.01, "10 % of the chunks": 0.1}
+"""Shares of the chunks; one at least."""
+REPEATED = 6
+FIFTH = 20.0
+KNOBS = Dividing()
+
+
+@dataclass(frozen=True, slots=True)
+class Divided:
+    """A text's communities, and the digests of what their reports are written from."""
+
+    communities: tuple[Community, ...]
+    said: frozenset[str]
+
+
+def measure(books: Path | None) -> list[Figure]:
+    """Per cent of communities and of reports that an edit changes, the mean of some edits."""
+    files = find_files([books]) if books else [CAROL]
+    return [figure for file in files for figure in _measure(Path(file))]
+
+
+def _measure(file: Path) -> Iterator[Figure]:
+    document = load(file, "bench", 10**8)
+    chunks = split(document, CHUNK_TOKENS)
+    network = read(chunks, document.language)
+    whole = divide(network)
+    name = file.stem
+    yield Figure(f"{name}: communities", len(whole.communities), "")
+    top = [one.members for one in whole.communities if one.level == 0]
+    yield Figure(f"{name}: modularity", modularity(_weights(network), top), "")
+    for what, share in EDITS.items():
+        changed: dict[str, list[tuple[float, float]]] = {"": [], ", from nothing": []}
+        for seed in range(REPEATED):
+            now = read(edited(chunks, share, seed, document.language), document.language)
+            changed[""].append(differ(whole, divide(now, whole.communities)))
+            changed[", from nothing"].append(differ(whole, divide(now)))
+        for how, found in changed.items():
+            goal = FIFTH if what == "one chunk" and not how else None
+            groups, reports = (
+                100 * statistics.fmean(column) for column in zip(*found, strict=True)
+            )
+            yield Figure(f"{name}: {what}{how}: communities changed", groups, "%", goal)
+            yield Figure(f"{name}: {what}{how}: reports asked again", reports, "%", goal)
+
+
+def read(chunks: Sequence[Chunk], language: str) -> Network:
+    """Who is in a text and what ties them, by rules."""
+    ordinary = {
+        word for one in chunks for word in re.findall(r"[^\W\d_]+", one.text) if word.islower()
+    }
+    cast = merge(
+        "bench",
+        extract_by_rules(chunks, language),
+        language=language,
+        decisions=Decisions(),
+        ordinary=ordinary,
+    )
+    order = {one.id: place for place, one in enumerate(chunks)}
+
+    def told(subject: str, records: Sequence[Mention | Tie]) -> tuple[str, tuple[str, ...]]:
+        statements = Statements.of(subject, records)
+        return statements.joined, tuple(sorted(statements.chunks, key=order.__getitem__))
+
+    members = []
+    for one in cast.entities:
+        text, where = told(one.name, one.mentions)
+        members.append(Member(one.id, one.name, one.type, text, one.names, where, (one.id,)))
+    bonds = []
+    for tied in cast.relations:
+        text, where = told("", tied.ties)
+        weight = float(len(where))
+        ends = (tied.source, tied.target)
+        bonds.append(Bond(tied.id, *ends, text, weight, where, (tied.id,)))
+    return network_of(members, bonds, places_of(chunks))
+
+
+def divide(network: Network, before: Sequence[Community] = ()) -> Divided:
+    """Its communities, started from others, and what would be read of each that has a report."""
+    found = find_communities(
+        _weights(network),
+        KNOBS.max_cluster_size,
+        before,
+        lambda level, members: ids.community_id("bench", level, sorted(members)),
+    )
+    renderer = Renderer(network, KNOBS.report_tokens_in)
+    some = [one for one in found if len(one.members) > 1]
+    return Divided(tuple(found), frozenset(renderer.render(one).said for one in some))
+
+
+def differ(was: Divided, now: Divided) -> tuple[float, float]:
+    """The shares of communities that have other members, and of reports that read otherwise."""
+    before = {(one.level, one.members) for one in was.communities}
+    groups = sum((one.level, one.members) not in before for one in now.communities)
+    reports = len(now.said - was.said)
+    return groups / max(1, len(now.communities)), reports / max(1, len(now.said))
+
+
+def edited(chunks: Sequence[Chunk], share: float, seed: int, language: str) -> list[Chunk]:
+    """The chunks, of which a share, one at least, has lost every second sentence."""
+    draw = random.Random(seed)
+    rows = set(draw.sample(range(len(chunks)), max(1, round(share * len(chunks)))))
+    found: list[Chunk] = []
+    start = 0
+    for row, one in enumerate(chunks):
+        text = one.text
+        if row in rows:
+            text = " ".join(sentences(text, language)[::2]) + "\n"
+        id = ids.chunk_id("bench", text, row)
+        found.append(Chunk(id, row, one.section, start, start + len(text), text, one.tokens))
+        start += len(text)
+    return found
+
+
+def _weights(network: Network) -> dict[tuple[str, str], float]:
+    return sum_weights((one.source, one.target, one.weight) for one in network.bonds.values())

@@ -1,0 +1,302 @@
+"""Which mode a question is asked by where none is named, and several modes at once: no Neo4j."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, cast
+
+import pytest
+
+from fabula.choosing import ask_kind, choose, tell_kind, walked_unasked
+from fabula.errors import BadReply, SettingsError, TextRefused
+from fabula.experiments.report.published import published
+from fabula.model import Filters, Hit
+from fabula.parallel import Workers
+from fabula.providers import Chat, Prompt, Reply
+from fabula.retrieve import Found, retrieve
+from fabula.retrieve.modes import KINDS, Kind, Mode, NoKnobs, Tools, Way, modes
+from fabula.retrieve.path import Path as Steps
+from fabula.retrieve.path import Step
+from fabula.search import Query, given_knobs
+from fabula.settings import Settings
+from scripted import Says
+
+ENTITIES = ("entities",)
+ALL = ("entities", "communities")
+TYPES: Mapping[Kind, str] = {
+    "fact": "Fact Retrieval",
+    "reasoning": "Complex Reasoning",
+    "overview": "Contextual Summarize",
+    "creative": "Creative Generation",
+}
+NAMES = {
+    "hippo": "HippoRAG 2",
+    "fast": "Fast GraphRAG",
+    "local": "Microsoft GraphRAG, local",
+    "global": "Microsoft GraphRAG, global",
+    "light": "LightRAG",
+    "hybrid": "naive RAG",
+    "collapsed": "naive RAG",
+}
+
+
+# The kind of a question
+
+
+@pytest.mark.parametrize(
+    ("question", "kind"),
+    [
+        ("Who is Fred?", "fact"),
+        ("How many ghosts come?", "fact"),
+        ("How old is Tiny Tim?", "fact"),
+        ("What is the relationship between Fred and Scrooge?", "reasoning"),
+        ("WHY   does\nScrooge change?", "reasoning"),
+        ("How does Marley’s visit lead to Scrooge's change?", "reasoning"),
+        ("What happens to Scrooge throughout the story?", "overview"),
+        ("Summarise the third stave.", "overview"),
+        ("How do Fred and Scrooge differ?", "comparison"),
+        ("What do the three ghosts have in common?", "comparison"),
+        ("Rewrite the plot as a news report, and explain why.", "creative"),
+        ("Imagine you are Bob Cratchit. Write a letter.", "creative"),
+        ("Who rewrites the plot?", "overview"),
+        ("Wer ist Fred?", "fact"),
+        ("Warum ändert sich Scrooge?", "reasoning"),
+        ("Wie heißt der Neffe?", "fact"),
+        ("Worum geht es?", "overview"),
+        ("Compare Fred et Scrooge.", "comparison"),
+        ("Pourquoi Scrooge change-t-il ?", "reasoning"),
+        ("Comment s'appelle le neveu ?", "fact"),
+        ("Streść księgę pierwszą.", "overview"),
+        ("Dlaczego Tadeusz wyjechał?", "reasoning"),
+        ("Czym różnią się Hrabia i Tadeusz?", "comparison"),
+        ("Почему Соня плачет?", "reasoning"),
+        ("Напиши письмо от имени Сони.", "creative"),
+        ("罪与罚的主人公是谁？", "fact"),
+        ("", "fact"),
+    ],
+)
+def test_the_words_of_a_question_tell_its_kind(question: str, kind: Kind) -> None:
+    assert tell_kind(question) == kind
+
+
+def test_a_question_without_end_is_told_in_no_time() -> None:
+    tell_kind("Who?")
+    began = time.process_time()
+    for _ in range(100):
+        assert tell_kind("How does one and how " * 1000) == "reasoning"
+        assert tell_kind("what of what or " * 1000) == "fact"
+    assert (time.process_time() - began) / 200 < 0.005
+
+
+def test_a_model_tells_the_kind_by_number_in_one_small_call() -> None:
+    for number, kind in enumerate(KINDS, 1):
+        says = Says(lambda _, number=number: f'{{"choice": {number}}}')  # type: ignore[misc]
+        assert ask_kind("Who is Fred?" * 1000, says) == kind
+        [asked] = says.asked
+        assert asked.max_tokens <= 100
+        assert len(asked.user) < 3000
+
+
+# The mode for it
+
+
+def model(reply: str) -> Says:
+    return Says(lambda _: reply)
+
+
+def test_offline_facts_are_looked_up_over_entities_and_all_else_as_ever() -> None:
+    asked = {kind: question for question, kind in ASKED}
+    found = {kind: choose(one, "hybrid", ENTITIES, None).mode for kind, one in asked.items()}
+    assert found == {kind: "fast" if kind == "fact" else "hybrid" for kind in KINDS}
+    assert {choose(one, "hybrid", (), None).mode for one in asked.values()} == {"hybrid"}
+
+
+ASKED: Sequence[tuple[str, Kind]] = (
+    ("Who is Fred?", "fact"),
+    ("Why does he laugh?", "reasoning"),
+    ("What is the plot?", "overview"),
+    ("Compare Fred and Bob.", "comparison"),
+    ("Write a letter of Fred's.", "creative"),
+)
+
+
+def test_with_a_model_the_mode_is_the_one_with_the_best_figure_of_the_kind() -> None:
+    says = model('{"choice": 3}')
+    choice = choose("Who is Fred?", "collapsed", ALL, lambda: says)
+    assert choice.mode == "local"
+    assert choice.why.startswith(
+        "it is one for an overview, by the model (local 64.4, hippo 64.1, "
+    )
+    assert len(says.asked) == 1
+    assert choose("Who?", "collapsed", ALL, lambda: model('{"choice": 1}')).mode == "hippo"
+
+
+def test_no_model_is_asked_where_each_kind_leads_to_one_mode() -> None:
+    def none() -> Chat:
+        raise AssertionError("a model was asked")
+
+    assert choose("Who is Fred?", "collapsed", (), none).mode == "collapsed"
+    assert choose("Who is Fred?", "hybrid", ENTITIES, none).mode == "hippo"
+
+
+@pytest.mark.parametrize(
+    "reply", ['{"choice": 9}', "an overview", "", "9" * 100_000, '{"choice": "']
+)
+def test_what_is_no_kind_leaves_it_to_the_rules(reply: str) -> None:
+    says = model(reply)
+    choice = choose("Who is Fred?", "collapsed", ALL, lambda: says)
+    assert (choice.mode, len(says.asked)) == ("hippo", 1)
+    assert "a question for a fact, by rules, as the model's reply is none" in choice.why
+
+
+def test_a_question_that_an_endpoint_refuses_is_left_to_the_rules() -> None:
+    class Refuses(Says):
+        def complete(self, prompt: Prompt) -> Reply:
+            raise TextRefused("It says no.")
+
+    assert choose("What is the plot?", "collapsed", ALL, lambda: Refuses(str)).mode == "local"
+
+
+def test_the_figures_of_modes_are_those_that_were_published() -> None:
+    [table] = published("graphrag-bench-novel")
+    for name, mode in modes().items():
+        if mode.serves:
+            columns = zip(table.columns, table.values[NAMES[name]], strict=True)
+            told = {one.kind: value for one, value in columns if one.metric == "answer_accuracy"}
+            assert mode.serves == {kind: told[called] for kind, called in TYPES.items()}
+
+
+def test_only_graphs_of_modes_with_figures_are_looked_for() -> None:
+    assert walked_unasked(offline=True) == ["entities"]
+    assert walked_unasked(offline=False) == ["communities", "entities"]
+
+
+# Several modes at once
+
+
+def asked(mode: str, **given: Any) -> Query:
+    return Query.of("Who?", Settings(), mode=mode, **given)
+
+
+def test_modes_are_named_with_commas_each_once() -> None:
+    assert asked("hippo, hybrid,hippo,").modes == ("hippo", "hybrid")
+    assert asked("auto").modes == ("auto",)
+    with pytest.raises(SettingsError, match=r"There is no mode 'hipo' .* Did you mean hippo"):
+        assert asked("hybrid,hipo").modes
+    with pytest.raises(SettingsError, match="Mode auto chooses one itself"):
+        assert asked("auto,hybrid").modes
+    with pytest.raises(SettingsError, match="There is no mode ' , '"):
+        assert asked(" , ").modes
+
+
+def test_knobs_of_several_modes_name_their_mode() -> None:
+    both = asked("hippo,fast", knobs={"hippo.damping": 0.4, "fast.chunks": 3})
+    assert given_knobs("hippo", both) == {"damping": 0.4}
+    assert given_knobs("fast", both) == {"chunks": 3}
+    assert given_knobs("hippo", asked("hippo", knobs={"damping": 1, "hippo.facts": 2})) == {
+        "damping": 1,
+        "facts": 2,
+    }
+    assert given_knobs("hybrid", asked("auto", knobs={"hippo.damping": 0.4})) == {}
+    for mode in ("hippo,fast", "auto"):
+        with pytest.raises(SettingsError, match=r"'damping' is one mode's, .*'hippo\.damping'"):
+            given_knobs("hippo", asked(mode, knobs={"damping": 0.4}))
+    with pytest.raises(SettingsError, match=r"'hipo\.damping' is of no mode .* Did you mean hippo"):
+        given_knobs("fast", asked("hippo,fast", knobs={"hipo.damping": 0.4}))
+
+
+def hit(id: str, kind: str = "chunk", score: float = 1.0) -> Hit:
+    place = {"document": "d", "title": "D", "language": "en", "section": "", "aspect": ""}
+    return Hit(
+        id=id, kind=kind, level=0, start=0, end=9, text=f"{id}.", tokens=2, score=score, **place
+    )
+
+
+@pytest.fixture
+def workers() -> Iterator[Workers]:
+    workers = Workers(1)
+    yield workers
+    workers.close()
+
+
+def found(
+    workers: Workers,
+    ways: Mapping[str, tuple[Sequence[Hit], tuple[str, ...]]],
+    *,
+    k: int = 5,
+    kinds: tuple[str, ...] = (),
+) -> tuple[Found, list[Step], list[Filters]]:
+    """What modes of these hits and kinds find together, the path, and what each was asked with."""
+    path, told = Steps(), list[Filters]()
+    nothing = cast(Any, None)
+
+    def way(name: str, hits: Sequence[Hit], own: tuple[str, ...]) -> Way:
+        def find(question: str, filters: Filters, tools: Tools) -> list[Hit]:
+            told.append(filters)
+            with path.step(f"look {name}") as step:
+                step.found(hits)
+            return [*hits][: tools.k]
+
+        mode = Mode(find, name, kinds=own)
+        given = (nothing,) * 4
+        return Way(name, mode, Tools(*given, path, k, 100, NoKnobs(), None, workers))
+
+    made = [way(name, hits, own) for name, (hits, own) in ways.items()]
+    filters = Filters("c", kinds=kinds)
+    result = retrieve(
+        "Who?", filters, made, shown=k, rewrite="none", rerank=False, diversity=0.0, expand="none"
+    )
+    return result, path.root.steps, told
+
+
+def test_hits_of_several_modes_are_fused_by_their_ranks_and_records_stay_records(
+    workers: Workers,
+) -> None:
+    one = [hit("a", score=9.0), hit("b", score=8.0)]
+    other = [hit("r", "relation"), hit("b", score=0.1), hit("c", score=0.05)]
+    result, steps, _ = found(workers, {"one": (one, ()), "other": (other, ())})
+    assert [(one.id, one.kind) for one in result.hits] == [
+        ("b", "chunk"),
+        ("a", "chunk"),
+        ("r", "relation"),
+        ("c", "chunk"),
+    ]
+    assert result.hits[0].score == pytest.approx(2 / 62)
+    assert [(step.name, step.note) for step in steps] == [
+        ("mode", "one"),
+        ("mode", "other"),
+        ("fuse", "by ranks"),
+    ]
+    assert [inner.name for step in steps for inner in step.steps] == ["look one", "look other"]
+
+
+def test_one_mode_alone_keeps_its_scores_and_its_path(workers: Workers) -> None:
+    result, steps, _ = found(workers, {"one": ([hit("a", score=9.0)], ())})
+    assert [one.score for one in result.hits] == [9.0]
+    assert [step.name for step in steps] == ["look one"]
+
+
+def test_a_mode_whose_kinds_are_filtered_out_is_left_out_of_several(workers: Workers) -> None:
+    ways = {"one": ([hit("a")], ("detail",)), "other": ([hit("b")], ("chunk",))}
+    result, _, told = found(workers, ways, kinds=("chunk",))
+    assert [one.id for one in result.hits] == ["b"]
+    assert [one.kinds for one in told] == [("chunk",)]
+    assert found(workers, ways, kinds=("summary",))[0] == Found()
+    assert [one.kinds for one in found(workers, ways)[2]] == [("detail",), ("chunk",)]
+
+
+def test_several_modes_give_no_more_than_one(workers: Workers) -> None:
+    lists = {name: ([hit(f"{name}{n}") for n in range(5)], ()) for name in "abc"}
+    assert len(found(workers, lists, k=4)[0].hits) == 4
+
+
+def test_a_bad_reply_is_the_only_trouble_that_rules_stand_in_for() -> None:
+    class Broke(Says):
+        def complete(self, prompt: Prompt) -> Reply:
+            raise SettingsError("No key.")
+
+    with pytest.raises(SettingsError, match="No key"):
+        choose("Who?", "collapsed", ALL, lambda: Broke(str))
+    with pytest.raises(BadReply):
+        ask_kind("Who?", model("none"))

@@ -1,0 +1,171 @@
+"""Several modes at once, and one chosen by the question, on a real Neo4j."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+from click.testing import CliRunner
+
+from casts import Cast, put_cast
+from conftest import connect, wipe
+from endpoint import Endpoint
+from fabula import Fabula, tokens
+from fabula.cli import main
+from fabula.errors import NotFound, SettingsError
+from fabula.retrieve.path import Path as Steps
+from fabula.server import Address
+
+FACT, WHY = "Who gave Boris the lamp?", "Why did Boris stay at the mill?"
+STORY = """Title: {title}
+Language: en
+
+CHAPTER I
+
+Anna lived at the mill with her brother Boris. The mill stood by the river.
+
+CHAPTER II
+
+Clara came from the harbour with a lamp. She gave the lamp to Boris at the mill.
+
+CHAPTER III
+
+Rain fell for a week upon the fields. The road to the south was closed to all carts.
+"""
+CAST: Cast = {
+    "Boris": ("person", {"Boris": "I II"}, "Boris is Anna's brother."),
+    "Clara": ("person", {"Clara": "II"}, "Clara brings a lamp from the harbour."),
+}
+TIES = {("Boris", "Clara"): ("II", "Clara gives Boris the lamp.")}
+
+
+@pytest.fixture(scope="module")
+def books(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A book with a cast, and in another collection beside one without."""
+    folder = tmp_path_factory.mktemp("books")
+    for title in ("Mill", "Bare"):
+        (folder / f"{title}.txt").write_text(STORY.format(title=title))
+    with connect(address) as store, pytest.MonkeyPatch.context() as patch:
+        wipe(store)
+        _reached(address, patch)
+        with Fabula(collection="one", graphs=(), cache=False) as fabula:
+            fabula.ingest(folder / "Mill.txt")
+            put_cast(fabula, "Mill", CAST, TIES)
+        with Fabula(collection="two", graphs=(), cache=False) as fabula:
+            fabula.ingest(folder)
+            put_cast(fabula, "Mill", CAST, TIES)
+        yield
+        wipe(store)
+
+
+@pytest.fixture(autouse=True)
+def reached(books: None, address: Address, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The environment names the tests' Neo4j."""
+    _reached(address, monkeypatch)
+
+
+def _reached(address: Address, patch: pytest.MonkeyPatch) -> None:
+    patch.setenv("NEO4J_URI", address.uri)
+    patch.setenv("NEO4J_USERNAME", address.username)
+    patch.setenv("NEO4J_PASSWORD", address.password)
+    patch.setenv("FABULA_CHUNK_TOKENS", "24")
+
+
+def asked(collection: str, question: str, mode: str, document: str = "") -> list[str]:
+    """The steps of a question: the names and notes of those that say how it was asked."""
+    path = Steps()
+    with Fabula(collection=collection) as fabula:
+        fabula.retrieve(question, mode=mode, document=document, path=path)
+    return [f"{one.name}: {one.note}" for one in path.root.steps]
+
+
+# Several
+
+
+def test_several_modes_answer_within_one_budget_and_no_sentence_comes_twice() -> None:
+    with Fabula(collection="one", context="passages") as fabula:
+        alone = {name: fabula.retrieve(FACT, mode=name, k=9) for name in ("light", "hybrid")}
+        path = Steps()
+        both = fabula.retrieve(FACT, mode="light, hybrid", k=9, path=path)
+        context = fabula.context(FACT, mode="light,hybrid", context_tokens=60)
+        again = fabula.retrieve(FACT, mode="light,hybrid", k=9)
+    found = {hit.id: hit.kind for hits in alone.values() for hit in hits}
+    assert {hit.id: hit.kind for hit in both} == found
+    assert {"entity", "relation", "chunk"} <= {hit.kind for hit in both}
+    assert [hit.score for hit in both] == sorted((hit.score for hit in both), reverse=True)
+    assert both == again
+    said = [one.strip() for passage in context for one in passage.text.split(". ")]
+    assert len(said) == len(set(said))
+    assert sum(tokens.count(passage.text) for passage in context) <= 60
+    [way] = path.root.steps
+    assert (way.name, way.note) == ("retrieve", "light,hybrid")
+    assert [(one.name, one.note) for one in way.steps] == [
+        ("mode", "light"),
+        ("mode", "hybrid"),
+        ("fuse", "by ranks"),
+    ]
+
+
+def test_a_mode_whose_graph_is_not_there_is_left_out_with_a_word() -> None:
+    assert asked("one", FACT, "hippo,top-down") == [
+        "leave out: top-down: the graph 'aspects' is not there",
+        "retrieve: hippo",
+    ]
+    assert asked("two", FACT, "hippo,naive", "Bare")[1] == "retrieve: naive"
+    with pytest.raises(NotFound, match="Mode top-down looks through the graph 'aspects', which no"):
+        asked("one", FACT, "top-down,bottom-up")
+
+
+def test_knobs_reach_the_mode_that_they_name() -> None:
+    with Fabula(collection="one") as fabula:
+        fabula.retrieve(FACT, mode="hippo,hybrid", knobs={"hybrid.fusion": "ranks"})
+        with pytest.raises(SettingsError, match="Mode hybrid: fusion"):
+            fabula.retrieve(FACT, mode="hippo,hybrid", knobs={"hybrid.fusion": "luck"})
+        with pytest.raises(SettingsError, match=r"'fusion' is one mode's"):
+            fabula.retrieve(FACT, mode="hippo,hybrid", knobs={"fusion": "ranks"})
+
+
+def test_the_command_line_and_the_chat_take_several() -> None:
+    words = ["query", FACT, "-c", "one", "--mode", "hippo,hybrid", "--explain", "--json"]
+    told = json.loads(CliRunner().invoke(main, words).stdout)
+    assert told["quotes"]
+    assert [one["step"] for one in told["path"]] == ["retrieve", "context"]
+    chat = CliRunner().invoke(main, ["chat", "-c", "one"], input=f"/mode hippo, hybrid\n{FACT}\n")
+    assert "Asking by hippo,hybrid. There are: auto, adaptive, " in chat.stderr
+    assert "[1] Mill" in chat.stdout
+    wrong = CliRunner().invoke(main, ["query", FACT, "-c", "one", "--mode", "hippo,hybrd"])
+    assert "There is no mode 'hybrd' (FABULA_MODE). Did you mean hybrid?" in wrong.stderr
+
+
+# One that is chosen
+
+
+def test_without_a_model_a_fact_is_looked_up_over_entities_where_all_have_them() -> None:
+    fact = "choose: fast: it is a question for a fact, by rules (fast 67.2, hybrid 64.5)"
+    assert asked("one", FACT, "auto") == [fact, "retrieve: fast"]
+    assert asked("two", FACT, "auto", "Mill") == [fact, "retrieve: fast"]
+    one = "choose: hybrid: it is one that takes several passages, by rules (hybrid 47.1)"
+    assert asked("one", WHY, "auto") == [one, "retrieve: hybrid"]
+    ground = "choose: hybrid: the best of what is there for every kind of question"
+    assert asked("two", FACT, "auto") == [ground, "retrieve: hybrid"]
+    assert asked("two", FACT, "auto", "Bare") == [ground, "retrieve: hybrid"]
+
+
+def test_filters_that_ask_for_some_passages_are_asked_as_ever() -> None:
+    path = Steps()
+    with Fabula(collection="one") as fabula:
+        fabula.retrieve(FACT, kinds=["chunk"], path=path)
+    assert path.root.steps[0].note == "hybrid: only some passages are asked for"
+
+
+def test_a_model_is_not_asked_where_every_kind_leads_to_one_mode(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with Endpoint() as endpoint:
+        monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
+        monkeypatch.setenv("FABULA_EMBEDDING_MODEL", "wordllama-256")
+        ground = "choose: hybrid: the best of what is there for every kind of question"
+        assert asked("two", WHY, "auto")[0] == ground
+        assert asked("one", WHY, "auto")[1] == "retrieve: hippo"
+        assert not [body for body in endpoint.bodies if "Which kind is it" in str(body)]
