@@ -124,13 +124,13 @@ def tenants(address: Address) -> Iterator[Store]:
                 ("Triple", "OBJECT", "Entity"),
                 ("Relation", "TARGET", "Entity"),
                 ("Entity", "RELATES_TO {count: 5}", "Entity"),
-                ("Community", "HAS_MEMBER", "Entity"),
-                ("Report", "REPORTS", "Community"),
-                ("Report", "CITES", "Entity"),
                 ("Event", "WHO", "Term"),
                 ("Term", "IS", "Entity"),
                 ("Link", "ARG1", "Chunk"),
                 ("Link", "ARG2", "Chunk"),
+                ("Community", "HAS_MEMBER", "Entity"),
+                ("Report", "REPORTS", "Community"),
+                ("Report", "CITES", "Entity"),
             ):
                 cypher(
                     store,

@@ -1,4 +1,4 @@
-// Entities, relations and triples by their ids, and what is printed of each beside its text.
+// Entities, relations, triples and facts by their ids, and what is printed of each beside its text.
 // $collection  the collection to stay in
 // $nodes       their ids
 CYPHER 25

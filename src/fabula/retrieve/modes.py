@@ -96,13 +96,19 @@ class Tools:
         return self.store.read(statement, filters, **parameters)
 
     def keep(
-        self, name: str, filters: Filters, graphs: Sequence[str], make: Callable[[], Made]
+        self,
+        name: str,
+        filters: Filters,
+        graphs: Sequence[str],
+        make: Callable[[], Made],
+        uses: Sequence[str] = (),
     ) -> Made | None:
         """What `make` makes of `graphs` of the filters' collection or document, kept by `name`.
 
-        It is made again once a part of them has changed. None where one of them has no part.
+        It is made again once a part of them has changed, or one of those that it `uses` where they
+        are there. None where one of the `graphs` has no part.
         """
-        return self.store.keep(name, filters.collection, filters.document, graphs, make)
+        return self.store.keep(name, filters.collection, filters.document, graphs, make, uses)
 
     def nearest(self, question: str, filters: Filters, limit: int) -> list[Hit]:
         """The `limit` passages of highest cosine with the question; one round trip."""

@@ -350,15 +350,17 @@ class Store:
         document: str,
         graphs: Sequence[str],
         make: Callable[[], Made],
+        uses: Sequence[str] = (),
     ) -> Made | None:
         """What `make` makes of graphs of a collection, or of one document: again once they change.
 
-        It is kept by that `name`. None where there is no part of one of the `graphs`.
+        It is kept by that `name`. None where there is no part of one of the `graphs`; of those that
+        it `uses` there may be none.
         """
-        asked = {"collection": collection, "document": document, "graphs": list(graphs)}
+        asked = {"collection": collection, "document": document, "graphs": [*graphs, *uses]}
         rows = self.rows("core/find_versions", **asked)
         key = (name, collection, document)
-        if len(rows) < len(graphs):
+        if not {*graphs} <= {row["graph"] for row in rows}:
             self._kept.forget(key)
             return None
         version = tuple(tuple(row.values()) for row in rows)

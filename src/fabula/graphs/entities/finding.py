@@ -21,8 +21,10 @@ from fabula.ranking import Scores
 from fabula.retrieve import hybrid
 from fabula.retrieve.modes import Tools
 
-RECORDS = ("entity", "relation", "triple")
+RECORDS = ("entity", "relation", "triple", "fact")
 """The kinds of hits that are printed records, and no text of the book's."""
+STATED = ("triple", "fact")
+"""The kinds of elements that state what HippoRAG calls facts: this graph's own, and typed ones."""
 AT_ONCE = 4
 """Times as many entities are asked of the index where several may be one."""
 
@@ -35,7 +37,11 @@ def read_network(filters: Filters, tools: Tools) -> Network | None:
     with tools.path.step("network") as step:
         whole = _everywhere(filters)
         found = tools.keep(
-            "network", whole, ("text", "entities"), lambda: _read(whole, tools).prepare()
+            "network",
+            whole,
+            ("text", "entities"),
+            lambda: _read(whole, tools).prepare(),
+            uses=("facts",),
         )
         if found is None:
             step.note = "there is none: no entities were built"
@@ -60,16 +66,16 @@ def _read(filters: Filters, tools: Tools) -> Network:
     columns = ("ids", "starts", "ends", "counts", "sources", "keywords")
     none: dict[str, Sequence[Any]] = dict.fromkeys(columns, ())
     languages = Counter(row["language"] for row in texts).most_common(1)
-    related, stated = (
-        set(chain.from_iterable(links.get(kind, none)["sources"]))
-        for kind in ("relation", "triple")
-    )
+    facts = {name: [*chain(*(links.get(kind, none)[name] for kind in STATED))] for name in columns}
+    related = set(chain.from_iterable(links.get("relation", none)["sources"]))
+    stated = set(chain.from_iterable(facts["sources"]))
     network = make_network(
         cast,
         chain.from_iterable(row["chunks"] for row in texts),
         links.get("relation", none),
-        links.get("triple", none),
+        facts,
         languages[0][0] if languages else "",
+        links.get("few", none),
     )
     without = sum(
         stated.isdisjoint(row["chunks"]) and not related.isdisjoint(row["chunks"]) for row in texts
@@ -103,7 +109,8 @@ def nearest_links(
     vector: Vector, links: Links, kind: str, filters: Filters, tools: Tools, limit: int
 ) -> dict[int, float]:
     """The rows of the nearest relations or facts and their cosines, best first."""
-    hits = tools.elements(vector, _everywhere(filters), limit, (kind,))
+    kinds = STATED if kind in STATED else (kind,)
+    hits = tools.elements(vector, _everywhere(filters), limit, kinds)
     return {links.row[hit.id]: hit.score for hit in hits if hit.id in links.row}
 
 
@@ -154,7 +161,7 @@ def best_chunks(
 
 
 def record_hits(scored: Mapping[str, float], filters: Filters, tools: Tools) -> list[Hit]:
-    """Entities, relations and triples as printed records, in the order in which they are given."""
+    """Entities, relations, triples and facts as printed records, in the order in which they are given."""
     if not scored:
         return []
     asked = tools.read(query("entities/find_records"), filters, nodes=list(scored))
@@ -173,7 +180,7 @@ def entity_hits(
 def link_hits(
     rows: Mapping[int, float], links: Links, kind: str, filters: Filters, tools: Tools
 ) -> list[Hit]:
-    """Relations or triples as records."""
+    """Relations, or facts, as records."""
     scored = {links.ids[row]: score for row, score in rows.items()}
     return record_hits(scored, filters, tools) if allows(filters, kind) else []
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import block_array, coo_array, csr_array
+from scipy.sparse import block_array, coo_array, csr_array, vstack
 
 from fabula.providers.stems import stemmer_of, words
 from fabula.ranking import Scores, inverse_document_frequencies
@@ -56,7 +56,8 @@ class Network:
     `entities`: the ids of those that are one, a row each, what most chunks mention first; `names`:
     their printed forms and how often each stands in the text, the usual one first; `types`: what
     each is; `mentions`: which chunks mention whom, shape (entities, chunks), of ones; `language`:
-    that of most documents; `without_facts`: how many documents have relations, but no facts.
+    that of most documents; `without_facts`: how many documents have relations, but no facts;
+    `few_facts`: those that rules found, which stand beside relations and not in their place.
     """
 
     entities: tuple[tuple[str, ...], ...]
@@ -68,6 +69,7 @@ class Network:
     facts: Links
     language: str = ""
     without_facts: int = 0
+    few_facts: Links | None = None
 
     def name(self, row: int) -> str:
         """What an entity is usually called."""
@@ -114,10 +116,12 @@ class Network:
         joined = block_array([[linked, self.mentions], [self.mentions.T, empty]], format="csr")
         return csr_array(joined)
 
-    @property
+    @cached_property
     def linked(self) -> Links:
-        """Facts, or relations where no facts were asked for."""
-        return self.facts if self.facts.ids else self.relations
+        """Facts; or, where no facts were asked for, relations and what few facts rules found."""
+        if self.facts.ids:
+            return self.facts
+        return joined(self.relations, self.few_facts) if self.few_facts else self.relations
 
     @cached_property
     def incident(self) -> csr_array:
@@ -186,6 +190,17 @@ class Network:
         """Makes what most questions need of the names: once, where the network is kept."""
         _ = self.spelt, self.most_weight
         return self
+
+
+def joined(one: Links, other: Links) -> Links:
+    """Links of both, over the same entities and chunks; those of `one` are the first rows."""
+    return Links(
+        one.ids + other.ids,
+        np.concatenate([one.ends, other.ends]),
+        np.concatenate([one.counts, other.counts]),
+        csr_array(vstack([one.chunks, other.chunks], format="csr")),
+        one.keywords + other.keywords,
+    )
 
 
 def spell(name: str) -> tuple[str, ...]:
@@ -266,12 +281,14 @@ def make_network(
     relations: Mapping[str, Sequence[Any]],
     facts: Mapping[str, Sequence[Any]],
     language: str,
+    few_facts: Mapping[str, Sequence[Any]] | None = None,
 ) -> Network:
     """A network from columns, as statements return them.
 
     `cast`: `ids`, `keys`, `names`, `counts`, `types` and `sources` of entities; `relations` and
-    `facts`: `ids`, `starts`, `ends` (ids of entities), `counts`, `sources` and `keywords`. What
-    leads to nothing that is there is left out: it went while this was read.
+    `facts`, and `few_facts` of rules: `ids`, `starts`, `ends` (ids of entities), `counts`,
+    `sources` and `keywords`. What leads to nothing that is there is left out: it went while this
+    was read.
     """
     ids = sorted(range(len(cast["ids"])), key=lambda one: cast["ids"][one])
     rows: dict[str, int] = {}
@@ -294,6 +311,7 @@ def make_network(
         relations=_links(relations, of, chunk_row),
         facts=_links(facts, of, chunk_row),
         language=language,
+        few_facts=_links(few_facts, of, chunk_row) if few_facts else None,
     )
 
 

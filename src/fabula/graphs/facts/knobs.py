@@ -1,0 +1,33 @@
+"""The settings of the graph of facts and of the mode that asks it: the table `[facts]`."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field
+
+CHAT_ONLY = frozenset({"window_tokens", "normalise"})
+"""What changes nothing where no chat model is asked."""
+
+
+class Knobs(BaseModel):
+    """How facts are stated and checked; the same text, knobs and replies give the same graph."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    ontology: str = Field(
+        "narrative",
+        description="classes and relations that facts have: a shipped ontology's name or a TOML "
+        "file",
+    )
+    window_tokens: int = Field(
+        600, ge=1, description="most tokens of the whole chunks that one call reads"
+    )
+    normalise: bool = Field(
+        True,
+        description="ask which entity a name means, and which relation a predicate, where words "
+        "alone don't tell: up to a call more a window",
+    )
+    strict: bool = Field(
+        False,
+        description="leave out facts whose predicate is no relation of the ontology; else they "
+        "are of `related_to`, if it has that",
+    )

@@ -1,0 +1,1 @@
+"""Ontologies that come with Fabula, one TOML file each."""

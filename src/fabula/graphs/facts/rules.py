@@ -1,0 +1,109 @@
+"""Kinship, service and friendship of two names of one sentence, found without a model.
+
+Six patterns of English, few and precise: "X, the K of Y"; "X, Y's K"; "Y's K, X"; "Y's K X"; "X was
+the K of Y"; "X married Y". Pronouns are nobody, and what else a text states is not told.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+
+from fabula.graph import Part
+from fabula.graphs.entities.border import ENTITY, FROM_CHUNK
+from fabula.graphs.facts.values import Choice, Statement
+from fabula.model import Chunk
+from fabula.sentences import spans
+
+LANGUAGE = "en"
+PERSON = "person"
+KIN = "son daughter brother sister wife husband father mother servant friend"
+_OPEN, _CLOSE = "\ue000", "\ue001"
+_X = f"{_OPEN}(?P<x>\\d+){_CLOSE}"
+_Y = f"{_OPEN}(?P<y>\\d+){_CLOSE}"
+_K = (
+    "(?:(?:eldest|elder|youngest|younger|only|second|third|first|old|older|oldest|dear|little|late"
+    "|beloved|own|faithful|trusty|best|great|good|poor|young|twin)[ ,]+){0,2}"
+    f"(?P<k>{KIN.replace(' ', '|')})"
+)
+_THE = "(?:the|a|an) "
+_NOT_HIS = "(?!['’]s|['’] )"
+"""What is said is not said of somebody's somebody."""
+_STOP = "(?=[,.;:!?)—–]|$)(?!, and )(?!, or )"
+PATTERNS = {
+    "X, the K of Y": f"{_X},? (?:{_THE})?{_K} (?:of|to) {_Y}{_NOT_HIS}",
+    "X, Y's K": f"{_X}, {_Y}['’]s {_K}{_STOP}",
+    "Y's K, X": f"{_Y}['’]s {_K}, {_X}{_NOT_HIS}{_STOP}",
+    "Y's K X": f"{_Y}['’]s {_K} {_X}",
+    "X was the K of Y": f"{_X} (?:was|is) (?:{_THE})?{_K} (?:of|to) {_Y}{_NOT_HIS}",
+    "X married Y": f"{_X} (?:had |has )?married {_Y}{_NOT_HIS}",
+}
+_COMPILED = {name: re.compile(pattern) for name, pattern in PATTERNS.items()}
+
+
+def state_by_rules(chunks: Sequence[Chunk], entities: Part, language: str) -> list[Statement]:
+    """What the patterns find between names that are printed in one sentence, in text order."""
+    if language != LANGUAGE:
+        return []
+    ids = {node.id for node in entities.nodes if node.label == ENTITY}
+    printed: dict[str, list[tuple[int, str, str]]] = defaultdict(list)
+    for edge in entities.edges:
+        if edge.type == FROM_CHUNK and edge.start in ids:
+            told = zip(edge.properties["starts"], edge.properties["names"], strict=True)
+            printed[edge.end] += [(start, form, edge.start) for start, form in told]
+    found: list[Statement] = []
+    for chunk in chunks:
+        places = [(start - chunk.start, form, id) for start, form, id in printed[chunk.id]]
+        cut = spans(chunk.text, language)
+        starts = [start for start, _ in cut]
+        by_sentence: dict[int, list[tuple[int, str, str]]] = defaultdict(list)
+        for place in sorted(places):
+            by_sentence[bisect_right(starts, place[0]) - 1].append(place)
+        for row in sorted(by_sentence):
+            begin, end = cut[row]
+            inside = [(at - begin, form, id) for at, form, id in by_sentence[row]]
+            for subject, predicate, object in match(chunk.text[begin:end], inside):
+                found.append(
+                    Statement(
+                        chunk.id,
+                        chunk.start,
+                        subject[1],
+                        predicate,
+                        object[1],
+                        PERSON,
+                        PERSON,
+                        " ".join(chunk.text[begin:end].split()),
+                        (Choice(subject[2]), None, Choice(object[2])),
+                    )
+                )
+    return found
+
+
+Place = tuple[int, str, str]
+"""Where a name begins in a sentence, its printed form, and whose it is."""
+
+
+def match(sentence: str, places: Iterable[Place]) -> Iterator[tuple[Place, str, Place]]:
+    """Each two names of a sentence that a pattern ties, and how; a pair once for each relation."""
+    names = list(places)
+    masked, end = "", 0
+    for number, (start, form, _) in enumerate(names):
+        # A form is printed with a line's end for a space, or within a longer one.
+        pattern = re.compile(r"\s+".join(map(re.escape, form.split())))
+        there = pattern.match(sentence, start)
+        if start < end or there is None:
+            continue
+        masked += f"{sentence[end:start]}{_OPEN}{number}{_CLOSE}"
+        end = there.end()
+    masked = " ".join((masked + sentence[end:]).split())
+    seen: set[tuple[str, str, str]] = set()
+    for pattern in _COMPILED.values():
+        for hit in pattern.finditer(masked):
+            told = hit.groupdict()
+            one, other = names[int(told["x"])], names[int(told["y"])]
+            predicate = f"{told['k']} of" if "k" in told else "married"
+            if one[2] != other[2] and (key := (one[2], predicate, other[2])) not in seen:
+                seen.add(key)
+                yield one, predicate, other

@@ -1,0 +1,449 @@
+"""Facts are stated of windows, normalised by number, and of nothing asked twice."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from fabula.errors import BadReply
+from fabula.graph import Node, Part
+from fabula.graph.building import known_of, part_of
+from fabula.graph.gaps import GapLimit
+from fabula.graph.method import Built, Known, Text, Work
+from fabula.graphs.entities import GRAPH as ENTITIES
+from fabula.graphs.facts import GRAPH
+from fabula.graphs.facts.build import build
+from fabula.graphs.facts.knobs import Knobs
+from fabula.graphs.facts.stating import typed_reply
+from fabula.graphs.facts.telling import doubt, tell
+from fabula.ingest import Muted
+from fabula.model import Chunk
+from fabula.parallel import Job, Workers
+from scripted import Models, Says, built, entity, made_chunks, script, told
+
+STORY = made_chunks(
+    "Old Scrooge kept a counting-house in London. Bob Cratchit was his clerk. ",
+    "Bob Cratchit feared the miser on Cornhill. ",
+    "Tiny Tim is the son of Bob Cratchit. ",
+    "In 1843 Tiny Tim came to London. ",
+)
+"""Of windows of two chunks each."""
+CAST = {
+    "Old Scrooge": {
+        "entities": [
+            entity("Scrooge", 1, description="He is a miser."),
+            entity("Bob Cratchit", 1, 2),
+            entity("London", 1, type="place"),
+            entity("Cornhill", 2, type="place"),
+        ],
+        "relations": [],
+    },
+    "Tiny Tim is": {
+        "entities": [
+            entity("Tiny Tim", 1, 2),
+            entity("Bob Cratchit", 1),
+            entity("London", 2, type="place"),
+        ],
+        "relations": [],
+    },
+}
+PERSONS = {"subject_type": "person", "object_type": "person"}
+TO_PLACE = {"subject_type": "person", "object_type": "settlement"}
+
+
+def triple(subject: str, predicate: str, object: str, *parts: Any, **types: str) -> dict[str, Any]:
+    """A record as a model writes it."""
+    return {
+        "subject": subject,
+        "predicate": predicate,
+        "object": object,
+        **(types or PERSONS),
+        "parts": list(parts),
+    }
+
+
+FIRST = [
+    triple("Bob Cratchit", "works for", "Scrooge", 1),
+    triple("Bob Cratchit", "feared", "the miser", 2),
+    triple("the miser", "was seen on", "Cornhill", 2, **TO_PLACE),
+]
+SECOND = [
+    triple("Tiny Tim", "is the son of", "Bob Cratchit", 1),
+    triple("Tiny Tim", "came to", "London", 2, **TO_PLACE),
+    triple("Tiny Tim", "travels to", "1843", 2, subject_type="person", object_type="time"),
+]
+STATED = {"Scrooge kept": FIRST, "is the son": SECOND}
+
+
+@dataclass
+class Model:
+    """States what is scripted of passages, and takes names and predicates for what it is told.
+
+    By their words, so that a test sees which candidates it was shown; 0 for all others.
+    """
+
+    stated: Mapping[str, Any] = field(default_factory=lambda: STATED)
+    means: Mapping[str, str] = field(default_factory=lambda: {"the miser": "Scrooge"})
+    asked: list[str] = field(default_factory=list)
+
+    def says(self) -> Says:
+        return Says(self.reply)
+
+    def reply(self, user: str) -> str:
+        self.asked.append(user)
+        if "state?" in user:
+            own = user.partition("<passages>")[2].partition("</passages>")[0].partition("[1]")[2]
+            found = (records for words, records in self.stated.items() if words in own)
+            records = next(found, [])
+            return records if isinstance(records, str) else json.dumps({"triples": records})
+        chosen: dict[str, list[dict[str, int]]] = {"names": [], "predicates": []}
+        listed = "names"
+        number, words = 0, ""
+        for line in user.partition("</facts>")[2].splitlines():
+            if line == "Predicates:":
+                listed = "predicates"
+            elif line.startswith("["):
+                number, words = int(line[1 : line.index("]")]), line.partition("] ")[2]
+            elif line.startswith("    (") and words in self.means:
+                place, told = int(line[5 : line.index(")")]), line.partition(") ")[2]
+                if told.startswith(self.means[words]):
+                    chosen[listed].append({"n": number, "is": place})
+                    words = ""
+        return json.dumps(chosen)
+
+    @property
+    def states(self) -> list[str]:
+        return [one for one in self.asked if "state?" in one]
+
+    @property
+    def normalises(self) -> list[str]:
+        return [one for one in self.asked if "</facts>" in one]
+
+
+def cast_of(chunks: Sequence[Chunk] = STORY, said: Any = CAST) -> Part:
+    """The document's part of the graph of entities."""
+    made, _ = built(chunks, Models(script(said)), window_tokens=200, gleanings=0)
+    return part_of(ENTITIES, told(chunks), made, {}, {})
+
+
+def facts_of(
+    model: Model,
+    chunks: Sequence[Chunk] = STORY,
+    cast: Part | None = None,
+    known: Known | None = None,
+    offline: bool = False,
+    **knobs: Any,
+) -> Built:
+    models = Models(model.says(), offline=offline)
+    text = told(chunks)
+    text = Text(text.document, text.chunks, {"entities": cast or cast_of(chunks)})
+    workers = Workers(8)
+    try:
+        with Job(workers) as job:
+            work = Work(job, Muted(), GapLimit())
+            settings = Knobs(**{"window_tokens": 200, **knobs})
+            return build(text, settings, models, known or Known(), work)
+    finally:
+        workers.close()
+
+
+def known_from(made: Built, chunks: Sequence[Chunk] = STORY) -> Known:
+    return known_of(part_of(GRAPH, told(chunks), made, {}, {}), tuple(chunks), {})
+
+
+def texts(made: Built) -> list[str]:
+    return sorted(node.properties["text"] for node in made.nodes)
+
+
+def one(made: Built, text: str) -> Node:
+    [found] = [node for node in made.nodes if node.properties["text"] == text]
+    return found
+
+
+def same(one: Built, other: Built) -> bool:
+    return (sorted(map(str, one.nodes)), sorted(map(str, one.edges))) == (
+        sorted(map(str, other.nodes)),
+        sorted(map(str, other.edges)),
+    )
+
+
+ALL = [
+    "Bob Cratchit fears Scrooge",
+    "Bob Cratchit is a parent of Tiny Tim",
+    "Bob Cratchit serves Scrooge",
+    "Scrooge was seen on Cornhill",
+    "Tiny Tim travels to London",
+]
+
+
+# The graph
+
+
+def test_facts_are_of_entities_and_rest_on_what_states_them() -> None:
+    made = facts_of(Model())
+    assert texts(made) == ALL
+    parent = one(made, "Bob Cratchit is a parent of Tiny Tim")
+    told = parent.properties
+    assert (told["predicate"], told["by"], told["count"]) == ("parent_of", "model", 1)
+    assert (told["subject_type"], told["object_type"]) == ("person", "person")
+    assert told["proof"] == "Tiny Tim is the son of Bob Cratchit."
+    assert parent.sources == (STORY[2].id,)
+    assert parent.embedding is not None
+    cast = {node.id: node.properties["name"] for node in cast_of().nodes if node.label == "Entity"}
+    ends = {
+        edge.type: cast[edge.end]
+        for edge in made.edges
+        if edge.start == parent.id and edge.type in ("SUBJECT", "OBJECT")
+    }
+    assert ends == {"SUBJECT": "Bob Cratchit", "OBJECT": "Tiny Tim"}
+
+
+def test_the_prompt_has_three_demonstrations_and_the_classes() -> None:
+    model = Model()
+    chat = model.says()
+    facts_of(model)
+    models = Models(chat)
+    text = Text(told(STORY).document, STORY, {"entities": cast_of()})
+    workers = Workers(1)
+    with Job(workers) as job:
+        build(text, Knobs(), models, Known(), Work(job, Muted(), GapLimit()))
+    workers.close()
+    stated = chat.asked[0]
+    assert stated.system.count("\nExample ") == 3
+    assert stated.system.count('"subject_type"') >= 3
+    assert "- family (under group)" in stated.user
+    schema = json.dumps(typed_reply(("thing", "agent")).model_json_schema())
+    assert '"enum": ["thing", "agent"]' in schema
+
+
+def test_all_windows_are_stated_before_any_is_normalised() -> None:
+    model = Model()
+    facts_of(model)
+    kinds = ["state?" in user for user in model.asked]
+    assert kinds == sorted(kinds, reverse=True)
+    # Of the second window words alone settle everything.
+    assert (len(model.states), len(model.normalises)) == (2, 1)
+
+
+def test_dates_and_numbers_are_not_taken_for_others() -> None:
+    asked = Model(means={"1843": "Scrooge"})
+    facts_of(asked)
+    assert not any("] 1843" in user for user in asked.normalises)
+
+
+def test_two_entities_of_one_name_are_two_choices() -> None:
+    chunks = made_chunks("John of Rye met John of Hull. ", "John lives in Rye. ")
+    cast = cast_of(
+        chunks,
+        {
+            "John of Rye": {
+                "entities": [
+                    entity("John of Rye", 1, aliases=["John"], description="The elder."),
+                    entity("John of Hull", 1, aliases=["John"], description="The younger."),
+                    entity("Rye", 1, type="place"),
+                ],
+                "relations": [],
+            }
+        },
+    )
+    stated = {"John of Rye met": [triple("John", "lives in", "Rye", 2, **TO_PLACE)]}
+    for name in ("John of Rye", "John of Hull"):
+        both = Part(cast.owner, tuple(map(called_john, cast.nodes)), cast.edges, cast.record)
+        model = Model(stated, {"John": name})
+        assert texts(facts_of(model, chunks, both)) == [f"{name} lives in Rye"]
+        assert model.normalises[0].count(", person: ") == 2
+
+
+def called_john(node: Node) -> Node:
+    """The same entity, which is also called John alone."""
+    names = node.properties.get("names", [])
+    if node.label != "Entity" or not any(name.startswith("John") for name in names):
+        return node
+    more = {"names": ["John", *names], "counts": [1, *node.properties["counts"]]}
+    return Node(node.id, node.label, {**node.properties, **more}, node.sources)
+
+
+def test_without_the_second_step_words_alone_decide() -> None:
+    model = Model()
+    made = facts_of(model, normalise=False)
+    assert model.normalises == []
+    assert "Bob Cratchit fears the miser" in texts(made)
+    assert "the miser was seen on Cornhill" in texts(made)
+    strict = facts_of(Model(), normalise=False, strict=True)
+    assert texts(strict) == sorted(
+        set(texts(made)) - {"the miser was seen on Cornhill", "Tiny Tim travels to 1843"}
+    )
+    assert strict.facts["dropped_unrelated"] == 1
+
+
+def test_what_is_left_out_is_counted_and_told() -> None:
+    made = facts_of(Model())
+    assert made.facts["dropped_unfit"] == 1
+    assert (made.facts["facts"], made.facts["turned"], made.facts["records"]) == (5, 1, 6)
+    [relations, left_out] = tell(made.facts)
+    assert relations == ("by relation: 1 fears, 1 parent_of, 1 related_to, 1 serves, 1 travels_to")
+    assert left_out.startswith("1 of 6 statements were left out: 1 whose ends are not")
+    assert doubt(made.facts) == []
+    assert doubt({**made.facts, "dropped_unfit": 4})
+
+
+def test_the_order_of_replies_does_not_matter() -> None:
+    shuffled = {words: list(records) for words, records in STATED.items()}
+    for records in shuffled.values():
+        random.Random(1).shuffle(records)
+    assert same(facts_of(Model()), facts_of(Model(shuffled)))
+
+
+# Incremental
+
+
+def edited(index: int, text: str) -> tuple[Chunk, ...]:
+    texts = [chunk.text for chunk in STORY]
+    return made_chunks(*texts[:index], text, *texts[index + 1 :])
+
+
+def test_nothing_is_asked_again_where_nothing_changed() -> None:
+    first = facts_of(Model())
+    again = Model()
+    second = facts_of(again, known=known_from(first))
+    assert again.asked == []
+    assert same(first, second)
+    assert second.facts == first.facts
+
+
+def test_an_edit_asks_the_window_that_changed() -> None:
+    known = known_from(facts_of(Model()))
+    chunks = edited(3, "In 1843 Tiny Tim came to London at last. ")
+    again = Model()
+    made = facts_of(again, chunks, known=known)
+    assert (len(again.states), len(again.normalises)) == (1, 0)
+    assert same(made, facts_of(Model(), chunks))
+
+
+def test_a_new_entity_asks_only_the_window_that_has_its_name() -> None:
+    first = facts_of(Model())
+    cast = cast_of()
+    scrooge = next(one for one in cast.nodes if one.properties.get("name") == "Scrooge")
+
+    def more(name: str) -> Part:
+        told = {**scrooge.properties, "name": name, "names": [name], "counts": [1]}
+        new = [Node(f"{at}", "Entity", told, scrooge.sources) for at in range(2)]
+        return Part(cast.owner, (*cast.nodes, *new), cast.edges, cast.record)
+
+    unasked = Model()
+    facts_of(unasked, cast=more("Fezziwig"), known=known_from(first))
+    assert unasked.asked == []
+    asked = Model()
+    facts_of(asked, cast=more("the miser"), known=known_from(first))
+    assert (len(asked.states), len(asked.normalises)) == (0, 1)
+    # About that name alone: what the predicate means is known.
+    assert "] the miser" in asked.normalises[0]
+    assert "] was seen on" not in asked.normalises[0]
+
+
+def test_what_was_left_out_comes_in_when_an_entity_lets_it() -> None:
+    stated = {**STATED, "Scrooge kept": [*FIRST, triple("Scrooge", "lives in", "Bob Cratchit", 1)]}
+    first = facts_of(Model(stated))
+    assert texts(first) == ALL
+    cast = cast_of()
+    nodes = [
+        Node(one.id, one.label, {**one.properties, "type": "place"}, one.sources)
+        if one.properties.get("name") == "Bob Cratchit"
+        else one
+        for one in cast.nodes
+    ]
+    now = Part(cast.owner, tuple(nodes), cast.edges, cast.record)
+    again = Model()
+    assert "Scrooge lives in Bob Cratchit" in texts(
+        facts_of(again, cast=now, known=known_from(first))
+    )
+    assert again.asked == []
+
+
+# Trouble
+
+
+@pytest.mark.parametrize("step", ["state?", "</facts>"])
+def test_a_window_that_no_model_reads_is_a_gap_and_is_asked_again(
+    monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    monkeypatch.setattr("fabula.graph.gaps.MOST", 1.0)
+    broken = Model()
+    chat = broken.reply
+    broken.reply = lambda user: "no" if step in user and "Old Scrooge" in user else chat(user)  # type: ignore[method-assign]
+    made = facts_of(broken)
+    [gap] = made.gaps
+    assert set(gap.sources) == {STORY[0].id, STORY[1].id}
+    again = Model()
+    mended = facts_of(again, known=known_from(made))
+    assert mended.gaps == ()
+    assert texts(mended) == ALL
+    assert len(again.states) == (1 if step == "state?" else 0)
+
+
+@pytest.mark.parametrize(
+    "records",
+    [
+        [{"subject": "x" * 10_000, "predicate": "loves", "object": "Scrooge"}],
+        [triple("Scrooge", "<script>alert(1)</script>", "Bob Cratchit", -5, 10**30, "x")],
+        [triple("Scrooge', MATCH (n) DETACH DELETE n", "loves", "Bob Cratchit")],
+        [triple("Scrooge", "loves", "Bob Cratchit", subject_type="${x}", object_type="{}")],
+        [{"subject": ["Scrooge"], "predicate": 3, "object": None}, 7, None, "Scrooge", [[]]],
+        [triple("Scrooge", "loves", "Bob Cratchit")] * 5_000,
+        [triple("Scrooge", "loves", "Scrooge")],
+        [{**triple("Scrooge", "loves", "London"), "subject_type": 5, "object_type": ["person"]}],
+    ],
+)
+def test_hostile_replies_are_bounded_and_counted(records: Any) -> None:
+    made = facts_of(Model({"Scrooge kept": records}))
+    assert len(made.nodes) <= 1
+    assert all(len(node.properties["text"]) < 600 for node in made.nodes)
+    assert sum(count for name, count in made.facts.items() if name.startswith("dropped_")) or (
+        len(made.nodes) == 1
+    )
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        {"names": [{"n": 0, "is": 1}, {"n": 1, "is": 99}, {"n": 10**40, "is": -1}]},
+        {"names": ["x", None, {"n": "1", "is": True}, {}], "predicates": [[1, 1]]},
+        {"names": [{"n": 1, "is": 0}] * 100_000, "predicates": []},
+    ],
+)
+def test_choices_out_of_range_are_none(reply: Any) -> None:
+    model = Model()
+    chat = model.reply
+    model.reply = lambda user: json.dumps(reply) if "</facts>" in user else chat(user)  # type: ignore[method-assign]
+    made = facts_of(model)
+    assert made.facts["dropped_misnumbered"] > 0
+    assert "Bob Cratchit fears the miser" in texts(made)
+
+
+def test_no_reply_of_use_ends_the_build() -> None:
+    with pytest.raises(BadReply):
+        facts_of(Model({"Scrooge kept": "no", "is the son": "no"}))
+
+
+def test_stand_ins_run_the_build_itself() -> None:
+    class StandIn(Says):
+        def complete(self, prompt: Any) -> Any:
+            self.asked.append(prompt)
+            from fabula.providers import Reply
+
+            return Reply(prompt.stand_in())
+
+    chat = StandIn(lambda user: "")
+    text = Text(told(STORY).document, STORY, {"entities": cast_of()})
+    workers = Workers(2)
+    with Job(workers) as job:
+        work = Work(job, Muted(), GapLimit())
+        made = build(text, Knobs(window_tokens=200), Models(chat), Known(), work)
+    workers.close()
+    assert len(chat.asked) == 4
+    assert made.facts["mean_statements"] > 0
