@@ -161,6 +161,37 @@ def test_two_documents_people_of_one_name_do_not_tie_to_themselves() -> None:
     assert one.degrees.tolist() == [0]
 
 
+NAMESAKES = {
+    "a1": ("Anna", "c1 c2"),
+    "a2": ("Anna", "d1"),
+    "a3": ("Anna", "e1"),
+    "k2": ("Anna Karenina", "d1"),
+}
+
+
+def test_whom_identities_take_for_one_are_one_and_whom_they_part_are_two() -> None:
+    decided = {"a1": "one", "k2": "one", "a2": "other"}
+    one = network(NAMESAKES, {"r": ("a1", "a2", "c1")}, identities=decided)
+    # Nothing is decided of the third, who may be either.
+    assert one.entities == (("a1", "k2"), ("a2",), ("a3",))
+    assert one.names[0] == {"Anna": 2, "Anna Karenina": 1}
+    assert one.ties.toarray()[0, 1] == 1
+    alone = network(NAMESAKES, {})
+    assert alone.entities == (("a1", "a2", "a3"), ("k2",))
+
+
+def test_whom_nothing_is_decided_of_is_the_only_one_of_that_name() -> None:
+    one = network(NAMESAKES, {}, identities={"a1": "one", "k2": "one", "gone": "one"})
+    assert one.entities == (("a1", "a2", "a3", "k2"),)
+
+
+def test_whom_a_document_tells_apart_is_nobodys_namesake() -> None:
+    # Mr., Mrs. and Miss Stapleton have one key.
+    documents = {"a1": "one", "a2": "one", "a3": "other"}
+    one = network(NAMESAKES, {}, documents=documents)
+    assert one.entities == (("a1",), ("a2",), ("a3",), ("k2",))
+
+
 def test_names_in_other_alphabets_stay_apart() -> None:
     # HippoRAG 2's code keeps A-Z and figures of a name, and so had one node for all of these.
     one = network({"a": ("Соня", "c1"), "b": ("Родион", "c2"), "c": ("Żółć", "c3")}, {})

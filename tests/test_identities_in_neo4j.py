@@ -17,6 +17,7 @@ from fabula import Fabula, Outcome
 from fabula.cli import main
 from fabula.errors import NotFound, SettingsError
 from fabula.queries import query
+from fabula.retrieve.path import Path as Steps
 from fabula.settings import Settings
 from fabula.store import Store
 
@@ -220,6 +221,24 @@ def test_what_was_told_of_a_document_goes_though_it_was_edited_since(
             fabula.drop("entities", "The second book")
         assert one_another(store) == [["Anna third"]]
         assert fabula.check().violations == ()
+
+
+def test_modes_over_entities_go_by_it_as_soon_as_it_is_there(ingested: Path, store: Store) -> None:
+    [row] = cypher(store, "MATCH (n:Entity) RETURN count(DISTINCT n.key) AS keys")
+    with Fabula(mode="hippo") as fabula:
+
+        def people() -> str:
+            steps = Steps()
+            fabula.retrieve("Where was Anna?", path=steps)
+            [network] = [one for one in steps.root.steps[0].steps if one.name == "network"]
+            return network.note.split(", ")[0]
+
+        assert people() == f"{row['keys']} entities"
+        settle()
+        # Anna of the third book is another one.
+        assert people() == f"{row['keys'] + 1} entities"
+        fabula.drop("identities")
+        assert people() == f"{row['keys']} entities"
 
 
 def test_it_is_dropped_alone_or_with_what_it_rests_on(ingested: Path, store: Store) -> None:

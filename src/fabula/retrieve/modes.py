@@ -105,8 +105,8 @@ class Tools:
     ) -> Made | None:
         """What `make` makes of `graphs` of the filters' collection or document, kept by `name`.
 
-        It is made again once a part of them has changed, or one of those that it `uses` where they
-        are there. None where one of the `graphs` has no part.
+        It is made again once a part of them has changed, or of a graph that it `uses` where that is
+        there. None where one of the `graphs` has no part.
         """
         return self.store.keep(name, filters.collection, filters.document, graphs, make, uses)
 

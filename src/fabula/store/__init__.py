@@ -354,13 +354,13 @@ class Store:
     ) -> Made | None:
         """What `make` makes of graphs of a collection, or of one document: again once they change.
 
-        It is kept by that `name`. None where there is no part of one of the `graphs`; of those that
-        it `uses` there may be none.
+        It is kept by that `name`. None where there is no part of one of the `graphs`; those that it
+        `uses` may be missing.
         """
         asked = {"collection": collection, "document": document, "graphs": [*graphs, *uses]}
         rows = self.rows("core/find_versions", **asked)
         key = (name, collection, document)
-        if not {*graphs} <= {row["graph"] for row in rows}:
+        if not {row["graph"] for row in rows}.issuperset(graphs):
             self._kept.forget(key)
             return None
         version = tuple(tuple(row.values()) for row in rows)

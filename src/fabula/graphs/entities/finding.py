@@ -32,7 +32,7 @@ AT_ONCE = 4
 def read_network(filters: Filters, tools: Tools) -> Network | None:
     """The network of a collection, or of one document of it; None where it was never built.
 
-    Read by three statements, once for every change, and kept beside the connection.
+    Read by a few statements, once for every change, and kept beside the connection.
     """
     with tools.path.step("network") as step:
         whole = _everywhere(filters)
@@ -41,7 +41,7 @@ def read_network(filters: Filters, tools: Tools) -> Network | None:
             whole,
             ("text", "entities"),
             lambda: _read(whole, tools).prepare(),
-            uses=("facts",),
+            uses=("facts", "identities"),
         )
         if found is None:
             step.note = "there is none: no entities were built"
@@ -76,11 +76,18 @@ def _read(filters: Filters, tools: Tools) -> Network:
         facts,
         languages[0][0] if languages else "",
         links.get("few", none),
+        {} if filters.document else _decided(filters, tools),
     )
     without = sum(
         stated.isdisjoint(row["chunks"]) and not related.isdisjoint(row["chunks"]) for row in texts
     )
     return replace(network, without_facts=without)
+
+
+def _decided(filters: Filters, tools: Tools) -> dict[str, str]:
+    """Who an entity is, by its id, as the collection's identities have it; nothing without them."""
+    rows = tools.read(query("entities/find_identities"), filters)
+    return {member: row["id"] for row in rows for member in row["members"]}
 
 
 # What a question is near to

@@ -1,8 +1,9 @@
 """Entities, chunks and what ties them, in memory: what is walked to rank them for a question.
 
-A network is that of a collection, or of one document of it. Entities of one key are one row here,
-so that what two books say of the same person comes together; nothing in the graph says so. Rows
-are in the order of ids, so that what is equal comes in the order of ids, too.
+A network is that of a collection, or of one document of it. Entities of different documents are one
+row here where identities say so, or, undecided, where their keys are equal, so that what two books
+say of the same person comes together. Rows are in the order of ids, so that what is equal comes in
+the order of ids, too.
 """
 
 from __future__ import annotations
@@ -282,19 +283,22 @@ def make_network(
     facts: Mapping[str, Sequence[Any]],
     language: str,
     few_facts: Mapping[str, Sequence[Any]] | None = None,
+    identities: Mapping[str, str] | None = None,
 ) -> Network:
     """A network from columns, as statements return them.
 
-    `cast`: `ids`, `keys`, `names`, `counts`, `types` and `sources` of entities; `relations` and
-    `facts`, and `few_facts` of rules: `ids`, `starts`, `ends` (ids of entities), `counts`,
-    `sources` and `keywords`. What leads to nothing that is there is left out: it went while this
-    was read.
+    `cast`: `ids`, `documents`, `keys`, `names`, `counts`, `types` and `sources` of entities;
+    `relations` and `facts`, and `few_facts` of rules: `ids`, `starts`, `ends` (ids of entities),
+    `counts`, `sources` and `keywords`. What leads to nothing that is there is left out: it went
+    while this was read. `identities`: who that entity is, by the ids of those of whom it is
+    decided.
     """
     ids = sorted(range(len(cast["ids"])), key=lambda one: cast["ids"][one])
-    rows: dict[str, int] = {}
+    whose = _identities(cast, identities or {})
+    rows: dict[tuple[str, str], int] = {}
     members: list[list[int]] = []
     for one in ids:
-        row = rows.setdefault(cast["keys"][one], len(rows))
+        row = rows.setdefault(whose[one], len(rows))
         if row == len(members):
             members.append([])
         members[row].append(one)
@@ -313,6 +317,34 @@ def make_network(
         language=language,
         few_facts=_links(few_facts, of, chunk_row) if few_facts else None,
     )
+
+
+def _identities(
+    cast: Mapping[str, Sequence[Any]], decided: Mapping[str, str]
+) -> list[tuple[str, str]]:
+    """Who each entity is: what is decided, or else its namesake of other documents.
+
+    Nobody is the namesake of whom his own document tells from another of that name, or of whom
+    several are by what is decided.
+    """
+    columns = [*zip(cast["ids"], cast["keys"], cast["documents"], strict=True)]
+    namesakes: dict[str, set[str]] = {}
+    for id, key, _ in columns:
+        if id in decided:
+            namesakes.setdefault(key, set()).add(decided[id])
+    times = Counter((key, document) for _, key, document in columns)
+    found = []
+    for id, key, document in columns:
+        of_key = namesakes.get(key, set())
+        if id in decided:
+            found.append(("identity", decided[id]))
+        elif times[key, document] > 1:
+            found.append(("entity", id))
+        elif len(of_key) == 1:
+            found.append(("identity", min(of_key)))
+        else:
+            found.append(("key", key))
+    return found
 
 
 def _ids(cast: Mapping[str, Sequence[Any]], members: Sequence[int]) -> tuple[str, ...]:
