@@ -150,8 +150,6 @@ def small_cast(parts: Sequence[Part], seed: int = 30_000) -> Part:
     )
 
 
-<<<<<<< HEAD
-=======
 def small_discourse(parts: Sequence[Part]) -> Part:
     """The discourse of a small graph: Anna comes in its first chunk, hence its second one."""
     document = parts[0].owner.document
@@ -177,7 +175,6 @@ def small_discourse(parts: Sequence[Part]) -> Part:
     )
 
 
->>>>>>> family
 def small_communities(cast: Part, chunks: Sequence[str], seed: int = 40_000) -> Part:
     """Communities over all entities of a part: one of all, and one each of the halves.
 
@@ -224,34 +221,6 @@ def small_communities(cast: Part, chunks: Sequence[str], seed: int = 40_000) -> 
         tuple(edges),
         Record({"graph": "communities", "rests_on": {"entities": cast.record.fingerprint}}),
         frozenset({"Community", "Report"}),
-<<<<<<< HEAD
-    )
-
-
-def small_discourse(parts: Sequence[Part]) -> Part:
-    """The discourse of a small graph: Anna comes in its first chunk, hence its second one."""
-    document = parts[0].owner.document
-    chunks = chunks_of(replace(parts[0], nodes=tuple(nodes(parts, "Chunk"))))[:2]
-    made, edges = discourse.border.nodes_and_edges(
-        document,
-        [Event(chunks[0].id, 0, {"who": "Anna", "predicate": "come", "where": "mill"})],
-        [Link(chunks[0].id, chunks[1].id, "Contingency.Cause.Result", "implicit", "so")],
-        chunks,
-        str.lower,
-        lambda sense: "arg1",
-        "model",
-    )
-    anna = ids.entity_id(document, "anna")
-    edges += discourse.border.ties_to_entities(
-        made, lambda slot, text: [anna] if text == "Anna" else []
-    )
-    return Part(
-        parts[0].owner._replace(graph="discourse"),
-        tuple(made),
-        tuple(edges),
-        Record({"graph": "discourse", "rests_on": {"text": parts[0].record.fingerprint}}),
-=======
->>>>>>> family
     )
 
 

@@ -74,14 +74,11 @@ def term_id(document: str, slot: str, key: str) -> str:
 def link_id(arg1: str, arg2: str) -> str:
     """20 hex digits; of the two chunks in their order."""
     return _digest(10, "link", arg1, arg2)
-<<<<<<< HEAD
-=======
 
 
 def fact_id(document: str, subject: str, predicate: str, object: str) -> str:
     """20 hex digits; the ends by the ids of entities, or as phrases are compared."""
     return _digest(10, "fact", document, subject, predicate, object)
->>>>>>> family
 
 
 def gap_id(document: str, graph: str, step: str, what: str, rests_on: Sequence[str]) -> str:
