@@ -121,16 +121,16 @@ def read_communities(
 def hues_of(divisions: Sequence[Sequence[str]]) -> list[list[int]]:
     """The hues of each division's communities, by whom each names most, its chief.
 
-    So that it keeps its hue on the next level, those whose chief had one before come first, then
-    the others in their order, each with the hue of its chief's name, or the next that is free; when
-    none is, they are grey, as are those without a chief.
+    The first ones have a hue, the others are grey. So that it is kept on the next level, those whose
+    chief had one before come first, then the others in their order, each with the hue of its
+    chief's name, or the next that is free.
     """
     known: dict[str, int] = {}
     found = []
     for chiefs in divisions:
         hues = [GREY] * len(chiefs)
         free = set(range(HUES))
-        there = [place for place, name in enumerate(chiefs) if name]
+        there = [place for place, name in enumerate(chiefs) if name][:HUES]
         for place in sorted(there, key=lambda place: (chiefs[place] not in known, place)):
             name = chiefs[place]
             first = known.get(name, _hue(name))

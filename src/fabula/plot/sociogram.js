@@ -553,7 +553,7 @@ if (graph.question) {
     get("level").value = level + 1;
   }
   for (const one of reports) {
-    const item = button(put(get("walked"), "li", "", ""), "", `${one.order} ${one.title}`, () => goTo(one));
+    const item = button(put(get("walked"), "li", "", ""), "", one.title, () => goTo(one));
     item.style.setProperty("--hue", hueOf(one));
   }
   for (const number of graph.walked) {
