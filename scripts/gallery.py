@@ -61,6 +61,17 @@ Has a folder of books, and wants to read what is cited.
 
 ![A Christmas Carol as seven trees of summaries over the line of its chunks](images/plot.png)
 
+With a graph of entities `--network` draws who is in a book and who meets whom, and with communities
+`--communities` who belongs together: a number and a colour each, level by level, with their reports,
+and for a question those that a mode went by ([communities.md](communities.md)).
+
+![The people of A Christmas Carol in the numbers and colours of their communities, with a list of these, and one report read down to its passage](images/communities.png)
+
+With a discourse graph `--story` draws what happens, in the order told: a row for each who takes part
+and for each place, with when it is, and how passages hang together; a table tells the same.
+
+![The events of A Christmas Carol along its text in rows of people and places, with links of cause below them and a table beside them](images/story.png)
+
 ## An analyst
 
 Asks the graph itself, by name or in Cypher, here or in Neo4j Browser ([browser.md](browser.md)).

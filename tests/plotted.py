@@ -218,8 +218,8 @@ def together(of: Sociogram) -> Sociogram:
     communities = tuple(
         Community(
             level=level,
-            number=number,
-            hue=place,
+            numbers=(number, 3)[: 1 + (place == 1)],
+            hues=(place, place)[: 1 + (place == 1)],
             parent=parent,
             title=f"Those of {place}{words}",
             size=len(members) + 1,

@@ -190,11 +190,10 @@ def test_500_figures_are_placed_in_seconds() -> None:
 
 
 def test_a_community_keeps_its_hue_from_level_to_level() -> None:
-    levels, chiefs = [0, 0, 1, 1, 1, 2], ["Anna", "Boris", "Clara", "Anna", "Boris", "Clara"]
-    hues = hues_of(levels, chiefs)
-    assert (hues[0], hues[1], hues[2]) == (hues[3], hues[4], hues[5])
-    assert len(set(hues[2:5])) == 3
-    many = hues_of([0] * 9, [f"P{number}" for number in range(9)])
+    first, second, third = hues_of([["Anna", "Boris"], ["Clara", "Anna", "Boris"], ["Clara", ""]])
+    assert (first, third) == (second[1:], [second[0], GREY])
+    assert len(set(second)) == 3
+    [many] = hues_of([[f"P{number}" for number in range(9)]])
     assert sorted(many) == [*range(HUES), GREY, GREY]
 
 
@@ -210,10 +209,10 @@ def test_communities_are_read_with_their_reports_and_who_is_drawn() -> None:
     shown = [one.id for one in figures][:2]
     report = next(one.id for one in part.nodes if one.label == "Report")
     found = read_communities(part.nodes, part.edges, shown, ["A", "B"], numbers, ["x", report])
-    assert [(one.level, one.number, one.parent, one.size) for one in found] == [
-        (0, 1, -1, 3),
-        (1, 1, 0, 2),
-        (1, 2, 0, 1),
+    assert [(one.level, one.numbers, one.parent, one.size) for one in found] == [
+        (0, (1,), -1, 3),
+        (1, (1,), 0, 2),
+        (1, (2,), 0, 1),
     ]
     assert [one.found for one in found] == [2, 0, 0]
     assert (found[0].members, found[0].findings[0].chunks) == ((0, 1), (0,))
@@ -226,7 +225,7 @@ def test_a_picture_of_communities_has_their_numbers_and_names() -> None:
     spots = spread(one.figures, one.bonds, (), groups_of(one.communities, 0, 30))
     assert spots == spread(one.figures, one.bonds[::-1], (), groups_of(one.communities, 0, 30))
     svg = draw_sociogram(one, spots, alone=True)
-    assert {span.text for span in classes(svg, "of")} == {" 1", " 2"}
+    assert {span.text for span in classes(svg, "of")} == {"1", "2"}
     assert len(classes(svg, "key")) == 2
 
 

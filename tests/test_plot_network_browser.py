@@ -172,7 +172,7 @@ def test_communities_are_told_level_by_level_and_by_number(
         listed = page.locator("#communities button")
         assert listed.count() == 2
         assert "★ 1" in listed.nth(1).inner_text()
-        assert page.locator("#f0 tspan").inner_text().strip() == "2"
+        assert page.locator("#f0 tspan").text_content() == "2"
         listed.nth(0).hover()
         assert page.locator(".figure.lit").count() == 16
         listed.nth(0).click()

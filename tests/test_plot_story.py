@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from itertools import pairwise
 from xml.etree import ElementTree
 
 from fabula.graph import Edge
@@ -73,7 +74,7 @@ def test_a_cause_points_to_what_comes_of_it() -> None:
 def test_captions_cover_no_other() -> None:
     found = list(fitting((float(x), "a caption") for x in range(0, 1200, 7)))
     assert len(found) > 5
-    for (x, said), (after, _) in zip(found, found[1:], strict=False):
+    for (x, said), (after, _) in pairwise(found):
         assert x + len(said) * LETTER <= after
 
 

@@ -43,6 +43,7 @@ OPTIONAL MATCH (report:Element&Report {collection: $collection})-[:REPORTS]->(on
   WHERE one = row.one
 RETURN document.title AS title, part + 1 AS part, section AS begins_in,
   coalesce(report.title, row.one.title) AS community, row.there AS chunks, row.found AS found,
-  round(row.share) AS percent, round(row.usual) AS of_the_book
+  toInteger(round(row.share)) AS percent,
+  toInteger(round(row.usual)) AS of_the_book
 ORDER BY part, place
 LIMIT $limit

@@ -28,7 +28,9 @@ CALL (report) {
   WHERE node.id IN report.sources
   RETURN 4 AS turn, 'chunk' AS what, node.name AS title, node.text AS text, node
 }
-RETURN what, title, text, node.section AS section, node.start AS first_character,
+RETURN what, title,
+  CASE turn WHEN 0 THEN text ELSE left(replace(text, '\n', ' '), 160) END AS text,
+  node.section AS section, node.start AS first_character,
   node.end AS last_character, report.importance AS importance, report.by AS written_by,
   node.id AS id
 ORDER BY turn, first_character, id

@@ -64,8 +64,8 @@ def command(
     With --communities: the network in the colours and numbers of its communities, level by level,
     with their reports beside it. --query then marks those that a mode, as global, went by.
 
-    With --story: what happens along the text, in a row of each who takes part and of each place, with
-    when it is, why where that is told, and the links of cause between passages; and a table.
+    With --story: what happens along the text, in a row of each who takes part and of each place,
+    with when it is, why where that is told, and the links of cause between passages; and a table.
     """
     from fabula.plot import plot, refuse_undrawable
 
@@ -74,11 +74,11 @@ def command(
         plotted = plot(
             fabula, document, out, question, network=network, communities=communities, story=story
         )
-    found = (
-        f", {len(plotted.hits)} found for the question" if question and not plotted.entities else ""
-    )
-    walked = f", {plotted.walked} walked for the question" if question and plotted.entities else ""
-    click.echo(f"{plotted}{found or walked}")
+    walked = f"{plotted.walked} walked"
+    if communities:
+        walked = f"{sum(hit.kind == 'report' for hit in plotted.hits)} reports found"
+    found = walked if plotted.entities else f"{len(plotted.hits)} found"
+    click.echo(f"{plotted}, {found} for the question" if question else f"{plotted}")
     if not plotted.has_words:
         click.echo(
             "This machine has no fonts, so the PNG has no words: install some, as fonts-dejavu, "

@@ -85,11 +85,12 @@ def plot(
     """Draws a document, named by id, title or file, into `file`: .html, .svg or .png.
 
     Its aspect trees over its chunks; or the `network` of its entities: who is in it, and who meets
-    whom, with its `communities` if that is set; or its `story`: what happens, in the order told, and how it hangs together. Without a file, into a page named by the title, in the current folder; a file that is
-    there is replaced. What the settings' mode finds for `question` is highlighted, in a network
-    whom it went through on the way. Raises NotFound for the document, and for one without the
-    graph that is drawn, FabulaError for a file that can't be written, or is none of these, and StoreError
-    where the document changes meanwhile.
+    whom, with its `communities` if that is set; or its `story`: what happens, in the order told,
+    and how it hangs together. Without a file, into a page named by the title, in the current
+    folder; a file that is there is replaced. What the settings' mode finds for `question` is
+    highlighted, in a network whom it went through on the way. Raises NotFound for the document, and
+    for one without the graph that is drawn, FabulaError for a file that can't be written, or is
+    none of these, and StoreError where the document changes meanwhile.
     """
     refuse_undrawable(file)
     network = network or communities

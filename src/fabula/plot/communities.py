@@ -35,14 +35,16 @@ class Finding:
 class Community:
     """Figures that belong together. `members` are their numbers, of those that are drawn.
 
-    `number` counts from 1 within its level, and stands beside its members' names; `parent` is a
-    place in the list of all, or -1. `size` counts all members; `importance` is none where it has no
-    report. `found` is its rank, from 1, among what a question found, or 0.
+    One that isn't divided is shown on the finer levels, too, so `numbers`, which stand beside its
+    members' names and count from 1, and `hues` are one for each level on which it is shown, from
+    its own on. `parent` is a place in the list of all, or -1. `size` counts all members;
+    `importance` is none where it has no report. `found` is its rank, from 1, among what a question
+    found, or 0.
     """
 
     level: int
-    number: int
-    hue: int
+    numbers: tuple[int, ...]
+    hues: tuple[int, ...]
     parent: int
     title: str
     size: int
@@ -80,20 +82,29 @@ def read_communities(
             reports[edge.end] = told[edge.start]
     ranks = {id: rank for rank, id in enumerate(hits, start=1)}
     own = [one for one in nodes if one.label == COMMUNITY]
-    own.sort(key=lambda one: (one.properties["level"], -one.properties["weight"], one.id))
+    own.sort(key=lambda one: (one.properties["level"], -one.properties["chunks"], one.id))
     places = {one.id: place for place, one in enumerate(own)}
+    divided = set(parents.values())
+    shown = _shown([(one.properties["level"], one.id in divided) for one in own])
+    for division in shown:
+        division.sort(key=lambda place: (-own[place].properties["chunks"], own[place].id))
     chiefs = [names[min(members[one.id])] if members[one.id] else "" for one in own]
-    hues = hues_of([one.properties["level"] for one in own], chiefs)
+    numbers: dict[int, list[int]] = defaultdict(list)
+    hues: dict[int, list[int]] = defaultdict(list)
+    told_of = hues_of([[chiefs[place] for place in division] for division in shown])
+    for division, colours in zip(shown, told_of, strict=True):
+        for number, (place, hue) in enumerate(zip(division, colours, strict=True), start=1):
+            numbers[place].append(number)
+            hues[place].append(hue)
     found = []
     for place, one in enumerate(own):
         report = reports.get(one.id)
         said = report.properties if report else {}
-        level = one.properties["level"]
         found.append(
             Community(
-                level=level,
-                number=1 + sum(other.level == level for other in found),
-                hue=hues[place],
+                level=one.properties["level"],
+                numbers=tuple(numbers[place]),
+                hues=tuple(hues[place]),
                 parent=places.get(parents.get(one.id, ""), -1),
                 title=said.get("title") or one.properties["title"],
                 size=one.properties["size"],
@@ -107,17 +118,19 @@ def read_communities(
     return tuple(found)
 
 
-def hues_of(levels: Sequence[int], chiefs: Sequence[str]) -> list[int]:
-    """A hue for each community, by whom it names most: so that it keeps it on the next level.
+def hues_of(divisions: Sequence[Sequence[str]]) -> list[list[int]]:
+    """The hues of each division's communities, by whom each names most, its chief.
 
-    On each level those whose chief had one above come first, then the others in their order, each
-    with the hue of its chief's name, or the next that is free; when none is, they are grey.
+    The first ones have a hue, the others are grey. So that it is kept on the next level, those whose
+    chief had one before come first, then the others in their order, each with the hue of its
+    chief's name, or the next that is free.
     """
-    hues = [GREY] * len(levels)
     known: dict[str, int] = {}
-    for level in sorted(set(levels)):
+    found = []
+    for chiefs in divisions:
+        hues = [GREY] * len(chiefs)
         free = set(range(HUES))
-        there = [place for place, one in enumerate(levels) if one == level and chiefs[place]]
+        there = [place for place, name in enumerate(chiefs) if name][:HUES]
         for place in sorted(there, key=lambda place: (chiefs[place] not in known, place)):
             name = chiefs[place]
             first = known.get(name, _hue(name))
@@ -126,7 +139,8 @@ def hues_of(levels: Sequence[int], chiefs: Sequence[str]) -> list[int]:
             free.discard(hues[place])
             if hues[place] != GREY:
                 known.setdefault(name, hues[place])
-    return hues
+        found.append(hues)
+    return found
 
 
 def groups_of(communities: Sequence[Community], level: int, figures: int) -> list[int]:
@@ -142,6 +156,18 @@ def groups_of(communities: Sequence[Community], level: int, figures: int) -> lis
 def cited(communities: Collection[Community]) -> set[int]:
     """The numbers of the chunks that reports rest on."""
     return {chunk for one in communities for finding in one.findings for chunk in finding.chunks}
+
+
+def _shown(levels: Sequence[tuple[int, bool]]) -> list[list[int]]:
+    """The places that each level shows, by the level of each and whether it is divided."""
+    return [
+        [
+            place
+            for place, (own, divided) in enumerate(levels)
+            if own == level or (own < level and not divided)
+        ]
+        for level in sorted({own for own, _ in levels})
+    ]
 
 
 def _hue(name: str) -> int:

@@ -5,8 +5,8 @@
 // count, why]...], mentions [[section, count]...], at [x, y, radius]}], those mentioned most first, whose
 // elements are #f and the place in the list, bonds [{ends, text, keywords, chunks [[section, count]...],
 // first [section, words], last}], whose elements are #b and the place. Sections are numbered from 0.
-// communities [{level, order, hue, parent, title, size, members, importance, summary, findings [[summary,
-// explanation, chunks]...], found}], none unless they are drawn, passages {chunk: [section, text]}.
+// communities [{level, numbers, hues, parent, title, size, members, importance, summary, findings [[summary,
+// explanation, chunks]...], found}], numbers and hues from its own level on; none unless they are drawn, passages {chunk: [section, text]}.
 const svg = document.querySelector("svg.picture");
 const tip = get("tip");
 document.documentElement.classList.add("scripted");
@@ -25,7 +25,8 @@ const bonds = graph.bonds.map((one, number) => {
   return { ...one, number, element, lines: [...element.children], whole: sum(one.chunks), now: 0, shown: false };
 });
 for (const bond of bonds) for (const end of bond.ends) figures[end].ties.push(bond);
-const groups = graph.communities.map((one, place) => ({ ...one, place, hasBelow: false }));
+const groups = graph.communities.map((one, place) =>
+  ({ ...one, place, order: one.numbers[0], hue: one.hues[0], hasBelow: false }));
 for (const one of groups) if (one.parent >= 0) groups[one.parent].hasBelow = true;
 const deepest = Math.max(-1, ...groups.map((one) => one.level));
 const walked = new Set(graph.walked);
@@ -315,6 +316,10 @@ function tellTie(card, one) {
 let level = groups.length ? 0 : -1;
 function regroup() {
   for (const one of figures) one.group = null;
+  for (const one of groups) {
+    const now = Math.min(Math.max(level - one.level, 0), one.numbers.length - 1);
+    [one.order, one.hue] = [one.numbers[now], one.hues[now]];
+  }
   for (const one of groups) if (one.level <= level) for (const number of one.members) figures[number].group = one;
   for (const one of figures) {
     const hue = one.group ? one.group.hue : level >= 0 ? 7 : hues.get(one.type);
@@ -325,7 +330,8 @@ function regroup() {
     if (one.group) {
       const order = document.createElementNS("http://www.w3.org/2000/svg", "tspan");
       order.setAttribute("class", "of");
-      order.textContent = ` ${one.group.order}`;
+      order.setAttribute("dx", 4);
+      order.textContent = one.group.order;
       one.caption.append(order);
     }
   }
@@ -337,7 +343,8 @@ function regroup() {
   light(pin);
 }
 const communities = (count) => (count === 1 ? "1 community" : `${count} communities`);
-const listed = () => groups.filter((one) => one.level === level || (one.level < level && !one.hasBelow));
+const listed = () => groups.filter((one) => one.level === level || (one.level < level && !one.hasBelow))
+  .sort((one, other) => one.order - other.order);
 function listGroups() {
   get("grouped").hidden = level < 0;
   const there = level < 0 ? [] : listed();
@@ -379,7 +386,8 @@ function tellGroup(card, one) {
   put(card, "div", "where", `level ${one.level + 1} of ${deepest + 1} · ${counted(one.size, "member")}${drawn}${rank}`);
   put(card, "div", "said", one.summary || "There is no report of these.");
   for (const [summary, explanation, chunks] of one.findings) {
-    put(card, "h3", "", summary);
+    // Of a report by rules the finding is the summary itself.
+    if (summary !== one.summary) put(card, "h3", "", summary);
     if (explanation) put(card, "div", "said", explanation);
     const items = put(card, "div", "rests", "");
     for (const chunk of chunks) {
@@ -449,7 +457,7 @@ function list() {
     const name = button(put(row, "td", "", ""), "dot", one.name, () => select(pin === one ? null : one));
     tint(name, one);
     name.title = one.group ? `${one.name}: ${one.group.order} ${one.group.title}` : one.name;
-    if (one.group) put(name, "span", "order", one.group.order);
+    if (one.group) name.prepend(put(name, "span", "order", one.group.order));
     name.setAttribute("aria-pressed", String(pin === one));
     put(row, "td", "", one.type).title = one.type;
     put(row, "td", "", one.now.toLocaleString("en"));
@@ -545,7 +553,7 @@ if (graph.question) {
     get("level").value = level + 1;
   }
   for (const one of reports) {
-    const item = button(put(get("walked"), "li", "", ""), "", `${one.order} ${one.title}`, () => goTo(one));
+    const item = button(put(get("walked"), "li", "", ""), "", one.title, () => goTo(one));
     item.style.setProperty("--hue", hueOf(one));
   }
   for (const number of graph.walked) {

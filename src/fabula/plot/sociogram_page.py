@@ -89,8 +89,8 @@ def _bond(bond: Bond) -> dict[str, Any]:
 def _community(one: Community) -> dict[str, Any]:
     return {
         "level": one.level,
-        "order": one.number,
-        "hue": one.hue,
+        "numbers": one.numbers,
+        "hues": one.hues,
         "parent": one.parent,
         "title": one.title,
         "size": one.size,

@@ -61,7 +61,7 @@ def draw_sociogram(sociogram: Sociogram, spots: Sequence[Spot], *, alone: bool) 
             _bond(bonds, bond, place, figures, spots, lit=lit, alone=alone)
     for row in reversed(rows):
         own = sociogram.communities[groups[row]] if groups[row] >= 0 else None
-        hue = own.hue if own else GREY if sociogram.communities else colours[figures[row].type]
+        hue = own.hues[0] if own else GREY if sociogram.communities else colours[figures[row].type]
         group = SubElement(view, "g", {"class": f"figure hue{hue}", "id": f"f{row}"})
         if row in walked or (own and own.found):
             group.set("class", f"figure hue{hue} walked")
@@ -124,7 +124,7 @@ def _figure(group: Element, figure: Figure, spot: Spot, own: Community | None, a
     circle.set("cy", rounded(spot.y))
     text = text_at(group, "", spot.x, spot.y + spot.radius + LINE - 3, label(figure.name))
     if own:
-        SubElement(text, "tspan", {"class": "of"}).text = f" {own.number}"
+        SubElement(text, "tspan", {"class": "of", "dx": "4"}).text = str(own.numbers[0])
     if alone:
         said = f"{figure.name}, {figure.type}: {mentions(figure.weight)}\n{figure.text}"
         SubElement(group, "title").text = clean(said)
@@ -147,9 +147,9 @@ def _community_key(
     end = EDGE
     there = [one for place, one in enumerate(sociogram.communities) if place in groups]
     for one in there:
-        group = SubElement(svg, "g", {"class": f"key hue{one.hue}"})
+        group = SubElement(svg, "g", {"class": f"key hue{one.hues[0]}"})
         SubElement(group, "circle", {"cx": rounded(EDGE + 5), "cy": rounded(y), "r": "5"})
-        said = f"{one.number} {one.title} ({one.size:,})"
+        said = f"{one.numbers[0]} {one.title} ({one.size:,})"
         text_at(group, "", EDGE + 14, y + 4, said)
         end = max(end, EDGE + 14 + len(said) * LETTER)
         y += LINE + 1

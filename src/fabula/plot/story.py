@@ -51,7 +51,7 @@ class Happening:
 
 @dataclass(frozen=True, slots=True)
 class Tie:
-    """How two chunks hang together. `kind` is of CLASSES; `cause` is the chunk that is one, or -1."""
+    """How two chunks hang together: the `kind` is of CLASSES, the `cause` one of them, or -1."""
 
     id: str
     chunks: tuple[int, int]

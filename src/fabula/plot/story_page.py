@@ -61,5 +61,7 @@ def _graph(story: Story) -> dict[str, Any]:
             }
             for one in story.events
         ],
-        "ties": [(one.chunks, one.kind, one.sense, one.connective, one.cause) for one in story.ties],
+        "ties": [
+            (one.chunks, one.kind, one.sense, one.connective, one.cause) for one in story.ties
+        ],
     }
