@@ -117,6 +117,7 @@ def tenants(address: Address) -> Iterator[Store]:
                 ("Relation", "SOURCE", "Entity"),
                 ("Triple", "OBJECT", "Entity"),
                 ("Relation", "TARGET", "Entity"),
+                ("Fact", "OBJECT", "Entity"),
                 ("Entity", "RELATES_TO {count: 5}", "Entity"),
             ):
                 cypher(
