@@ -40,7 +40,7 @@ DEPTH = 60
 """Hits asked for: more than any budget holds."""
 BASELINES = {
     "adaptive": ("collapsed", "top-down", "top-down 20"),
-    **dict.fromkeys(("fast", "hippo", "light", "local", "mini"), ("hybrid",)),
+    **dict.fromkeys(("fast", "hippo", "light", "local", "mini", "triples"), ("hybrid",)),
 }
 """What a mode is compared with, where it is not collapsed."""
 TRAVERSALS = ("adaptive", "top-down")
@@ -126,7 +126,7 @@ def _settings(address: Address, label: str = "auto") -> Settings:
         neo4j_uri=address.uri,
         neo4j_username=address.username,
         neo4j_password=address.password,
-        graphs=("aspects", "entities"),
+        graphs=("aspects", "entities", "facts"),
         mode=mode,
         width=int(width) if width else None,
         top_k=DEPTH,

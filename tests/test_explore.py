@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from test_facts_in_neo4j import QUERIES as OF_FACTS
 
 from explored import explored
 from fabula.explore import names, shipped
@@ -15,6 +14,7 @@ from fabula.server import Address
 from fabula.store import Store
 from fabula.store.reading import run
 from test_explore_entities import QUERIES
+from test_facts_in_neo4j import QUERIES as OF_FACTS
 
 
 @pytest.fixture(scope="module")

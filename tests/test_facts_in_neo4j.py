@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +11,13 @@ import pytest
 import rdflib
 from click.testing import CliRunner, Result
 
-from conftest import connect, wipe
+from conftest import connect, cypher, wipe
 from fabula import Fabula
 from fabula.cli import main
 from fabula.explore import shipped
-from fabula.graph.method import graphs
+from fabula.graphs.entities.finding import _read
+from fabula.graphs.facts.triples import Knobs
+from fabula.model import Filters
 from fabula.retrieve.path import Path as Steps
 from fabula.server import Address
 from fabula.settings import OFFLINE, STATIC, Settings
@@ -29,8 +31,8 @@ Anna Hale. Captain Reed was the brother of Elias Stone, and the bells of Dunmore
 
 CHAPTER II
 
-"Good day," said Elias Stone to Anna Hale. Then Anna Hale, the daughter of Martin Hale, went away. In
-Dunmore Martin Hale waited. "Who is it?" asked Martin Hale. "It is Anna Hale," said Elias Stone.
+"Good day," said Elias Stone to Anna Hale. Then Anna Hale, the daughter of Martin Hale, went away.
+In Dunmore Martin Hale waited. "Who is it?" asked Martin Hale. "It is Anna Hale," said Elias Stone.
 
 CHAPTER III
 
@@ -77,19 +79,23 @@ def typed(fabula: Fabula, address: Address, monkeypatch: pytest.MonkeyPatch) -> 
     return run
 
 
-def explored(store: Store, name: str, **given: Any) -> list[dict[str, Any]]:
-    query = shipped(name)
+def explored(store: Store, query_name: str, /, **given: Any) -> list[dict[str, Any]]:
+    query = shipped(query_name)
     table = run(store, query.statement, query.fill({"document": "Hales", **given}))
     return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+
+
+def siblings(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Which of the two is first hangs on their ids."""
+    [row] = [row for row in rows if row["predicate"] == "sibling_of"]
+    assert {row["subject"], row["object"]} == {"Captain Reed", "Elias Stone"}
+    return f"{row['subject']} is a sibling of {row['object']}"
 
 
 def test_facts_are_listed_with_what_proves_them(typed: Any) -> None:
     rows = json.loads(typed("The Hales", "--json").output)
     assert {row["text"] for row in rows} == {
-        "Captain Reed is a sibling of Elias Stone",
-        "Martin Hale is a parent of Anna Hale",
-    } or {row["text"] for row in rows} == {
-        "Elias Stone is a sibling of Captain Reed",
+        siblings(rows),
         "Martin Hale is a parent of Anna Hale",
     }
     [parent] = [row for row in rows if row["predicate"] == "parent_of"]
@@ -98,7 +104,6 @@ def test_facts_are_listed_with_what_proves_them(typed: Any) -> None:
     listed = typed("The Hales", "--name", "anna hale").output
     assert "Martin" in listed
     assert "sibling" not in listed
-    assert max(map(len, listed.splitlines())) <= 80
 
 
 def test_no_facts_are_told_in_words(typed: Any) -> None:
@@ -124,17 +129,18 @@ def test_triples_finds_the_passage_that_states_the_nearest_fact(fabula: Fabula) 
     assert {hit.kind for hit in facts} == {"fact"}
 
 
-def test_without_a_near_fact_it_falls_back(fabula: Fabula) -> None:
+def test_without_a_near_fact_it_falls_back_on_who_is_named(
+    fabula: Fabula, settings: Settings
+) -> None:
     steps = Steps()
-    with fabula.using(triples={"least": 1.0}) if hasattr(fabula, "using") else fabula.session() as it:
-        hits = it.retrieve("What did Captain Reed say?", mode="triples", path=steps)
-    assert hits
+    far = {**settings.tables, "triples": Knobs(least=1.0)}
+    with Fabula(settings.model_copy(update={"tables": far})) as other:
+        [first, *_] = other.retrieve("Where did Martin Hale wait?", mode="triples", path=steps)
+    assert "Martin Hale" in " ".join(first.text.split())
+    assert "no fact is near" in str(steps.root)
 
 
 def test_hippo_walks_the_facts_of_rules_beside_relations(fabula: Fabula) -> None:
-    from fabula.graphs.entities.finding import _read
-    from fabula.model import Filters
-
     class Reads:
         def read(self, statement: str, filters: Filters, **given: Any) -> list[dict[str, Any]]:
             return fabula.store.read(statement, filters, **given)
@@ -155,8 +161,11 @@ def test_facts_are_explored_with_what_proves_them(fabula: Fabula, name: str) -> 
         ]
         assert "daughter of Martin Hale" in rows[0]["proof"]
         return
-    relation, object = {"dwellings": ("lives_in", "Dunmore"), "possessions": ("owns", "a boat")}[name]
-    store.write(
+    relation, object = {"dwellings": ("lives_in", "Dunmore"), "possessions": ("owns", "a boat")}[
+        name
+    ]
+    cypher(
+        store,
         "MATCH (fact:Fact {predicate: 'parent_of'}) WITH fact LIMIT 1 "
         "CREATE (other:Element:Fact) SET other = fact {.*, id: $id, predicate: $predicate, "
         "object: $object, proof: 'So it is.'}",
@@ -166,9 +175,13 @@ def test_facts_are_explored_with_what_proves_them(fabula: Fabula, name: str) -> 
     )
     [row] = explored(store, name)
     assert (row["who"], row["how"], row["proof"]) == ("Martin Hale", relation, "So it is.")
-    store.write("MATCH (n:Fact {id: $id}) DETACH DELETE n", id=name)
+    cypher(store, "MATCH (n:Fact {id: $id}) DETACH DELETE n", id=name)
 
 
 def test_the_graph_is_sound_and_goes_as_a_whole(fabula: Fabula) -> None:
-    assert list(fabula.check().findings if hasattr(fabula.check(), "findings") else fabula.check()) == []
-    assert "facts" in graphs()
+    assert fabula.check().violations == ()
+    fabula.drop("facts", "The Hales")
+    assert cypher(fabula.store, "MATCH (n:Fact) RETURN n") == []
+    assert fabula.check().violations == ()
+    # What walked facts does without them, and knows that they went.
+    assert fabula.retrieve("Where is Martin Hale?", mode="hippo")
