@@ -126,6 +126,7 @@ def tenants(address: Address) -> Iterator[Store]:
                 ("Relation", "SOURCE", "Entity"),
                 ("Triple", "OBJECT", "Entity"),
                 ("Relation", "TARGET", "Entity"),
+                ("Fact", "OBJECT", "Entity"),
                 ("Entity", "RELATES_TO {count: 5}", "Entity"),
                 ("Event", "WHO", "Term"),
                 ("Term", "IS", "Entity"),

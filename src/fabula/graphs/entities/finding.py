@@ -168,7 +168,7 @@ def best_chunks(
 
 
 def record_hits(scored: Mapping[str, float], filters: Filters, tools: Tools) -> list[Hit]:
-    """Entities, relations, triples and facts as printed records, in the order in which they are given."""
+    """Entities, relations and facts as printed records, in the order in which they are given."""
     if not scored:
         return []
     asked = tools.read(query("entities/find_records"), filters, nodes=list(scored))
