@@ -279,8 +279,10 @@ def test_no_points_are_a_good_reply(reply: str) -> None:
 
 @pytest.mark.parametrize(
     ("given", "score"),
-    [(5, 5), (101, 100), (-3, 0), ("12", 12), (4.6, 5), (float("inf"), 100)]
-    + [(given, None) for given in (None, True, "high", [], float("nan"), "")],
+    [
+        *((5, 5), (101, 100), (-3, 0), ("12", 12), (4.6, 5), (float("inf"), 100)),
+        *((None, None), (True, None), ("high", None), ([], None), (float("nan"), None), ("", None)),
+    ],
 )
 def test_a_score_is_a_number_from_0_to_100(given: Any, score: int | None) -> None:
     assert read_score(given, 100) == score

@@ -206,11 +206,10 @@ def test_the_command_line_shows_the_way_of_an_answer(model: Endpoint) -> None:
 def test_the_collections_own_reports_are_asked_and_say_that_documents_changed(
     tmp_path: Path, model: Endpoint
 ) -> None:
-    def ask(document: str = "") -> tuple[Answer, str]:
+    def ask() -> tuple[Answer, str]:
         steps = Steps()
-        query = {"knobs": {"scope": "collection"}, "path": steps, "document": document}
         with Fabula(mode="global", collection="bare") as fabula:
-            answer = fabula.stream(QUESTION, **query).answer
+            answer = fabula.stream(QUESTION, knobs={"scope": "collection"}, path=steps).answer
             assert texts(answer, fabula)
         [told] = {one for one in notes(steps.root.steps) if one.startswith("reports: ")}
         return answer, told
