@@ -40,7 +40,8 @@ DEPTH = 60
 """Hits asked for: more than any budget holds."""
 BASELINES = {
     "adaptive": ("collapsed", "top-down", "top-down 20"),
-    **dict.fromkeys(("discourse", "fast", "hippo", "light", "local", "mini"), ("hybrid",)),
+    **dict.fromkeys(("discourse", "fast", "hippo", "light", "local"), ("hybrid",)),
+    **dict.fromkeys(("mini", "triples"), ("hybrid",)),
 }
 """What a mode is compared with, where it is not collapsed."""
 TRAVERSALS = ("adaptive", "top-down")
@@ -126,7 +127,7 @@ def _settings(address: Address, label: str = "auto") -> Settings:
         neo4j_uri=address.uri,
         neo4j_username=address.username,
         neo4j_password=address.password,
-        graphs=("aspects", "entities", "discourse"),
+        graphs=("aspects", "entities", "discourse", "facts"),
         mode=mode,
         width=int(width) if width else None,
         top_k=DEPTH,

@@ -173,7 +173,7 @@ def _columns(
     count: int,
 ) -> tuple[Mapping[str, Any], list[str], Mapping[str, Any], Mapping[str, Any]]:
     cast: dict[str, list[Any]] = {
-        name: [] for name in ("ids", "documents", "keys", "names", "counts", "types", "sources")
+        name: [] for name in ("ids", "keys", "names", "counts", "types", "sources")
     }
     links: dict[str, list[Any]] = {
         name: [] for name in ("ids", "starts", "ends", "counts", "sources", "keywords")
@@ -185,7 +185,6 @@ def _columns(
         chunks += own
         for row, name in enumerate(drawn.names):
             cast["ids"].append(f"entity{number:08}{row:08}")
-            cast["documents"].append(f"document{number:08}")
             cast["keys"].append(name.casefold())
             cast["names"].append([name])
             cast["counts"].append([len(drawn.mentions[row])])

@@ -30,24 +30,21 @@ def network(
     types: Mapping[str, str] | None = None,
     keywords: Mapping[str, str] | None = None,
     language: str = "en",
-    documents: Mapping[str, str] | None = None,
     identities: Mapping[str, str] | None = None,
 ) -> Network:
     """A network.
 
     `entities`: names ("Fred|Scrooge"; the first counts as often as there are chunks, others once)
     and chunks ("c1 c2") by id; `relations` and `facts`: two entities and chunks by id. There are no
-    chunks but these, unless some are named; each entity is of a document of its own, unless that is
-    told.
+    chunks but these, unless some are named.
     """
     told = {chunk for _, some in entities.values() for chunk in some.split()}
     cast: dict[str, list[object]] = {
-        name: [] for name in ("ids", "documents", "keys", "names", "counts", "types", "sources")
+        name: [] for name in ("ids", "keys", "names", "counts", "types", "sources")
     }
     for id, (names, some) in entities.items():
         forms = names.split("|")
         cast["ids"].append(id)
-        cast["documents"].append((documents or {}).get(id, id))
         cast["keys"].append(forms[0].casefold())
         cast["names"].append(forms)
         cast["counts"].append([max(1, len(some.split())), *[1] * (len(forms) - 1)])

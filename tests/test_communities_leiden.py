@@ -113,8 +113,25 @@ def test_no_two_communities_have_one_id_though_one_has_grown_out_of_its_name() -
     assert now[1].id not in ("", grown.id)
 
 
+@pytest.mark.parametrize("seed", range(60))
+def test_old_communities_may_be_in_pieces(seed: int) -> None:
+    """Of which the library makes a panic, which is no exception of Python's."""
+    draw = random.Random(seed)
+    names = [f"{one:02}" for one in range(draw.randint(4, 25))]
+    pairs = [pair for pair in itertools.combinations(names, 2) if draw.random() < 0.08]
+    weights = sum_weights((*pair, draw.choice((0.1, 1.0, 5.0))) for pair in pairs)
+    old = [
+        Community(f"old {level} {number}", level, "", frozenset(names[number :: 3 + level]))
+        for level in (0, 1)
+        for number in range(3 + level)
+    ]
+    now = found(weights, most=3, before=old)
+    assert all(connected(one.members, weights) for one in now)
+    top = sorted(who for one in now if one.level == 0 for who in one.members)
+    assert top == sorted({who for pair in weights for who in pair})
+
+
 def test_one_whose_tie_is_gone_is_in_two() -> None:
-    """Started from where it was one, it is not left in pieces."""
     old = [Community("x", 0, "", frozenset("abcxyz"))]
     now = found(sum_weights([*clique(*"abc"), *clique(*"xyz")]), before=old)
     assert {one.members for one in now} == {frozenset("abc"), frozenset("xyz")}

@@ -369,6 +369,7 @@ def test_stand_ins_are_replies_that_can_be_read() -> None:
     says = script()
     built(chunks, says)
     for prompt in says.asked:
+        assert prompt.stand_in is not None
         reply = prompt.stand_in()
         if "<senses>" in prompt.user:
             pairs = list(pairwise(chunks))

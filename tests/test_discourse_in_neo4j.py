@@ -43,7 +43,7 @@ BREAKS = {
         "MATCH (n:Term) SET n.count = n.count + 1",
         "MATCH (n:Term) SET n.sources = n.sources[..0] + ['another']",
         "MATCH (n:Term {slot: 'who'}), (c:Chunk) CREATE (n)-[:IS]->(c)",
-        "MATCH (n:Term {slot: 'predicate'}), (e:Entity) CREATE (n)-[:IS]->(e)",
+        "MATCH (n:Term {slot: 'what'}) CREATE (n)-[:IS]->(:Entity {document: n.document})",
     ],
     "check_links": [
         "MATCH (:Link)-[r:ARG1]->() DELETE r",
@@ -68,7 +68,7 @@ def endpoint() -> Iterator[Endpoint]:
 def book(online: None, story: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("FABULA_GRAPHS", "entities,discourse")
     monkeypatch.setenv("FABULA_DISCOURSE__WINDOW_TOKENS", "120")
-    head, *chapters = re.split("(?=CHAPTER)", story.read_text())
+    head, *chapters = re.split("(?=CHAPTER)", story.read_text())[:4]
     # Of equal ones the response cache would answer all but one.
     told = [one.replace("long winter", f"winter of {1800 + n}") for n, one in enumerate(chapters)]
     story.write_text(head + "".join(told))
@@ -264,11 +264,10 @@ def test_with_no_sense_asked_for_the_neighbours_stand_in_and_it_is_told(scenes: 
     assert any(one.startswith("fall back: beside the nearest") for one in told)
 
 
-def test_without_the_graph_or_chunks_it_is_as_hybrid(scenes: Fabula) -> None:
+def test_without_the_graph_it_is_as_hybrid(scenes: Fabula) -> None:
     hits = scenes.retrieve("Who slept?", mode="discourse", document="Bare")
     same = scenes.retrieve("Who slept?", mode="hybrid", document="Bare")
     assert [hit.id for hit in hits] == [hit.id for hit in same] != []
-    assert not scenes.retrieve("Who?", mode="discourse", document="Scenes", kinds=("summary",))
 
 
 def rows(fabula: Fabula, name: str, **given: Any) -> list[dict[str, Any]]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from endpoint.model import reply
 from fabula.errors import BadReply
 from fabula.graph import Edge, Node
 from fabula.graph.method import Built, Known
@@ -69,6 +71,8 @@ SAID: dict[str, Records] = {
 WINDOWS: dict[str, Any] = {"window_tokens": 200, "gleanings": 0}
 MANY = 8
 """Statements that a call merges."""
+FIRST = ("Ada", "Bor", "Cla", "Dim", "Eli", "Fed", "Gri")
+LAST = ("bert", "cor", "dana", "frid", "gard", "helm", "lind", "mund", "rik", "win")
 
 
 def made(chunks: Sequence[Chunk] = STORY, said: Any = SAID, **knobs: Any) -> Built:
@@ -353,7 +357,7 @@ def test_a_description_that_no_model_gives_is_a_gap_and_asked_again() -> None:
 
 
 def test_very_many_statements_are_merged_in_blocks() -> None:
-    texts = tuple(f"{number} " + "word " * 99 for number in range(100))
+    texts = tuple(f"{number} " + "word " * 99 for number in range(200))
     some = blocks(texts, BLOCK)
     assert [text for block in some for text in block] == list(texts)
     assert len(some) == 3
@@ -361,6 +365,60 @@ def test_very_many_statements_are_merged_in_blocks() -> None:
     assert not Statements("x", ("a " * 1000,), ()).are_many
     assert Statements("x", ("a " * 1300,), ()).are_many
     assert Statements("x", ("a", "b"), ()).digest != Statements("x", ("ab",), ()).digest
+
+
+def test_a_call_merges_the_statements_about_several() -> None:
+    everyone = [f"Name{letter}" for letter in "ABCDEFGHIJKL"]
+    says = [f"Day {day:02}: {' and '.join(everyone)}. " for day in range(MANY)]
+    chunks = made_chunks(*says)
+    said: dict[str, Records] = {
+        f"Day {day:02}": {
+            "entities": [entity(one, 1, description=f"{one} {day}") for one in everyone],
+            "relations": [],
+        }
+        for day in range(MANY)
+    }
+    script_says, alone = script(said), []
+
+    def say(user: str) -> str:
+        if "each subject" not in user:
+            alone.append(user)
+            return script_says.say(user)
+        numbers = re.findall(r"(?m)^\[(\d+)\] (\w+)$", user)
+        told = [{"number": int(n), "description": f"{one} is there."} for n, one in numbers]
+        return json.dumps({"descriptions": told[: len(told) - forgotten]})
+
+    forgotten = 0
+    models = Models(Says(say))
+    graph, _ = built(chunks, models, window_tokens=1, gleanings=0)
+    assert models.meter.usage()["descriptions"].calls == 2
+    for name in everyone:
+        assert one(graph, "Entity", name).properties["text"] == f"{name} is there."
+    again = Models(script({}))
+    built(chunks, again, known_from(graph, chunks), window_tokens=1, gleanings=0)
+    assert (again.meter.usage()["descriptions"].calls, again.meter.total().saved) == (0, MANY + 2)
+    # Where a reply leaves one out, in vain corrected, each is asked about alone.
+    forgotten, alone[:] = 1, []
+    graph, gaps = built(chunks, Models(Says(say)), window_tokens=1, gleanings=0)
+    assert (len([user for user in alone if "<statements>" in user]), gaps) == (len(everyone), ())
+    assert one(graph, "Entity", "NameL").properties["text"] == "All of this was said."
+
+
+@pytest.mark.parametrize(("gleanings", "most"), [(1, 300), (0, 150)])
+def test_sixty_thousand_words_take_so_many_calls(gleanings: int, most: int) -> None:
+    # Five books have so many chunks and chapters together; each chunk is about three of seventy.
+    people = [first + last for first in FIRST for last in LAST]
+    texts = [
+        " met ".join(people[(at * step) % len(people)] for step in (1, 3, 7)) + f" on day {at}. "
+        for at in range(28 * 15)
+    ]
+    chunks = [replace(one, section=str(one.index // 15)) for one in made_chunks(*texts, tokens=180)]
+    models = Models(Says(lambda user: reply(user, None)))
+    graph, _ = built(chunks, models, gleanings=gleanings)
+    calls = {step: usage.calls for step, usage in models.meter.usage().items()}
+    assert sum(calls.values()) <= most
+    assert 0 < calls["descriptions"] <= 10
+    assert graph.facts["entities"] > 60
 
 
 # Triples

@@ -54,6 +54,15 @@ def test_windows_are_whole_chunks_of_one_section_and_tile_the_text() -> None:
     assert windows(first, 400, "en")[1].before == "Four. Five."
 
 
+def test_one_chunk_that_is_left_of_a_section_goes_with_the_window_before() -> None:
+    chunks = made_chunks("One.", "Two.", "Three.", "Four.", tokens=185)
+    assert [one.chunks for one in windows(chunks, 600, "en")] == [chunks]
+    long = (*chunks[:3], replace(chunks[3], tokens=200))
+    assert [one.chunks for one in windows(long, 600, "en")] == [long[:3], long[3:]]
+    # Of one chunk each, as HippoRAG reads them.
+    assert len(windows(chunks, 185, "en")) == 4
+
+
 def test_a_chunk_over_the_limit_is_a_window_and_a_limit_of_one_gives_each_its_own() -> None:
     chunks = made_chunks("One.", "Two.", tokens=900)
     assert [one.chunks for one in windows(chunks, 600, "en")] == [chunks[:1], chunks[1:]]

@@ -328,6 +328,13 @@ def test_a_name_of_a_person_and_of_a_place_is_two() -> None:
     assert one.type == "place", "twice may be a slip"
 
 
+def test_a_name_with_two_types_is_one_entity() -> None:
+    # Microsoft's code has a row for each, and joins communities by title.
+    found = cast([mention("Spirit", 0), mention("Spirit", 1), mention("Spirit", 2, type="idea")])
+    [one] = found.entities
+    assert (one.type, len(one.mentions)) == ("person", 3)
+
+
 def test_relations_add_up_over_chunks_and_have_no_direction() -> None:
     mentions = [mention(name, at) for name in ("Watson", "Holmes") for at in (0, 1)]
     ties = [

@@ -185,13 +185,6 @@ def test_whom_nothing_is_decided_of_is_the_only_one_of_that_name() -> None:
     assert one.entities == (("a1", "a2", "a3", "k2"),)
 
 
-def test_whom_a_document_tells_apart_is_nobodys_namesake() -> None:
-    # Mr., Mrs. and Miss Stapleton have one key.
-    documents = {"a1": "one", "a2": "one", "a3": "other"}
-    one = network(NAMESAKES, {}, documents=documents)
-    assert one.entities == (("a1",), ("a2",), ("a3",), ("k2",))
-
-
 def test_names_in_other_alphabets_stay_apart() -> None:
     # HippoRAG 2's code keeps A-Z and figures of a name, and so had one node for all of these.
     one = network({"a": ("Соня", "c1"), "b": ("Родион", "c2"), "c": ("Żółć", "c3")}, {})

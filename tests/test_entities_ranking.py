@@ -13,8 +13,11 @@ from fabula.errors import BadReply
 from fabula.graphs.entities.finding import fit
 from fabula.graphs.entities.modes import MODES, fast, hippo, light, local, mini
 from fabula.graphs.entities.network import pagerank
+from fabula.graphs.entities.reading import rows_of
 from fabula.model import Hit
+from fabula.queries import query
 from fabula.settings import PRESETS
+from scripted import Says
 
 TRIANGLE = network(
     {"a": ("Anna", "c1 c2"), "b": ("Boris", "c1 c3"), "c": ("Clara", "c2 c3"), "d": ("Dora", "c4")},
@@ -79,6 +82,15 @@ def test_numbers_that_a_filter_invents_are_dropped() -> None:
         hippo.read_facts("the second", 3)
 
 
+def test_a_fact_is_text_whatever_it_reads_like() -> None:
+    # The code evaluates stored facts as Python.
+    chat = Says(lambda user: json.dumps({"keep": [2]}))
+    facts = ["__import__('os').abort() is a fact", "('Anna', 'is', 'late')"]
+    assert hippo.ask_facts("Who is late?", facts, chat) == {2}
+    listed = "[1] __import__('os').abort() is a fact\n[2] ('Anna', 'is', 'late')"
+    assert listed in chat.asked[0].user
+
+
 # fast
 
 
@@ -105,6 +117,14 @@ def test_an_entity_without_relations_leads_to_its_chunk() -> None:
     scores = fast.rank_chunks(entities, {}, TRIANGLE, mentions=True)
     assert scores.tolist() == [0, 0, 0, 1]
     assert not fast.rank_chunks(entities, {}, TRIANGLE, mentions=False).any(), "as in the code"
+
+
+def test_the_first_row_is_somebody() -> None:
+    # The code takes the index 0 for none.
+    assert rows_of(["Anna"], TRIANGLE) == [0]
+    ranks = pagerank(TRIANGLE.ties, fast.seed([{0: 1.0}], 4), 0.85)
+    assert 0 in fast.keep(ranks, TRIANGLE, 128, None)
+    assert 0 in fast.relate({0: 1.0}, TRIANGLE, 64)
 
 
 def test_entities_are_kept_that_are_met_more_often_than_from_anywhere() -> None:
@@ -178,6 +198,26 @@ def test_what_two_say_of_each_other_alone_tells_more_than_a_hubs() -> None:
     assert telling[row["ab"]] > telling[row["hc"]] > telling[row["ha"]]
 
 
+def test_how_strong_a_model_takes_a_relation_to_be_ranks_nothing() -> None:
+    # 003 blames wrong weights of models for much of what LightRAG misses.
+    assert "strength" not in query("entities/find_links")
+    two = network(
+        {"a": ("Anna", "c1"), "b": ("Boris", "c1"), "c": ("Clara", "c2")},
+        {"often": ("a", "b", "c1 c2 c3"), "once": ("a", "c", "c2")},
+    )
+    often, once = light.tell_apart(two)[[two.relations.row[id] for id in ("often", "once")]]
+    assert often > once
+
+
+def test_all_chunks_of_a_hero_count() -> None:
+    # The code keeps 200 of them, the oldest.
+    many = " ".join(f"c{at:03}" for at in range(300))
+    hero = network({"a": ("Anna", many)}, {})
+    assert hero.chunk_counts.tolist() == [300]
+    assert "c299" in hero.chunks
+    assert fast.rank_chunks({0: 1.0}, {}, hero, mentions=True).all()
+
+
 def test_relations_that_say_the_same_come_later() -> None:
     vectors = np.array([[1, 0], [1, 0], [0, 1]], np.float32)
     scores = {7: 1.0, 8: 0.9, 9: 0.5}
@@ -232,6 +272,16 @@ def test_paths_from_names_to_answers_are_ranked_by_likeness_times_what_they_meet
     # Anna's c1, her mill's c2 and the oven's c4; all of the other's.
     assert scores == pytest.approx([1.6, 1.6, 2, 1.6, 2, 2], abs=1e-6)
     assert scores[SIX.chunk_row["c4"]] > scores[SIX.chunk_row["c1"]], "more of the path is there"
+
+
+def test_all_paths_count_for_chunks_whichever_comes_last() -> None:
+    # The code ranks chunks by the last path alone, and raises all after the first that is near.
+    starts, answers = {S1: 0.8, S2: 1.0}, {T1: 1.0, T2: 1.0}
+    edges = mini.weigh_edges(starts, answers, SIX, 60, 1)
+    ways = mini.rank_paths(starts, answers, edges, SIX, 30)
+    scores = mini.rank_chunks(ways, SIX)
+    assert scores.all()
+    assert mini.rank_chunks(ways[::-1], SIX) == pytest.approx(scores)
 
 
 def test_a_path_along_a_relation_that_counts_is_before_one_without() -> None:

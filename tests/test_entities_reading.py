@@ -15,12 +15,14 @@ from fabula.graphs.entities.network import Network
 from fabula.graphs.entities.reading import (
     LONGEST,
     MOST,
+    Sought,
     examples,
     find_names,
     rarity,
     read_by_words,
     read_sought,
     rows_of,
+    with_low,
 )
 
 CAROL = network(
@@ -144,6 +146,13 @@ def test_a_networks_names_and_types_are_gone_through_once_whatever_is_asked() ->
 
 def reply(**lists: object) -> str:
     return json.dumps(lists)
+
+
+def test_a_question_without_keywords_is_its_own() -> None:
+    # LightRAG's code refuses one of 50 characters or more.
+    question = "And what, if one may ask, is it that all of this has been about?"
+    assert with_low(Sought(), question).low == (question,)
+    assert with_low(Sought(high=("fate",)), question) == Sought(high=("fate",))
 
 
 def test_a_reply_is_cut_to_what_is_asked_for() -> None:

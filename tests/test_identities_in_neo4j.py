@@ -204,6 +204,23 @@ def test_with_a_document_goes_what_is_told_of_it(ingested: Path, store: Store) -
     assert cypher(store, "MATCH (n:Part|Element|Retired) RETURN n") == []
 
 
+def test_what_is_missing_of_a_document_goes_with_it_though_it_was_edited_since(
+    ingested: Path, store: Store, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fabula.graph.gaps.MOST", 1.0)
+    endpoint.withheld = {("one and the same?",): "nonsense"}
+    settle()
+    edited = BOOKS["second"].replace("evening", "morning")
+    (ingested / "second.txt").write_text(f"Title: The second book\nLanguage: en\n\n{edited}\n")
+    missing = "MATCH (gap:Gap {document: ''}) RETURN gap.step AS step"
+    with Fabula() as fabula:
+        fabula.ingest(ingested)
+        assert cypher(store, missing) == [{"step": "identities"}]
+        fabula.remove("The second book")
+        assert cypher(store, missing) == []
+        assert fabula.check().violations == ()
+
+
 @pytest.mark.parametrize("removed", [True, False])
 def test_what_was_told_of_a_document_goes_though_it_was_edited_since(
     ingested: Path, store: Store, removed: bool
@@ -421,6 +438,13 @@ def test_gaps_are_told_and_asked_for_again(
     assert len(outcome.gaps) == 1
     assert ["Anna first", "Anna second", "Anna third"] in one_another(store), "by names"
     assert "has 1 gap: `fabula build identities` asks for them again" in said("list")
+    *documents, itself = json.loads(said("list", "--json"))
+    assert [one["title"] for one in documents] == [
+        "The first book",
+        "The second book",
+        "The third book",
+    ]
+    assert (itself["graph"], itself["gaps"], itself["stale"]) == ("identities", 1, [])
     endpoint.withheld = {}
     with Fabula() as fabula:
         [again] = fabula.retry()

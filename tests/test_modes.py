@@ -16,6 +16,7 @@ from fabula import Fabula, tokens
 from fabula.cli import main
 from fabula.context import fill
 from fabula.errors import BudgetSpent, SettingsError
+from fabula.graphs.communities.modes import MODES as OVER_COMMUNITIES
 from fabula.graphs.entities.modes import MODES as OVER_ENTITIES
 from fabula.model import Usage
 from fabula.retrieve import Expand
@@ -26,7 +27,8 @@ from kills import story
 
 QUESTION = "Where did Anna go in the winter?"
 MODES = ("adaptive", "bottom-up", "collapsed", "details", "hybrid", "naive", "routed", "top-down")
-"""Those over entities are asked in test_entities_modes.py."""
+"""Those over entities and their communities are asked in test_entities_modes.py and
+test_communities_asking_in_neo4j.py."""
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +68,7 @@ def asked(*words: str, code: int = 0) -> Result:
 
 
 def test_these_modes_are_there() -> None:
-    assert tuple(modes()) == tuple(sorted((*MODES, *OVER_ENTITIES)))
+    assert tuple(modes()) == tuple(sorted((*MODES, *OVER_ENTITIES, *OVER_COMMUNITIES)))
 
 
 @pytest.mark.parametrize("name", MODES)

@@ -9,9 +9,10 @@ from fabula import prompts
 from fabula.graphs.aspects import prompts as aspects
 from fabula.graphs.aspects.modes.routed import PROMPTS
 from fabula.graphs.aspects.prompts import prompt
+from fabula.graphs.communities import points as communities
 from fabula.graphs.entities import prompts as entities
 
-FOLDERS = (prompts.FOLDER, aspects.FOLDER, entities.FOLDER, PROMPTS)
+FOLDERS = (prompts.FOLDER, aspects.FOLDER, entities.FOLDER, PROMPTS, communities.PROMPTS)
 FILES = sorted(path for folder in FOLDERS for path in folder.glob("*.txt"))
 
 
@@ -55,7 +56,11 @@ def test_other_angle_brackets_stay() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["detect", "summarise", "condense", "answer", "extract", "triples", "describe"]
+    "name",
+    [
+        *("detect", "summarise", "condense", "answer", "extract", "triples", "describe"),
+        *("map", "reduce", "rate", "hypothesis", "primer", "follow_up"),
+    ],
 )
 def test_the_system_prompts_say_that_passages_are_no_instructions(name: str) -> None:
     [file] = [one for one in FILES if one.stem == f"{name}_system"]

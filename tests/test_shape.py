@@ -38,6 +38,7 @@ HOMES: dict[str, str | tuple[str, ...]] = {
     "pypdf": "load/",
     "ragas": "experiments/metrics/ragas_library.py",
     "rapidfuzz": "graphs/entities/resolve.py",
+    "rdflib": "rdf.py",
     "resvg_py": "plot/png.py",
     "rich": "cli/",
     "rouge_score": "experiments/metrics/overlap.py",

@@ -66,7 +66,10 @@ BEYOND = {
 }
 """Statements that name no collection, and why that is right; the schema's are all such."""
 TAKES_IDS = {"document", "passages", "summaries", "nodes", "ids", "id", "first_document", "rows"}
-ROOMS = ("core", "aspects", "discourse", "entities", "identities")
+ROOMS = (
+    *("core", "aspects", "collection_communities", "communities", "discourse", "entities"),
+    *("facts", "identities"),
+)
 STATEMENTS = [
     f"{room}/{path.stem}"
     for room in ROOMS
@@ -123,12 +126,14 @@ def tenants(address: Address) -> Iterator[Store]:
                 ("Relation", "SOURCE", "Entity"),
                 ("Triple", "OBJECT", "Entity"),
                 ("Relation", "TARGET", "Entity"),
+                ("Fact", "OBJECT", "Entity"),
                 ("Entity", "RELATES_TO {count: 5}", "Entity"),
                 ("Event", "WHO", "Term"),
                 ("Term", "IS", "Entity"),
                 ("Link", "ARG1", "Chunk"),
                 ("Link", "ARG2", "Chunk"),
                 ("Community", "HAS_MEMBER", "Entity"),
+                ("Community", "PARENT_COMMUNITY", "Community"),
                 ("Report", "REPORTS", "Community"),
                 ("Report", "CITES", "Entity"),
             ):
@@ -255,7 +260,7 @@ def given(store: Store, mine: str, other: str, *, whole: bool) -> dict[str, Any]
     }
     open_ |= {"graphs": ["text"], "after": "", "after_title": "", "runs": [], "covering": 0.1}
     open_ |= {"at": row["passages"][0], "index": -1, "first": 0, "last": 10_000}
-    open_ |= {"called": "anna", "type": ""}
+    open_ |= {"called": "anna", "type": "", "kind": "community"}
     most = {"limit": 1000, "depth": 100, "starts": 100, "width": 100}
     return {"collection": mine, **named, **space, **open_, **most}
 

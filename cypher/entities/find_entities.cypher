@@ -4,5 +4,5 @@
 CYPHER 25
 MATCH (n:Element {collection: $collection, kind: 'entity'})
 WHERE n.document >= $first_document AND n.document <= $last_document
-RETURN collect(n.id) AS ids, collect(n.document) AS documents, collect(n.key) AS keys,
-  collect(n.type) AS types, collect(n.names) AS names, collect(n.counts) AS counts, collect(n.sources) AS sources
+RETURN collect(n.id) AS ids, collect(n.key) AS keys, collect(n.type) AS types,
+  collect(n.names) AS names, collect(n.counts) AS counts, collect(n.sources) AS sources

@@ -24,6 +24,8 @@ FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What XML 1.0 can't hold in any way."""
 GRAPHML_TYPES = {"INTEGER": "long", "FLOAT": "double", "BOOLEAN": "boolean"}
 """Of Cypher's types; all others are text."""
+FORMULAS = ("=", "+", "-", "@", "\t", "\r")
+"""What a text begins with that a spreadsheet takes for a formula."""
 NODE_LABEL, EDGE_LABEL, EDGE_WEIGHT = "node.label", "edge.label", "edge.weight"
 
 
@@ -54,6 +56,11 @@ def write(exported: Exported, file: Path, format: str, *, embeddings: bool = Fal
         if format == "graphml":
             return _graphml(exported, stream)
         return _json_lines(exported, stream, embeddings)
+
+
+def csv_text(value: str) -> str:
+    """A text as CSV holds it; what a spreadsheet would take for a formula is made text."""
+    return f"'{value}" if value.startswith(FORMULAS) else value
 
 
 @contextmanager

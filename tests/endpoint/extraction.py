@@ -30,6 +30,13 @@ def extracted(user: str) -> Any | None:
     if "Merge them into one description" in user:
         statements = user.partition("<statements>")[2].partition("</statements>")[0]
         return " ".join(statements.split()[:60])
+    if "Merge the statements about each subject" in user:
+        statements = user.partition("<statements>")[2].partition("</statements>")[0]
+        parts = re.split(r"(?m)^\[(\d+)\] .*$", statements)[1:]
+        told = {int(n): one.split()[:60] for n, one in zip(parts[::2], parts[1::2], strict=True)}
+        return {
+            "descriptions": [{"number": n, "description": " ".join(one)} for n, one in told.items()]
+        }
     return None
 
 

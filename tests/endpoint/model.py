@@ -33,8 +33,8 @@ def reply(user: str, fault: Fault | None) -> str:  # noqa: C901  one branch a pr
         text = _json(told, fault)
     elif (found := extracted(user)) is not None:
         text = found if isinstance(found, str) else _json(found, fault)
-    elif (told := read_reports(user)) is not None:
-        text = told if isinstance(told, str) else _json(told, fault)
+    elif (read := read_reports(user)) is not None:
+        text = read if isinstance(read, str) else _json(read, fault)
     elif "<aspects>" in user and "For each aspect that you choose" in user:
         each = [{"aspect": one, "summary": _summary(user, fault)} for one in _aspects(user, fault)]
         text = _json({"summaries": each}, fault)

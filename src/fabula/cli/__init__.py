@@ -26,6 +26,7 @@ COMMANDS = {
     "cite": "Print documents as BibTeX or CSL-JSON.",
     "list": "List the documents and their graphs.",
     "entities": "List who and what a book is about, or tell all of one of them.",
+    "facts": "List who is whose kin, lives where, owns what, with proof.",
     "show": "Show a document's graphs and what they cost.",
     "remove": "Remove documents.",
     "reembed": "Give a collection embeddings of another model.",

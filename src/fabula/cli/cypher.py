@@ -20,6 +20,7 @@ from fabula.cli.options import GRAPH, settings_flags
 from fabula.cli.screen import print_json, print_table
 from fabula.cli.starting import meant, opened
 from fabula.explore import Query, names, parse, read, shipped
+from fabula.export import csv_text
 from fabula.settings import Settings
 
 if TYPE_CHECKING:
@@ -32,8 +33,6 @@ CAPTION = 40
 SHARED = re.compile(r"(Passage|Element)\d*")
 """Labels that nodes have beside their own, for the indexes."""
 SERVER = tuple(name for name in GRAPH if name != "preset")
-FORMULAS = ("=", "+", "-", "@", "\t", "\r")
-"""What a text begins with that a spreadsheet takes for a formula."""
 DOCUMENT = "a document's id"
 """Begins what a parameter is that names a document."""
 COLLECTION = "collection"
@@ -255,7 +254,7 @@ def _csv(table: Table) -> str:
 def _field(value: Any) -> Any:
     """A value as CSV holds it; what a spreadsheet would take for a formula is made text."""
     if isinstance(value, str):
-        return f"'{value}" if value.startswith(FORMULAS) else value
+        return csv_text(value)
     is_plain = value is None or (isinstance(value, int | float) and not isinstance(value, bool))
     return value if is_plain else json.dumps(value, ensure_ascii=False)
 

@@ -19,7 +19,7 @@ from fabula.model import Entry
 from fabula.settings import Settings
 
 if TYPE_CHECKING:
-    from fabula.collection import Collection
+    from fabula.collection import Settled
 
 Stale = Mapping[str, list[str]]
 """What each graph of a document would be made from otherwise now, by the graphs' names."""
@@ -50,15 +50,18 @@ def command(as_json: bool, everywhere: bool, settings: Settings) -> None:
             for collection in map(app.collection, names)
             for entry in collection.documents()
         ]
-        settled = [one for name in names for one in _settled(app.collection(name))]
+        settled = [(name, one) for name in names for one in app.collection(name).settled()]
         others = 0 if everywhere else fabula.store.count(fabula.name)[1] - len(found)
     if as_json:
-        print_json([entry_json(entry, stale) for entry, stale in found])
+        documents = [entry_json(entry, stale) for entry, stale in found]
+        print_json([*documents, *(_settled_json(name, one) for name, one in settled)])
         return
     if found:
         print_table(_table(found))
-        for line in (*_differing(found), *_lacking(entry for entry, _ in found), *settled):
+        for line in (*_differing(found), *_lacking(entry for entry, _ in found)):
             click.echo(line)
+        for name, one in settled:
+            click.echo(_told(name, one))
     elif everywhere:
         click.echo("Every collection is empty: run `fabula ingest BOOK`.")
     else:
@@ -73,17 +76,22 @@ def entry_json(entry: Entry, stale: Stale) -> dict[str, Any]:
     return asdict(entry) | {"usage": usage, "stale": dict(stale)}
 
 
-def _settled(collection: Collection) -> Iterable[str]:
-    """A line for each graph of the collection itself."""
-    for one in collection.settled():
-        at = one.record.updated_at[:16].replace("T", " ")
-        told = f"{one.graph} of collection {collection.name!r}, made of all its documents {at}"
-        build = f"`fabula build {one.graph}`"
-        if one.stale:
-            told += f", is stale; what differs: {', '.join(one.stale)}. {build} makes it anew."
-        elif one.record.gaps:
-            told += f", has {counted(one.record.gaps, 'gap')}: {build} asks for them again."
-        yield told
+def _settled_json(collection: str, settled: Settled) -> dict[str, Any]:
+    """All that is known of a graph of a collection itself; it has a `graph`, and no `id`."""
+    told = asdict(settled.record)
+    return {"collection": collection, "graph": settled.graph, **told, "stale": settled.stale}
+
+
+def _told(collection: str, settled: Settled) -> str:
+    """A line for a graph of a collection itself."""
+    at = settled.record.updated_at[:16].replace("T", " ")
+    told = f"{settled.graph} of collection {collection!r}, made of all its documents {at}"
+    build = f"`fabula build {settled.graph}`"
+    if settled.stale:
+        told += f", is stale; what differs: {', '.join(settled.stale)}. {build} makes it anew."
+    elif settled.record.gaps:
+        told += f", has {counted(settled.record.gaps, 'gap')}: {build} asks for them again."
+    return told
 
 
 def _table(found: Iterable[tuple[Entry, Stale]]) -> Table:

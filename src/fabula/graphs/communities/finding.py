@@ -25,7 +25,7 @@ from fabula.retrieve.modes import Tools
 Scope = Literal["document", "collection"]
 """Whose communities are asked: those of each document, or the collection's own."""
 BELOW = ("text", "entities")
-"""What reports are of: they are read again once one of these has changed, too."""
+"""What reports are of: once one of these has changed, they are read again, too."""
 OWN = "collection_communities"
 PROOFS = 5
 """Chunks that a finding is followed to: those that tell most of it, which come first."""
@@ -79,7 +79,11 @@ def read_reports(filters: Filters, tools: Tools) -> tuple[Report, ...]:
         elif tools.knobs.scope == "collection":
             graph = OWN
         kept = tools.keep(
-            graph, whole, (*BELOW, graph), lambda: (_read(whole, graph, tools), _age(whole, tools))
+            graph,
+            whole,
+            (*BELOW, graph),
+            lambda: (_read(whole, graph, tools), _age(whole, tools)),
+            uses=("identities",),
         )
         found, age = kept or ((), "")
         extracts = sum(one.is_extract for one in found)

@@ -81,30 +81,32 @@ def modularity(weights: Weights, groups: Iterable[Iterable[str]]) -> float:
 
 
 def _divide(weights: Weights, old: Mapping[str, str]) -> list[frozenset[str]]:
-    """The groups that Leiden finds, each of them connected."""
+    """The groups that Leiden finds, each of them connected; who was in none before is alone.
+
+    It starts from the connected pieces of old communities: where one of those is in pieces, as an
+    edit has cut it, the library's code panics.
+    """
     import graspologic_native
 
-    number: dict[str, int] = {}
     nodes = sorted({who for pair in weights for who in pair})
-    # Each community has a name before, and who is new is alone at first.
-    start = {who: number.setdefault(old.get(who, f"\0{who}"), len(number)) for who in nodes}
-    try:
-        _, found = graspologic_native.leiden(
-            _edges(weights), starting_communities=start, iterations=ITERATIONS, seed=SEED
-        )
-    except graspologic_native.EmptyNetworkError:
-        return []
-    return _connected(weights, found)
+    # Ids have no such character.
+    pieces = _connected(weights, {who: old.get(who, f"\0{who}") for who in nodes})
+    start = {who: number for number, piece in enumerate(pieces) for who in piece}
+    _, found = graspologic_native.leiden(
+        _edges(weights), starting_communities=start, iterations=ITERATIONS, seed=SEED
+    )
+    groups: dict[int, set[str]] = defaultdict(set)
+    for who, number in found.items():
+        groups[number].add(who)
+    return sorted(map(frozenset, groups.values()), key=min)
 
 
 def _edges(weights: Weights) -> list[tuple[str, str, float]]:
     return [(*pair, float(weight)) for pair, weight in sorted(weights.items())]
 
 
-def _connected(weights: Weights, groups: Mapping[str, int]) -> list[frozenset[str]]:
-    """The groups, those in pieces taken apart: started from one that a tie held together, Leiden
-    may leave it whole.
-    """
+def _connected(weights: Weights, groups: Mapping[str, str]) -> list[frozenset[str]]:
+    """The groups, each a name to its members, as far as ties hold them together."""
     root = {who: who for who in groups}
 
     def find(who: str) -> str:

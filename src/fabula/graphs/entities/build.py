@@ -25,7 +25,13 @@ from fabula.graphs.entities.border import (
     read,
 )
 from fabula.graphs.entities.decisions import read_decisions
-from fabula.graphs.entities.described import Describer, Statements, first_ones, most_salient
+from fabula.graphs.entities.described import (
+    Describer,
+    Statements,
+    first_ones,
+    most_salient,
+    portions,
+)
 from fabula.graphs.entities.extract import Extractor, Records, attribute
 from fabula.graphs.entities.facts import Tally, facts
 from fabula.graphs.entities.knobs import Knobs
@@ -187,27 +193,26 @@ class _Steps:
             self.stand_ins,
         )
 
-        def ask(id: str) -> str | BadReply:
-            try:
-                return describer.merge(statements[id])
-            except BadReply as error:
-                return error
-
-        many = [id for id, one in statements.items() if one.are_many]
-        new = [id for id in many if statements[id].digest not in self.earlier.described]
-        self.calls.save(DESCRIPTIONS, len(many) - len(new))
+        many = [one for one in statements.values() if one.are_many]
+        new = portions([one for one in many if one.digest not in self.earlier.described])
+        self.calls.save(DESCRIPTIONS, max(0, len(portions(many)) - len(new)))
         self.work.gaps.expect(len(many))
-        merged = dict(zip(new, self.calls.each(DESCRIBE, DESCRIPTIONS, ask, new), strict=True))
+        asked = self.calls.each(DESCRIBE, DESCRIPTIONS, describer.merge, new)
+        merged = {
+            one: text
+            for some, texts in zip(new, asked, strict=True)
+            for one, text in zip(some, texts, strict=True)
+        }
         found: dict[str, Description] = {}
         for id, one in statements.items():
-            text = merged.get(id) or self.earlier.described.get(one.digest)
+            text = merged.get(one) or self.earlier.described.get(one.digest)
             if isinstance(text, BadReply):
                 why = self.work.gaps.accept(text)
                 self.gaps.append(Gap(DESCRIPTIONS, why, one.chunks, {id: 1.0}))
                 found[id] = Description(first_ones(one, self.knobs.description_tokens), "")
                 continue
             found[id] = Description(text or one.joined or one.subject, one.digest)
-            self.tally.merged += [found[id].text] if id in merged else []
+            self.tally.merged += [found[id].text] if one in merged else []
         return found
 
     def embed(self, nodes: Sequence[Node]) -> list[Node]:

@@ -5,6 +5,7 @@ A ranking is of rows and scores, and knows no database; here rows become hits.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -17,7 +18,7 @@ from fabula import tokens
 from fabula.graphs.entities.network import Links, Network, best, make_network, per_chunk
 from fabula.model import Filters, Hit, Vector
 from fabula.queries import query
-from fabula.ranking import Scores
+from fabula.ranking import Scores, scaled
 from fabula.retrieve import hybrid
 from fabula.retrieve.modes import Tools
 
@@ -27,6 +28,8 @@ STATED = ("triple", "fact")
 """The kinds of elements that state what HippoRAG calls facts: this graph's own, and typed ones."""
 AT_ONCE = 4
 """Times as many entities are asked of the index where several may be one."""
+MOST_WORDS = 200
+"""Of a text, that elements are compared with."""
 
 
 def read_network(filters: Filters, tools: Tools) -> Network | None:
@@ -100,25 +103,66 @@ def embed(texts: Sequence[str], tools: Tools) -> list[Vector]:
 
 
 def nearest_entities(
-    vector: Vector, network: Network, filters: Filters, tools: Tools, limit: int, least: float
+    vector: Vector,
+    network: Network,
+    filters: Filters,
+    tools: Tools,
+    limit: int,
+    least: float,
+    text: str = "",
 ) -> dict[int, float]:
-    """The rows of the nearest entities and their cosines, of `least` or more; best first."""
+    """The rows of the nearest entities and their cosines, of `least` or more; best first.
+
+    Where there is no model, those that share words with a `text` come first, as in `hybrid`.
+    """
     wanted = limit if filters.document else AT_ONCE * limit
     found: dict[int, float] = {}
-    for hit in tools.elements(vector, _everywhere(filters), wanted, ("entity",)):
-        row = network.row.get(hit.id)
-        if row is not None and hit.score >= least and len(found) < limit:
-            found.setdefault(row, hit.score)
+    for id, score in _nearest(vector, text, "entity", filters, tools, wanted).items():
+        row = network.row.get(id)
+        if row is not None and score >= least and len(found) < limit:
+            found.setdefault(row, score)
     return found
 
 
 def nearest_links(
-    vector: Vector, links: Links, kind: str, filters: Filters, tools: Tools, limit: int
+    vector: Vector,
+    links: Links,
+    kind: str,
+    filters: Filters,
+    tools: Tools,
+    limit: int,
+    text: str = "",
 ) -> dict[int, float]:
-    """The rows of the nearest relations or facts and their cosines, best first."""
+    """The rows of the nearest relations or facts and their cosines, best first.
+
+    Where there is no model, those that share words with a `text` come first, as in `hybrid`.
+    """
+    near = _nearest(vector, text, kind, filters, tools, limit)
+    return {links.row[id]: score for id, score in near.items() if id in links.row}
+
+
+def _nearest(
+    vector: Vector, text: str, kind: str, filters: Filters, tools: Tools, limit: int
+) -> dict[str, float]:
+    """The ids of the nearest elements of a kind; by words, too, where static vectors miss them."""
+    everywhere = _everywhere(filters)
     kinds = STATED if kind in STATED else (kind,)
-    hits = tools.elements(vector, _everywhere(filters), limit, kinds)
-    return {links.row[hit.id]: hit.score for hit in hits if hit.id in links.row}
+    near = {hit.id: hit.score for hit in tools.elements(vector, everywhere, limit, kinds)}
+    words = re.findall(r"\w+", text.lower())[:MOST_WORDS]
+    if not (words and tools.models.offline):
+        return near
+    asked = {"words": " ".join(words), "kind": kind, "limit": limit}
+    with tools.path.step("matching", f"BM25, {kind}") as step:
+        rows = tools.read(query("entities/find_alike"), everywhere, **asked)
+        step.note += f", {len(rows)} found"
+    alike = {row["id"]: row["score"] for row in rows}
+    sums: dict[str, float] = {}
+    for found, weight in ((near, 1 - hybrid.WORDS), (alike, hybrid.WORDS)):
+        scores = np.array([*found.values()])
+        shares = scaled(scores) if len(set(found.values())) > 1 else np.ones(len(scores))
+        for id, share in zip(found, shares.tolist(), strict=True):
+            sums[id] = sums.get(id, 0.0) + weight * share
+    return dict(sorted(sums.items(), key=lambda one: (-one[1], one[0]))[:limit])
 
 
 def passages(
@@ -168,7 +212,7 @@ def best_chunks(
 
 
 def record_hits(scored: Mapping[str, float], filters: Filters, tools: Tools) -> list[Hit]:
-    """Entities, relations, triples and facts as printed records, in the order in which they are given."""
+    """Entities, relations and facts as printed records, in the order in which they are given."""
     if not scored:
         return []
     asked = tools.read(query("entities/find_records"), filters, nodes=list(scored))

@@ -22,7 +22,10 @@ class Knobs(BaseModel):
         "narrative", description="types of entities: a shipped set's name or a TOML file"
     )
     window_tokens: int = Field(
-        600, ge=1, description="most tokens of the whole chunks that one call reads"
+        600,
+        ge=1,
+        description="most tokens of the whole chunks that one call reads; a quarter more with the last "
+        "chunk of a section",
     )
     gleanings: int = Field(
         1,

@@ -322,24 +322,17 @@ def make_network(
 def _identities(
     cast: Mapping[str, Sequence[Any]], decided: Mapping[str, str]
 ) -> list[tuple[str, str]]:
-    """Who each entity is: what is decided, or else its namesake of other documents.
-
-    Nobody is the namesake of whom his own document tells from another of that name, or of whom
-    several are by what is decided.
-    """
-    columns = [*zip(cast["ids"], cast["keys"], cast["documents"], strict=True)]
+    """Who each entity is: what is decided, or else who has its key, if that is not several."""
+    columns = [*zip(cast["ids"], cast["keys"], strict=True)]
     namesakes: dict[str, set[str]] = {}
-    for id, key, _ in columns:
+    for id, key in columns:
         if id in decided:
             namesakes.setdefault(key, set()).add(decided[id])
-    times = Counter((key, document) for _, key, document in columns)
     found = []
-    for id, key, document in columns:
+    for id, key in columns:
         of_key = namesakes.get(key, set())
         if id in decided:
             found.append(("identity", decided[id]))
-        elif times[key, document] > 1:
-            found.append(("entity", id))
         elif len(of_key) == 1:
             found.append(("identity", min(of_key)))
         else:

@@ -19,15 +19,16 @@ from fabula.graphs.entities.types import EntityType
 from fabula.graphs.entities.windows import Window
 
 USUAL = {
-    "mean_entities": 7.0,
-    "mean_relations": 6.0,
+    "mean_entities": 10.0,
+    "mean_relations": 9.0,
     "mean_gleaned": 3.0,
     "mean_said": 25.0,
     "mean_triples": 10.0,
 }
 """Of a model that nothing is known of: records in a first reply and in one that adds to it, tokens
-of what a record says, and facts of a window. `mean_merged`, tokens of a merged description, is a
-share of its limit."""
+of what a record says, and facts of a window. Edge et al. 2024 have, merged, 5 entities and 6 to 12
+relations of a piece of 600 tokens. `mean_merged`, tokens of a merged description, is a share of its
+limit."""
 USUAL_SHARE = 0.7
 _NAME = re.compile(r"(?<![.!?\"“”'‘’\n] )(?<!^)\b[A-Z]\w+(?: [A-Z]\w+)*")
 _WORD = re.compile(r"\w{4,}")
@@ -74,6 +75,14 @@ class StandIns:
     def described(self, statements: str) -> str:
         """The beginning of the statements."""
         return tokens.cut(statements, round(self.means["mean_merged"])) or "nothing"
+
+    def described_together(self, statements: Sequence[str]) -> str:
+        """The beginnings of the statements about each subject, as JSON."""
+        told = [
+            {"number": number, "description": self.described(some)}
+            for number, some in enumerate(statements, 1)
+        ]
+        return json.dumps({"descriptions": told}, ensure_ascii=False)
 
     def _told(
         self, entities: list[Any], names: Sequence[str], count: int, said: Iterator[str]

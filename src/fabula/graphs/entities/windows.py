@@ -11,6 +11,8 @@ from fabula.sentences import sentences
 
 BEFORE = 2
 """Sentences of the text before a window that are shown with it, to resolve pronouns."""
+LEFT = 0.25
+"""How much too long a window may be, as a share, for the last chunk of a section to go with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +34,9 @@ def windows(chunks: Sequence[Chunk], limit: int, language: str) -> tuple[Window,
     """Runs of chunks of at most `limit` tokens together, in text order; they tile the text.
 
     None crosses from one section into another, and each takes as many chunks as fit; a chunk of
-    more than `limit` tokens is a window of its own. They do not overlap: what a chunk says is
-    asked once.
+    more than `limit` tokens is a window of its own. Where one chunk is left of a section, the
+    window before takes it, if that has several and becomes no more than a quarter too long: one
+    short chunk is not worth a call. They do not overlap: what a chunk says is asked once.
     """
     found: list[Window] = []
     for _, section in groupby(chunks, key=lambda chunk: chunk.section):
@@ -46,12 +49,18 @@ def windows(chunks: Sequence[Chunk], limit: int, language: str) -> tuple[Window,
     return tuple(found)
 
 
-def _runs(chunks: Iterator[Chunk], limit: int) -> Iterator[tuple[Chunk, ...]]:
-    run: list[Chunk] = []
+def _runs(chunks: Iterator[Chunk], limit: int) -> list[tuple[Chunk, ...]]:
+    runs: list[tuple[Chunk, ...]] = []
     for chunk in chunks:
-        if run and sum(one.tokens for one in run) + chunk.tokens > limit:
-            yield tuple(run)
-            run = []
-        run.append(chunk)
-    if run:
-        yield tuple(run)
+        if not runs or _tokens(runs[-1]) + chunk.tokens > limit:
+            runs.append(())
+        runs[-1] += (chunk,)
+    if len(runs) > 1 and len(runs[-1]) == 1 < len(runs[-2]):
+        *_, before, left = runs
+        if _tokens(before) + _tokens(left) <= (1 + LEFT) * limit:
+            runs[-2:] = [before + left]
+    return runs
+
+
+def _tokens(chunks: Sequence[Chunk]) -> int:
+    return sum(chunk.tokens for chunk in chunks)

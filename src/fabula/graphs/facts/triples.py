@@ -6,7 +6,9 @@ what is found are the book's own passages, the facts beside them where records a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -14,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from fabula.graphs.entities.finding import (
     chunk_hits,
     fall_back,
+    passages,
     read_network,
     record_hits,
     together,
@@ -55,6 +58,9 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
         rested = tools.read(query("facts/find_sources"), filters, nodes=list(near))
         chunks = chunk_hits(_best(rank(near, rested), tools.k), filters, tools)
         step.found(chunks)
+    if len(chunks) < tools.k:
+        # Few facts, as rules find them, lead to few chunks.
+        chunks = filled_up(chunks, passages(question, vector, filters, tools, tools.k), tools.k)
     facts = record_hits(near, filters, tools)
     hits = together([(facts, tools.knobs.fact_share)], chunks, filters, tools)
     if hits:
@@ -63,16 +69,20 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
 
 
 def rank(near: Mapping[str, float], rested: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-    """What each chunk scores: its best fact's cosine, and a little for each other one.
-
-    A fact that many chunks state says less of each of them.
-    """
+    """What each chunk scores: the cosines of its facts, each shared among all that state it."""
     scored: dict[str, list[float]] = {}
     for row in rested:
         for chunk in row["sources"]:
             share = near[row["id"]] / len(row["sources"])
             scored.setdefault(chunk, []).append(share)
-    return {chunk: sum(sorted(shares)) for chunk, shares in scored.items()}
+    return {chunk: math.fsum(shares) for chunk, shares in scored.items()}
+
+
+def filled_up(chunks: Sequence[Hit], others: Sequence[Hit], limit: int) -> list[Hit]:
+    """The chunks that state facts, then others in their order; scores tell that order."""
+    there = {hit.id for hit in chunks}
+    both = [*chunks, *(hit for hit in others if hit.id not in there)][:limit]
+    return [replace(hit, score=1 / place) for place, hit in enumerate(both, start=1)]
 
 
 def _best(scored: Mapping[str, float], limit: int) -> dict[str, float]:

@@ -21,7 +21,7 @@ def _tell(facts: Mapping[str, Any]) -> Sequence[str]:
 GRAPH = Graph(
     name="identities",
     about="who is whom across the documents of a collection",
-    version=1,
+    version=2,
     knobs=Knobs,
     settle=settle,
     unasked=frozenset({"keep_apart", "join"}),

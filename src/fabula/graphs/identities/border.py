@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from fabula import ids
@@ -46,6 +46,11 @@ def verdicts_of(known: Known) -> dict[str, tuple[bool, str]]:
 def members_of(known: Known) -> frozenset[str]:
     """The ids of the entities that were in an identity before."""
     return frozenset(id for node in known.nodes for id in node.properties["members"])
+
+
+def parts_of(collection: str, some: Iterable[Named]) -> list[str]:
+    """The ids of the parts that these are entities of."""
+    return sorted({f"{collection}/{ENTITIES}/{one.document}" for one in some})
 
 
 def nodes_and_edges(
@@ -104,7 +109,7 @@ def _node(
         "why": ", ".join(dict.fromkeys(one.why for one in decisions if one.same)),
         "score": min((one.score for one in decisions if one.same), default=1.0),
         # Not on edges, which go with a document that is replaced.
-        "of": sorted({f"{collection}/{ENTITIES}/{one.document}" for one in group}),
+        "of": parts_of(collection, group),
         "asked": [digest for digest, _, _ in asked],
         "said_same": [same for _, same, _ in asked],
         "said_why": [why for _, _, why in asked],

@@ -14,6 +14,7 @@ from fabula.graphs.identities.border import (
     Verdict,
     members_of,
     nodes_and_edges,
+    parts_of,
     read_entities,
     verdicts_of,
 )
@@ -45,7 +46,7 @@ def settle(reader: Reader, knobs: Knobs, models: Models, known: Known, work: Wor
     ]
     groups = Groups(everyone, read_decisions(knobs.keep_apart, knobs.join))
     alike = find_alike(everyone, members_of(known))
-    asking = _Asking(models, verdicts_of(known), work)
+    asking = _Asking(reader.collection, models, verdicts_of(known), work)
     rounds = 1 if models.offline else MOST_ROUNDS
     for _ in range(rounds):
         pairs = [(why, Pair(one, other)) for why, one, other in groups.open_pairs(alike)]
@@ -80,6 +81,7 @@ class _Asking:
     The latter by the ids of the first of each pair.
     """
 
+    collection: str
     models: Models
     verdicts: Mapping[str, tuple[bool, str]]
     work: Work
@@ -118,7 +120,7 @@ class _Asking:
             try:
                 said = judge.ask(batch)
             except BadReply as error:
-                self.gaps.append(_gap(self.work.gaps.accept(error), batch))
+                self.gaps.append(self._gap(self.work.gaps.accept(error), batch))
                 said = [None] * len(batch)
             self.work.progress.done(STEP, self.models.meter.total())
             return said
@@ -130,8 +132,9 @@ class _Asking:
             for pair, verdict in zip(batch, verdicts, strict=True)
         }
 
-
-def _gap(why: str, pairs: Sequence[Pair]) -> Gap:
-    named: list[Named] = [one for pair in pairs for one in (pair.one, pair.other)]
-    sources = tuple(dict.fromkeys(one.source for one in named))
-    return Gap(STEP, why, sources, dict.fromkeys((one.id for one in named), 1.0))
+    def _gap(self, why: str, pairs: Sequence[Pair]) -> Gap:
+        """Pairs of which nothing is said; it goes with any of the documents that it tells of."""
+        named: list[Named] = [one for pair in pairs for one in (pair.one, pair.other)]
+        sources = tuple(dict.fromkeys(one.source for one in named))
+        told = {"of": parts_of(self.collection, named)}
+        return Gap(STEP, why, sources, dict.fromkeys((one.id for one in named), 1.0), told)

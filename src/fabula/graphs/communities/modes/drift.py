@@ -161,11 +161,13 @@ def _prime(
     question: str, vector: Vector, reports: Sequence[Report], filters: Filters, tools: Tools
 ) -> list[Report]:
     """The reports nearest to an answer that a model makes up, in the form of the nearest one."""
-    with tools.path.step("suppose") as step:
+    with tools.path.step("hypothesis") as step:
         form, *_ = by_cosine(vector, reports, filters, tools) or reports
         asked = Prompt(
-            system=filled(PROMPTS / "suppose_system.txt"),
-            user=filled(PROMPTS / "suppose.txt", question=question, report=print_report(form, 1)),
+            system=filled(PROMPTS / "hypothesis_system.txt"),
+            user=filled(
+                PROMPTS / "hypothesis.txt", question=question, report=print_report(form, 1)
+            ),
             max_tokens=1000,
             temperature=0,
         )
@@ -308,7 +310,9 @@ def _ask_round(
 
 
 def _look_up(question: str, filters: Filters, tools: Tools) -> list[Hit]:
-    return local.retrieve(question, filters, replace(tools, knobs=LOCAL))
+    # Without a model a report quotes sentences of chunks, and the chunks are here.
+    knobs = LOCAL.model_copy(update={"report_share": 0.0}) if tools.models.offline else LOCAL
+    return local.retrieve(question, filters, replace(tools, knobs=knobs))
 
 
 def print_passages(passages: Sequence[Passage]) -> tuple[str, Cites]:

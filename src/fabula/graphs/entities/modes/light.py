@@ -113,6 +113,8 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
         chunks = chunk_hits({network.chunks[row]: one for row, one in rows.items()}, filters, tools)
         step.found(chunks)
     shown = [[hit for hit in block if allows(filters, hit.kind)] for block in blocks]
+    # Without a model a record quotes a sentence of a chunk, and the chunk is here.
+    shares = (0.0, 0.0) if tools.models.offline else shares
     hits = together(list(zip(shown, shares, strict=True)), chunks, filters, tools)
     return hits or fall_back(question, "nothing is near", entities, network, filters, tools)
 
@@ -141,8 +143,8 @@ def _entities(
     if not low:
         return []
     found = [
-        nearest_entities(vector, network, filters, tools, knobs.entities, knobs.least)
-        for vector in vectors
+        nearest_entities(vector, network, filters, tools, knobs.entities, knobs.least, word)
+        for word, vector in zip(low, vectors, strict=False)
     ]
     if knobs.keywords == "together":
         return list(found[0])
@@ -157,8 +159,8 @@ def _relations(
     """The relations of themes."""
     knobs = tools.knobs
     found = [
-        nearest_links(vector, network.relations, "relation", filters, tools, knobs.relations)
-        for vector in vectors
+        nearest_links(vector, network.relations, "relation", filters, tools, knobs.relations, word)
+        for word, vector in zip(high, vectors, strict=False)
     ]
     near = [
         {row: cosine for row, cosine in some.items() if cosine >= knobs.least} for some in found

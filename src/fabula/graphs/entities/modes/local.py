@@ -29,12 +29,16 @@ from fabula.graphs.entities.network import Network, columns_of
 from fabula.graphs.entities.reading import find_names, rows_of
 from fabula.model import Filters, Hit
 from fabula.ranking import Scores
+from fabula.retrieve.fusion import by_scores
 from fabula.retrieve.modes import Mode, Tools
 
 READ = 200
 """Passages of the question's own ranking, by which chunks come that are otherwise equal."""
 REPORTS = 0.15
 """Share of reports, where a model wrote them: without one they quote sentences of the chunks."""
+WORDS = 0.7
+"""What these count beside the entities' chunks where there is no model, as in `fast`: all chunks of
+one entity come before those of the next, whatever they say."""
 
 
 class Knobs(BaseModel):
@@ -64,7 +68,7 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
     knobs = tools.knobs
     named = rows_of(find_names(question, network), network) if knobs.named else []
     vector = tools.embed(question)
-    near = nearest_entities(vector, network, filters, tools, knobs.entities, -1.0)
+    near = nearest_entities(vector, network, filters, tools, knobs.entities, -1.0, question)
     selected = list(dict.fromkeys([*named, *near]))[: max(knobs.entities, len(named))]
     if not selected:
         return fall_back(question, "there is no entity", (), network, filters, tools)
@@ -81,7 +85,13 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
         rows = _by_rank(rank_chunks(selected, place, network)[: tools.k])
         chunks = chunk_hits({network.chunks[row]: one for row, one in rows.items()}, filters, tools)
         step.found(chunks)
-    records = [(entities, knobs.entity_share), (relations, knobs.relation_share)]
+    if tools.models.offline and chunks:
+        with tools.path.step("fuse", f"by scores, passages {WORDS}") as step:
+            chunks = by_scores([(chunks, 1 - WORDS), (alone, WORDS)], READ + tools.k)
+            step.found(chunks, chunks[: tools.k])
+    # Without a model a record quotes a sentence of a chunk, and the chunk is here.
+    shares = (0.0, 0.0) if tools.models.offline else (knobs.entity_share, knobs.relation_share)
+    records = list(zip((entities, relations), shares, strict=True))
     share = knobs.report_share
     if share is None:
         share = 0.0 if tools.models.offline else REPORTS

@@ -1,0 +1,86 @@
+"""Six patterns find few facts without a model, and those that were judged by hand are right."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from fabula.graphs.facts.rules import PATTERNS, match, state_by_rules
+from scripted import made_chunks
+from test_facts_build import Model, cast_of, entity, facts_of, texts
+
+JUDGED = Path(__file__).parent / "data" / "facts"
+PRECISION = 0.9
+
+
+def found(sentence: str, *names: str) -> list[tuple[str, str, str]]:
+    places = []
+    for name in names:
+        at = -1
+        while (at := sentence.find(name, at + 1)) >= 0:
+            places.append((at, name, name))
+    return [(one[1], how, other[1]) for one, how, other in match(sentence, sorted(places))]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "how"),
+    [
+        ("There came Ann, the eldest daughter of Zoe, and sat.", "daughter of"),
+        ("There came Ann, Zoe's sister; he sat.", "sister of"),
+        ("There came Zoe’s brother, Ann; he sat.", "brother of"),
+        ("There came Zoe's dear friend Ann to supper.", "friend of"),
+        ("Ann was the servant of Zoe.", "servant of"),
+        ("Ann married Zoe in May.", "married"),
+    ],
+)
+def test_each_pattern_finds_who_is_what_to_whom(sentence: str, how: str) -> None:
+    assert found(sentence, "Ann", "Zoe") == [("Ann", how, "Zoe")]
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "There came his daughter Ann, and Zoe sat.",
+        "Ann was the servant of Zoe's aunt.",
+        "Ann was not the servant of Zoe.",
+        "When he met Ann, Zoe's wife was ill.",
+        "We saw Zoe's brother, Ann, and a dog.",
+        "Ann married Zoe's cousin.",
+        "We saw Ann, Zoe's brother, and a dog.",
+        "Ann and the son of a friend saw Zoe.",
+    ],
+)
+def test_what_is_said_of_others_is_no_fact(sentence: str) -> None:
+    assert found(sentence, "Ann", "Zoe") == []
+
+
+def test_rules_read_english_alone_and_keep_the_sentence() -> None:
+    chunks = made_chunks(
+        "There came Ann Hale, the\ndaughter of Zoe Hale, and sat. ", "Zoe Hale slept. "
+    )
+    cast = cast_of(
+        chunks,
+        {"There": {"entities": [entity("Ann Hale", 1), entity("Zoe Hale", 1)], "relations": []}},
+    )
+    made = facts_of(Model(), chunks, cast, offline=True)
+    assert texts(made) == ["Zoe Hale is a parent of Ann Hale"]
+    told = made.nodes[0].properties
+    assert (told["by"], told["proof"]) == (
+        "rules",
+        "There came Ann Hale, the daughter of Zoe Hale, and sat.",
+    )
+    assert state_by_rules(chunks, cast, "pl") == []
+
+
+def test_most_of_what_was_found_in_books_is_right() -> None:
+    rows = []
+    for file in sorted(JUDGED.glob("*.tsv")):
+        with file.open(encoding="utf-8", newline="") as lines:
+            rows += list(csv.DictReader(lines, delimiter="\t"))
+    for row in rows:
+        told = (row["subject"], row["predicate"], row["object"])
+        assert told in found(row["sentence"], row["subject"], row["object"]), row
+    assert len(PATTERNS) == 6
+    assert sum(row["verdict"] == "right" for row in rows) >= PRECISION * len(rows)
