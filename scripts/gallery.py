@@ -65,7 +65,7 @@ With a graph of entities `--network` draws who is in a book and who meets whom, 
 `--communities` who belongs together: a number and a colour each, level by level, with their reports,
 and for a question those that a mode went by ([communities.md](communities.md)).
 
-![The people of A Christmas Carol in the numbers and colours of their communities, with a list of these, and one report read down to its passage](images/communities.png)
+![The people of A Christmas Carol in the numbers and colours of their communities, with those lit that a question found, and a list of all](images/communities.png)
 
 With a discourse graph `--story` draws what happens, in the order told: a row for each who takes part
 and for each place, with when it is, and how passages hang together; a table tells the same.

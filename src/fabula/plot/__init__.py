@@ -19,7 +19,7 @@ from fabula.plot.png import has_fonts, refuse_missing, to_png
 from fabula.plot.reading import (
     COMMUNITIES,
     DISCOURSE,
-    ENTITIES,
+    NETWORK,
     read,
     read_network,
     read_told,
@@ -98,7 +98,7 @@ def plot(
         raise FabulaError("A network and a story are two pictures: draw one, then the other.")
     entry = collection.document(document)
     if network:
-        refuse_without(entry, ENTITIES.name, "network")
+        refuse_without(entry, NETWORK, "network")
     if communities:
         refuse_without(entry, COMMUNITIES, "communities")
     if story:

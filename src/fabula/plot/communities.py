@@ -121,8 +121,8 @@ def read_communities(
 def hues_of(divisions: Sequence[Sequence[str]]) -> list[list[int]]:
     """The hues of each division's communities, by whom each names most, its chief.
 
-    The first ones have a hue, the others are grey. So that it is kept on the next level, those whose
-    chief had one before come first, then the others in their order, each with the hue of its
+    The first ones have a hue, the others are grey. So that it is kept on the next level, those
+    whose chief had one before come first, then the others in their order, each with the hue of its
     chief's name, or the next that is free.
     """
     known: dict[str, int] = {}

@@ -11,7 +11,6 @@ from fabula.graph.method import Known
 from fabula.graphs.aspects import GRAPH, border
 from fabula.graphs.aspects.values import Earlier
 from fabula.graphs.discourse.border import EVENT
-from fabula.graphs.entities import GRAPH as ENTITIES
 from fabula.graphs.entities.border import ENTITY
 from fabula.model import Entry, Hit
 from fabula.plot.communities import cited, read_communities
@@ -27,7 +26,7 @@ from fabula.plot.story import Story, read_story, section_starts
 from fabula.store import Store
 from fabula.store.parts import read_part
 
-DISCOURSE, COMMUNITIES = "discourse", "communities"
+NETWORK, COMMUNITIES, DISCOURSE = "entities", "communities", "discourse"
 
 
 def read(store: Store, entry: Entry) -> Earlier:
@@ -64,12 +63,12 @@ def read_network(
 
     Raises NotFound and Changed, as `read`.
     """
-    refuse_without(entry, ENTITIES.name, "network")
+    refuse_without(entry, NETWORK, "network")
     if together:
         refuse_without(entry, COMMUNITIES, "communities")
-    graphs = (TEXT, ENTITIES.name, *((COMMUNITIES,) if together else ()))
+    graphs = (TEXT, NETWORK, *((COMMUNITIES,) if together else ()))
     parts = _read(store, entry, graphs)
-    chunks, network = chunks_of(parts[TEXT]), parts[ENTITIES.name]
+    chunks, network = chunks_of(parts[TEXT]), parts[NETWORK]
     entities = {node.id for node in network.nodes if node.label == ENTITY}
     walked = [id for id in walked if id in entities][:MOST_WALKED]
     figures, bonds = read_figures(network.nodes, network.edges, chunks, walked)
@@ -109,9 +108,9 @@ def read_told(
     Raises NotFound and Changed, as `read`.
     """
     refuse_without(entry, DISCOURSE, "story")
-    parts = _read(store, entry, (TEXT, DISCOURSE, ENTITIES.name))
+    parts = _read(store, entry, (TEXT, DISCOURSE, NETWORK))
     chunks, told = in_order(chunks_of(parts[TEXT])), parts[DISCOURSE]
-    people = parts[ENTITIES.name].nodes if ENTITIES.name in parts else ()
+    people = parts[NETWORK].nodes if NETWORK in parts else ()
     names = {one.id: one.properties["name"] for one in people if one.label == ENTITY}
     lanes, events, ties = read_story(told.nodes, told.edges, chunks, names)
     places = {chunk.id: place for place, chunk in enumerate(chunks)}

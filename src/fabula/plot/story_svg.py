@@ -125,8 +125,8 @@ def _event(
         dot = SubElement(group, "circle", {"class": story.lanes[lane].slot, "cy": rounded(y)})
         dot.set("r", rounded(RADIUS))
     if len(told) > len(lanes):
-        y = rounded(why - RADIUS)
-        SubElement(group, "path", {"class": "why", "d": f"M0 {y}l4 4l-4 4l-4 -4z"})
+        top = rounded(why - RADIUS)
+        SubElement(group, "path", {"class": "why", "d": f"M0 {top}l4 4l-4 4l-4 -4z"})
     if alone:
         said = [f"{slot}: {value}" for slot, value in event.told.items()]
         SubElement(group, "title").text = clean("\n".join(said))
