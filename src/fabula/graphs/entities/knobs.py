@@ -24,8 +24,8 @@ class Knobs(BaseModel):
     window_tokens: int = Field(
         600,
         ge=1,
-        description="most tokens of the whole chunks that one call reads; a quarter more with the last "
-        "chunk of a section",
+        description="most tokens of the whole chunks that one call reads; a quarter more with "
+        "the last chunk of a section",
     )
     gleanings: int = Field(
         1,
