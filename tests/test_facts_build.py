@@ -99,7 +99,7 @@ class Model:
         if "state?" in user:
             own = user.partition("<passages>")[2].partition("</passages>")[0].partition("[1]")[2]
             found = (records for words, records in self.stated.items() if words in own)
-            records = next(found, [])
+            records: Any = next(found, [])
             return records if isinstance(records, str) else json.dumps({"triples": records})
         chosen: dict[str, list[dict[str, int]]] = {"names": [], "predicates": []}
         listed = "names"

@@ -54,7 +54,7 @@ def test_rdf_reads_back_as_it_was(tmp_path: Path, ending: str, format: str) -> N
     assert str(graph.value(bob, RDFS.label)) == "Bob Cratchit"
     relation = rdflib.URIRef("urn:fabula:relation:parent_of")
     assert graph.value(bob, relation) == graph.value(fact, RDF.object)
-    assert graph.value(fact, rdflib.URIRef("urn:fabula:vocabulary:start")).toPython() == 10
+    assert graph.value(fact, rdflib.URIRef("urn:fabula:vocabulary:start")) == rdflib.Literal(10)
     assert len(list(graph.subjects(RDF.type, RDF.Statement))) == 2
 
 

@@ -65,7 +65,8 @@ def written(folder: Path, text: str) -> Ontology:
 
 
 def said(subject: str, predicate: str, object: str, *types: str, chunk: str = "c") -> Statement:
-    return Statement(chunk, 0, subject, predicate, object, *types)
+    subject_type, object_type = types
+    return Statement(chunk, 0, subject, predicate, object, subject_type, object_type)
 
 
 def checked(

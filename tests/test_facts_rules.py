@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from fabula.graphs.facts.rules import PATTERNS, match, state_by_rules
-from scripted import made_chunks
-from test_facts_build import Model, cast_of, entity, facts_of, texts
+from scripted import entity, made_chunks
+from test_facts_build import Model, cast_of, facts_of, texts
 
 JUDGED = Path(__file__).parent / "data" / "facts"
 PRECISION = 0.9

@@ -150,10 +150,9 @@ def _statement(record: Mapping[str, Any], place: int) -> Statement:
     subject, predicate, object = (
         choice and Choice(choice[0], tuple(choice[1:])) for choice in record["choices"]
     )
+    start, words, end = record["words"]
+    start_type, end_type = record["types"]
+    choices = (subject, predicate, object)
     return Statement(
-        record["chunk"],
-        place,
-        *record["words"],
-        *record["types"],
-        choices=(subject, predicate, object),
+        record["chunk"], place, start, words, end, start_type, end_type, choices=choices
     )

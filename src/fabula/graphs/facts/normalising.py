@@ -257,7 +257,8 @@ def _read(
     found = dict.fromkeys(asked, "")
     listed = list(asked)
     for one in given[: 2 * MOST_ASKED]:
-        number, taken = (one.get("n"), one.get("is")) if isinstance(one, dict) else (None, None)
+        number: Any = one.get("n") if isinstance(one, dict) else None
+        taken: Any = one.get("is") if isinstance(one, dict) else None
         if not _is_in(number, 1, len(listed)) or not _is_in(taken, 0, SHOWN):
             dropped[MISNUMBERED] += 1
             continue
