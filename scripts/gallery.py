@@ -62,15 +62,19 @@ Has a folder of books, and wants to read what is cited.
 ![A Christmas Carol as seven trees of summaries over the line of its chunks](images/plot.png)
 
 With a graph of entities `--network` draws who is in a book and who meets whom, and with communities
-`--communities` who belongs together: a number and a colour each, level by level, with their reports,
+`--communities` who belongs together: a number and a colour each, level by level, with their \
+reports,
 and for a question those that a mode went by ([communities.md](communities.md)).
 
-![The people of A Christmas Carol in the numbers and colours of their communities, with those lit that a question found, and a list of all](images/communities.png)
+![The people of A Christmas Carol in the numbers and colours of their communities, with those \
+lit that a question found, and a list of all](images/communities.png)
 
-With a discourse graph `--story` draws what happens, in the order told: a row for each who takes part
+With a discourse graph `--story` draws what happens, in the order told: a row for each who takes \
+part
 and for each place, with when it is, and how passages hang together; a table tells the same.
 
-![The events of A Christmas Carol along its text in rows of people and places, with links of cause below them and a table beside them](images/story.png)
+![The events of A Christmas Carol along its text in rows of people and places, with links of \
+cause below them and a table beside them](images/story.png)
 
 ## An analyst
 
