@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from fabula.graph import fingerprint
 from fabula.graph.method import Graph
 from fabula.graphs.discourse import border, modes, prompts
 from fabula.graphs.discourse.build import build
@@ -15,10 +16,11 @@ from fabula.queries import FOLDER
 
 
 def _settings(knobs: Knobs, offline: bool) -> Mapping[str, Any]:
-    """The knobs, the senses written out: another text under the same name is another set."""
+    """The knobs, and a print of the senses: another text under the same name is another set."""
     without = ASKING | CHAT_ONLY if offline else ASKING
     senses = {one.path: [one.about, one.pdtb3] for one in read_senses(knobs.senses).all}
-    return knobs.model_dump(mode="json", exclude=set(without)) | {"senses": senses}
+    told = {knobs.senses: fingerprint(senses)}
+    return knobs.model_dump(mode="json", exclude=set(without)) | {"senses": told}
 
 
 GRAPH = Graph(
