@@ -56,7 +56,7 @@ def network(
         _columns(relations, keywords or {}),
         _columns(facts or {}, {}),
         language,
-        identities,
+        identities=identities,
     )
 
 

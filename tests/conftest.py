@@ -51,7 +51,7 @@ LONGEST = (
 )
 
 
-STARTING = {"address", "addresses", "kills"}
+STARTING = {"address", "addresses", "family", "kills"}
 """Fixtures that start a Neo4j."""
 
 

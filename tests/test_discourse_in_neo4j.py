@@ -29,6 +29,7 @@ from fabula.store import Store
 from fabula.store.parts import read_part
 from fabula.store.reading import run
 
+QUERIES = ("causes", "story_order")
 BREAKS = {
     "check_events": [
         "MATCH (:Event)-[r:FROM_CHUNK]->() DELETE r",

@@ -13,6 +13,7 @@ from fabula.explore import names, shipped
 from fabula.server import Address
 from fabula.store import Store
 from fabula.store.reading import run
+from test_discourse_in_neo4j import QUERIES as OF_DISCOURSE
 from test_explore_entities import QUERIES
 from test_facts_in_neo4j import QUERIES as OF_FACTS
 
@@ -29,7 +30,11 @@ def found(graph: Store, name: str, **given: str) -> list[dict[str, Any]]:
     return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
 
 
-@pytest.mark.parametrize("name", [name for name in names() if name not in (*QUERIES, *OF_FACTS)])
+ELSEWHERE = (*QUERIES, *OF_DISCOURSE, *OF_FACTS)
+"""Of other graphs, tested with them."""
+
+
+@pytest.mark.parametrize("name", [name for name in names() if name not in ELSEWHERE])
 def test_every_query_runs_and_finds_something(name: str, graph: Store) -> None:
     query = shipped(name)
     # The first by title is one section, and names nobody.

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from kills import AT_ONCE, Kills
+from kills import ALL, AT_ONCE, Kills
 
 SEED = 710
 """Draws two kills: of Fabula and the endpoint, and of Neo4j alone, each amid an ingest."""
@@ -21,15 +21,23 @@ def kills(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kills]:
     made.close()
 
 
+@pytest.fixture(scope="module")
+def family(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kills]:
+    """The same with every graph that a text may have."""
+    made = Kills(tmp_path_factory.mktemp("family"), ALL)
+    yield made
+    made.close()
+
+
 def test_a_killed_ingest_goes_on_where_it_was(kills: Kills) -> None:
     goes_on(kills, SEED)
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("run", range(MORE))
-def test_an_ingest_that_is_killed_anywhere_goes_on_where_it_was(kills: Kills, run: int) -> None:
+def test_an_ingest_that_is_killed_anywhere_goes_on_where_it_was(family: Kills, run: int) -> None:
     # Another each time; `python tests/kills.py --seed N --runs 1` does one again.
-    goes_on(kills, random.randrange(10**6))
+    goes_on(family, random.randrange(10**6))
 
 
 def goes_on(kills: Kills, seed: int) -> None:

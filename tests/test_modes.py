@@ -68,7 +68,8 @@ def asked(*words: str, code: int = 0) -> Result:
 
 
 def test_these_modes_are_there() -> None:
-    assert tuple(modes()) == tuple(sorted((*MODES, *OVER_ENTITIES, *OVER_COMMUNITIES)))
+    of_others = ("discourse", "triples")
+    assert tuple(modes()) == tuple(sorted((*MODES, *OVER_ENTITIES, *OVER_COMMUNITIES, *of_others)))
 
 
 @pytest.mark.parametrize("name", MODES)

@@ -263,6 +263,7 @@ def given(store: Store, mine: str, other: str, *, whole: bool) -> dict[str, Any]
     open_ |= {"graphs": ["text"], "after": "", "after_title": "", "runs": [], "covering": 0.1}
     open_ |= {"at": row["passages"][0], "index": -1, "first": 0, "last": 10_000}
     open_ |= {"called": "anna", "type": "", "kind": "community"}
+    open_ |= {"name": "", "relation": ""}
     most = {"limit": 1000, "depth": 100, "starts": 100, "width": 100}
     return {"collection": mine, **named, **space, **open_, **most}
 

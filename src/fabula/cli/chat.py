@@ -21,7 +21,6 @@ from fabula.cli.starting import meant
 from fabula.errors import FabulaError, NotFound, did_you_mean
 from fabula.export import refuse_what_is_no_file, replaced
 from fabula.retrieve.modes import modes
-from fabula.search import Query
 from fabula.settings import AUTO, Settings
 
 if TYPE_CHECKING:
@@ -169,6 +168,8 @@ class Talk:
 
     def choose_mode(self, name: str) -> None:
         """Goes another way from now on, or several at once; without a name tells which."""
+        from fabula.search import Query
+
         settings, given = self._collection.settings, self._conversation.given
         if name:
             given["mode"] = ",".join(Query.of("?", settings, mode=name).modes)

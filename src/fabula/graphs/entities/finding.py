@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 
 from fabula import tokens
-from fabula.graphs.entities.network import Links, Network, best, make_network, per_chunk
+from fabula.graphs.entities.network import Links, Network, make_network, per_chunk
 from fabula.model import Filters, Hit, Vector
 from fabula.queries import query
 from fabula.ranking import Scores, scaled
 from fabula.retrieve import hybrid
+from fabula.retrieve.fusion import by_scores
 from fabula.retrieve.modes import Tools
 
 RECORDS = ("entity", "relation", "triple", "fact")
@@ -203,10 +204,21 @@ def chunk_hits(scored: Mapping[str, float], filters: Filters, tools: Tools) -> l
 
 
 def best_chunks(
-    scores: Scores, network: Network, filters: Filters, tools: Tools, limit: int
+    scores: Scores,
+    network: Network,
+    filters: Filters,
+    tools: Tools,
+    limit: int,
+    others: Sequence[Hit] = (),
 ) -> list[Hit]:
-    """The chunks of the highest scores above 0, best first."""
-    rows = best(scores, limit)
+    """The chunks of the highest scores above 0, best first; equal ones in the order of `others`."""
+    place = {
+        network.chunk_row[hit.id]: at
+        for at, hit in enumerate(others)
+        if hit.id in network.chunk_row
+    }
+    found = np.flatnonzero(scores > 0).tolist()
+    rows = sorted(found, key=lambda row: (-scores[row], place.get(row, len(others)), row))[:limit]
     scored = {network.chunks[row]: float(scores[row]) for row in rows}
     return chunk_hits(scored, filters, tools)
 
@@ -390,7 +402,8 @@ def fall_back(
 ) -> list[Hit]:
     """The chunks of the entities that were found; without such, what `hybrid` finds.
 
-    An entity counts as much in all its chunks together, whether it is in many or in few.
+    An entity counts as much in all its chunks together, whether it is in many or in few: of all
+    chunks of one hero those that `hybrid` finds come first.
     """
     found = list(rows)
     if found:
@@ -398,15 +411,22 @@ def fall_back(
             scores = np.zeros(len(network.entities))
             scores[found] = 1.0
             shares = per_chunk(network.mentions, scores, shared=True)
-            hits = best_chunks(shares, network, filters, tools, tools.k)
+            hits = best_chunks(shares, network, filters, tools, len(network.chunks))
+            known = {hit.id for hit in hits}
+            alone = [hit for hit in _as_hybrid(question, filters, tools) if hit.id in known]
+            hits = by_scores([(hits, 0.5), (alone, 0.5)], tools.k)
             step.found(hits)
         if hits:
             return hits
         why = "these have no chunks"
     with tools.path.step("fall back", f"{why}: passages as hybrid finds them") as step:
-        hits = hybrid.retrieve(question, filters, replace(tools, knobs=hybrid.Knobs()))
+        hits = _as_hybrid(question, filters, tools)
         step.found(hits)
     return hits
+
+
+def _as_hybrid(question: str, filters: Filters, tools: Tools) -> list[Hit]:
+    return hybrid.retrieve(question, filters, replace(tools, knobs=hybrid.Knobs()))
 
 
 def _everywhere(filters: Filters) -> Filters:

@@ -93,10 +93,11 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
     if not ways:
         return fall_back(question, "there is no path", starts, network, filters, tools)
     most = min(knobs.chunks, tools.k)
-    with tools.path.step("chunks", f"along {len(ways)} paths") as step:
-        along = best_chunks(rank_chunks(ways, network), network, filters, tools, knobs.chunks)
-        step.found(along)
     alone = passages(question, vector, filters, tools, knobs.chunks)
+    with tools.path.step("chunks", f"along {len(ways)} paths") as step:
+        scores = rank_chunks(ways, network)
+        along = best_chunks(scores, network, filters, tools, knobs.chunks, alone)
+        step.found(along)
     with tools.path.step("fuse", "by ranks") as step:
         chunks = by_ranks([along, alone], most) if along else []
         step.found(chunks)
