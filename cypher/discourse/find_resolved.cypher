@@ -1,9 +1,11 @@
-// The entities that people and places of events are, with all their names.
+// The entities that people and places of events are, with all their names, and the chunks that have
+// them by that value.
 // $collection                      the collection to stay in
 // $first_document, $last_document  the same id twice, or '' and the last character for all
 CYPHER 25
 MATCH (term:Element {collection: $collection, kind: 'term'})
 WHERE term.document >= $first_document AND term.document <= $last_document
 MATCH (term)-[:IS]->(entity:Entity {collection: $collection})
-RETURN term.slot AS slot, term.key AS key, entity.id AS entity, entity.names AS names
+RETURN term.slot AS slot, term.key AS key, entity.id AS entity, entity.names AS names,
+  term.sources AS chunks
 ORDER BY slot, key, entity

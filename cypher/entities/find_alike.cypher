@@ -9,6 +9,7 @@ CALL db.index.fulltext.queryNodes('element_texts', $words) YIELD node AS n, scor
 WHERE n.collection = $collection AND n.kind = $kind
   AND n.document >= $first_document AND n.document <= $last_document
 WITH n, score
+ORDER BY score DESC, n.id
 LIMIT $limit
 RETURN n.id AS id, score
 ORDER BY score DESC, id

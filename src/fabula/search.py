@@ -208,6 +208,11 @@ def _choose(
         if query.aspects or query.kinds or query.levels != ANY_LEVEL:
             step.note = f"{usual}: only some passages are asked for"
             return usual
+        if settings.offline and settings.embedding_model != STATIC:
+            step.note = (
+                f"{usual}: without a model, other modes were measured with static embeddings"
+            )
+            return usual
         walked = walked_unasked(offline=settings.offline)
         counts = count_parts(store, walked, filters)
         whole = [name for name in walked if counts.get(name) == counts.get(TEXT)]

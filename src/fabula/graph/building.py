@@ -82,8 +82,7 @@ def settled_recipe(
 ) -> Recipe:
     """What a collection's own part is made from.
 
-    `base` are the fingerprints of what it rests on or uses, by the graphs' names and the documents'
-    ids.
+    `base` are the versions of what it rests on or uses, by the names of graphs and ids of documents.
     """
     return {
         "graph": graph.name,

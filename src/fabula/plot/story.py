@@ -153,9 +153,12 @@ def _rows(whose: Sequence[Mapping[str, Sequence[str]]]) -> dict[tuple[str, str],
         first = ranked if len(ranked) <= most + 1 else ranked[:most]
         rows |= {(slot, name): counts[name] for name in first}
         left = set(ranked[len(first) :])
-        rows[slot, OTHERS[slot]] = sum(not left.isdisjoint(one.get(slot, ())) for one in whose)
+        shared = {OTHERS[slot]: sum(not left.isdisjoint(one.get(slot, ())) for one in whose)}
         if slot == "who":
-            rows[slot, NOBODY] = sum(not one.get(slot) for one in whose)
+            shared[NOBODY] = sum(not one.get(slot) for one in whose)
+        for name, count in shared.items():
+            # Somebody may be called so.
+            rows[slot, name] = rows.get((slot, name), 0) + count
     return rows
 
 

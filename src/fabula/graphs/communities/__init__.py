@@ -9,7 +9,7 @@ from fabula.graph.method import Graph
 from fabula.graphs.communities import border, prompts
 from fabula.graphs.communities.build import build
 from fabula.graphs.communities.facts import doubt, tell
-from fabula.graphs.communities.knobs import CHAT_ONLY, UNASKED, Knobs
+from fabula.graphs.communities.knobs import CHAT_ONLY, OF_CLAIMS, UNASKED, Knobs
 from fabula.graphs.communities.modes import MODES
 from fabula.queries import FOLDER
 
@@ -18,7 +18,8 @@ CHUNKS_A_REPORT = 5
 
 
 def _settings(knobs: Knobs, offline: bool) -> Mapping[str, Any]:
-    return knobs.model_dump(mode="json", exclude=set(CHAT_ONLY) if offline else None)
+    unread = CHAT_ONLY if offline else frozenset[str]() if knobs.claims else OF_CLAIMS
+    return knobs.model_dump(mode="json", exclude=set(unread))
 
 
 def _count(chunks: int, knobs: Knobs) -> int:

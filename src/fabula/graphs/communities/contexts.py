@@ -142,23 +142,28 @@ class Renderer:
     def _fill(
         self, bonds: Sequence[Bond], members: Iterable[str], room: int
     ) -> tuple[list[Row], list[Row], list[Row]]:
-        """Rows of members, claims and bonds: bond by bond, each with its ends, while they fit."""
+        """Rows of members, claims and bonds: bond by bond, each with its ends, while they fit.
+
+        After each pair of ends come the claims about them, as many as there is room for.
+        """
         own = set(members)
         people: dict[str, Row] = {}
         claims: dict[str, Row] = {}
         ties: list[Row] = []
         for ends, bond in self._in_turn(bonds, own):
             new = {who: self._members[who] for who in ends if who in own and who not in people}
-            said = {one.id: self._claims[one.id] for one in self._claims_of(new)}
-            said = {id: row for id, row in said.items() if id not in claims}
             tie = [self._bonds[bond.id]] if bond else []
-            needed = sum(row.tokens for row in (*new.values(), *said.values(), *tie))
+            needed = sum(row.tokens for row in (*new.values(), *tie))
             if needed > room:
                 break
             room -= needed
             people |= new
-            claims |= said
             ties += tie
+            for one in self._claims_of(new):
+                row = self._claims[one.id]
+                if one.id not in claims and row.tokens <= room:
+                    room -= row.tokens
+                    claims[one.id] = row
         return [*people.values()], [*claims.values()], ties
 
     def _in_turn(

@@ -6,6 +6,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 CHAT_ONLY = frozenset({"report_tokens_in", "report_tokens", "claims", "window_tokens", "gleanings"})
 """What changes nothing where no chat model is asked."""
+OF_CLAIMS = frozenset({"window_tokens", "gleanings"})
+"""What changes nothing where no claims are asked for."""
 UNASKED = frozenset({"max_cluster_size", "report_tokens_in", "claims"})
 """What changes none of the questions: another division, or another context, asks others."""
 

@@ -41,6 +41,7 @@ GRAPH = Graph(
     prompts=prompts.FOLDER,
     cypher=FOLDER / "discourse",
     settings=_settings,
+    unasked=frozenset({"pairs"}),
     tell=tell,
     doubt=doubt,
 )

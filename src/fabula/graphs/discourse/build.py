@@ -68,6 +68,7 @@ def build(text: Text, knobs: Knobs, models: Models, known: Known, work: Work) ->
     language = text.document.language
     senses, stand_ins = read_senses(knobs.senses), StandIns.expected(known.means)
     steps = _Steps(text, knobs, models, read(known), work, senses, stand_ins)
+    steps.expect()
     judging = work.job.start(steps.judge)
     events = steps.read()
     links = judging.result()
@@ -106,18 +107,28 @@ class _Steps:
         """The calls of this build."""
         return Calls(self.models, self.work)
 
+    @cached_property
+    def windows(self) -> tuple[Window, ...]:
+        """What one call reads."""
+        return windows(self.text.chunks, self.knobs.window_tokens, self.text.document.language)
+
+    def expect(self) -> None:
+        """Tells how many pieces there will be before either step may miss one."""
+        if not self.models.offline:
+            pairs = [*pairwise(self.text.chunks)]
+            self.work.gaps.expect(len(self.windows) + len(batches(pairs, self.knobs.pairs)))
+
     def read(self) -> list[Event]:
         """What happens in all chunks, as it is known, or by a model, or offline by rules."""
         if self.models.offline:
             from fabula.graphs.discourse.rules import events_by_rules
 
             return events_by_rules(self.text)
-        every = windows(self.text.chunks, self.knobs.window_tokens, self.text.document.language)
+        every = self.windows
         known = self.earlier.read
         new = [one for one in every if any(chunk.id not in known for chunk in one.chunks)]
         self.tally.windows, self.tally.reused = len(every), len(every) - len(new)
         self.calls.save(EVENTS, len(every) - len(new))
-        self.work.gaps.expect(len(every))
         said = self.calls.each(READ, EVENTS, self._ask_events, new)
         by_window = {one.chunks[0].id: told for one, told in zip(new, said, strict=True)}
         found: list[Event] = []
@@ -148,7 +159,6 @@ class _Steps:
         asked = batches(new, self.knobs.pairs)
         whole = len(batches(every, self.knobs.pairs))
         self.calls.save(LINKS, whole - len(asked))
-        self.work.gaps.expect(whole)
         said = self.calls.each(JUDGE, LINKS, self._ask_links, asked)
         found = {_key(pair): link for pair in every if (link := self.earlier.links.get(_key(pair)))}
         for pairs, told in zip(asked, said, strict=True):

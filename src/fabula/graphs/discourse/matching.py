@@ -21,10 +21,13 @@ Slots = Mapping[str, Sequence[str]]
 
 @dataclass
 class Term:
-    """A value of a slot in all documents that have it: its chunks, and whom it stands for."""
+    """A value of a slot in all documents that have it: its chunks, and whom it stands for where.
+
+    The captain of one book is not that of another: each entity has chunks of its own.
+    """
 
     chunks: set[str] = field(default_factory=set)
-    entities: set[str] = field(default_factory=set)
+    entities: dict[str, set[str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -56,13 +59,17 @@ class Terms:
         terms, having = self.by_slot.get(slot, {}), self.having.get(slot, {})
         found: dict[str, tuple[float, float]] = {}
         likely = {key for stem in stems for key in having.get(stem, ())}
-        likely |= {key for key, term in terms.items() if entities & term.entities}
+        likely |= {key for key, term in terms.items() if entities & term.entities.keys()}
         for key in sorted(likely):
             term = terms[key]
-            alike = 1.0 if key == asked or entities & term.entities else jaccard(stems, key)
-            if alike >= ALIKE:
-                told = (alike, self._rarity(term))
-                found |= {one: max(told, found.get(one, told)) for one in term.chunks}
+            rare = self._rarity(term)
+            alike = 1.0 if key == asked else jaccard(stems, key)
+            same = {one for entity in entities for one in term.entities.get(entity, ())}
+            for told, chunks in ((alike, term.chunks), (1.0, same)):
+                if told >= ALIKE:
+                    found |= {
+                        one: max((told, rare), found.get(one, (told, rare))) for one in chunks
+                    }
         return found
 
     def rank(self, asked: Slots, least: int = 1) -> list[str]:
@@ -131,9 +138,9 @@ def make_terms(
     language: str,
     chunks: Iterable[str],
     terms: Iterable[tuple[str, str, Sequence[str]]],
-    resolved: Iterable[tuple[str, str, str, Sequence[str]]],
+    resolved: Iterable[tuple[str, str, str, Sequence[str], Sequence[str]]],
 ) -> Terms:
-    """Terms out of rows: slot, key and chunks of each; slot, key, entity and its names.
+    """Terms out of rows: slot, key and chunks; slot, key, entity, its names, and its chunks.
 
     `chunks` are in text order, document by document.
     """
@@ -141,8 +148,8 @@ def make_terms(
     for slot, key, own in terms:
         by_slot[slot][key].chunks |= set(own)
     named: dict[str, set[str]] = defaultdict(set)
-    for slot, key, entity, names in resolved:
-        by_slot[slot][key].entities.add(entity)
+    for slot, key, entity, names, own in resolved:
+        by_slot[slot][key].entities.setdefault(entity, set()).update(own)
         for name in names:
             for form in normal_forms(name, language):
                 named[form].add(entity)

@@ -83,7 +83,10 @@ def opening(text: str, words: Words) -> tuple[Connective, str] | None:
     found = pattern.match(begun)
     if not found:
         return None
-    connective = by_form[found[1].casefold()]
+    # A dotless i is an i to the pattern, and none to casefold.
+    connective = by_form.get(found[1].casefold())
+    if connective is None:
+        return None
     rest = begun[found.end() :]
     after = _WORD.search(rest)
     follower = after[0] if after else ""

@@ -114,9 +114,11 @@ def read(known: Known, chunks: Sequence[Chunk]) -> Earlier:
                 if one["chunk"] in now:
                     statements[one["chunk"]].append(_statement(one, now[one["chunk"]]))
     missing = {id for gap in known.gaps if gap.step == STATEMENTS for id in gap.sources}
+    # What was left out is kept beside what was not: where nothing is left, it has to be asked for.
+    asked = {chunk.id for chunk in known.chunks} if known.nodes else set[str]()
     return Earlier(
         statements,
-        frozenset(chunk.id for chunk in known.chunks) - missing,
+        frozenset(asked - missing),
         {
             node.properties["text"]: node.embedding
             for node in known.nodes

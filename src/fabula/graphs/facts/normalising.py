@@ -115,7 +115,7 @@ class Normaliser:
             if not self.is_open(statement, at):
                 choices[at] = None
             elif not self.still_holds(statement, at):
-                taken = answer and answer[at == 1].get(words, "")
+                taken = answer and answer[at == 1].get(words)
                 among = () if at == 1 else self._among(words)
                 choices[at] = None if taken is None else Choice(taken, among)
         return replace(statement, choices=(choices[0], choices[1], choices[2]))

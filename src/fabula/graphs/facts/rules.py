@@ -33,12 +33,12 @@ _NOT_HIS = "(?!['’]s|['’] )"
 """What is said is not said of somebody's somebody."""
 _STOP = "(?=[,.;:!?)—–]|$)(?!, and )(?!, or )"
 PATTERNS = {
-    "X, the K of Y": f"{_X},? (?:{_THE})?{_K} (?:of|to) {_Y}{_NOT_HIS}",
+    "X, the K of Y": f"{_X}, (?:{_THE})?{_K} (?:of|to) {_Y}{_NOT_HIS}",
     "X, Y's K": f"{_X}, {_Y}['’]s {_K}{_STOP}",
     "Y's K, X": f"{_Y}['’]s {_K}, {_X}{_NOT_HIS}{_STOP}",
     "Y's K X": f"{_Y}['’]s {_K} {_X}",
     "X was the K of Y": f"{_X} (?:was|is) (?:{_THE})?{_K} (?:of|to) {_Y}{_NOT_HIS}",
-    "X married Y": f"{_X} (?:had |has )?married {_Y}{_NOT_HIS}",
+    "X married Y": f"{_X} (?:had |has )?married {_Y}{_NOT_HIS}(?! to )",
 }
 _COMPILED = {name: re.compile(pattern) for name, pattern in PATTERNS.items()}
 

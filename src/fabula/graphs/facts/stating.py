@@ -131,7 +131,7 @@ def read_statements(
         rows = {number - 1 for number in record.parts if 1 <= number <= len(window.chunks)}
         either = [row for row in range(len(window.chunks)) if start[row] or end[row]]
         both = [row for row in either if start[row] and end[row]]
-        for row in sorted(rows) or both or either:
+        for row in sorted(rows.intersection(either)) or both or either:
             chunk = window.chunks[row]
             words = (record.subject, record.predicate, record.object)
             found.append(Statement(chunk.id, chunk.start, *words, *types))

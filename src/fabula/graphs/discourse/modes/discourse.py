@@ -79,7 +79,7 @@ def _read(filters: Filters, tools: Tools) -> Terms:
         languages[0][0] if languages else "",
         [id for row in texts for id in row["chunks"]],
         ((row["slot"], row["key"], row["chunks"]) for row in terms),
-        ((row["slot"], row["key"], row["entity"], row["names"]) for row in resolved),
+        ((row["slot"], row["key"], row["entity"], row["names"], row["chunks"]) for row in resolved),
     )
 
 
