@@ -99,6 +99,23 @@ def test_every_bond_and_claim_is_shown_by_degree_with_its_ends() -> None:
     assert [row.cites for row in context.rows[3:6]] == [("d",), ("c1",), ("a-b",)]
 
 
+def test_of_a_hero_of_whom_much_is_claimed_as_much_is_shown_as_there_is_room_for() -> None:
+    claims = [
+        Claim(
+            *(f"c{number}", "claimed", "b", "c", "promise", "false", "Monday", "", "a", "B comes."),
+            quotes=("I come",),
+            subjects=("b",),
+            objects=("c",),
+        )
+        for number in range(300)
+    ]
+    told = network([("a", "b"), ("b", "c")], claims=claims)
+    context = Renderer(told, LIMIT).render(group("abc"))
+    assert "] A – B: They meet." in context.text
+    assert 5 < context.text.count("B comes.") < 300
+    assert tokens.count(context.text) <= LIMIT + 20, "and three headings"
+
+
 def test_what_is_told_of_others_does_not_change_what_a_report_is_written_from() -> None:
     told = [("a", "b"), ("b", "c"), ("x", "y")]
     one = Renderer(network(told), 8000).render(group("abc"))

@@ -76,6 +76,17 @@ def test_aliases_match_who_and_where() -> None:
     assert set(known.match("what", "Sherlock")) == set()
 
 
+def test_the_captains_of_two_books_are_two() -> None:
+    known = make_terms(
+        "en",
+        ["a", "b"],
+        [("who", "captain", ["a", "b"])],
+        [("who", "captain", "1", ["Ahab"], ["a"]), ("who", "captain", "2", ["Nemo"], ["b"])],
+    )
+    assert set(known.match("who", "Ahab")) == {"a"}
+    assert set(known.match("who", "the captain")) == {"a", "b"}
+
+
 def test_more_slots_come_before_rarer_values() -> None:
     known = terms({("who", "Anna"): range(8), ("when", "dawn"): [9], ("predicate", "row"): [7]})
     found = known.rank({"who": ["Anna"], "when": ["dawn"], "predicate": ["row"]})

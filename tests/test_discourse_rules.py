@@ -69,6 +69,9 @@ def test_what_a_chunk_begins_with_relates_it_to_the_one_before(begun: str, sense
         "While he slept they left.",
         "Butter was dear.",
         "CHAPTER II\n\nBut he went.",
+        # A dotless i, as scans have it.
+        "ıf he came, they slept.",
+        "İn addition he slept.",
         "",
     ],
 )

@@ -365,6 +365,20 @@ def test_what_was_left_out_comes_in_when_an_entity_lets_it() -> None:
     assert again.asked == []
 
 
+def test_where_nothing_is_left_it_is_asked_again_and_not_lost() -> None:
+    stated = {"Scrooge kept": [triple("Bob Cratchit", "juggled with", "Scrooge", 1)]}
+    strict = facts_of(Model(stated), strict=True)
+    assert texts(strict) == []
+    lenient = facts_of(Model(stated), known=known_from(strict))
+    assert texts(lenient) == ["Bob Cratchit juggled with Scrooge"]
+
+
+def test_a_fact_rests_on_a_chunk_that_prints_one_of_its_ends() -> None:
+    stated = {"Scrooge kept": [triple("Scrooge", "lives in", "London", 2, **TO_PLACE)]}
+    [fact] = facts_of(Model(stated)).nodes
+    assert fact.sources == (STORY[0].id,)
+
+
 # Trouble
 
 

@@ -55,6 +55,16 @@ def test_those_of_few_events_share_a_row() -> None:
     assert all(len(one.lanes) == 1 for one in told)
 
 
+def test_who_is_called_as_the_rows_of_others_are_has_a_row() -> None:
+    chunks = made_chunks("Anna came. ", "Others came. ")
+    who = ("Anna", "others")
+    events = [Event(chunk.id, 0, {"who": name}) for chunk, name in zip(chunks, who, strict=True)]
+    nodes, edges = nodes_and_edges("d", events, [], chunks, str.casefold, str, "model")
+    lanes, told, _ = read_story(nodes, edges, chunks, {})
+    assert [(lane.name, lane.events) for lane in lanes] == [("Anna", 1), ("others", 1)]
+    assert [one.lanes for one in told] == [(0,), (1,)]
+
+
 def test_sections_begin_where_their_first_chunk_does() -> None:
     chunks = [
         replace(one, section=section)
