@@ -110,9 +110,9 @@ class Kit:
         base: dict[str, dict[str, str]] = {}
         for name in (*graph.rests_on, *graph.uses):
             if name in settled:
-                base[name] = {"": settled[name].version}
+                base[name] = {"": settled[name].fingerprint}
             elif there := [entry for entry in entries if name in entry.graphs]:
-                base[name] = {entry.id: entry.graphs[name].version for entry in there}
+                base[name] = {entry.id: entry.graphs[name].fingerprint for entry in there}
         settings = self._settings
         told = graph.settings(self.knobs(graph), settings.offline)
         return settled_recipe(graph, told, self._built_with, base, offline=settings.offline)

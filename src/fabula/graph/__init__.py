@@ -102,11 +102,6 @@ class Record:
         """16 hex digits; the same for all that is made from the same."""
         return fingerprint(self.made_from)
 
-    @property
-    def version(self) -> str:
-        """Another one each time that the part is written: edges to its nodes go with the former."""
-        return f"{self.fingerprint} of {self.updated_at}"
-
 
 @dataclass(frozen=True, slots=True)
 class Part:

@@ -82,7 +82,7 @@ def settled_recipe(
 ) -> Recipe:
     """What a collection's own part is made from.
 
-    `base` are the versions of what it rests on or uses, by the graphs' names and, within, the
+    `base` are the fingerprints of what it rests on or uses, by the graphs' names and, within, the
     documents' ids.
     """
     return {

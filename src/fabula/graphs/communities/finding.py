@@ -147,10 +147,10 @@ def _age(filters: Filters, tools: Tools) -> str:
     entries = list(tools.store.documents(filters.collection))
     for name, was in settled[OWN].made_from.get("rests_on", {}).items():
         if "" in was:
-            now = {"": settled[name].version} if name in settled else {}
+            now = {"": settled[name].fingerprint} if name in settled else {}
         else:
             there = [entry for entry in entries if name in entry.graphs]
-            now = {entry.id: entry.graphs[name].version for entry in there}
+            now = {entry.id: entry.graphs[name].fingerprint for entry in there}
         if now != was:
             return f"; documents changed since they were made: run `fabula build {OWN}`"
     return ""
