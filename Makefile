@@ -44,7 +44,7 @@ $(VENV)/installed: $(VENV)/pip pyproject.toml
 	touch $@
 
 $(VENV)/installed-%: $(VENV)/installed
-	$(BIN)/python -m pip install --quiet --editable '.[bench,png]' --group $*
+	$(BIN)/python -m pip install --quiet --editable '.[bench,png,rdf]' --group $*
 	touch $@
 
 # Each of the tests' many Neo4js starts in half the CPU from what one has loaded.
