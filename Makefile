@@ -6,10 +6,13 @@ BIN := $(VENV)/bin
 # Where Python may not keep what it compiled, each of the tests' many processes compiles it all anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo check test nightly lint bench clean
+.PHONY: demo serve check test nightly lint bench clean
 
 demo: $(VENV)/installed
 	$(BIN)/fabula demo
+
+serve: $(VENV)/installed-serve
+	$(BIN)/fabula serve --open
 
 test: $(VENV)/installed-test $(VENV)/readers $(VENV)/neo4j-classes.aot
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
@@ -43,8 +46,12 @@ $(VENV)/installed: $(VENV)/pip pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable .
 	touch $@
 
+$(VENV)/installed-serve: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --editable '.[serve]'
+	touch $@
+
 $(VENV)/installed-%: $(VENV)/installed
-	$(BIN)/python -m pip install --quiet --editable '.[bench,png,rdf]' --group $*
+	$(BIN)/python -m pip install --quiet --editable '.[bench,png,rdf,serve]' --group $*
 	touch $@
 
 # Each of the tests' many Neo4js starts in half the CPU from what one has loaded.

@@ -22,6 +22,7 @@ from bench import (
     names,
     network,
     retrieval,
+    serving,
     stability,
     startup,
     waiting,
@@ -45,6 +46,7 @@ PARTS: dict[str, Callable[[Path | None], list[Figure]]] = {
     "network": network.measure,
     "stability": stability.measure,
     "startup": startup.measure,
+    "serving": serving.measure,
     "library": library.measure,
 }
 

@@ -64,7 +64,7 @@ class Run:
 
 def measure(books: Path | None) -> list[Figure]:
     """The time of an ingest against its floor, warm and cold, and where it goes."""
-    with running() as address, _endpoint() as url:
+    with running() as address, endpoint() as url:
         done = subprocess.run(
             [sys.executable, "-m", "bench.waiting", url],
             env=environment(address),
@@ -90,7 +90,7 @@ def measure(books: Path | None) -> list[Figure]:
 
 
 @contextmanager
-def _endpoint() -> Iterator[str]:
+def endpoint() -> Iterator[str]:
     """The tests' endpoint in a process of its own; its embeddings take as long as its replies."""
     command = [sys.executable, "-m", "tests.endpoint", "--delay", str(CALL)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:

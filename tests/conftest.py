@@ -25,29 +25,31 @@ os.environ.setdefault("JDK_JAVA_OPTIONS", archive_classes.flags())
 
 
 LONGEST = (
-    "test_killed",
     "test_dumps",
     "test_both_at_once",
-    "test_reembed",
-    "test_reembed_meanwhile",
-    "test_reembed_stopped",
-    "test_archive",
+    "test_tenants",
+    "test_service_kills",
+    "test_service_jobs",
+    "test_service_tenants",
+    "test_page_working",
+    "test_page_reading",
     "test_migration",
+    "test_reembed_stopped",
     "test_graph_package",
-    "test_gaps",
-    "test_profiles",
+    "test_killed",
     "test_spending",
+    "test_server_start",
+    "test_gaps",
+    "test_identities_in_neo4j",
+    "test_bench_command",
+    "test_entities_in_neo4j",
     "test_compact",
     "test_check",
-    "test_invariants",
-    "test_entities_in_neo4j",
-    "test_discourse_in_neo4j",
-    "test_identities_in_neo4j",
-    "test_tenants",
-    "test_bench_command",
-    "test_other_readers",
-    "test_wheel",
-    "test_server_start",
+    "test_archive",
+    "test_reembed",
+    "test_profiles",
+    "test_runs",
+    "test_cli",
 )
 
 
@@ -60,7 +62,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
     A test that needs a server is marked so, for `make check`, which leaves it out.
     """
-    items.sort(key=lambda item: item.path.stem not in LONGEST)
+    place = {name: number for number, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: place.get(item.path.stem, len(LONGEST)))
     for item in items:
         if STARTING.intersection(getattr(item, "fixturenames", ())):
             item.add_marker("server")

@@ -28,6 +28,7 @@ from fabula.server import PrivateServer
 from fabula.store import Store
 from fabula.store.checks import check
 from fabula.store.parts import read_part
+from forked import Forked
 
 VICTIMS = (("fabula",), ("neo4j",), ("endpoint",), ("fabula", "neo4j"), ("fabula", "endpoint"))
 EARLIEST = 0.3
@@ -79,6 +80,7 @@ class Kills:
         self.book = folder / "winter.txt"
         self.base = folder / "base"
         self.notes = folder / "notes"
+        self.typed = 0
         self.endpoint = self._endpoint(0)
         self.environment = {
             **{name: value for name, value in os.environ.items() if "FABULA" not in name},
@@ -150,39 +152,34 @@ class Kills:
         """A cache with the old version's replies in it and none of the new one's."""
         return Path(shutil.copytree(self.base, self.folder / name))
 
-    def _ingest(self, cache: Path) -> subprocess.Popen[str]:
-        program = "from fabula.cli import run; run()"
-        return subprocess.Popen(
-            [sys.executable, "-c", program, "ingest", str(self.book)],
-            env={**self.environment, "FABULA_CACHE_FOLDER": str(cache)},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
+    def _ingest(self, cache: Path) -> Forked:
+        # Another file each time: one that was killed may still have its own open.
+        self.typed += 1
+        said = self.folder / f"said {self.typed}"
+        environment = {**self.environment, "FABULA_CACHE_FOLDER": str(cache)}
+        return Forked(said, "ingest", self.book, environment=environment)
 
-    def _must(self, process: subprocess.Popen[str]) -> None:
-        said, _ = process.communicate(timeout=PATIENCE)
-        assert process.returncode == 0, said
+    def _must(self, process: Forked) -> None:
+        assert process.wait(PATIENCE) == 0, process.said
 
     def _kill_one(self, cache: Path, draw: random.Random, tally: Tally) -> None:
         """Begins an ingest and kills it, or what it needs, unless it is done before its time."""
         victims, after = draw.choice(VICTIMS), draw.uniform(EARLIEST, self.latest)
         process = self._ingest(cache)
         try:
-            said, _ = process.communicate(timeout=after)
-            assert process.returncode == 0, said
+            assert process.wait(after) == 0, process.said
             return
         except subprocess.TimeoutExpired:
             tally.kills.append(("+".join(victims), round(after, 2)))
         for victim in victims:
             self._kill(victim, process)
-        said, _ = process.communicate(timeout=PATIENCE)
-        if "Traceback" in said:
-            tally.losses.append(f"a traceback: {said[-500:]}")
+        process.wait(PATIENCE)
+        if "Traceback" in process.said:
+            tally.losses.append(f"a traceback: {process.said[-500:]}")
         if "endpoint" in victims:
             self.endpoint = self._endpoint(self.port)
 
-    def _kill(self, victim: str, process: subprocess.Popen[str]) -> None:
+    def _kill(self, victim: str, process: Forked) -> None:
         if victim == "endpoint":
             self._end_endpoint()
         elif victim == "fabula":

@@ -11,7 +11,7 @@ from fabula.graph.method import Known
 from fabula.graphs.aspects.border import read
 from fabula.graphs.aspects.values import Detail, Earlier, Member, Summary
 from fabula.model import Chunk, Hit
-from fabula.plot.communities import Community, Finding
+from fabula.plot.communities import Community, DrawnFinding
 from fabula.plot.layout import lay_out
 from fabula.plot.sociogram import Bond, Figure, Meeting, Sociogram
 from fabula.plot.story import Happening, Lane, Story, Tie
@@ -226,7 +226,7 @@ def together(of: Sociogram) -> Sociogram:
             members=tuple(members),
             importance=7.5,
             summary=f"What is told of {place}.{words}",
-            findings=(Finding(f"They meet.{words}", "Often.", (3,)),),
+            findings=(DrawnFinding(f"They meet.{words}", "Often.", (3,)),),
             found=int(place == 1 and bool(of.question)),
         )
         for place, (level, number, parent, members) in enumerate(told)

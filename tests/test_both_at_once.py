@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
 import threading
@@ -25,17 +24,13 @@ from fabula.server import Address, PrivateServer
 from fabula.settings import STATIC
 from fabula.store import Store
 from fabula.store.parts import stage
+from forked import Forked
 
 PATIENCE = 300.0
 """Seconds for what takes a few: against what never ends."""
 HOLDS = 90.0
 """Seconds that a call is held at most: its asker gives it up, and asks again, after 120."""
 WAITS = "Another Fabula is at work on"
-PROGRAM = (
-    # Whoever runs the tests in the background has them ignore Ctrl-C, and what they start, too.
-    "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
-    "from fabula.cli import run; run()"
-)
 STAGE = """
 import sys, time
 from conftest import connect
@@ -87,29 +82,19 @@ def until(happened: Callable[[], bool], otherwise: str) -> None:
         time.sleep(0.01)
 
 
-class Typed:
+class Typed(Forked):
     """`fabula` in a process of its own; `settings` go into its environment."""
 
     def __init__(self, file: Path, *words: str | Path, **settings: str) -> None:
-        self.file = file
-        with file.open("wb") as output:
-            self.process = subprocess.Popen(
-                [sys.executable, "-c", PROGRAM, *map(str, words)],
-                env=os.environ | {f"FABULA_{name}".upper(): one for name, one in settings.items()},
-                stdout=output,
-                stderr=subprocess.STDOUT,
-            )
-
-    @property
-    def said(self) -> str:
-        return self.file.read_text()
+        own = {f"FABULA_{name}".upper(): one for name, one in settings.items()}
+        super().__init__(file, *words, environment=os.environ | own)
 
     def says(self, words: str) -> None:
-        until(lambda: words in self.said or self.process.poll() is not None, self.said)
+        until(lambda: words in self.said or self.poll() is not None, self.said)
         assert words in self.said
 
     def end(self) -> tuple[int, str]:
-        code = self.process.wait(PATIENCE)
+        code = self.wait(PATIENCE)
         assert "Traceback" not in self.said
         return code, self.said
 
@@ -140,8 +125,8 @@ def begin(tmp_path: Path) -> Iterator[Begin]:
 
     yield start
     for one in typed:
-        one.process.kill()
-        one.process.wait()
+        one.kill()
+        one.wait()
 
 
 @pytest.fixture
@@ -233,7 +218,7 @@ def test_whoever_waits_for_a_killed_one_goes_on_at_once(
     held.until(2)
     second = begin("ingest", winter)
     second.says(WAITS)
-    first.process.kill()
+    first.kill()
     held.until(4)
     held.go.set()
     code, said = second.end()
@@ -248,7 +233,7 @@ def test_ctrl_c_ends_the_waiting(
     held.until(2)
     second = begin("ingest", winter)
     second.says(WAITS)
-    second.process.send_signal(signal.SIGINT)
+    second.interrupt()
     code, said = second.end()
     assert (code, "0 documents are done, 1 was under way" in said) == (130, True), said
     held.go.set()

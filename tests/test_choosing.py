@@ -18,7 +18,7 @@ from fabula.retrieve import Found, retrieve
 from fabula.retrieve.modes import KINDS, Kind, Mode, NoKnobs, Tools, Way, modes
 from fabula.retrieve.path import Path as Steps
 from fabula.retrieve.path import Step
-from fabula.search import Query, given_knobs
+from fabula.search import Query, given_knobs, make_ways
 from fabula.settings import Settings
 from scripted import Says
 
@@ -204,6 +204,15 @@ def test_knobs_of_several_modes_name_their_mode() -> None:
             given_knobs("hippo", asked(mode, knobs={"damping": 0.4}))
     with pytest.raises(SettingsError, match=r"'hipo\.damping' is of no mode .* Did you mean hippo"):
         given_knobs("fast", asked("hippo,fast", knobs={"hipo.damping": 0.4}))
+
+
+@pytest.mark.parametrize("knob", ["hippo.damping", "damping", "hippo.dampin"])
+def test_a_knob_that_can_not_be_is_refused_before_the_mode_is_chosen(knob: str) -> None:
+    """And so before a model is paid to tell the question's kind: here is none to ask."""
+    nothing = cast(Any, None)
+    query = asked("auto", knobs={knob: 7})
+    with pytest.raises(SettingsError, match="dampin"):
+        make_ways(query, Filters("c"), nothing, nothing, Settings(), nothing, Steps())
 
 
 def hit(id: str, kind: str = "chunk", score: float = 1.0) -> Hit:

@@ -14,7 +14,7 @@ import pytest
 
 from fabula import tokens
 from fabula.errors import BadReply
-from fabula.graphs.communities.finding import Finding, Report, at_level, make_reports
+from fabula.graphs.communities.finding import AskedFinding, AskedReport, at_level, make_reports
 from fabula.graphs.communities.modes import MODES, drift, dynamic, global_
 from fabula.graphs.communities.points import (
     Point,
@@ -77,15 +77,15 @@ def row(community: str, level: int = 0, parent: str = "", **other: Any) -> dict[
     return told | other
 
 
-def report(id: str, level: int = 0, parent: str = "", **other: Any) -> Report:
+def report(id: str, level: int = 0, parent: str = "", **other: Any) -> AskedReport:
     [made] = make_reports([row(id, level, **other)])
-    return Report(made.hit, parent, *[getattr(made, name) for name in _REST])
+    return AskedReport(made.hit, parent, *[getattr(made, name) for name in _REST])
 
 
 _REST = ("chunks", "importance", "title", "summary", "findings", "is_extract")
 
 
-def tree() -> tuple[Report, ...]:
+def tree() -> tuple[AskedReport, ...]:
     rows = [
         row(name, level, above, id=name if there else None)
         for name, (level, above, there) in TREE.items()
@@ -148,15 +148,16 @@ def part(prompt: str, name: str) -> str:
     ("level", "read"),
     [
         (0, "all alone"),
-        (1, "alone left"),
+        (1, "all alone left"),
         (2, "alone left right a right b"),
         (3, "alone deep left right a"),
         (99, "alone deep left right a"),
     ],
 )
-def test_a_level_has_the_leaves_above_it_and_no_parent_beside_a_child(
+def test_a_level_has_the_leaves_above_it_and_a_parent_only_for_whom_no_child_tells_of(
     level: int, read: str
 ) -> None:
+    """At level 1 those of the right are told of by the report on all alone."""
     assert " ".join(sorted(one.id for one in at_level(tree(), level))) == read
 
 
@@ -169,6 +170,21 @@ def test_a_report_is_under_the_nearest_one_above_it() -> None:
 def test_where_no_child_has_a_report_the_one_above_them_is_read() -> None:
     rows = [row("all"), row("left", 1, "all", id=None), row("right", 1, "all", id=None)]
     assert [one.id for one in at_level(make_reports(rows), 2)] == ["all"]
+
+
+def test_who_is_in_a_community_without_a_report_is_read_of_at_every_level() -> None:
+    rows = [
+        row("all"),
+        row("left", 1, "all"),
+        row("right", 1, "all", id=None),
+        row("left a", 2, "left"),
+        row("left b", 2, "left"),
+    ]
+    read = {
+        level: " ".join(one.id for one in at_level(make_reports(rows), level))
+        for level in (0, 1, 2, 9)
+    }
+    assert read == {0: "all", 1: "all left", 2: "all left a left b", 9: "all left a left b"}
 
 
 def test_a_ring_of_communities_ends() -> None:
@@ -184,13 +200,13 @@ def test_an_extract_says_so_and_what_a_model_wrote_does_not() -> None:
 
 def test_a_report_without_findings_is_one_itself() -> None:
     one = report("a", findings="[]", sources=["c1", "c2"])
-    assert one.findings == (Finding("a is told of. It is far.", ("c1", "c2")),)
+    assert one.findings == (AskedFinding("a is told of. It is far.", ("c1", "c2")),)
 
 
 # Batches
 
 
-def many(count: int, **other: Any) -> list[Report]:
+def many(count: int, **other: Any) -> list[AskedReport]:
     return [report(f"r{number:02}", **other) for number in range(count)]
 
 
@@ -310,11 +326,11 @@ def test_equal_points_come_as_their_batches_and_in_these_as_they_come() -> None:
 
 
 def test_as_many_points_as_fit_and_at_least_one() -> None:
-    points = [Point("word " * 10, 5, {})] * 4
-    each = tokens.count(points[0].text)
-    assert len(fit(points, 3 * each)) == 3
-    assert len(fit(points, 1)) == 1
-    assert fit([], 1) == []
+    texts = ["word " * 10] * 4
+    each = tokens.count(texts[0])
+    assert fit(texts, 3 * each) == 3
+    assert fit(texts, 1) == 1
+    assert fit([], 1) == 0
 
 
 def test_a_citation_becomes_those_of_its_chunks_and_one_of_nothing_goes() -> None:
@@ -351,7 +367,7 @@ def asked_of(text: str, score: int) -> Callable[[str], list[dict[str, Any]]]:
 
 
 def put_together(
-    says: Says, reports: Sequence[Report], context: Sequence[Passage], **knobs: Any
+    says: Says, reports: Sequence[AskedReport], context: Sequence[Passage], **knobs: Any
 ) -> tuple[list[Reply | Passage], dict[str, str]]:
     with tools_of(says, global_.Knobs(**knobs)) as tools:
         pieces = list(global_.put_together("What?", reports, context, FILTERS, tools))
@@ -418,6 +434,22 @@ def test_reduce_reads_the_best_points_first() -> None:
     assert "at most about 20 words" in says.asked[0].user
 
 
+def test_what_reduce_reads_is_within_its_limit_with_the_numbers_of_all_chunks() -> None:
+    says = Says(lambda user: part(user, "points").strip())
+    ids = [f"c{number}" for number in range(60)]
+    points = [
+        Point(f"Number {number} is far. [1]", 9, {1: tuple(ids[number : number + 5])})
+        for number in range(50)
+    ]
+    context = [chunk(id, number) for number, id in enumerate(ids, 1)]
+    with tools_of(says, global_.Knobs(point_tokens=500)) as tools:
+        [said] = reduce("What?", points, context, FILTERS, tools)
+    assert isinstance(said, Reply)
+    assert 450 < tokens.count(said.text) <= 500
+    assert said.text.endswith("]"), "points are whole"
+    assert notes(tools)["reduce"] == f"{len(said.text.splitlines())} of 50 points"
+
+
 def test_calls_of_the_map_are_the_same_every_time() -> None:
     def asked() -> list[str]:
         says = mapped({})
@@ -435,8 +467,8 @@ ABOVE = ["all", "alone", "left", "right a", "right b"]
 
 def rate_by(
     ratings: Mapping[str, int], asked: list[str]
-) -> Callable[[Sequence[Report]], list[int]]:
-    def rate(some: Sequence[Report]) -> list[int]:
+) -> Callable[[Sequence[AskedReport]], list[int]]:
+    def rate(some: Sequence[AskedReport]) -> list[int]:
         asked.extend(one.id for one in some)
         return [ratings.get(one.id, 0) for one in some]
 

@@ -26,8 +26,9 @@ from communities import (
 from fabula.errors import BadReply
 from fabula.graph import Node, Part
 from fabula.graph.method import Built
-from fabula.graphs.communities.claims import attribute, read_claims
+from fabula.graphs.communities.claims import ClaimShape, attribute, read_claims
 from fabula.graphs.communities.facts import doubt, tell
+from fabula.graphs.communities.prompts import prompt
 from scripted import Models, Says, made_chunks, window
 
 
@@ -209,7 +210,6 @@ PROMISE = {
     "speaker": "Anna",
     "description": "Anna promises Berta to come.",
     "quotes": ["Anna spoke with\n Berta"],
-    "parts": [1],
 }
 
 
@@ -262,6 +262,32 @@ def test_claims_are_in_reports_and_in_the_graph_and_asked_for_once() -> None:
     off = built(Models(writes()), below=below, known=known_from(made))
     assert labelled(off, "Claim") == []
     assert made.facts["claims"] == 2
+
+
+def test_claims_that_were_missed_in_vain_are_a_gap_and_asked_for_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("fabula.graph.gaps.MOST", 1.0)
+
+    def say(user: str) -> str:
+        return "no" if "were listed before" in user else writes_claims(user)
+
+    def writes_claims(user: str) -> str:
+        return json.dumps(report(user)) if "Which claims" not in user else claims(PROMISE)
+
+    made = built(Models(Says(say)), CHUNKS[:6], claims=True)
+    assert len(labelled(made, "Claim")) == 1
+    assert {gap.step for gap in made.gaps} == {"claims"}
+    says = Says(lambda user: claims() if "listed before" in user else writes_claims(user))
+    again = built(Models(says), CHUNKS[:6], known=known_from(made, CHUNKS[:6]), claims=True)
+    assert again.gaps == ()
+    assert any("were listed before" in one.user for one in says.asked)
+
+
+def test_every_field_that_is_asked_of_a_claim_is_read() -> None:
+    read = {"subject", "object", "type", "status", "start", "end", "speaker"}
+    assert ClaimShape.model_fields.keys() == read | {"description", "quotes"}
+    assert "parts" not in prompt("claims_system")
 
 
 def test_what_a_dry_run_counts_is_what_is_asked() -> None:

@@ -14,7 +14,9 @@ from conftest import cypher
 from endpoint import Endpoint
 from fabula import Fabula, Outcome
 from fabula.graph.method import graphs
-from fabula.queries import FOLDER
+from fabula.model import Filters
+from fabula.queries import FOLDER, query
+from fabula.retrieve.path import Path as Steps
 from fabula.settings import Settings
 from fabula.store import Store
 from fabula.store.checks import check
@@ -155,6 +157,22 @@ def test_offline_communities_are_marked_and_no_model_is_asked(
     assert all("spoke with" in row["text"] for row in rows)
 
 
+def test_reports_of_other_levels_take_no_place_of_those_that_are_wanted(
+    book: Path, endpoint: Endpoint, store: Store
+) -> None:
+    ingest(book, model="offline", embedding_model="wordllama-256")
+    own = [row["id"] for row in cypher(store, "MATCH (n:Entity) RETURN n.id AS id")]
+
+    def find(lowest: int = 0, highest: int = 99) -> list[dict[str, Any]]:
+        filters = Filters("default", lowest=lowest, highest=highest)
+        return store.read(query("communities/find_of_entities"), filters, nodes=own, limit=1)
+
+    [first] = find()
+    cypher(store, "MATCH (n:Report) WHERE n.id <> $id SET n.level = 1", id=first["id"])
+    assert [row["level"] for row in find(lowest=1)] == [1]
+    assert find(highest=0) == [first]
+
+
 def test_a_collection_has_its_own_which_follow_its_documents(
     book: Path, endpoint: Endpoint, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -192,6 +210,37 @@ def test_a_collection_has_its_own_which_follow_its_documents(
         assert fabula.check().violations == ()
         fabula.build("collection_communities")
         assert group_names(store, "CollectionCommunity")[0] == set(HOUSE)
+
+
+def test_members_that_went_with_a_replaced_document_come_back_by_a_plain_build(
+    book: Path, endpoint: Endpoint, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FABULA_GRAPHS", "entities")
+    with Fabula() as fabula:
+        fabula.ingest(book)
+        fabula.build("collection_communities")
+        assert "changed" not in notes(fabula)
+        fabula.build("entities", rebuild=True)
+        assert "documents changed since they were made" in notes(fabula)
+        [cure] = {one.cure for one in fabula.check().violations}
+        assert cure.endswith("run `fabula build collection_communities`")
+        assert [one.stale for one in fabula.settled()] == [("documents",)]
+        assert fabula.build("collection_communities")[0].status == "replaced"
+        assert fabula.check().violations == ()
+        assert "changed" not in notes(fabula)
+        fabula.build("identities")
+        assert "documents changed since they were made" in notes(fabula), "those are used, too"
+        assert {one.graph: one.stale for one in fabula.settled()} == {
+            "collection_communities": ("documents",),
+            "identities": (),
+        }
+
+
+def notes(fabula: Fabula) -> str:
+    """What a question says of the reports of the collection."""
+    steps = Steps()
+    fabula.retrieve("Who?", mode="global", knobs={"scope": "collection"}, path=steps)
+    return " ".join(one.note for step in steps.root.steps for one in (step, *step.steps))
 
 
 def assert_refuted(store: Store, graph: str) -> None:

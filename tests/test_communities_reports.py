@@ -18,11 +18,11 @@ from fabula.graphs.communities.values import (
     Bond,
     Claim,
     Community,
-    Finding,
+    CommunityReport,
     Member,
     Network,
     Place,
-    Report,
+    ReportFinding,
 )
 
 LIMIT = 400
@@ -65,9 +65,9 @@ def lines(context: Context) -> list[str]:
     return [line for line in context.text.splitlines() if line.startswith("[")]
 
 
-def written(title: str, *cites: str) -> Report:
-    return Report(
-        title, "In short.", (Finding("They meet.", "", (1,), cites, cites),), 5.0, "they are"
+def written(title: str, *cites: str) -> CommunityReport:
+    return CommunityReport(
+        title, "In short.", (ReportFinding("They meet.", "", (1,), cites, cites),), 5.0, "they are"
     )
 
 
@@ -179,9 +179,9 @@ def test_a_finding_rests_on_what_is_told_of_both_and_not_on_all_of_a_hero() -> N
     report = replace(
         written("All"),
         findings=(
-            Finding("One", "", (1, 5)),
-            Finding("Two", "", (1, 2)),
-            Finding("Three", "", (7, 6)),
+            ReportFinding("One", "", (1, 5)),
+            ReportFinding("Two", "", (1, 2)),
+            ReportFinding("Three", "", (7, 6)),
         ),
     )
     one, two, three = context.resolve(report, told).findings
@@ -207,10 +207,10 @@ def reply(**other: Any) -> str:
 
 def test_a_report_is_read() -> None:
     report, dropped = read_report(f"```json\n{reply()}\n```", 3, LIMIT)
-    assert report == Report(
+    assert report == CommunityReport(
         "A group",
         "They meet.",
-        (Finding("One", "It is so.", (1, 3)),),
+        (ReportFinding("One", "It is so.", (1, 3)),),
         7.0,
         "it turns on them",
     )

@@ -61,6 +61,16 @@ def test_no_sentence_comes_twice() -> None:
     ]
 
 
+def test_a_sentence_under_a_heading_is_the_same_one() -> None:
+    chunk = hit("c", "Marley was dead. Scrooge knew it.")
+    record = replace(hit("r", "Marley (person): Marley was dead. He was old."), kind="entity")
+    summary = replace(hit("s", "Marley: Marley was dead."), kind="summary")
+    texts = [one.text for one in fill([chunk, record, summary], 100)]
+    assert texts == ["Marley was dead. Scrooge knew it.", "He was old.", "Marley: Marley was dead."]
+    texts = [one.text for one in fill([record, chunk], 100)]
+    assert texts == ["Marley (person): Marley was dead. He was old.", "Scrooge knew it."]
+
+
 def test_a_hit_that_adds_nothing_has_no_number() -> None:
     context = fill([hit("a", "Same."), hit("b", "Same."), hit("c", "Other.")], 100)
     assert [(passage.number, passage.hit.id) for passage in context] == [(1, "a"), (2, "c")]

@@ -16,7 +16,7 @@ from fabula.server import Address
 from fabula.store import Store, schema
 from fabula.store.schema import STATEMENTS
 
-ROOMS = ("core", *graphs(), "explore", "migrate")
+ROOMS = ("core", *graphs(), "service", "explore", "migrate")
 FILES = [path for room in ROOMS for path in sorted((FOLDER / room).glob("*.cypher"))]
 NAMES = [f"{path.parent.name}/{path.stem}" for path in FILES]
 SENT = [name for name in NAMES if not name.startswith("explore/")]
@@ -40,6 +40,10 @@ LABELS = {"Document", "Chunk", "Part", "Collection", "Schema", "Lock", "Staged",
 LABELS |= {"Passage", "Passage256", "Element", "Element256", "Gap"}
 TYPES = {"FROM_DOCUMENT", "FIRST_CHUNK", "NEXT_CHUNK", "PART_OF", "LACKS"}
 """All that the core calls nodes and edges; a graph's own are on its closed lists."""
+OF_SERVICE = {"ServiceConversation", "ServiceTurn", "TURN_OF"}
+OF_SERVICE |= {"ServiceJob", "ServiceItem", "HAS_ITEM", "ServiceQueue", "ServiceUpload"}
+OF_SERVICE |= {"ServiceKey", "ServiceSession", "ServiceLink", "ServiceAct", "ServiceSpend"}
+"""What the service keeps, which no graph and nothing of the core names."""
 OF_VERSION_1 = {"EmbeddingSpace"}
 """What only a migration may name, and what looks whether there is anything to migrate."""
 
@@ -64,6 +68,8 @@ def allowed(name: str) -> set[str]:
     if room == "core":
         return LABELS | TYPES | (OF_VERSION_1 if name == "core/find_schema" else set())
     every = (LABELS | TYPES).union(*map(own, graphs().values()))
+    if room == "service":
+        return OF_SERVICE | every
     return every | (OF_VERSION_1 if room == "migrate" else set())
 
 
@@ -118,6 +124,9 @@ def test_the_server_understands_it(name: str, prepared: Store) -> None:
     values |= {"parts": 10, "graphs": [], "element_kinds": [], "labels": []}
     values |= {"summaries": [], "passages": [], "nodes": [], "ids": [], "sha256": []}
     values |= {"width": 5, "starts": 20, "covering": 0.1, "slot": 1, "created": {}}
+    values |= {"skip": 0, "collections": ["x"], "everything": True, "milliseconds": 9, "days": 1}
+    values |= {"job": {}, "items": [], "from": [], "dead": [], "news": 1, "wait": 0, "quotas": {}}
+    values |= {"minutes": 1, "calls": 1, "tokens": 1, "saved": 1, "money": 0.5}
     values |= {"level": 1, "most": 3, "distance": 1, "index": 0, "sources": [], "documents": []}
     values |= {
         "words": 5 if name == "explore/section_words" else "x",
@@ -142,7 +151,8 @@ def test_every_statement_is_used() -> None:
     def is_used(name: str) -> bool:
         stem = name.partition("/")[2]
         wanted = (f'"{name}"', f'"{stem}"', f'"{stem}.cypher"')
-        return stem.startswith("check_") or any(one in code for one in wanted)
+        by_pattern = stem.startswith("check_") or name.startswith("service/schema_")
+        return by_pattern or any(one in code for one in wanted)
 
     assert [name for name in SENT if not is_used(name)] == []
 

@@ -14,7 +14,7 @@ import pytest
 from fabula import ids
 from fabula.errors import BadReply
 from fabula.graph import Edge, Node, Owner, Part, Record
-from fabula.graph.building import known_of, part_of
+from fabula.graph.building import alike, known_of, part_of
 from fabula.graph.gaps import GapLimit
 from fabula.graph.method import Built, Known, Work
 from fabula.graphs.discourse import GRAPH
@@ -29,6 +29,7 @@ from fabula.providers import Prompt
 from scripted import Models, Says, made_chunks, told
 
 REASON = "Contingency.Cause.Reason"
+BARE = {"graph": "discourse", "version": 1, "models": {}, "prompts": ""}
 STORY = ("Anna came. ", "She slept. ", "Boris left. ", "It rained. ", "Clara sang. ", "All slept. ")
 
 
@@ -259,6 +260,21 @@ def test_an_edit_asks_the_pairs_of_the_chunk_alone_and_its_window() -> None:
     assert len(asked(says, "events")) == 1
     assert {one["who"] for one in of(made, "Event")} == {"Anna", "Boris", "Clara"}
     assert len(of(made, "Link")) == 2
+
+
+def test_other_senses_ask_about_pairs_alone() -> None:
+    chunks = made_chunks(*STORY)
+    first = built(chunks, script({"Anna": [event(who="Anna")]}, {"Boris": link(0)}))
+    says = script(links={"sang": link(0, sense="Expansion.Conjunction")})
+    knobs = [Knobs(), Knobs(senses="pdtb2")]
+    was, now = ({**BARE, "settings": GRAPH.settings(one, False)} for one in knobs)
+    assert was != now
+    assert alike(was, now), "what is known is handed on"
+    made = built(chunks, says, known_from(first, chunks), senses="pdtb2")
+    assert asked(says, "events") == []
+    assert len(asked(says, "links")) == 1
+    assert [one["who"] for one in of(made, "Event")] == ["Anna"]
+    assert [one["sense"] for one in of(made, "Link")] == ["EXPANSION.Conjunction"]
 
 
 def test_a_chunk_that_goes_asks_of_the_new_neighbours() -> None:

@@ -280,6 +280,22 @@ def test_a_window_without_a_usable_reply_is_a_gap_and_asked_again() -> None:
     assert one(again, "Entity", "Tiny Tim")
 
 
+def test_what_was_missed_in_vain_is_a_gap_and_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fabula.graph.gaps.MOST", 1.0)
+    chat = script(SAID)
+    whole = chat.say
+    chat.say = lambda user: "No." if "What was missed" in user else whole(user)
+    knobs: dict[str, Any] = {"window_tokens": 200, "gleanings": 1}
+    graph, gaps = built(STORY, Models(chat), **knobs)
+    assert one(graph, "Entity", "Fred"), "what was listed at first is kept"
+    assert gaps
+    assert {gap.step for gap in gaps} == {"extraction"}
+    models = Models(script(SAID))
+    again, gaps = built(STORY, models, known_from(graph, STORY), **knobs)
+    assert (gaps, models.meter.total().calls > 0) == ((), True)
+    assert same(again, graph)
+
+
 def test_too_many_gaps_fail_the_document() -> None:
     with pytest.raises(BadReply, match="more than a tenth"):
         built(STORY, Models(refusing("Tiny Tim")), **WINDOWS)

@@ -352,3 +352,43 @@ def test_the_way_tells_how_many_documents_have_no_facts() -> None:
         fabula.retrieve(QUESTION, path=steps)
         [note] = [one.note for one in steps.root.steps[0].steps if one.name == "network"]
     assert note.endswith("; documents with relations, but no facts: 1")
+
+
+# The faults of references, which must not be here
+
+
+def walked(question: str, mode: str, **knobs: int) -> dict[str, Step]:
+    """The steps of a question to one book, by their names."""
+    steps = Steps()
+    with Fabula(mode=mode, top_k=9) as fabula:
+        fabula.retrieve(question, document="Mill", knobs=knobs, path=steps)
+    [inside] = [one.steps for one in steps.root.steps if one.name == "retrieve"]
+    return {one.name: one for one in inside}
+
+
+def test_mini_takes_the_nearest_of_a_type_for_the_answer_and_not_half_a_novel() -> None:
+    everyone = walked(QUESTION, "mini")["answers"].note.split(", ")
+    assert set(everyone) == {name for name, (type, *_) in CAST.items() if type == "person"}
+    nearest = walked(QUESTION, "mini", answers=2)["answers"].note.split(", ")
+    assert len(nearest) == 2
+    assert "Clara" in nearest, "who brings a lamp is nearest to who gave it"
+
+
+def test_where_mini_finds_no_path_it_finds_the_chunks_of_whom_is_named() -> None:
+    steps = walked("Where is Соня?", "mini")
+    assert steps["starts"].note == "Соня 1.00"
+    assert steps["paths"].note == ""
+    told = steps["fall back"]
+    assert told.note == "there is no path: chunks of the entities found"
+    assert told.hits[0].text.startswith("CHAPTER V\n")
+
+
+def test_of_the_nearest_entities_local_takes_as_many_as_it_says_and_all_that_are_named() -> None:
+    nobody = "Which ship sailed in the ice of the winter?"
+    assert MODES["local"].knobs().model_dump()["entities"] == 10, "the reference takes 20"
+    assert len(walked(nobody, "local", entities=2)["entities"].hits) == 2
+    named = [
+        hit.text.partition(" (")[0]
+        for hit in walked(QUESTION, "local", entities=2)["entities"].hits
+    ]
+    assert sorted(named) == ["Boris", "lamp", "mill"]

@@ -19,8 +19,9 @@ from fabula.graphs.entities import GRAPH as ENTITIES
 from fabula.graphs.facts import GRAPH
 from fabula.graphs.facts.build import build
 from fabula.graphs.facts.knobs import Knobs
-from fabula.graphs.facts.stating import typed_reply
+from fabula.graphs.facts.stating import prove, typed_reply
 from fabula.graphs.facts.telling import doubt, tell
+from fabula.graphs.facts.values import Statement
 from fabula.ingest import Muted
 from fabula.model import Chunk
 from fabula.parallel import Job, Workers
@@ -377,6 +378,23 @@ def test_a_fact_rests_on_a_chunk_that_prints_one_of_its_ends() -> None:
     stated = {"Scrooge kept": [triple("Scrooge", "lives in", "London", 2, **TO_PLACE)]}
     [fact] = facts_of(Model(stated)).nodes
     assert fact.sources == (STORY[0].id,)
+
+
+@pytest.mark.parametrize(
+    ("text", "subject", "object", "proof"),
+    [
+        ("Annals of Rye lie here. Ann fled to Rye.", "Ann", "Rye", "Ann fled to Rye."),
+        ("O’Hara saw Rye.", "O'Hara", "Rye", "O’Hara saw Rye."),
+        ("The\nmiser fled. The miser of Rye woke.", "the miser", "Rye", "The miser of Rye woke."),
+        ("He will go to Rye. Will stayed.", "Will", "Rye", ""),
+    ],
+)
+def test_what_proves_a_statement_is_the_sentence_that_prints_both_ends(
+    text: str, subject: str, object: str, proof: str
+) -> None:
+    [chunk] = made_chunks(text)
+    statement = Statement(chunk.id, 0, subject, "fled to", object)
+    assert [one.proof for one in prove([statement], [chunk], "en")] == [proof]
 
 
 # Trouble

@@ -58,6 +58,14 @@ def test_rdf_reads_back_as_it_was(tmp_path: Path, ending: str, format: str) -> N
     assert len(list(graph.subjects(RDF.type, RDF.Statement))) == 2
 
 
+def test_an_end_without_an_entity_is_one_however_it_is_written(tmp_path: Path) -> None:
+    file = tmp_path / "facts.nt"
+    spelt = ("the  old-mill", "The old mill", "the old mill")
+    write_facts([{**ROW, "id": name, "object": name} for name in spelt], COLLECTION, file)
+    graph = rdflib.Graph().parse(file, format="nt")
+    assert len(set(graph.objects(None, RDF.object))) == 1
+
+
 def test_csv_reads_back_and_runs_no_formula(tmp_path: Path) -> None:
     file = tmp_path / "facts.csv"
     write_facts(ROWS, COLLECTION, file)

@@ -185,6 +185,27 @@ def test_the_narrative_ontology_is_as_it_is_said_to_be() -> None:
         ("symmetric = true", 'symmetric = "yes"', "relations.sibling_of.symmetric"),
         ("[relations.steers]", "[relations.steers]\nkind = 1", "there is no such key"),
         ("[classes]", "[classes", "can't be read as TOML"),
+        (
+            'aliases = ["belongs to"]',
+            'from = ["agent"]\nto = ["thing"]',
+            "'owns' and its inverse 'owned_by' are between different classes",
+        ),
+        (
+            "[relations.steers]",
+            '[relations.steers]\ninverse = "owned_by"',
+            "'owned_by' is the inverse of both",
+        ),
+        (
+            'aliases = ["belongs to"]',
+            'aliases = ["is dwells in"]',
+            "'is dwells in' says both 'lives_in' and 'owned_by'",
+        ),
+        (
+            'aliases = ["belongs to"]',
+            'aliases = ["steers"]',
+            "'steers' says both 'steers' and 'owned_by'",
+        ),
+        ("[relations.steers]", '[relations."_"]', "the relation '_' has no letter in its name"),
     ],
 )
 def test_a_file_that_is_no_ontology_is_refused_in_words(

@@ -436,8 +436,8 @@ def test_a_build_that_was_killed_is_gone_on_with(
     books.mkdir()
     for number in range(10):
         (books / f"{number}.txt").write_text(f"Title: Book {number}\n\n{told(II=f'Day {number}.')}")
-    with Endpoint(delay=1.0) as slow:
-        monkeypatch.setenv("OPENAI_BASE_URL", slow.url)
+    with Endpoint() as endpoint:
+        monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
         monkeypatch.setenv("FABULA_MODEL", "offline")
         monkeypatch.setenv("FABULA_CONCURRENCY", "2")
         with Fabula() as fabula:
@@ -445,12 +445,14 @@ def test_a_build_that_was_killed_is_gone_on_with(
         aspects = made(store, "aspects")
         program = "from fabula import Fabula\nwith Fabula() as one: one.build('sections')"
         environment = os.environ | {"PYTHONPATH": str(PACKAGE)}
+        endpoint.delay = 1.0
         with subprocess.Popen([sys.executable, "-c", program], env=environment) as process:
             late = time.monotonic() + 60
             while not (done := _built(store)):
                 assert process.poll() is None and time.monotonic() < late
                 time.sleep(0.02)
             process.kill()
+        endpoint.delay = 0.0
         done = _built(store)
         assert 0 < len(done) < 10
         with Fabula() as fabula:

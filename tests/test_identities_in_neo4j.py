@@ -190,6 +190,20 @@ def test_an_edit_leaves_it_readable_and_sound(ingested: Path, store: Store) -> N
     assert ["Anna first", "Anna second"] in one_another(store)
 
 
+def test_a_rebuild_of_what_it_rests_on_is_noticed_though_the_recipe_is_the_same(
+    ingested: Path, store: Store
+) -> None:
+    settle()
+    before = told(store)
+    with Fabula() as fabula:
+        fabula.build("entities", "The second book", rebuild=True)
+        assert told(store) != before, "edges went with the nodes that were replaced"
+        assert [one.stale for one in fabula.settled()] == [("documents",)]
+    assert settle().status == "replaced"
+    assert one_another(store)[0] == ["Anna first", "Anna second"]
+    assert settle().status == "unchanged"
+
+
 def test_with_a_document_goes_what_is_told_of_it(ingested: Path, store: Store) -> None:
     settle()
     with Fabula() as fabula:
@@ -413,7 +427,7 @@ def test_what_breaks_its_invariant_is_found(
         found = fabula.check().violations
     assert {one.invariant for one in found} == {"check_identities"}
     assert any(what in one.what for one in found)
-    assert "fabula build GRAPH --rebuild" in found[0].cure
+    assert "fabula build identities --rebuild" in found[0].cure
 
 
 def test_a_model_that_says_nothing_at_all_fails_and_leaves_what_is_there(

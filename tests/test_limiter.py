@@ -6,8 +6,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from fabula.errors import ModelError
+from fabula.errors import ModelError, Stopped
+from fabula.providers import limiter as limiting
 from fabula.providers.limiter import Limiter
+from fabula.providers.purpose import Purpose
+from fabula.stop import Stop
 
 
 def succeed(limiter: Limiter, times: int) -> None:
@@ -80,3 +83,77 @@ def test_calls_that_are_late_halve_how_many_are_made_at_once_and_only_once_a_bur
         limiter.late(two)
         raise ValueError("late")
     assert limiter.rate_limit.ceiling == 8
+
+
+def test_a_question_goes_before_builds_that_have_waited_longer() -> None:
+    limiter, order = Limiter(1), []
+
+    def ask(name: str, purpose: Purpose) -> None:
+        with limiter.slot(purpose):
+            order.append(name)
+
+    asked = [("build", Purpose()), ("build", Purpose()), ("question", Purpose(urgent=True))]
+    with ThreadPoolExecutor(3) as pool, limiter.slot():
+        for one in asked:
+            pool.submit(ask, *one)
+            time.sleep(0.05)
+    assert order == ["question", "build", "build"]
+
+
+def most_builds(limiter: Limiter) -> int:
+    """How many calls of builds it lets begin at once."""
+    stop, begun = Stop(), threading.Semaphore(0)
+
+    def build() -> None:
+        with pytest.raises(Stopped), limiter.slot(Purpose(stop=stop)):
+            begun.release()
+            limiter.pause(60, Purpose(stop=stop))
+
+    with ThreadPoolExecutor(32) as pool:
+        done = [pool.submit(build) for _ in range(32)]
+        count = 0
+        while begun.acquire(timeout=0.2):
+            count += 1
+        stop.set()
+        for one in done:
+            one.result(timeout=30)
+    return count
+
+
+@pytest.mark.parametrize(("most", "kept"), [(1, 0), (2, 1), (8, 1), (16, 2)])
+def test_turns_are_kept_from_builds_while_questions_are_asked(
+    most: int, kept: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limiter = Limiter(most)
+    assert most_builds(limiter) == most
+    with limiter.slot(Purpose(urgent=True)):
+        pass
+    assert most_builds(limiter) == most - kept
+    monkeypatch.setattr(limiting, "RESERVED", 0.0)
+    assert most_builds(limiter) == most
+
+
+def test_a_stop_ends_the_waits_of_its_caller_alone() -> None:
+    limiter, stop = Limiter(1), Stop()
+    one = Purpose(stop=stop)
+
+    def enter() -> None:
+        with limiter.slot(one):
+            pass
+
+    with ThreadPoolExecutor(3) as pool:
+        with limiter.slot():
+            waiting = [
+                pool.submit(enter),
+                pool.submit(limiter.pause, 3600, one),
+            ]
+            other = pool.submit(succeed, limiter, 1)
+            time.sleep(0.05)
+            stop.set()
+            for each in waiting:
+                with pytest.raises(Stopped):
+                    each.result(timeout=30)
+            assert not other.done()
+        other.result(timeout=30)
+    with pytest.raises(Stopped):
+        enter()

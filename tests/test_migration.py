@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -201,9 +201,14 @@ def test_stopped_after_any_step_it_goes_on(whole: Contents, old: Store, after: i
         assert contents(app.store) == whole
 
 
-def test_killed_it_goes_on(whole: Contents, old: Store) -> None:
+@pytest.mark.parametrize(
+    "waits",
+    [(0.0, 0.1, 0.4), pytest.param((0.05, 0.2), marks=pytest.mark.nightly)],
+    ids=["widely", "between"],
+)
+def test_killed_it_goes_on(whole: Contents, old: Store, waits: Sequence[float]) -> None:
     kills = 0
-    for patience in (0.0, 0.05, 0.1, 0.2, 0.4):
+    for patience in waits:
         load(old)
         process = subprocess.Popen([sys.executable, "-c", OPEN], env={**os.environ})
         while process.poll() is None and version(old) is None:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
+from contextvars import ContextVar
 
 import pytest
 
+from fabula.errors import Stopped
 from fabula.parallel import Job, Workers
+from fabula.stop import Stop
 
 
 @pytest.fixture
@@ -111,3 +114,51 @@ def test_a_job_within_another_stops_when_that_one_fails(one_worker: Workers) -> 
     with pytest.raises(ZeroDivisionError):
         inner.each(0, abs, [-2])
     assert Job(one_worker).each(0, abs, [-3]) == [3]
+
+
+def test_whoever_waits_for_work_that_is_given_up_is_told_before_it_comes_up(
+    one_worker: Workers,
+) -> None:
+    gate = threading.Event()
+    busy = Job(one_worker).submit(0, gate.wait)
+    stop = Stop()
+    with pytest.raises(Stopped), Job(one_worker, stop=stop) as run:
+        inner = Job(one_worker, within=run)
+        threading.Timer(0.05, stop.set).start()
+        inner.each(0, abs, [-1, -2])
+    gate.set()
+    assert busy.result(5)
+    assert Job(one_worker).each(0, abs, [-3]) == [3]
+
+
+def test_a_job_settles_what_it_has_begun_and_not_the_work_of_others(one_worker: Workers) -> None:
+    gate, began = threading.Event(), threading.Event()
+    done: list[str] = []
+
+    def work() -> None:
+        began.set()
+        time.sleep(0.1)
+        done.append("own")
+
+    stop = Stop()
+    with pytest.raises(Stopped), Job(one_worker, stop=stop) as run:
+        own = Job(one_worker, within=run).submit(0, work)
+        Job(one_worker).submit(0, gate.wait)
+        assert began.wait(5)
+        stop.set()
+        run.settle()
+        assert done == ["own"]
+        own.result(5)
+        run.submit(0, abs, -1).result(5)
+    gate.set()
+
+
+def test_work_sees_the_context_of_whoever_asked_for_it(one_worker: Workers) -> None:
+    request = ContextVar("request", default="")
+    seen: list[list[str]] = []
+    with Job(one_worker) as job:
+        for name in ("first", "second"):
+            request.set(name)
+            seen.append(job.each(0, lambda _: request.get(), [1]))
+            seen.append([job.start(request.get).result(5)])
+    assert seen == [["first"], ["first"], ["second"], ["second"]]

@@ -70,6 +70,11 @@ def test_an_event_is_told_with_its_passage_and_its_causes(page: Page) -> None:
     assert page.locator("#pinned").is_hidden()
 
 
+def test_where_no_event_has_the_words_that_is_said(page: Page) -> None:
+    page.locator("#words").fill("zeppelin")
+    assert page.locator("#count").inner_text() == "No events found"
+
+
 def test_the_text_is_stretched_and_searched(page: Page) -> None:
     place = page.locator("#e20").get_attribute("transform")
     page.locator("#in").click()

@@ -11,14 +11,20 @@ import yaml
 
 from fabula.server import config
 from fabula.server.artifacts import read_lock
-from fabula.settings import Settings
+from fabula.settings import Settings, names
+from fabula.settings import variable as variable_of
 
 FILE = Path(__file__).parents[1] / "docker-compose.yml"
 
 
 @pytest.fixture(scope="module")
-def service() -> Any:
-    return yaml.safe_load(FILE.read_text())["services"]["neo4j"]
+def compose() -> Any:
+    return yaml.safe_load(FILE.read_text())
+
+
+@pytest.fixture(scope="module")
+def service(compose: Any) -> Any:
+    return compose["services"]["neo4j"]
 
 
 def variable(setting: str) -> str:
@@ -64,3 +70,25 @@ def test_it_has_a_health_check_and_a_volume(service: Any) -> None:
     name, folder = volume.split(":")
     assert folder == "/data"
     assert name in yaml.safe_load(FILE.read_text())["volumes"]
+
+
+def test_the_service_beside_it_is_set_by_settings_that_there_are(compose: Any) -> None:
+    own = compose["services"]["fabula"]
+    known = {variable_of(name) for name in names()}
+    image = re.findall(r"(FABULA_\w+)=", (FILE.parent / "Dockerfile").read_text())
+    assert {*own["environment"], *image} <= known
+    assert image, "the image sets some"
+
+
+def test_the_service_listens_on_loopback_and_may_write_to_its_volume_alone(compose: Any) -> None:
+    own = compose["services"]["fabula"]
+    assert own["ports"] == ["127.0.0.1:8040:8040"]
+    assert own["read_only"] is True
+    assert own["cap_drop"] == ["ALL"]
+    [volume] = own["volumes"]
+    name, folder = volume.split(":")
+    assert name in compose["volumes"]
+    image = (FILE.parent / "Dockerfile").read_text()
+    assert f"FABULA_SERVE__UPLOADS={folder}/" in image
+    assert f"FABULA_CACHE_FOLDER={folder}/" in image
+    assert re.search(r"^USER fabula$", image, re.MULTILINE)

@@ -292,3 +292,29 @@ def test_a_run_stops_at_its_tokens(endpoint: Endpoint, book: Path) -> None:
     asked = sum(len(json.dumps(body)) // 4 for body in endpoint.bodies)
     assert asked < 3 * 5000
     assert ingest(book).saved > 0
+
+
+@pytest.mark.parametrize("graph", ["communities", "discourse", "facts"])
+def test_a_build_stops_at_its_calls_and_goes_on_and_nothing_is_paid_twice(
+    graph: str, endpoint: Endpoint, book: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FABULA_GRAPHS", "entities")
+    monkeypatch.setenv("FABULA_COMMUNITIES__CLAIMS", "true")
+    ingest(book, collection="other")
+    ingest(book)
+    endpoint.calls = 0
+    with Fabula(collection="other", cache=False) as fabula:
+        fabula.build(graph)
+    whole = endpoint.calls
+    endpoint.calls, limit = 0, whole // 2
+    assert limit > 1
+    stopped = run("build", graph, "--max-calls", str(limit))
+    assert stopped.exit_code == 1
+    assert f"Stopped after {limit} model calls" in stopped.output
+    assert endpoint.calls == limit
+    with Fabula() as fabula:
+        assert graph not in fabula.document("winter").graphs, "all or nothing"
+        [rest] = fabula.build(graph)
+        assert fabula.check().violations == ()
+    assert rest.usage.saved >= limit
+    assert endpoint.calls == whole

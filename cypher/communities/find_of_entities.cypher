@@ -1,13 +1,15 @@
 // The reports of the communities that some entities are in: those with most of these inside first.
-// $collection  the collection to stay in
-// $nodes       ids of entities
-// $limit       how many reports to return
+// $collection        the collection to stay in
+// $nodes             ids of entities
+// $lowest, $highest  levels
+// $limit             how many reports to return
 CYPHER 25
 UNWIND $nodes AS id
 MATCH (entity:Element {id: id})
 WHERE entity.collection = $collection
 MATCH (entity)<-[:HAS_MEMBER]-(community:Element {collection: $collection, kind: 'community'})
   <-[:REPORTS]-(report:Element {collection: $collection})
+WHERE $lowest <= report.level <= $highest
 WITH report, count(DISTINCT entity) AS inside
 ORDER BY inside DESC, report.importance DESC, report.id
 LIMIT $limit

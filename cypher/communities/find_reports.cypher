@@ -22,7 +22,7 @@ RETURN community.id AS community, community.chunks AS chunks, head(COLLECT {
     RETURN parent.id
   }) AS parent,
   report.id AS id, document.id AS document, document.title AS title,
-  document.language AS language, chunk.section AS section, report.level AS level,
+  document.language AS language, chunk.section AS section, community.level AS level,
   chunk.start AS start, chunk.end AS end, report.title AS heading, report.summary AS summary,
   report.text AS text, report.findings AS findings, report.importance AS importance,
   report.sources AS sources, report.by AS by

@@ -22,9 +22,11 @@ if TYPE_CHECKING:
         LoadError,
         ModelError,
         NotFound,
+        Refused,
         ServerError,
         SettingsError,
         SpaceError,
+        Stopped,
         StoreError,
         TextRefused,
         TooLarge,
@@ -33,10 +35,12 @@ if TYPE_CHECKING:
     from fabula.graph import Gap, Record
     from fabula.ingest import Outcome
     from fabula.model import Answer, Entry, Hit, Layer, Passage, Quote, Turn, Usage
+    from fabula.providers.budget import Budget
     from fabula.reading import Lines, Reading
     from fabula.reembed import Reembedded
     from fabula.search import Query
     from fabula.settings import Settings
+    from fabula.stop import Stop
     from fabula.store import Source
     from fabula.store.checks import Findings, Violation
     from fabula.store.space import Space
@@ -46,6 +50,7 @@ __all__ = [
     "AnswerStream",
     "App",
     "BadReply",
+    "Budget",
     "BudgetSpent",
     "Changed",
     "Collection",
@@ -71,6 +76,7 @@ __all__ = [
     "Reading",
     "Record",
     "Reembedded",
+    "Refused",
     "ServerError",
     "Settings",
     "SettingsError",
@@ -78,6 +84,8 @@ __all__ = [
     "Source",
     "Space",
     "SpaceError",
+    "Stop",
+    "Stopped",
     "StoreError",
     "TextRefused",
     "TooLarge",
@@ -98,9 +106,11 @@ _ERRORS = (
     "LoadError",
     "ModelError",
     "NotFound",
+    "Refused",
     "ServerError",
     "SettingsError",
     "SpaceError",
+    "Stopped",
     "StoreError",
     "TextRefused",
     "TooLarge",
@@ -108,6 +118,7 @@ _ERRORS = (
 _HOMES = {
     "AnswerStream": "answer",
     "App": "app",
+    "Budget": "providers.budget",
     "Collection": "collection",
     "Settled": "collection",
     "Conversation": "conversation",
@@ -124,6 +135,7 @@ _HOMES = {
     "Settings": "settings",
     "Source": "store",
     "Space": "store.space",
+    "Stop": "stop",
     "Violation": "store.checks",
     "Written": "export",
     **dict.fromkeys(_ERRORS, "errors"),

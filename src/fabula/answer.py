@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Generator, Iterator, Sequence
 
 from fabula.errors import FabulaError
-from fabula.model import Answer, Hit, Passage, Quote
+from fabula.model import Answer, Hit, Passage, Quote, Usage
 from fabula.names import quoted
 from fabula.providers import Reply
 from fabula.providers.counted import Meter
+from fabula.stop import Stop
 
 CITED = re.compile(r"\[(\d+(?:\s*[,;]\s*\d+)*)\]")
 
@@ -19,7 +21,9 @@ class AnswerStream:
 
     Where no model is asked, its `quotes` are there at once. `sought` is the question that was
     searched with, which of a conversation's stands alone. `context` grows where whoever answers
-    reads on as it goes.
+    reads on as it goes. `stop` ends the calls that `pieces` make.
+
+    One thread iterates; any may `close`.
     """
 
     def __init__(
@@ -31,6 +35,7 @@ class AnswerStream:
         meter: Meter,
         quotes: Sequence[Quote] = (),
         sought: str = "",
+        stop: Stop | None = None,
     ) -> None:
         self.question = question
         self.sought = sought or question
@@ -41,28 +46,61 @@ class AnswerStream:
         self._meter = meter
         self._said: list[str] = []
         self._failure: FabulaError | None = None
+        self._stop = stop or Stop()
+        self._is_closed = False
+        self._reading = threading.Lock()
 
     def __repr__(self) -> str:
         return f"<AnswerStream to {quoted(self.question)} from {len(self.context)} passages>"
 
     def __iter__(self) -> Iterator[str]:
         """The pieces of the text that have not been read yet."""
-        try:
-            for piece in self._pieces:
-                if isinstance(piece, Passage):
-                    self.context = (*self.context, piece)
-                    continue
-                self._said.append(piece.text)
-                yield piece.text
-        except FabulaError as error:
-            self._failure = error
-            raise
+        while (piece := self._next()) is not None:
+            if isinstance(piece, Passage):
+                self.context = (*self.context, piece)
+                continue
+            self._said.append(piece.text)
+            yield piece.text
 
     def close(self) -> None:
-        """Ends it: what was read until now is the answer, and the model is asked for no more."""
+        """Ends it: what was read until now is the answer, and the model is asked for no more.
+
+        From any thread, at any time: whoever waits for the next piece meanwhile has read the last.
+        What was asked of the model is cut off at once, and what waits for a turn or to try again
+        is given up; only a connection that is just being opened is waited for, by its own thread.
+        """
+        self._is_closed = True
+        self._stop.set()
+        # Whoever is reading will end it.
+        if self._reading.acquire(blocking=False):
+            try:
+                self._end()
+            finally:
+                self._reading.release()
+
+    def _next(self) -> Reply | Passage | None:
+        """The next piece; None after the last, or once it was closed."""
+        with self._reading:
+            try:
+                piece = None if self._is_closed else next(self._pieces, None)
+            except FabulaError as error:
+                piece = None
+                if not self._is_closed:
+                    self._failure = error
+                    raise
+            if self._is_closed:
+                piece = None
+                self._end()
+            return piece
+
+    def _end(self) -> None:
         if isinstance(self._pieces, Generator):
             self._pieces.close()
         self._pieces = iter(())
+
+    def usage(self) -> dict[str, Usage]:
+        """What it has asked of models until now, by step."""
+        return self._meter.usage()
 
     @property
     def said(self) -> str:
@@ -85,7 +123,7 @@ class AnswerStream:
             hits=self.hits,
             context=self.context,
             cited=citations(self.said, len(self.context)),
-            usage=self._meter.usage(),
+            usage=self.usage(),
             quotes=self.quotes,
         )
 

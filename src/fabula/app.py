@@ -14,6 +14,7 @@ from fabula.export import Written, write
 from fabula.ingest import Muted
 from fabula.kit import Kit
 from fabula.progress import Progress
+from fabula.providers.budget import Budget
 from fabula.settings import Flags, Settings, names, paths
 from fabula.store import Store
 from fabula.store.export import Exported
@@ -72,9 +73,14 @@ class App:
         if self._connected:
             self._connected.close()
 
-    def collection(self, name: str = "") -> Collection:
-        """The documents of that collection, or of the settings' one: the only way to data."""
-        return Collection(self, name or self.settings.collection)
+    def collection(self, name: str = "", *, budget: Budget | None = None) -> Collection:
+        """The documents of that collection, or of the settings' one: the only way to data.
+
+        What is asked of models for it may spend what the `budget` has left, beside what the
+        settings allow: once that is spent, BudgetSpent ends the run or the answer.
+        """
+        kit = self.kit.view(budget=budget) if budget else None
+        return Collection(self, name or self.settings.collection, kit)
 
     def meant(self) -> Collection:
         """The collection of who names none: the settings' usual one or, as long as that is empty,

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
+from fabula import tracing
 from fabula.answer import AnswerStream, shown
 from fabula.catalogue import Documents, choose, nothing_there
 from fabula.context import fill, fill_by_sentences
@@ -17,9 +18,9 @@ from fabula.errors import LoadError, NotFound, SettingsError
 from fabula.explore import parse, shipped
 from fabula.export import Written, write
 from fabula.graph import TEXT, Gap, Owner, Record, differences
-from fabula.graph.building import differences_of, with_dependents
+from fabula.graph.building import differences_of, resting, with_dependents
 from fabula.graph.method import Graph, graph, graphs
-from fabula.ingest import Ingest, Listener, Muted, Outcome, Silence, Source, resting
+from fabula.ingest import Ingest, Listener, Muted, Outcome, Silence, Source
 from fabula.kit import Kit
 from fabula.load import read_text
 from fabula.model import Answer, Entry, Filters, Hit, Layer, Passage, Quote, Turn
@@ -36,6 +37,7 @@ from fabula.retrieve.path import Path as Steps
 from fabula.search import Asked, Query, count_parts, make_ways, search
 from fabula.settings import Settings
 from fabula.sources import Sources, sources
+from fabula.stop import Stop
 from fabula.store import Source as Stretch
 from fabula.store import Store
 from fabula.store.checks import Findings, check
@@ -73,13 +75,15 @@ class Collection:
     Made by `App.collection`; safe to share between threads.
     """
 
-    def __init__(self, app: App, name: str) -> None:
+    def __init__(self, app: App, name: str, kit: Kit | None = None) -> None:
         if not isinstance(name, str):
             raise TypeError(f"A collection's name is a text, not {name!r}.")
         if wrong := problem(name):
             raise SettingsError(f"The name of the collection, {quoted(name)}, {wrong}.")
         self.app = app
         self.name = name
+        self.kit = kit or app.kit
+        """The models, as they are called for builds of the collection."""
         self._is_ready = False
 
     def __repr__(self) -> str:
@@ -105,6 +109,7 @@ class Collection:
         strict: bool = False,
         name: str = "",
         listener: Listener | None = None,
+        stop: Stop | None = None,
     ) -> list[Outcome]:
         """Files, and all readable files in folders and zips, as documents of this collection.
 
@@ -120,21 +125,54 @@ class Collection:
         are failed outcomes; the rest goes on. One outcome a file, in order, however often it is
         named, and after them one for each file in a folder or a zip that no reader knows, which is
         skipped. Raises SettingsError, ServerError, StoreError and ModelError, which end the run.
+
+        Once `stop` is set, from any thread, nothing more is begun, here and of no other run. Calls
+        under way come to their end, as they are paid for and kept; documents that are not done by
+        then are left as they were, and are stopped outcomes. The same ingest goes on from there.
         """
         found = self._sources(paths, name)
-        made = self._run(graphs, listener, rebuild, strict).all(found.read)
+        made = self.ingest_sources(
+            found.read,
+            graphs=graphs,
+            rebuild=rebuild,
+            strict=strict,
+            listener=listener,
+            stop=stop,
+        )
         return made + [Outcome(one, "skipped") for one in found.skipped]
 
+    def ingest_sources(
+        self,
+        sources: Sequence[Source],
+        *,
+        graphs: str | Sequence[str] | None = None,
+        rebuild: bool = False,
+        strict: bool = False,
+        dry: bool = False,
+        listener: Listener | None = None,
+        stop: Stop | None = None,
+    ) -> list[Outcome]:
+        """What `ingest` does, for documents that a program reads in its own way.
+
+        With `dry` it is what `expect` does.
+        """
+        return self._run(graphs, listener, rebuild, strict, dry=dry, stop=stop).all(sources)
+
     def retry(
-        self, *, strict: bool = False, dry: bool = False, listener: Listener | None = None
+        self,
+        *,
+        strict: bool = False,
+        dry: bool = False,
+        listener: Listener | None = None,
+        stop: Stop | None = None,
     ) -> list[Outcome]:
         """Asks again for the gaps of all documents that have some; an outcome for each of them.
 
         Their texts stay as they are. A graph that other settings or models made is made anew with
-        those in force, as `build` would.
+        those in force, as `build` would. `stop` ends it as it ends an ingest.
         """
         lacking = [entry for entry in self.store.documents(self.name) if entry.gaps]
-        run = self._run([], listener, strict=strict, dry=dry)
+        run = self._run([], listener, strict=strict, dry=dry, stop=stop)
         outcomes = run.retry(lacking)
         for one in self.settled():
             if one.record.gaps:
@@ -167,7 +205,14 @@ class Collection:
         return expected + [Outcome(one, "skipped") for one in found.skipped]
 
     def ingest_text(
-        self, text: str, *, source: str, title: str = "", author: str = "", language: str = ""
+        self,
+        text: str,
+        *,
+        source: str,
+        title: str = "",
+        author: str = "",
+        language: str = "",
+        stop: Stop | None = None,
     ) -> Outcome:
         """A text as a document; `source` says where it is from and is what it is known by.
 
@@ -180,7 +225,7 @@ class Collection:
             raise LoadError("Say where the text is from: it is known by its source.")
         facts = {"title": title, "author": author, "language": language}
         read = partial(read_text, text, source=source, collection=self.name, **facts)
-        [outcome] = self._run(None, None).all([Source(source, read)])
+        [outcome] = self._run(None, None, stop=stop).all([Source(source, read)])
         if outcome.error:
             raise outcome.error
         return outcome
@@ -193,6 +238,7 @@ class Collection:
         strict: bool = False,
         dry: bool = False,
         listener: Listener | None = None,
+        stop: Stop | None = None,
     ) -> list[Outcome]:
         """Builds a graph, and what it rests on, for documents that are there: all, or those named.
 
@@ -201,6 +247,7 @@ class Collection:
         Other graphs are not touched, but those that rest on it. What is built already, from the
         same, is left as it is, unless `rebuild`, but for gaps, which are asked for again; with
         `strict` a document fails at its first gap. A `dry` run only says what would be asked.
+        `stop` ends it as it ends an ingest.
         """
         wanted = graph(name)
         if wanted.settle:
@@ -208,12 +255,13 @@ class Collection:
                 raise SettingsError(f"{name} belongs to the whole collection: name no document.")
             if not self.store.count(self.name)[0]:
                 raise nothing_there(self.name)
-            return self._run([], listener, rebuild, strict, dry=dry).settle(wanted)
+            return self._run([], listener, rebuild, strict, dry=dry, stop=stop).settle(wanted)
         named = {entry.id: entry for entry in map(self.document, documents)}
         entries = list(named.values()) or list(self.store.documents(self.name))
         if not entries:
             raise nothing_there(self.name)
-        return self._run([wanted.name], listener, rebuild, strict, dry=dry).build(entries)
+        run = self._run([wanted.name], listener, rebuild, strict, dry=dry, stop=stop)
+        return run.build(entries)
 
     def drop(
         self, name: str, *documents: str, dry: bool = False
@@ -258,18 +306,19 @@ class Collection:
             self.store.remove(self.name, document)
         return list(entries.values())
 
-    def reembed(self, progress: Progress | None = None) -> Reembedded:
+    def reembed(self, progress: Progress | None = None, *, stop: Stop | None = None) -> Reembedded:
         """Gives the collection embeddings of the settings' model, while questions go on.
 
         A run that was stopped goes on; the model that the collection has gives up another's run.
-        Raises NotFound where nothing was ingested, StoreError while another run is at work.
+        Raises NotFound where nothing was ingested, StoreError while another run is at work, and
+        Stopped soon after `stop` was set.
         """
-        meter = Meter()
-        kit = self.app.kit
+        meter, stop = Meter(), stop or Stop()
+        kit = self.kit.view(stop=stop)
         embedder = kit.counted_embedder(meter)
         asked = kit.counted_embedder(meter, cached=False)
         heard = progress or Muted()
-        run = Reembed(self.store, self.name, embedder, asked, kit.workers, meter, heard)
+        run = Reembed(self.store, self.name, embedder, asked, kit.workers, meter, heard, stop)
         return run.run()
 
     # Reading
@@ -300,7 +349,7 @@ class Collection:
         """
         installed = graphs()
         has = [installed[name] for name in installed if name in entry.graphs]
-        return differences_of(entry, self.app.kit.recipes(entry.sha256, has))
+        return differences_of(entry, self.kit.recipes(entry.sha256, has))
 
     def settled(self) -> list[Settled]:
         """What belongs to the collection itself, by the graphs' names."""
@@ -379,17 +428,19 @@ class Collection:
         *,
         meter: Meter | None = None,
         path: Steps | None = None,
+        stop: Stop | None = None,
         **given: Unpack[Asked],
     ) -> list[Hit]:
         """The passages that serve a question best, best first.
 
         `given` are fields of a Query, in the place of the settings' defaults; `path` is told each
-        step. Raises NotFound where the collection has no documents, or no such document, aspect or
-        kind, and a plain FabulaError for a question without a character.
+        step. `stop`, set from any thread, cuts off what is asked of models for it, and it raises
+        Stopped. Raises NotFound where the collection has no documents, or no such document, aspect
+        or kind, and a plain FabulaError for a question without a character.
         """
         query = self._query(question, {**given, "fill": False})
         filters = self._filters(query)
-        ways = self._ways(query, filters, meter or Meter(), path or Steps())
+        ways = self._ways(query, filters, self._asking(stop), meter or Meter(), path or Steps())
         return [*self._found(query, filters, ways).hits]
 
     def context(
@@ -398,13 +449,14 @@ class Collection:
         *,
         meter: Meter | None = None,
         path: Steps | None = None,
+        stop: Stop | None = None,
         **given: Unpack[Asked],
     ) -> list[Passage]:
         """What an answer is given to read, numbered as it cites it; takes what `retrieve` takes."""
         query = self._query(question, given)
         path = path or Steps()
         filters = self._filters(query)
-        ways = self._ways(query, filters, meter or Meter(), path)
+        ways = self._ways(query, filters, self._asking(stop), meter or Meter(), path)
         return _fill(query, self._found(query, filters, ways), path)
 
     def stream(
@@ -413,23 +465,25 @@ class Collection:
         *,
         history: Sequence[Turn] = (),
         path: Steps | None = None,
+        stop: Stop | None = None,
         **given: Unpack[Asked],
     ) -> AnswerStream:
         """An answer as it is written; takes what `retrieve` takes.
 
         `history` is what was said before, on which the question may lean: it is searched with as it
         would stand alone. The hits are found before this returns; the answer's pieces come by
-        iterating.
+        iterating. `stop` is set where the stream is closed; set before, it ends the search, too.
         """
         query = self._query(question, given)
-        meter, path = Meter(), path or Steps()
+        meter, path, stop = Meter(), path or Steps(), stop or Stop()
+        kit = self._asking(stop)
         asked, history = query.question, latest(history, self.settings.history_tokens)
         if history:
             self._refuse_unready()
-            alone = self.app.kit.guide(meter).stand_alone(asked, history)
+            alone = kit.guide(meter).stand_alone(asked, history)
             query = replace(query, question=alone)
         filters = self._filters(query)
-        ways = self._ways(query, filters, meter, path)
+        ways = self._ways(query, filters, kit, meter, path)
         found = self._found(query, filters, ways)
         context = _fill(query, found, path)
         quotes: list[Quote] = []
@@ -438,20 +492,29 @@ class Collection:
             quotes = closest(query.question, self._in_the_book(context))
             pieces = say(quotes)
         elif pieces is None:
-            pieces = self._pieces(asked, context, meter, history)
-        return AnswerStream(asked, found.hits, context, pieces, meter, quotes, query.question)
+            pieces = _pieces(kit, asked, context, meter, history)
+        return AnswerStream(asked, found.hits, context, pieces, meter, quotes, query.question, stop)
 
     def query(
-        self, question: str | Query, *, history: Sequence[Turn] = (), **given: Unpack[Asked]
+        self,
+        question: str | Query,
+        *,
+        history: Sequence[Turn] = (),
+        stop: Stop | None = None,
+        **given: Unpack[Asked],
     ) -> Answer:
         """The whole answer, with the passages it cites; takes what `stream` takes."""
-        return self.stream(question, history=history, **given).answer
+        return self.stream(question, history=history, stop=stop, **given).answer
 
     def chat(self, **given: Unpack[Asked]) -> Conversation:
         """A conversation: its questions may lean on those before; `given` hold for all of them."""
         return Conversation(self, given)
 
     # Inside
+
+    def _asking(self, stop: Stop | None) -> Kit:
+        """The models, as they are called for one question."""
+        return self.kit.view(urgent=True, stop=stop)
 
     def _differences(
         self,
@@ -464,7 +527,7 @@ class Collection:
             there = resting(graph, entries, settled)
         except NotFound:
             return ("documents",)
-        now = self.app.kit.settled_recipe(graph, there, settled)
+        now = self.kit.settled_recipe(graph, there, settled)
         found = differences(record.made_from, now)
         return tuple(
             dict.fromkeys("documents" if one.startswith("rests_on.") else one for one in found)
@@ -488,9 +551,11 @@ class Collection:
         document = self.document(query.document).id if query.document else ""
         return query.filters(self.name, document)
 
-    def _ways(self, query: Query, filters: Filters, meter: Meter, path: Steps) -> list[Way]:
+    def _ways(
+        self, query: Query, filters: Filters, kit: Kit, meter: Meter, path: Steps
+    ) -> list[Way]:
         """The modes that a question is asked by. Raises NotFound where none has its graph."""
-        ways = make_ways(query, filters, self.store, self.app.kit, self.settings, meter, path)
+        ways = make_ways(query, filters, self.store, kit, self.settings, meter, path)
         if not ways:
             self._refuse_groundless(query, filters, query.modes[0])
         return ways
@@ -501,18 +566,18 @@ class Collection:
             walked = sorted({way.mode.graph for way in ways} - {""})
             own = [label.lower() for name in walked for label in graph(name).elements]
             refuse_unknown(query.aspects, query.kinds, self.space(), elements=own)
-        found = search(query, filters, ways)
+        told: dict[str, object] = {
+            tracing.OPERATION: "retrieval",
+            tracing.DATA_SOURCE: self.name,
+            tracing.TOP_K: float(query.k),
+            tracing.MODE: ",".join(way.name for way in ways),
+            tracing.QUERY_TEXT: query.question if tracing.with_content() else None,
+        }
+        with tracing.span(f"retrieval {self.name}", told):
+            found = search(query, filters, ways)
         if not found.hits:
             self._refuse_groundless(query, filters, ways[0].name)
         return found
-
-    def _pieces(
-        self, asked: str, context: Sequence[Passage], meter: Meter, history: Sequence[Turn]
-    ) -> Iterator[Reply]:
-        if not context:
-            return iter([Reply(NO_ANSWER)])
-        texts = [shown(passage.text) for passage in context]
-        return self.app.kit.answerer(meter).answer(asked, texts, history)
 
     def _in_the_book(self, context: Sequence[Passage]) -> list[Passage]:
         """The chunks of a context; or, where it has none, those that its passages rest on."""
@@ -533,7 +598,7 @@ class Collection:
         space = self.space()
         if space is None or not space.documents:
             raise nothing_there(self.name)
-        refuse_other_model(space, self.app.kit.embedder.model)
+        refuse_other_model(space, self.kit.embedder.model)
         self._is_ready = True
 
     def _refuse_groundless(self, query: Query, filters: Filters, name: str) -> None:
@@ -559,6 +624,7 @@ class Collection:
         strict: bool = False,
         dry: bool = False,
         kit: Kit | None = None,
+        stop: Stop | None = None,
     ) -> Ingest:
         names = self.settings.graphs if names is None else names
         wanted = [graph(name).name for name in ([names] if isinstance(names, str) else names)]
@@ -571,18 +637,20 @@ class Collection:
         if space and (space.documents or space.phase):
             # Before anything is paid for.
             refuse_reembedding(space)
-            refuse_other_model(space, self.app.kit.embedder.model)
+            refuse_other_model(space, self.kit.embedder.model)
         if space is None:
             refuse_collection(self.name)
+        stop = stop or Stop()
         return Ingest(
             store=self.store,
-            kit=kit or self.app.kit,
+            kit=(kit or self.kit).view(stop=stop),
             collection=self.name,
             names=wanted,
             listener=listener or Silence(),
             rebuild=rebuild,
             strict=strict,
             dry=dry,
+            stop=stop,
         )
 
 
@@ -600,6 +668,15 @@ def _as_hit(chunk: Stretch, found: Hit) -> Hit:
         text=chunk.text,
         tokens=count(chunk.text),
     )
+
+
+def _pieces(
+    kit: Kit, asked: str, context: Sequence[Passage], meter: Meter, history: Sequence[Turn]
+) -> Iterator[Reply]:
+    if not context:
+        return iter([Reply(NO_ANSWER)])
+    texts = [shown(passage.text) for passage in context]
+    return kit.answerer(meter).answer(asked, texts, history)
 
 
 def _own_pieces(

@@ -28,6 +28,9 @@ OWN = 0.5
 from 0.4 to 0.6, and either alone is 3 points of the evidence worse."""
 BESIDE = 0.2
 """How much of its neighbours' scores a sentence is given, so that what several tell stays whole."""
+HEADED = ("entity", "relation", "report")
+"""Kinds of hits whose text begins with a heading, as in "Scrooge (person): ...": what stands after
+it may be a sentence of the book's."""
 GAP = " [...] "
 """Stands where sentences of a passage are left out between others."""
 
@@ -183,7 +186,8 @@ def _unsaid(hit: Hit, said: set[str], *, marked: bool = False) -> list[Sentence]
     found = []
     for start, end in spans(hit.text, hit.language):
         text = hit.text[start:end]
-        key = " ".join(text.casefold().split())
+        told = text.partition(": ")[2] if hit.kind in HEADED and not start else ""
+        key = " ".join((told or text).casefold().split())
         if key and key not in heard:
             heard.add(key)
             found.append(Sentence(hit, start, end, text, key))

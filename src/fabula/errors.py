@@ -10,8 +10,10 @@ FabulaError
 ├── StoreError       Neo4j refused, failed or can't be reached
 │   ├── SpaceError   the graph holds embeddings of another model
 │   ├── DatabaseDown the server answers, its database does not
+│   ├── Refused      a statement of the user's own is none, or may not do what it does
 │   ├── Changed      a document was changed by another while it was read or built on
 │   └── TooLarge     a document is too large for the server's heap
+├── Stopped          a run or an answer was stopped by whoever asked for it
 ├── ServerError      the private Neo4j can't be fetched, started or stopped
 └── NotFound         no such document, collection or aspect
 """
@@ -65,6 +67,17 @@ class SpaceError(StoreError):
     """The graph holds embeddings of another model or dimension."""
 
 
+class Refused(StoreError):
+    """A statement of the user's own is none, takes too long, or does what it may not.
+
+    `why` says so; the message adds what a person at a command line can do.
+    """
+
+    def __init__(self, why: str, instead: str = "") -> None:
+        super().__init__(f"{why}{instead}.")
+        self.why = f"{why}."
+
+
 class DatabaseDown(StoreError):
     """The server answers, and its database does not: it stopped at an error, or can't be opened."""
 
@@ -82,6 +95,13 @@ class Changed(StoreError):
 
 class TooLarge(StoreError):
     """A document has more embeddings than the server can take in at once."""
+
+
+class Stopped(FabulaError):
+    """A run or an answer was stopped by whoever asked for it, with a `Stop`."""
+
+    def __init__(self, message: str = "Stopped, as was asked: what was paid for is kept.") -> None:
+        super().__init__(message)
 
 
 class ServerError(FabulaError):

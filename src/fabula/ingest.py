@@ -6,7 +6,8 @@ import logging
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -21,6 +22,7 @@ from fabula.errors import (
     FabulaError,
     LoadError,
     NotFound,
+    Stopped,
     StoreError,
     TooLarge,
 )
@@ -33,6 +35,7 @@ from fabula.graph.building import (
     gaps_of,
     known_of,
     part_of,
+    resting,
     stale,
     text_part,
     with_bases,
@@ -47,13 +50,14 @@ from fabula.names import quoted
 from fabula.parallel import Job
 from fabula.progress import Progress
 from fabula.providers.counted import Meter
+from fabula.stop import Stop
 from fabula.store import Store
 from fabula.store.parts import read_part
 from fabula.store.turns import Turn, turn
 from fabula.text.chunk import split
 
 LOG = logging.getLogger("fabula")
-Status = Literal["added", "replaced", "unchanged", "failed", "skipped"]
+Status = Literal["added", "replaced", "unchanged", "failed", "skipped", "stopped"]
 Make = Callable[[Job, Meter, Progress], "Outcome"]
 EMBED = 0
 """The priority of chunks' embeddings: all else depends on them."""
@@ -77,7 +81,8 @@ class Outcome:
 
     `counts` are the nodes that were made, by kind; `notes` is what is worth saying of them; `gaps`
     are the pieces that no model gave. `document` and `title` are empty and `error` is set where it
-    failed; a file in a folder or a zip that no reader knows is `skipped`, which is no error.
+    failed; a file in a folder or a zip that no reader knows is `skipped`, which is no error, and
+    nor is `stopped`: the run was, before the source was done, and what was there is as it was.
     """
 
     source: str
@@ -207,6 +212,7 @@ class Gate:
 class Ingest:
     """One run over many sources into one collection; `names` are the graphs to build of each.
 
+    Once `stop` is set nothing is begun any more, and calls under way come to their end.
     With `rebuild` all is made as if it came for the first time. With `strict` a document fails
     where a model does not give a single piece of a graph. A `dry` run writes nothing and asks no
     model: its outcomes say what is expected.
@@ -220,6 +226,7 @@ class Ingest:
     rebuild: bool = False
     strict: bool = False
     dry: bool = False
+    stop: Stop = field(default_factory=Stop)
     _alone: dict[str, threading.Lock] = field(default_factory=dict)
     """A lock a text, so that of equal ones in one run the first comes in and the others are it."""
     _made: dict[str, tuple[str, str]] = field(default_factory=dict)
@@ -234,7 +241,8 @@ class Ingest:
         A source that can't be read, of whose graphs over a tenth is missing, as replies stay
         malformed, that another changes meanwhile or that is too large for the server fails alone;
         anything else that goes wrong is raised, once what is under way has ended, and ends the run.
-        What was ingested before stays. Besides `names`, the graphs that a document has already are
+        What was ingested before stays. Of a run that was stopped, all that is not done is stopped.
+        Besides `names`, the graphs that a document has already are
         brought up to date with its text, and their gaps asked for again.
         """
         return self._each([(one.name, partial(self._ingest, one)) for one in sources])
@@ -260,16 +268,33 @@ class Ingest:
         # Here, not beside the calls: a run that fails must leave no thread at the store.
         if not self.dry:
             self.store.make_schema()
+        job = Job(self.kit.documents, stop=self.stop)
         try:
-            with Job(self.kit.documents) as job:
-                return job.each(0, partial(self._one, job), tasks)
+            with job:
+                begun = [job.submit(0, self._one, job, task) for task in tasks]
+                outcomes = [
+                    self._outcome(name, future)
+                    for (name, _), future in zip(tasks, begun, strict=True)
+                ]
         except BaseException as error:
             # Nothing comes in any more once the run is said to have failed.
             self._gate.close()
             if isinstance(error, BudgetSpent | StoreError):
                 # What is under way is paid for: its replies are kept, too.
-                self.kit.workers.settle()
+                job.settle()
             raise
+        if self.stop.is_set():
+            job.settle()
+        return outcomes
+
+    def _outcome(self, name: str, future: Future[Outcome]) -> Outcome:
+        try:
+            return future.result()
+        except FabulaError:
+            # Whatever else befell what was under way: who has stopped the run does not wait for it.
+            if not self.stop.is_set():
+                raise
+            return Outcome(name, "stopped")
 
     def _one(self, run: Job, task: tuple[str, Make]) -> Outcome:
         name, make = task
@@ -278,6 +303,8 @@ class Ingest:
         meter = Meter()
         try:
             outcome = make(run, meter, _Whole(heard, meter))
+        except Stopped:
+            outcome = Outcome(name, "stopped")
         except (LoadError, BadReply, Changed, NotFound, TooLarge) as error:
             outcome = Outcome(name, "failed", error=_naming(name, error))
         seconds = time.monotonic() - began
@@ -475,10 +502,13 @@ class Ingest:
     ) -> Outcome:
         """Writes the parts in their owner's turn, but in a dry run, and says what they are."""
         passages = [node for part in parts for node in part.nodes if node.embedding is not None]
+        self.stop.check()
         if held:
             progress.expect("write", len(passages))
 
             def written(count: int) -> None:
+                # Of what is staged until now no reader sees anything; the next ingest sweeps it.
+                self.stop.check()
                 for _ in range(count):
                     progress.done("write", meter.total())
 
@@ -670,25 +700,6 @@ class _Making:
         done += self.work.job.each(EMBED, embed, batches[len(done) :])
         made = {chunk.id: chunk for batch in done for chunk in batch}
         return [made.get(chunk.id, chunk) for chunk in chunks]
-
-
-def resting(
-    graph: Graph[Any], entries: Iterable[Entry], settled: Mapping[str, Record]
-) -> tuple[Entry, ...]:
-    """The documents that have all which a collection's own graph rests on, by their ids.
-
-    Raises NotFound where there is none, or another part of its own is not there.
-    """
-    installed = graphs()
-    of_documents = [name for name in graph.rests_on if installed[name].build]
-    found = [entry for entry in entries if entry.graphs.keys() >= set(of_documents)]
-    lacking = [name for name in graph.rests_on if installed[name].settle and name not in settled]
-    if lacking or not found:
-        raise NotFound(
-            f"{graph.name} is made from {', '.join(graph.rests_on)}, which nothing has yet: run "
-            f"`fabula build {(lacking or of_documents)[0]}` first."
-        )
-    return tuple(sorted(found, key=lambda entry: entry.id))
 
 
 def _naming(source: str, error: FabulaError) -> FabulaError:

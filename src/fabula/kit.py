@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,19 +10,28 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from fabula.graph import TEXT, Record
-from fabula.graph.building import Recipe, recipe, settled_recipe, text_recipe, with_bases
+from fabula.graph.building import (
+    Recipe,
+    recipe,
+    settled_base,
+    settled_recipe,
+    text_recipe,
+    with_bases,
+)
 from fabula.graph.method import Graph, Role
 from fabula.graph.method import graphs as installed
 from fabula.model import Entry, Vectors
 from fabula.parallel import Workers
 from fabula.providers import Prompt
-from fabula.providers.budget import Budget, BudgetedChat, BudgetedEmbedder
+from fabula.providers.budget import Budget, BudgetedChat, BudgetedEmbedder, Budgets
 from fabula.providers.cache import ResponseCache
 from fabula.providers.cached import CachedChat, CachedEmbedder
 from fabula.providers.counted import CountedChat, CountedEmbedder, Meter
 from fabula.providers.offline import OfflineGuide, StaticEmbedder
+from fabula.providers.purpose import BUILD, Purpose
 from fabula.replies import said
 from fabula.settings import STATIC, Settings
+from fabula.stop import Stop
 
 if TYPE_CHECKING:
     from fabula.providers import Answerer, Chat, Embedder, Guide
@@ -49,19 +59,46 @@ class BuildModels:
 class Kit:
     """Embedder, writers and answerers as the settings name them; made when first used.
 
-    What several kits may spend together is their common `budget`.
+    What several kits may spend together is their common `budget`. Its models are called for builds;
+    `view` has others call them.
     """
 
     def __init__(self, settings: Settings, budget: Budget | None = None) -> None:
         self._settings = settings
         remote = not (settings.offline and settings.embedding_model == STATIC)
         self.workers = Workers(settings.concurrency if remote else COMPUTING)
+        # Of questions: behind a build's work, they would wait for as many calls to end.
+        self._askers = Workers(settings.concurrency if remote else COMPUTING)
         self.documents = Workers(DOCUMENTS_AT_ONCE if remote else COMPUTING)
         self._opening = threading.Lock()
         self._opened: Endpoint | None = None
         self._static = StaticEmbedder()
-        self._budget = budget or Budget(settings.max_calls, settings.max_tokens)
+        self._budgets = Budgets((budget or Budget(settings.max_calls, settings.max_tokens),))
         self._cache = ResponseCache(settings.cache_folder) if settings.cache else None
+        self._purpose = BUILD
+        self._whole = self
+        """The kit that this one is a view of, or itself: what is opened once is opened there."""
+
+    def view(
+        self, *, urgent: bool = False, stop: Stop | None = None, budget: Budget | None = None
+    ) -> Kit:
+        """The same kit, its models called for a question, a run or a key of their own.
+
+        All else is shared: the endpoint and its limiter, the threads, the cache. The calls of a
+        question are `urgent`. `stop` ends what is asked through the view, and what that waits for.
+        It may spend what `budget` has left, beside what this kit may; a view of a view is held to
+        the budgets of both. Only the kit itself is closed.
+        """
+        view = copy.copy(self)
+        view._purpose = Purpose(urgent or self._purpose.urgent, stop or self._purpose.stop)
+        if view._purpose.urgent:
+            view.workers = self._askers
+        if budget is not None:
+            view._budgets = Budgets((budget, *self._budgets.each))
+        # They are made with what was just changed.
+        for made in ("embedder", "_remote"):
+            view.__dict__.pop(made, None)
+        return view
 
     @cached_property
     def embedder(self) -> Embedder:
@@ -74,7 +111,7 @@ class Kit:
 
     @property
     def _paid(self) -> Embedder:
-        return BudgetedEmbedder(self._remote, self._budget)
+        return BudgetedEmbedder(self._remote, self._budgets)
 
     def knobs(self, graph: Graph[Any]) -> Any:
         """A graph's own settings, of the class that it names."""
@@ -107,12 +144,7 @@ class Kit:
 
         Of what these documents have, and of the other parts of its own, by their graphs' names.
         """
-        base: dict[str, dict[str, str]] = {}
-        for name in (*graph.rests_on, *graph.uses):
-            if name in settled:
-                base[name] = {"": settled[name].fingerprint}
-            elif there := [entry for entry in entries if name in entry.graphs]:
-                base[name] = {entry.id: entry.graphs[name].fingerprint for entry in there}
+        base = settled_base(graph, entries, settled)
         settings = self._settings
         told = graph.settings(self.knobs(graph), settings.offline)
         return settled_recipe(graph, told, self._built_with, base, offline=settings.offline)
@@ -190,7 +222,7 @@ class Kit:
 
         `step` is what its calls are counted to.
         """
-        chat: Chat = BudgetedChat(self._remote_chat(role), self._budget)
+        chat: Chat = BudgetedChat(self._remote_chat(role), self._budgets)
         if self._cache:
             chat = CachedChat(chat, self._cache, self._address, self._name(role))
         return CountedChat(chat, meter, step)
@@ -207,7 +239,7 @@ class Kit:
             from fabula.providers.rerank import EndpointRanker
 
             model = settings.rerank_model
-            ranker = EndpointRanker(self._endpoint, model, self._budget, meter).rank
+            ranker = EndpointRanker(self._endpoint, model, self._budgets, meter, self._purpose).rank
         return PromptedGuide(self.chat(meter, "guide"), ranker)
 
     def roles(self) -> list[tuple[str, str, Callable[[], object]]]:
@@ -228,9 +260,15 @@ class Kit:
             ("embedding model", settings.embedding_model, lambda: asked.embed(["yes"])),
         ]
 
+    def limits(self) -> dict[str, float]:
+        """What the endpoint's limiter has learned; empty as long as none was asked."""
+        with self._opening:
+            return self._opened.limits() if self._opened is not None else {}
+
     def close(self) -> None:
         """Ends the threads, and all waiting for the endpoint."""
         self.workers.close()
+        self._askers.close()
         self.documents.close()
         with self._opening:
             if self._opened is not None:
@@ -250,14 +288,16 @@ class Kit:
 
         is_own = role == "aspect_model" and self._settings.aspect_model
         setting = "FABULA_ASPECT_MODEL" if is_own else "FABULA_MODEL"
-        return OpenAIChat(self._endpoint, self._name(role), setting)
+        return OpenAIChat(self._endpoint, self._name(role), setting, self._purpose)
 
     @cached_property
     def _remote(self) -> Embedder:
         from fabula.providers.openai import OpenAIEmbedder
 
         settings = self._settings
-        return OpenAIEmbedder(self._endpoint, settings.embedding_model, settings.embedding_batch)
+        return OpenAIEmbedder(
+            self._endpoint, settings.embedding_model, settings.embedding_batch, self._purpose
+        )
 
     @property
     def _address(self) -> str:
@@ -282,13 +322,13 @@ class Kit:
         from fabula.providers.endpoint import Endpoint
         from fabula.providers.limiter import Limiter, Patience
 
-        settings = self._settings
-        with self._opening:
-            if self._opened is None:
-                self._opened = Endpoint(
+        settings, whole = self._settings, self._whole
+        with whole._opening:
+            if whole._opened is None:
+                whole._opened = Endpoint(
                     settings.base_url,
                     self._key(),
                     Limiter(settings.concurrency),
                     Patience(settings.timeout, settings.attempts),
                 )
-            return self._opened
+            return whole._opened

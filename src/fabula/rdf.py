@@ -14,6 +14,7 @@ from urllib.parse import quote
 
 from fabula.errors import FabulaError
 from fabula.export import FORBIDDEN, csv_text, replaced
+from fabula.graphs.entities.triples import phrase
 
 if TYPE_CHECKING:
     from rdflib import Graph, URIRef
@@ -74,7 +75,7 @@ def graph_of(facts: Sequence[Mapping[str, Any]], collection: str) -> Graph:
         ends: list[URIRef] = []
         for end in ("subject", "object"):
             id = row[f"{end}_id"]
-            one = _iri(*within, *(("entity", id) if id else ("name", row[end].casefold())))
+            one = _iri(*within, *(("entity", id) if id else ("name", phrase(row[end]))))
             graph.add((one, RDFS.label, Literal(_text(row[end]))))
             graph.add((one, RDF.type, _iri("class", row[f"{end}_type"])))
             ends.append(one)

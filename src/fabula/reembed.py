@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 from fabula.errors import ModelError, NotFound
@@ -13,6 +13,7 @@ from fabula.parallel import Job, Workers
 from fabula.progress import Progress
 from fabula.providers import Embedder
 from fabula.providers.counted import Meter
+from fabula.stop import Stop
 from fabula.store import Store, reembedding
 from fabula.store.reembedding import Unembedded
 from fabula.store.space import Space, refuse_dimensions
@@ -40,7 +41,8 @@ class Reembedded:
 class Reembed:
     """One run; `embedder` is what the collection will be embedded with, its usage in `meter`.
 
-    `asked` is the same without its cache, which would answer for a model that is gone.
+    `asked` is the same without its cache, which would answer for a model that is gone. Once `stop`
+    is set, it ends with Stopped.
     """
 
     store: Store
@@ -50,6 +52,7 @@ class Reembed:
     workers: Workers
     meter: Meter
     progress: Progress
+    stop: Stop = field(default_factory=Stop)
 
     def run(self) -> Reembedded:
         """Brings the collection into the embedder's space, from wherever another run has left it.
@@ -66,6 +69,7 @@ class Reembed:
         passages = 0
         with reembedding.turn(self.store, self.collection) as now:
             while not _is_done(space := self._there(now()), wanted):
+                self.stop.check()
                 if space.phase == "clearing":
                     self._step("clear", reembedding.clear, space)
                 elif not space.phase:
@@ -100,7 +104,7 @@ class Reembed:
         written = 0
         for page in reembedding.unembedded(self.store, space, PAGE):
             now()
-            with Job(self.workers) as job:
+            with Job(self.workers, stop=self.stop) as job:
                 size = self.embedder.batch
                 batches = [page[start : start + size] for start in range(0, len(page), size)]
                 written += sum(job.each(0, partial(self._batch, space), batches))

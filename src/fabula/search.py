@@ -171,11 +171,15 @@ def make_ways(
     and for knobs of none that is asked.
     """
     names = query.modes
+    # A knob that can't be is refused before a model is asked which mode it is to be.
+    knobs = {
+        name: _knobs(name, query, settings) for name in (modes() if names == (AUTO,) else names)
+    }
     if names == (AUTO,):
         names = (_choose(query, filters, store, kit, settings, meter, path),)
     elif len(names) > 1:
         names = _with_graphs(names, filters, store, path)
-    return [_way(name, query, store, kit, settings, meter, path) for name in names]
+    return [_way(name, knobs[name], query, store, kit, settings, meter, path) for name in names]
 
 
 def count_parts(store: Store, names: Collection[str], filters: Filters) -> dict[str, int]:
@@ -238,6 +242,7 @@ def _with_graphs(
 
 def _way(
     name: str,
+    knobs: Any,
     query: Query,
     store: Store,
     kit: Kit,
@@ -254,7 +259,7 @@ def _way(
         path=path,
         k=query.reach,
         tokens=query.context_tokens,
-        knobs=_knobs(name, query, settings),
+        knobs=knobs,
         method=settings.table(graph(chosen.graph).name) if chosen.graph else None,
         workers=kit.workers,
     )

@@ -30,6 +30,7 @@ from pydantic import (
 )
 from pydantic.fields import FieldInfo
 
+from fabula import serving
 from fabula.errors import SettingsError, did_you_mean
 from fabula.names import problem, quoted
 from fabula.providers.address import shown_url
@@ -69,7 +70,7 @@ CONVENTIONAL = {
 
 SECRET = ("api_key", "neo4j_password")
 """Settings that are never shown, and are no flags: others on a machine could read them there."""
-OWN = (*SECRET, "keyring", "base_url", "neo4j_*", "home", "cache_folder", "prices")
+OWN = (*SECRET, "keyring", "base_url", "neo4j_*", "home", "cache_folder", "prices", "serve.*")
 """Settings that a working folder's file may not hold, and no path is one either: the folder may be
 a stranger's, and would name what programs are run, and who is sent texts and passwords."""
 FLAT = ("aspects", "hybrid", "top-down", "bottom-up", "adaptive")
@@ -310,6 +311,12 @@ class Settings(BaseModel):
         """Whether no chat model is used at all."""
         return self.model == OFFLINE
 
+    def model_of(self, step: str) -> str:
+        """The model that a step's calls are to, by the name that usage has of the step."""
+        if step == "embeddings":
+            return self.embedding_model
+        return self.aspect_model or self.model if step == "aspects" else self.model
+
     @classmethod
     def read(cls, **flags: Any) -> Self:
         """Settings from `flags` (None is not given), the environment, files and a preset.
@@ -345,7 +352,8 @@ def knobs() -> dict[str, type[BaseModel]]:
     from fabula.graph.method import graphs
     from fabula.retrieve.modes import modes
 
-    tables = {name: graph.knobs for name, graph in graphs().items()}
+    tables: dict[str, type[BaseModel]] = {serving.TABLE: serving.Serving}
+    tables |= {name: graph.knobs for name, graph in graphs().items()}
     own = {name: mode.knobs for name, mode in modes().items() if mode.knobs.model_fields}
     # A graph and the mode that walks it may be of one name, if they have one table.
     if twice := [name for name in tables.keys() & own.keys() if tables[name] is not own[name]]:

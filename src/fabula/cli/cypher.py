@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,12 +12,12 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from fabula.catalogue import choose, nothing_there
+from fabula.cells import cell, table_csv
 from fabula.cli.help import Command
 from fabula.cli.options import GRAPH, settings_flags
 from fabula.cli.screen import print_json, print_table
 from fabula.cli.starting import meant, opened
 from fabula.explore import Query, names, parse, read, shipped
-from fabula.export import csv_text
 from fabula.settings import Settings
 
 if TYPE_CHECKING:
@@ -28,10 +25,6 @@ if TYPE_CHECKING:
     from fabula.store.reading import Table
 
 SUFFIXES = (".cypher", ".cql", ".txt")
-CAPTION = 40
-"""Characters of a node's text that stand for it in a table."""
-SHARED = re.compile(r"(Passage|Element)\d*")
-"""Labels that nodes have beside their own, for the indexes."""
 SERVER = tuple(name for name in GRAPH if name != "preset")
 DOCUMENT = "a document's id"
 """Begins what a parameter is that names a document."""
@@ -184,7 +177,7 @@ def _print(table: Table, as_json: bool, as_csv: bool) -> None:
     if as_json:
         print_json([dict(zip(table.columns, row, strict=True)) for row in table.rows])
     elif as_csv:
-        click.echo(_csv(table), nl=False)
+        click.echo(table_csv(table.columns, table.rows), nl=False)
     else:
         _print_table(table)
 
@@ -198,65 +191,9 @@ def _print_table(table: Table) -> None:
         numbers = bool(cells) and all(isinstance(cell, int | float | None) for cell in cells)
         grid.add_column(Text(column), justify="right" if numbers else "left")
     for row in table.rows:
-        grid.add_row(*(Text(_cell(value)) for value in row))
+        grid.add_row(*(Text(cell(value)) for value in row))
     print_table(grid)
     click.echo(f"{len(table.rows):,} rows" if len(table.rows) != 1 else "1 row")
-
-
-def _cell(value: Any) -> str:
-    """A value in a table, for people."""
-    match value:
-        case None:
-            return ""
-        case str():
-            return value
-        case {"labels": labels, "properties": properties}:
-            return _node(labels, properties)
-        case {"type": type, "from": _, "to": _, "properties": properties}:
-            return f"[:{type}{_braced(properties)}]"
-        case {"nodes": nodes, "relationships": ties}:
-            return _path(nodes, ties)
-        case list():
-            return ", ".join(map(_cell, value))
-    return json.dumps(value, ensure_ascii=False)
-
-
-def _node(labels: Sequence[str], properties: dict[str, Any]) -> str:
-    caption = str(properties.get("name") or properties.get("id") or "")
-    caption = " ".join(caption.split())
-    short = caption if len(caption) <= CAPTION else f"{caption[:CAPTION].rstrip()}..."
-    own = ":".join([label for label in labels if not SHARED.fullmatch(label)] or labels)
-    return f"(:{own} {short})" if short else f"(:{own})"
-
-
-def _path(nodes: Sequence[Any], ties: Sequence[Any]) -> str:
-    """A path as Cypher draws one."""
-    drawn = _cell(nodes[0])
-    for before, tie, node in zip(nodes, ties, nodes[1:], strict=False):
-        forward = tie["from"] == before["id"]
-        drawn += f"{'-' if forward else '<-'}{_cell(tie)}{'->' if forward else '-'}{_cell(node)}"
-    return drawn
-
-
-def _braced(properties: dict[str, Any]) -> str:
-    return f" {json.dumps(properties, ensure_ascii=False)}" if properties else ""
-
-
-def _csv(table: Table) -> str:
-    """Lines of CSV; what is no text and no number is JSON."""
-    lines = io.StringIO()
-    writer = csv.writer(lines, lineterminator="\n")
-    writer.writerow(table.columns)
-    writer.writerows([_field(value) for value in row] for row in table.rows)
-    return lines.getvalue()
-
-
-def _field(value: Any) -> Any:
-    """A value as CSV holds it; what a spreadsheet would take for a formula is made text."""
-    if isinstance(value, str):
-        return csv_text(value)
-    is_plain = value is None or (isinstance(value, int | float) and not isinstance(value, bool))
-    return value if is_plain else json.dumps(value, ensure_ascii=False)
 
 
 def _counted(table: Table) -> str:

@@ -56,7 +56,7 @@ def _show_steps(steps: Mapping[str, Usage], settings: Settings) -> None:
     prices = read_prices(settings.prices)
     table = _table("step", "model", "calls", "saved", "prompt tokens", "completion tokens", "USD")
     for step, usage in steps.items():
-        model = _model(step, settings)
+        model = settings.model_of(step)
         known = price(prices, model)
         table.add_row(step, model, *_counts(usage), f"{known.of(usage):.4f}" if known else "?")
     table.add_section()
@@ -97,21 +97,15 @@ def _table(*columns: str) -> Table:
 def _cost(steps: Mapping[str, Usage], settings: Settings) -> str:
     """The sum of what is known, in US dollars, and a question mark for the rest."""
     prices = read_prices(settings.prices)
-    known = [(price(prices, _model(step, settings)), usage) for step, usage in steps.items()]
+    known = [(price(prices, settings.model_of(step)), usage) for step, usage in steps.items()]
     cost = sum(one.of(usage) for one, usage in known if one)
     return f"{cost:.4f}" + (" + ?" if _unpriced(steps, settings) else "")
 
 
 def _unpriced(steps: Mapping[str, Usage], settings: Settings) -> list[str]:
     prices = read_prices(settings.prices)
-    models = {_model(step, settings) for step in steps}
+    models = {settings.model_of(step) for step in steps}
     return sorted(model for model in models if price(prices, model) is None)
-
-
-def _model(step: str, settings: Settings) -> str:
-    if step == "embeddings":
-        return settings.embedding_model
-    return settings.aspect_model or settings.model if step == "aspects" else settings.model
 
 
 def _counts(usage: Usage) -> list[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import Counter
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Self
 
@@ -20,6 +19,7 @@ from rich.progress import (
 
 from fabula.cli.screen import console, counted, lacking, spent
 from fabula.model import Usage
+from fabula.progress import Pace
 
 if TYPE_CHECKING:
     from fabula.ingest import Outcome
@@ -28,8 +28,6 @@ RETRY = "`fabula ingest --retry`"
 """What fills gaps."""
 EVERY = 10.0
 """Seconds between two lines of one piece of work, where there is no terminal."""
-ENOUGH = 20
-"""A part in so many must be done before the time left is told."""
 
 
 def outcome_line(outcome: Outcome) -> str:
@@ -122,9 +120,8 @@ class Steps:
         self._watching, self._bars = watching, watching.bars
         self._name = PurePath(source).name
         self._tasks: dict[str, TaskID] = {}
-        self._expected, self._done = Counter[str](), Counter[str]()
-        self._began = self._spoke = time.monotonic()
-        self._before = 0
+        self._pace = Pace()
+        self._spoke = time.monotonic()
         self._counting = threading.Lock()
 
     def expect(self, step: str, count: int) -> None:
@@ -132,24 +129,22 @@ class Steps:
         if not count:
             return
         with self._counting:
-            if self._done == self._expected:
-                # What comes now, as writing after calls, has a pace of its own.
-                self._began, self._before = time.monotonic(), self._done.total()
-            self._expected[step] += count
+            self._pace.expect(step, count)
             if step not in self._tasks:
                 self._tasks[step] = self._bars.add_task(f"{self._name}: {step}", spent="")
-            self._bars.update(self._tasks[step], total=self._expected[step], visible=True)
+            self._bars.update(self._tasks[step], total=self._pace.expected[step], visible=True)
 
     def done(self, step: str, usage: Usage) -> None:
         """One piece done: its bar moves; without bars, a line says so after some seconds."""
         with self._counting:
             self.calls = usage.calls
-            self._done[step] += 1
+            self._pace.done(step)
             stays = self._watching.stay
-            is_over = self._done[step] == self._expected[step]
+            done, expected = self._pace.made[step], self._pace.expected[step]
+            is_over = done == expected
             self._bars.update(
                 self._tasks[step],
-                completed=self._done[step],
+                completed=done,
                 visible=stays or not is_over,
                 spent=spent(usage) if usage.calls else "",
             )
@@ -157,7 +152,7 @@ class Steps:
             if self._watching.is_live or not ((stays and is_over) or now - self._spoke >= EVERY):
                 return
             self._spoke = now
-            line = self._line(usage, now)
+            line = self._line(usage)
         click.echo(line)
 
     def remove(self) -> None:
@@ -166,14 +161,14 @@ class Steps:
             while self._tasks:
                 self._bars.remove_task(self._tasks.popitem()[1])
 
-    def _line(self, usage: Usage, now: float) -> str:
+    def _line(self, usage: Usage) -> str:
         """What is done of each step, was spent, and is left, once there is enough to tell by."""
-        steps = [f"{step} {self._done[step]}/{count}" for step, count in self._expected.items()]
+        pace = self._pace
+        steps = [f"{step} {pace.made[step]}/{count}" for step, count in pace.expected.items()]
         said = [", ".join(steps)]
         if usage.calls or usage.saved:
             said.append(spent(usage))
-        done, expected = (one.total() - self._before for one in (self._done, self._expected))
-        if expected / ENOUGH <= done < expected:
-            left = (now - self._began) * (expected - done) / done
+        left = pace.left()
+        if left is not None:
             said.append(f"about {left:.0f} s left of these")
         return f"{self._name}: {'; '.join(said)}"

@@ -9,7 +9,7 @@ from pathlib import PurePath
 from typing import Any
 
 from fabula import ids
-from fabula.errors import FabulaError
+from fabula.errors import FabulaError, NotFound
 from fabula.graph import (
     GAP,
     LACKS,
@@ -82,8 +82,7 @@ def settled_recipe(
 ) -> Recipe:
     """What a collection's own part is made from.
 
-    `base` are the fingerprints of what it rests on or uses, by the graphs' names and, within, the
-    documents' ids.
+    `base` is when what it rests on or uses was written, as `settled_base` says.
     """
     return {
         "graph": graph.name,
@@ -93,6 +92,52 @@ def settled_recipe(
         "prompts": "" if offline else graph.prompts_digest(),
         "rests_on": {name: dict(one) for name, one in base.items()},
     }
+
+
+def resting(
+    graph: Graph[Any], entries: Iterable[Entry], settled: Mapping[str, Record]
+) -> tuple[Entry, ...]:
+    """The documents that have all which a collection's own graph rests on, by their ids.
+
+    Raises NotFound where there is none, or another part of its own is not there.
+    """
+    installed = graphs()
+    of_documents = [name for name in graph.rests_on if installed[name].build]
+    found = [entry for entry in entries if entry.graphs.keys() >= set(of_documents)]
+    lacking = [name for name in graph.rests_on if installed[name].settle and name not in settled]
+    if lacking or not found:
+        raise NotFound(
+            f"{graph.name} is made from {', '.join(graph.rests_on)}, which nothing has yet: run "
+            f"`fabula build {(lacking or of_documents)[0]}` first."
+        )
+    return tuple(sorted(found, key=lambda entry: entry.id))
+
+
+def settled_base(
+    graph: Graph[Any], entries: Iterable[Entry], settled: Mapping[str, Record]
+) -> dict[str, dict[str, str]]:
+    """When the parts were written that a collection's own one rests on or uses.
+
+    By their graphs' names and, within, the documents' ids; '' for another of the collection itself.
+    Fingerprints would not do: edges to what a part holds go with it, be it followed by the same.
+    """
+    base: dict[str, dict[str, str]] = {}
+    documents = list(entries)
+    for name in _all_below(graph):
+        if name in settled:
+            base[name] = {"": settled[name].updated_at}
+        elif there := [entry for entry in documents if name in entry.graphs]:
+            base[name] = {entry.id: entry.graphs[name].updated_at for entry in there}
+    return base
+
+
+def is_outdated(graph: Graph[Any], entries: Iterable[Entry], settled: Mapping[str, Record]) -> bool:
+    """Whether what a collection's own part rests on or uses was written again since it was made."""
+    try:
+        base = settled_base(graph, resting(graph, entries, settled), settled)
+    except NotFound:
+        return True
+    return settled[graph.name].made_from.get("rests_on") != base
 
 
 def stale(

@@ -31,6 +31,7 @@ __all__ = [
     "load",
     "load_content",
     "load_from_zip",
+    "load_kept",
     "printable",
     "read_text",
     "source_of",
@@ -74,15 +75,17 @@ def find_files(paths: Iterable[Path]) -> list[Path]:
     return find(paths).files
 
 
-def find_in_zip(path: Path) -> tuple[list[str], list[str]]:
+def find_in_zip(path: Path, called: str = "") -> tuple[list[str], list[str]]:
     """The books in a zip, by their names in it, and what else it holds.
 
-    LoadError if it is broken, holds no books, or would unpack to too much.
+    LoadError, calling it by its path or as it is `called`, if it is broken, holds no books, or
+    would unpack to too much.
     """
-    names = zipped.files(path, printable(path))
+    called = called or printable(path)
+    names = zipped.files(path, called)
     books = [name for name in names if _is_book(name)]
     if not books:
-        raise LoadError(f"{printable(path)} holds no file that Fabula reads: {known()}.")
+        raise LoadError(f"{called} holds no file that Fabula reads: {known()}.")
     return books, [name for name in names if not _is_book(name)]
 
 
@@ -105,6 +108,18 @@ def load_from_zip(path: Path, book: str, collection: str, max_bytes: int) -> Doc
     suffix = format_of(name)
     data = zipped.unpack(path, book, name, max_bytes)
     return _read(data, suffix, name, in_zip(source_of(path), book), collection, max_bytes)
+
+
+def load_kept(path: Path, book: str, source: str, collection: str, max_bytes: int) -> Document:
+    """The document in a file that is kept under a name of our own, or in a `book` of such a zip.
+
+    It is known by its `source` alone, which LoadError calls it.
+    """
+    if book:
+        data = zipped.unpack(path, book, source, max_bytes)
+    else:
+        data = read_file(path, source, max_bytes)
+    return load_content(data, source, collection, max_bytes)
 
 
 def load_content(data: bytes, source: str, collection: str, max_bytes: int) -> Document:

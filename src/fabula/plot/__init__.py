@@ -11,7 +11,7 @@ from pathlib import Path
 
 from fabula.collection import Collection
 from fabula.errors import FabulaError
-from fabula.model import Hit
+from fabula.model import Entry, Hit
 from fabula.plot.communities import groups_of
 from fabula.plot.layout import lay_out
 from fabula.plot.page import to_page
@@ -33,6 +33,7 @@ from fabula.plot.story import Story
 from fabula.plot.story_page import to_story_page
 from fabula.plot.story_svg import draw_story
 from fabula.plot.svg import Picture, draw
+from fabula.providers.counted import Meter
 from fabula.retrieve.path import Path as Steps
 
 SUFFIXES = (".html", ".svg", ".png")
@@ -72,6 +73,18 @@ class Plotted:
         return f'<img alt="{said}" src="data:image/{kind};base64,{data}" style="max-width: 100%">'
 
 
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A picture as a file has it, and what is drawn in it, as `Plotted` counts it."""
+
+    content: bytes
+    hits: tuple[Hit, ...]
+    passages: int = 0
+    entities: int = 0
+    walked: int = 0
+    events: int = 0
+
+
 def plot(
     collection: Collection,
     document: str,
@@ -84,26 +97,17 @@ def plot(
 ) -> Plotted:
     """Draws a document, named by id, title or file, into `file`: .html, .svg or .png.
 
-    Its aspect trees over its chunks; or the `network` of its entities: who is in it, and who meets
-    whom, with its `communities` if that is set; or its `story`: what happens, in the order told,
-    and how it hangs together. Without a file, into a page named by the title, in the current
-    folder; a file that is there is replaced. What the settings' mode finds for `question` is
-    highlighted, in a network whom it went through on the way. Raises NotFound for the document, and
-    for one without the graph that is drawn, FabulaError for a file that can't be written, or is
-    none of these, and StoreError where the document changes meanwhile.
+    Its aspect trees over its chunks; or the `network` of its entities: who is in it, and who
+    meets whom, with its `communities` if that is set; or its `story`: what happens, in the
+    order told, and how it hangs together. Without a file, into a page named by the title, in
+    the current folder; a file that is there is replaced. What the settings' mode finds for
+    `question` is highlighted, in a network whom it went through on the way. Raises NotFound for
+    the document, and for one without the graph that is drawn, FabulaError for a file that can't
+    be written, or is none of these, and StoreError where the document changes meanwhile.
     """
     refuse_undrawable(file)
-    network = network or communities
-    if network and story:
-        raise FabulaError("A network and a story are two pictures: draw one, then the other.")
     entry = collection.document(document)
-    if network:
-        refuse_without(entry, NETWORK, "network")
-    if communities:
-        refuse_without(entry, COMMUNITIES, "communities")
-    if story:
-        refuse_without(entry, DISCOURSE, "story")
-    suffix = (
+    what = (
         " (communities)"
         if communities
         else " (network)"
@@ -112,24 +116,63 @@ def plot(
         if story
         else ""
     )
-    target = Path(file or f"{_name(entry.title) or entry.id}{suffix}.html")
-    steps = Steps()
-    hits = collection.retrieve(question, document=entry.id, path=steps) if question else []
-    mode = next((one.note for one in steps.root.steps if one.name == "retrieve"), "")
+    target = Path(file or f"{_name(entry.title) or entry.id}{what}.html")
     kind = target.suffix.lower()
-    has_words = kind != ".png" or has_fonts()
+    drawn = draw_document(
+        collection, entry, kind, question, network=network, communities=communities, story=story
+    )
+    _write(target, drawn.content)
+    return Plotted(
+        target,
+        drawn.passages,
+        drawn.hits,
+        kind != ".png" or has_fonts(),
+        drawn.entities,
+        drawn.walked,
+        drawn.events,
+    )
+
+
+def draw_document(
+    collection: Collection,
+    entry: Entry,
+    kind: str = ".html",
+    question: str = "",
+    *,
+    network: bool = False,
+    communities: bool = False,
+    story: bool = False,
+    meter: Meter | None = None,
+) -> Drawing:
+    """What `plot` writes of a document, as a file of that kind: .html, .svg or .png.
+
+    `meter` counts what the question asked of models. Raises what `plot` does, but for files.
+    """
+    network = network or communities
+    if network and story:
+        raise FabulaError("A network and a story are two pictures: draw one, then the other.")
+    if network:
+        refuse_without(entry, NETWORK, "network")
+    if communities:
+        refuse_without(entry, COMMUNITIES, "communities")
+    if story:
+        refuse_without(entry, DISCOURSE, "story")
+    steps = Steps()
+    hits: list[Hit] = []
+    if question:
+        hits = collection.retrieve(question, document=entry.id, meter=meter, path=steps)
+    mode = next((one.note for one in steps.root.steps if one.name == "retrieve"), "")
     if network:
         walked = read_walked(steps)
         sociogram = read_network(
             collection.store, entry, question, mode, walked, hits=hits, together=communities
         )
-        _write(target, _network_content(kind, sociogram))
+        content = _network_content(kind, sociogram)
         count = len(sociogram.figures), len(sociogram.walked)
-        return Plotted(target, 0, tuple(hits), has_words, *count)
+        return Drawing(content, tuple(hits), entities=count[0], walked=count[1])
     if story:
         told = read_told(collection.store, entry, question, mode, hits)
-        _write(target, _story_content(kind, told))
-        return Plotted(target, 0, tuple(hits), has_words, events=len(told.events))
+        return Drawing(_story_content(kind, told), tuple(hits), events=len(told.events))
     known = read(collection.store, entry)
     made = entry.graphs.get("aspects")
     order = made.facts["aspects"] if made else []
@@ -140,8 +183,8 @@ def plot(
         question=question,
         ranks={hit.id: rank for rank, hit in enumerate(hits, start=1)},
     )
-    _write(target, _content(kind, picture, hits, mode))
-    return Plotted(target, len(picture.passages()), tuple(hits), has_words)
+    content = _content(kind, picture, hits, mode)
+    return Drawing(content, tuple(hits), passages=len(picture.passages()))
 
 
 def refuse_undrawable(file: str | Path | None) -> None:

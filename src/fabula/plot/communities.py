@@ -23,7 +23,7 @@ GREY = 7
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class DrawnFinding:
     """One thing that a report says; `chunks` are the numbers of those that it rests on."""
 
     summary: str
@@ -51,7 +51,7 @@ class Community:
     members: tuple[int, ...]
     importance: float | None = None
     summary: str = ""
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[DrawnFinding, ...] = ()
     found: int = 0
 
 
@@ -175,9 +175,9 @@ def _hue(name: str) -> int:
     return int.from_bytes(digest, "big") % HUES
 
 
-def _findings(told: str, chunks: Mapping[str, int]) -> tuple[Finding, ...]:
+def _findings(told: str, chunks: Mapping[str, int]) -> tuple[DrawnFinding, ...]:
     return tuple(
-        Finding(
+        DrawnFinding(
             one["summary"],
             one["explanation"],
             tuple(chunks[id] for id in one["chunks"] if id in chunks),

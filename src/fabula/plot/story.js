@@ -335,7 +335,7 @@ function list(asked) {
   }
   document.querySelector("tbody").replaceChildren(...lines);
   const of = only >= 0 ? ` · ${graph.rows[only][1]}` : "";
-  get("count").textContent = `${listed.length.toLocaleString("en") || "No"} event${listed.length === 1 ? "" : "s"}${asked ? " found" : ""}${of}`;
+  get("count").textContent = `${listed.length ? listed.length.toLocaleString("en") : "No"} event${listed.length === 1 ? "" : "s"}${asked ? " found" : ""}${of}`;
 }
 get("words").addEventListener("input", () => {
   words = get("words").value;

@@ -14,10 +14,11 @@ from __future__ import annotations
 import base64
 import json
 import re
+import socket
 import time
 import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -31,6 +32,8 @@ from fabula.providers.clean import clean_json, clean_text
 
 if TYPE_CHECKING:
     import ssl
+
+    from fabula.stop import Stop
 
 WHOLE = 5
 """A call may last so many times the seconds that a byte may take to come (FABULA_TIMEOUT)."""
@@ -55,10 +58,14 @@ class Elsewhere(Unfit):
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Of one call: when it ends, by `time.monotonic`, and the bytes that its answer may have."""
+    """Of one call: when it ends, by `time.monotonic`, and the bytes that its answer may have.
+
+    `cut`, where it is set before, ends it then: whoever waits for a byte of it waits no more.
+    """
 
     end: float
     most: int = MOST_BYTES
+    cut: Stop | None = None
 
     @property
     def over(self) -> bool:
@@ -252,11 +259,13 @@ class _TimedStream(httpcore2.NetworkStream):
         self._stream = stream
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        return self._stream.read(max_bytes, _left(timeout))
+        with self._hanging_up():
+            return self._stream.read(max_bytes, _left(timeout))
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        for begin in range(0, len(buffer), PIECE):
-            self._stream.write(buffer[begin : begin + PIECE], _left(timeout))
+        with self._hanging_up():
+            for begin in range(0, len(buffer), PIECE):
+                self._stream.write(buffer[begin : begin + PIECE], _left(timeout))
 
     def close(self) -> None:
         self._stream.close()
@@ -267,10 +276,27 @@ class _TimedStream(httpcore2.NetworkStream):
         server_hostname: str | None = None,
         timeout: float | None = None,
     ) -> httpcore2.NetworkStream:
-        return _TimedStream(self._stream.start_tls(ssl_context, server_hostname, _left(timeout)))
+        with self._hanging_up():
+            secured = self._stream.start_tls(ssl_context, server_hostname, _left(timeout))
+        return _TimedStream(secured)
 
     def get_extra_info(self, info: str) -> Any:
         return self._stream.get_extra_info(info)
+
+    def _hanging_up(self) -> AbstractContextManager[None]:
+        """Meanwhile the call's `cut` ends the connection, on which another thread waits."""
+        bounds = _bounds.get()
+        if bounds is None or bounds.cut is None:
+            return nullcontext()
+        return bounds.cut.telling(self._hang_up)
+
+    def _hang_up(self) -> None:
+        connection = self._stream.get_extra_info("socket")
+        if isinstance(connection, socket.socket):
+            # To close it would not wake who reads. Not its own `shutdown`, by which one with TLS
+            # forgets, too, what its reader is using.
+            with suppress(OSError):
+                socket.socket.shutdown(connection, socket.SHUT_RDWR)
 
 
 def _left(timeout: float | None) -> float | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
 from fabula import tokens
@@ -15,19 +15,33 @@ from fabula.providers import Chat, Embedder, Embeddings, Prompt, Reply
 class Budget:
     """At most `calls` calls and about `tokens` tokens; None is no limit.
 
+    `named` is what whoever runs into it knows it as, '' for that of the settings.
     No call is begun over the limit of calls. A call's own tokens are known when it was answered:
     those that are under way then may go over the limit of tokens by what they reply.
     """
 
-    def __init__(self, calls: int | None, tokens: int | None) -> None:
+    def __init__(
+        self, calls: int | None = None, tokens: int | None = None, named: str = ""
+    ) -> None:
+        self._named = named
         self._most_calls, self._most_tokens = calls, tokens
         self._calls = self._tokens = 0
         self._counting = threading.Lock()
 
+    @property
+    def calls(self) -> int:
+        """How many were spent, those under way too."""
+        return self._calls
+
+    @property
+    def tokens(self) -> int:
+        """About how many were spent; of calls under way, those that they sent."""
+        return self._tokens
+
     @contextmanager
-    def call(self, prompt_tokens: int) -> Iterator[_Bill]:
+    def call(self, prompt_tokens: int, bill: Bill | None = None) -> Iterator[Bill]:
         """One call, which sends so many tokens. Raises BudgetSpent; free if not answered."""
-        bill = _Bill()
+        bill = bill or Bill()
         with self._counting:
             self._refuse_more(prompt_tokens)
             self._calls += 1
@@ -40,21 +54,42 @@ class Budget:
                 self._tokens += bill.total - prompt_tokens
 
     def _refuse_more(self, prompt_tokens: int) -> None:
-        kept = "Every reply until now is kept: run the same command again to go on from there."
         if self._most_calls is not None and self._calls >= self._most_calls:
-            raise BudgetSpent(
-                f"Stopped after {self._calls:,} model calls, as --max-calls {self._most_calls} "
-                f"(FABULA_MAX_CALLS) says. {kept}"
-            )
+            raise BudgetSpent(self._spent(f"{self._calls:,} model calls", "calls"))
         if self._most_tokens is not None and self._tokens + prompt_tokens > self._most_tokens:
-            raise BudgetSpent(
-                f"Stopped after {self._tokens:,} tokens, as --max-tokens {self._most_tokens} "
-                f"(FABULA_MAX_TOKENS) says. {kept}"
+            raise BudgetSpent(self._spent(f"{self._tokens:,} tokens", "tokens"))
+
+    def _spent(self, what: str, unit: str) -> str:
+        most = self._most_calls if unit == "calls" else self._most_tokens
+        if self._named:
+            return (
+                f"Stopped after {what}: {self._named} allows {most:,}. Every reply until now is "
+                "kept, and not paid for again."
             )
+        return (
+            f"Stopped after {what}, as --max-{unit} {most} (FABULA_MAX_{unit.upper()}) says. Every "
+            "reply until now is kept: run the same command again to go on from there."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Budgets:
+    """Several budgets, each of which has to last."""
+
+    each: tuple[Budget, ...]
+
+    @contextmanager
+    def call(self, prompt_tokens: int) -> Iterator[Bill]:
+        """One call, counted to all of them. Raises BudgetSpent for the first that is spent."""
+        bill = Bill()
+        with ExitStack() as calls:
+            for one in self.each:
+                calls.enter_context(one.call(prompt_tokens, bill))
+            yield bill
 
 
 @dataclass(slots=True)
-class _Bill:
+class Bill:
     """Whether one call was answered, and its tokens."""
 
     answered: bool = False
@@ -69,7 +104,7 @@ class _Bill:
 class BudgetedChat:
     """A chat that is asked as long as the budget lasts."""
 
-    def __init__(self, chat: Chat, budget: Budget) -> None:
+    def __init__(self, chat: Chat, budget: Budget | Budgets) -> None:
         self._chat, self._budget = chat, budget
 
     def complete(self, prompt: Prompt) -> Reply:
@@ -97,7 +132,7 @@ class BudgetedChat:
 class BudgetedEmbedder:
     """An embedder that is asked as long as the budget lasts."""
 
-    def __init__(self, embedder: Embedder, budget: Budget) -> None:
+    def __init__(self, embedder: Embedder, budget: Budget | Budgets) -> None:
         self._embedder, self._budget = embedder, budget
         self.model, self.batch = embedder.model, embedder.batch
 

@@ -10,14 +10,16 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from contextvars import copy_context
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypeVar
 
 import httpx2
 import openai
 import tenacity
 
-from fabula.errors import BadReply, ModelError, TextRefused
+from fabula.errors import BadReply, ModelError, Stopped, TextRefused
 from fabula.providers.address import checked_key, checked_url, shown_url
 from fabula.providers.border import (
     BYTES_A_TEXT,
@@ -30,9 +32,11 @@ from fabula.providers.border import (
 )
 from fabula.providers.dialect import Dialect, refused_parameter, sent
 from fabula.providers.limiter import Limiter, Patience
+from fabula.providers.purpose import BUILD, Purpose
 from fabula.providers.rate_limit import Call
 from fabula.providers.trouble import PASSING, Role, Tries, Trouble, allowances, wait_asked
 from fabula.providers.wire import Json, ends, part, says
+from fabula.stop import Stop
 
 LOG = logging.getLogger("fabula")
 CONNECT_SECONDS = 10.0
@@ -113,6 +117,10 @@ class Endpoint:
         """The optional parameters that each model has been asked with and answered."""
         self._warned_at = -WARN_EVERY
 
+    def limits(self) -> dict[str, float]:
+        """How many calls may be under way at once, how many are, and seconds between two."""
+        return self._limiter.limits()
+
     def close(self) -> None:
         """Ends all waiting; the connections are closed by the last call that is under way."""
         self._limiter.close()
@@ -122,11 +130,14 @@ class Endpoint:
                 self._client.close()
 
     @contextmanager
-    def _turn(self) -> Iterator[Call]:
-        """A turn of the limiter. The client is not closed during it: a connection that is just
-        being opened then would stay open.
+    def _turn(self, purpose: Purpose, cut: Stop | None) -> Iterator[Call]:
+        """A turn of the limiter, for a call that is ended by `cut`.
+
+        The client is not closed during it: a connection that is just being opened then would stay
+        open.
         """
-        with self._limiter.slot() as call:
+        with self._limiter.slot(purpose) as call:
+            call.cut = cut
             with self._leaving:
                 if self._is_closed:
                     raise ModelError("Model calls were stopped.")
@@ -139,14 +150,16 @@ class Endpoint:
                     if self._is_closed and not self._under_way:
                         self._client.close()
 
-    def ask(self, path: str, role: Role, body: Body, tries: Tries) -> Json:
-        """The endpoint's answer, retried while its trouble may pass. Raises ModelError.
+    def ask(
+        self, path: str, role: Role, body: Body, tries: Tries, purpose: Purpose = BUILD
+    ) -> Json:
+        """The endpoint's answer, retried while its trouble may pass.
 
-        `tries` counts the failures.
+        `tries` counts the failures. Raises ModelError, and Stopped once the `purpose` is.
         """
 
         def once() -> Json:
-            with self._turn() as call, self._translating(role, call):
+            with self._turn(purpose, purpose.cut) as call, self._translating(role, call):
                 answer = self._post(path, role, body, call, tries, stream=False)
                 if not isinstance(answer, dict):
                     # A proxy's page in the middle of a run goes as it came.
@@ -157,49 +170,55 @@ class Endpoint:
                     )
                 return answer
 
-        return self._patiently(once, role, tries)
+        return self._patiently(once, role, tries, purpose)
 
-    def events(self, path: str, role: Role, body: Body, tries: Tries) -> Iterator[Json]:
+    def events(
+        self, path: str, role: Role, body: Body, tries: Tries, purpose: Purpose = BUILD
+    ) -> Iterator[Json]:
         """The events of a streamed answer, retried as long as none has said anything.
 
         A thread of its own takes them in as they come, so that a reader who pauses holds no turn.
-        One who stops ends the call at the next event.
+        One who leaves ends the call at once, and so does the stop of an urgent `purpose`.
         """
-        first, rest, turn = self._patiently(
-            lambda: self._open(path, role, body, tries), role, tries
-        )
-        # No bound: a reply has its own, and a reader that it waited for would hold the turn.
-        arrived: _Arrived = queue.SimpleQueue()
-        left = threading.Event()
+        cut = Stop()
+        with (purpose.cut or Stop()).telling(cut.set):
+            first, rest, turn = self._patiently(
+                lambda: self._open(path, role, body, tries, purpose, cut), role, tries, purpose
+            )
+            # No bound: a reply has its own, and a reader that it waited for would hold the turn.
+            arrived: _Arrived = queue.SimpleQueue()
 
-        def take_in() -> None:
+            def take_in() -> None:
+                try:
+                    with turn:
+                        self._take_in(rest, arrived, cut, finished=ends(first[-1]))
+                except BaseException as error:  # noqa: BLE001  whoever reads the answer is told
+                    arrived.put(error)
+                else:
+                    arrived.put(None)
+
+            threading.Thread(
+                target=copy_context().run, args=(take_in,), name="fabula-stream", daemon=True
+            ).start()
             try:
-                with turn:
-                    self._take_in(rest, arrived, left, finished=ends(first[-1]))
-            except BaseException as error:  # noqa: BLE001  whoever reads the answer is told
-                arrived.put(error)
-            else:
-                arrived.put(None)
-
-        threading.Thread(target=take_in, name="fabula-stream", daemon=True).start()
-        try:
-            yield from first
-            while (event := arrived.get()) is not None:
-                if isinstance(event, BaseException):
-                    raise event
-                yield event
-        finally:
-            left.set()
+                with cut.telling(lambda: arrived.put(Stopped())):
+                    yield from first
+                    while (event := arrived.get()) is not None:
+                        if isinstance(event, BaseException):
+                            raise event
+                        yield event
+            finally:
+                cut.set()
 
     def _open(
-        self, path: str, role: Role, body: Body, tries: Tries
+        self, path: str, role: Role, body: Body, tries: Tries, purpose: Purpose, cut: Stop
     ) -> tuple[list[Json], Iterator[Json], ExitStack]:
         """A stream's events until one says something, those that follow, and the turn they take.
 
         The turn is kept until the last event has come, unless this try fails.
         """
         with ExitStack() as turn:
-            call = turn.enter_context(self._turn())
+            call = turn.enter_context(self._turn(purpose, cut))
             with self._translating(role, call):
                 stream, bounds = self._post(path, role, body, call, tries, stream=True)
                 turn.callback(stream.close)
@@ -211,16 +230,16 @@ class Endpoint:
                 raise _Unusable(f"{self.url} sent nothing.")
 
     def _take_in(
-        self, events: Iterator[Json], arrived: _Arrived, left: threading.Event, *, finished: bool
+        self, events: Iterator[Json], arrived: _Arrived, cut: Stop, *, finished: bool
     ) -> None:
-        """Hands on what comes until the end, or until the reader has left. Raises ModelError."""
+        """Hands on what comes until the end, or until the call is cut off. Raises ModelError."""
         try:
             for event in events:
-                if left.is_set():
-                    return
                 finished = finished or ends(event)
                 arrived.put(event)
         except (*_BROKEN, Unfit) as error:
+            if cut.is_set():
+                return
             why = self._border.line(error).rstrip(".")
             raise BadReply(f"{self.url} cut the answer short: {why}.") from error
         if not finished:
@@ -307,7 +326,7 @@ class Endpoint:
         """The value of an answer, or its stream and what it is bound to. Raises _Complaint."""
         texts = len(said.get("input") or ())
         end = time.monotonic() + WHOLE * self._patience.timeout
-        bounds = Bounds(end, MOST_BYTES + BYTES_A_TEXT * texts)
+        bounds = Bounds(end, MOST_BYTES + BYTES_A_TEXT * texts, call.cut)
         try:
             with bounds.hold():
                 # `post` and plain dictionaries: the typed methods cost half as much CPU again.
@@ -433,25 +452,29 @@ class Endpoint:
             return _Unusable(message, after)
         return _Passing(message, after)
 
-    def _patiently(self, work: Callable[[], Result], role: Role, tries: Tries) -> Result:
-        """`work`, tried again while its trouble may pass."""
+    def _patiently(
+        self, work: Callable[[], Result], role: Role, tries: Tries, purpose: Purpose
+    ) -> Result:
+        """`work`, tried again while its trouble may pass and the purpose waits for it."""
 
         def may_pass(error: BaseException) -> bool:
             tries.refused += isinstance(error, _Refused)
             tries.failed += isinstance(error, _Passing) and not isinstance(error, _Refused)
-            return isinstance(error, _Passing)
+            return isinstance(error, _Passing) and not purpose.stop.is_set()
 
         retrying = tenacity.Retrying(
             retry=tenacity.retry_if_exception(may_pass),
             stop=lambda state: self._hopeless(state, role, tries),
             wait=lambda state: self._wait(state, tries),
-            sleep=self._limiter.pause,
+            sleep=partial(self._limiter.pause, purpose=purpose),
             before_sleep=lambda state: self._log_retry(state, tries),
             reraise=True,
         )
         try:
             result = retrying(work)
         except _Passing as error:
+            if purpose.stop.is_set():
+                raise Stopped from error
             kind = BadReply if isinstance(error, _Unusable) else ModelError
             raise kind(f"{error} Given up after {tries.faults} tries.") from error
         self._answered.add(role.model)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from fabula import tracing
 from fabula.errors import BadReply
 from fabula.providers import Embeddings, Prompt, Reply
 from fabula.providers.dialect import Dialect
 from fabula.providers.endpoint import Endpoint
+from fabula.providers.purpose import BUILD, Purpose
 from fabula.providers.trouble import Role, Tries
 from fabula.providers.wire import (
     Json,
@@ -29,19 +31,31 @@ BAD_ROWS = 4
 
 
 class OpenAIChat:
-    """A chat model at an endpoint; `setting` is what named it, for the error messages."""
+    """A chat model at an endpoint, asked for `purpose`; `setting` named it, for the messages."""
 
-    def __init__(self, endpoint: Endpoint, model: str, setting: str = "FABULA_MODEL") -> None:
-        self._endpoint = endpoint
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        model: str,
+        setting: str = "FABULA_MODEL",
+        purpose: Purpose = BUILD,
+    ) -> None:
+        self._endpoint, self._purpose = endpoint, purpose
         self._role = Role(model, setting)
 
     def complete(self, prompt: Prompt) -> Reply:
         """The whole reply; in trouble if it has no text or its JSON is cut. Raises ModelError."""
-        return self._complete(prompt, Tries())
+        model = self._role.model
+        with tracing.span(f"chat {model}", _told(model, prompt), client=True) as span:
+            reply = self._complete(prompt, Tries())
+            _tell(span, reply)
+            return reply
 
     def _complete(self, prompt: Prompt, tries: Tries) -> Reply:
         model, asked = self._role.model, _Asked(prompt, self._role.model, stream=False)
-        answer = self._endpoint.ask("/chat/completions", self._role, asked.body, tries)
+        answer = self._endpoint.ask(
+            "/chat/completions", self._role, asked.body, tries, self._purpose
+        )
         picked = choice(answer)
         message = part(picked.get("message"))
         text = without_thoughts(said(message))
@@ -64,13 +78,27 @@ class OpenAIChat:
 
         Retried until the first piece; an answer that is cut after it raises ModelError.
         """
-        return self._stream(prompt, Tries())
+        model = self._role.model
+        told = _told(model, prompt) | {tracing.STREAM: True}
+        span = tracing.begin(f"chat {model}", told, client=True)
+        try:
+            for reply in self._stream(prompt, Tries()):
+                yield reply
+            _tell(span, reply)
+        except BaseException as error:
+            span.fail(error)
+            raise
+        finally:
+            span.end()
 
     def _stream(self, prompt: Prompt, tries: Tries) -> Iterator[Reply]:
         model, asked = self._role.model, _Asked(prompt, self._role.model, stream=True)
         has_text, length, refusal, reason = False, 0, "", None
         told: Json = {}
-        for event in self._endpoint.events("/chat/completions", self._role, asked.body, tries):
+        events = self._endpoint.events(
+            "/chat/completions", self._role, asked.body, tries, self._purpose
+        )
+        for event in events:
             picked = choice(event)
             delta = part(picked.get("delta"))
             told = event if event.get("usage") else told
@@ -93,6 +121,23 @@ class OpenAIChat:
         """Nothing is kept here."""
 
 
+def _told(model: str, prompt: Prompt) -> dict[str, object]:
+    """What a trace is told of a call before it."""
+    return {
+        tracing.OPERATION: "chat",
+        tracing.PROVIDER: "openai",
+        tracing.MODEL: model,
+        tracing.TEMPERATURE: prompt.temperature,
+        tracing.MOST_TOKENS: prompt.max_tokens,
+        tracing.OUTPUT: "json" if prompt.schema else "text",
+    }
+
+
+def _tell(span: tracing.Span, reply: Reply) -> None:
+    """What a trace is told of a call after it: the tokens that its last reply counts."""
+    span.tell_tokens(reply.prompt_tokens, reply.completion_tokens, reply.cached_tokens)
+
+
 class _Asked:
     """A prompt as a request's body, and the dialect that it was sent in."""
 
@@ -109,8 +154,10 @@ class _Asked:
 class OpenAIEmbedder:
     """An embedding model at an endpoint; `batch` is how many texts one call may carry."""
 
-    def __init__(self, endpoint: Endpoint, model: str, batch: int = 128) -> None:
-        self._endpoint = endpoint
+    def __init__(
+        self, endpoint: Endpoint, model: str, batch: int = 128, purpose: Purpose = BUILD
+    ) -> None:
+        self._endpoint, self._purpose = endpoint, purpose
         self._role = Role(model, "FABULA_EMBEDDING_MODEL")
         self.model = model
         self.batch = batch
@@ -121,10 +168,25 @@ class OpenAIEmbedder:
         Asked again a bounded number of times where an answer's vectors can't be used. Raises
         BadReply when none could, and ModelError.
         """
+        told = {
+            tracing.OPERATION: "embeddings",
+            tracing.PROVIDER: "openai",
+            tracing.MODEL: self.model,
+        }
+        with tracing.span(f"embeddings {self.model}", told, client=True) as span:
+            found = self._embed(texts)
+            span.tell({tracing.INPUT_TOKENS: found.tokens})
+            return found
+
+    def _embed(self, texts: Sequence[str]) -> Embeddings:
         tries = Tries()
         for bad in range(1, BAD_ROWS + 1):
             answer = self._endpoint.ask(
-                "/embeddings", self._role, lambda d: d.embeddings(self.model, texts), tries
+                "/embeddings",
+                self._role,
+                lambda d: d.embeddings(self.model, texts),
+                tries,
+                self._purpose,
             )
             try:
                 vectors = unit_rows(answer.get("data"), len(texts))

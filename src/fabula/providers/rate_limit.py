@@ -16,6 +16,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from fabula.stop import Stop
 
 FIRST_WAIT, LONGEST_WAIT = 0.5, 16.0
 """Seconds to wait after a refusal, where the endpoint does not say or says too little."""
@@ -38,11 +42,15 @@ ENOUGH = 40
 
 @dataclass(eq=False, slots=True)
 class Call:
-    """A call under way; `level` is how many were when it started, without those refused since."""
+    """A call under way; `level` is how many were when it started, without those refused since.
+
+    `cut` ends it before its time, if anything does.
+    """
 
     started: float
     number: int
     level: int
+    cut: Stop | None = None
 
 
 class RateLimit:
@@ -71,6 +79,11 @@ class RateLimit:
         """The call that tries whether it has opened."""
         self._is_real = False
         """Whether something tells this closure from chance."""
+
+    @property
+    def under_way(self) -> int:
+        """How many calls have started and not ended."""
+        return len(self._under_way)
 
     def wait(self, now: float) -> float:
         """Seconds until a call may start; 0 for now, infinity until one has ended."""

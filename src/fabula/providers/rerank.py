@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from fabula import tokens
 from fabula.errors import BadReply
 from fabula.model import Usage
-from fabula.providers.budget import Budget
+from fabula.providers.budget import Budget, Budgets
 from fabula.providers.counted import Meter
 from fabula.providers.endpoint import Endpoint
+from fabula.providers.purpose import BUILD, Purpose
 from fabula.providers.trouble import Role, Tries
 from fabula.providers.wire import count, number_of, part
 
@@ -21,8 +22,9 @@ class EndpointRanker:
 
     endpoint: Endpoint
     model: str
-    budget: Budget
+    budget: Budget | Budgets
     meter: Meter
+    purpose: Purpose = BUILD
 
     def rank(self, question: str, texts: Sequence[str]) -> list[float]:
         """The relevance of each text, as the endpoint scores it. Raises ModelError, BadReply."""
@@ -31,7 +33,7 @@ class EndpointRanker:
         # The model reads the question with each text, and that is how it is charged for.
         expected = len(texts) * tokens.count(question) + sum(tokens.count_all(texts))
         with self.budget.call(expected) as bill:
-            answer = self.endpoint.ask("/rerank", role, lambda _: body, tries)
+            answer = self.endpoint.ask("/rerank", role, lambda _: body, tries, self.purpose)
             told = part(answer.get("usage"))
             asked = count(told.get("prompt_tokens")) or count(told.get("total_tokens")) or expected
             bill.add(asked)

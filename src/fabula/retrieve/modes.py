@@ -154,7 +154,9 @@ class Mode:
     `serves` says how well it does by kind of question, with a model, and `serves_offline` without
     one: the accuracy of answers and the share of the evidence found, in %, on GraphRAG-Bench's
     novels. A mode that has no figure for a kind is never chosen for it unasked. `uses` are graphs
-    that it reads where they are there, and its figures need.
+    that it reads where they are there, and its figures need: without them, too, it is not chosen.
+    What either of two graphs may bring has no place in it, as the facts which those of `hippo`
+    presuppose: `entities` has some with its setting `triples`, and the graph `facts` others.
     """
 
     retrieve: Retrieve

@@ -17,6 +17,7 @@ import neo4j
 import numpy as np
 from neo4j.exceptions import DriverError
 
+from fabula import tracing
 from fabula.errors import StoreError
 from fabula.graph import TEXT, Gap, Owner, Part, Record
 from fabula.model import Entry, Filters, Hit, Layer, Vector
@@ -28,6 +29,7 @@ from fabula.store.parts import (
     lock,
     lock_collection,
     refuse_broken,
+    refuse_long,
     searchable,
     stage,
     switch,
@@ -155,18 +157,23 @@ class Store:
         """The indexes that retrieval reads, those there are."""
         return [Index(**row) for row in self.rows("core/find_indexes")]
 
-    def documents(self, collection: str, page_size: int = PAGE) -> Iterator[Entry]:
-        """All documents of a collection by title, read page by page."""
-        title, after = "", ""
+    def documents(
+        self, collection: str, page_size: int = PAGE, after: tuple[str, str] = ("", "")
+    ) -> Iterator[Entry]:
+        """All documents of a collection by title, read page by page.
+
+        Those after one, if its title, case folded, and its id are given.
+        """
+        title, after_id = after
         while page := self.rows(
             "core/find_documents",
             collection=collection,
             after_title=title,
-            after=after,
+            after=after_id,
             limit=page_size,
         ):
             yield from map(entry, page)
-            title, after = page[-1]["title_key"], page[-1]["document"]["id"]
+            title, after_id = page[-1]["title_key"], page[-1]["document"]["id"]
 
     def count(self, collection: str) -> tuple[int, int]:
         """How many documents a collection has, and how many all collections have together."""
@@ -556,6 +563,27 @@ class Store:
             session.execute_write(take_out)
         self._sweep()
 
+    def describe(self, document: Entry, title: str, author: str) -> bool:
+        """Gives a document another title and author; whether it was there.
+
+        A run that takes in its file with another text gives it those of the file again.
+        """
+        owner = Owner(document.collection, TEXT, document.id)
+        refuse_long(title)
+        refuse_long(author)
+
+        def take(transaction: neo4j.ManagedTransaction) -> bool:
+            # One that is just being replaced must not be changed on its way out.
+            lock(transaction, [owner])
+            asked = {"collection": owner.collection, "document": owner.document}
+            told = {"title": title, "title_key": title.casefold(), "author": author}
+            [row] = transaction.run(query("core/save_description"), asked | told)
+            return bool(row["documents"])
+
+        with self.session() as session:
+            was_there: bool = session.execute_write(take)
+        return was_there
+
     def _sweep(self) -> None:
         """Deletes what was switched out, and what runs that are broken off have staged.
 
@@ -602,7 +630,8 @@ class Store:
         self, statement: str, name: str = "a query", /, **parameters: Any
     ) -> list[dict[str, Any]]:
         """What a statement returns; `name` is what an error calls it."""
-        with in_words(name):
+        told = {tracing.SYSTEM: "neo4j", tracing.SUMMARY: name}
+        with tracing.span(name, told, client=True), in_words(name):
             found = self._driver.execute_query(statement, parameters, database_=self._database)
         return [dict(zip(found.keys, record.values(), strict=True)) for record in found.records]
 

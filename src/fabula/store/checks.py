@@ -11,6 +11,7 @@ from itertools import islice
 from typing import Any
 
 from fabula.graph import TEXT
+from fabula.graph.building import is_outdated
 from fabula.graph.method import Graph
 from fabula.model import Entry
 from fabula.queries import FOLDER, read
@@ -20,7 +21,8 @@ MOST = 20
 """Findings that one invariant reports; each stands for all nodes of a document that break it."""
 
 REBUILD = "run `fabula ingest --rebuild --collection {collection} {source}`"
-SETTLED = "run `fabula build GRAPH --rebuild` for the collection's own graph that it belongs to"
+SETTLED = "run `fabula build {graph} --rebuild`, which makes the collection's own graph anew"
+OUTDATED = "documents changed since it was made: run `fabula build {graph}`"
 UNOWNED = (
     "ingest the file they came from again, or delete them in Neo4j with "
     "`MATCH (n:Part|Passage|Element) WHERE n.document {which} DETACH DELETE n`"
@@ -66,7 +68,7 @@ def check(
     Of one document, named by its id, or of a whole collection, or '' for all of them.
     """
     installed = tuple(graphs)
-    look = _Look(store, _statements(installed), collection, document)
+    look = _Look(store, installed, collection, document)
     entries = look.entries()
     violations = [*_indexes(store, collection), *look.violations(document, entries)]
     while changed := look.changed(entries) & {one.document for one in violations}:
@@ -81,19 +83,20 @@ def check(
     return Findings(len(entries), counted["passages"], dict(has), tuple(violations), notes)
 
 
-def _statements(graphs: Iterable[Graph[Any]]) -> dict[str, str]:
-    """The invariants, by the names of their files: the core's, and each graph's own."""
-    folders = [FOLDER / "core", *(graph.cypher for graph in graphs if graph.cypher)]
-    files = (file for folder in folders for file in sorted(folder.glob("check_*.cypher")))
-    return {file.stem: read(file) for file in files}
+def _statements(graphs: Iterable[Graph[Any]]) -> Iterator[tuple[Graph[Any] | None, str, str]]:
+    """The invariants, and the names of their files: the core's, of no graph, and each graph's."""
+    folders = [(None, FOLDER / "core"), *((one, one.cypher) for one in graphs if one.cypher)]
+    for graph, folder in folders:
+        for file in sorted(folder.glob("check_*.cypher")):
+            yield graph, file.stem, read(file)
 
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """What is looked at, by which statements."""
+    """What is looked at, and the graphs that bring invariants."""
 
     store: Store
-    statements: Mapping[str, str]
+    graphs: Sequence[Graph[Any]]
     collection: str
     document: str
 
@@ -105,14 +108,47 @@ class _Look:
         names = [self.collection] if self.collection else every
         return [entry for name in names for entry in self.store.documents(name)]
 
+    def outdated(self, graph: Graph[Any]) -> bool:
+        """Whether documents have changed since a part of the collection itself was made."""
+        spaces = [space.collection for space in self.store.spaces()]
+        for name in [self.collection] if self.collection else spaces:
+            settled = self.store.settled(name)
+            if graph.name in settled and is_outdated(graph, self.store.documents(name), settled):
+                return True
+        return False
+
     def violations(self, document: str, entries: Sequence[Entry]) -> list[Violation]:
         """What breaks an invariant, of one document or of all that is looked at."""
         asked = {"collection": self.collection, "document": document, "limit": MOST}
         return [
-            _violation(name, row, entries)
-            for name, statement in self.statements.items()
+            self._violation(graph, name, row, entries)
+            for graph, name, statement in _statements(self.graphs)
             for row in self.store.run(statement, name, **asked)
         ]
+
+    def _violation(
+        self, graph: Graph[Any] | None, name: str, row: dict[str, Any], entries: Sequence[Entry]
+    ) -> Violation:
+        owner = next((entry for entry in entries if entry.id == row["document"]), None)
+        return Violation(
+            invariant=name,
+            document=row["document"] or "",
+            title=owner.title if owner else "",
+            id=row["id"] or "",
+            count=row["count"],
+            what=row["what"],
+            cure=self._cure(graph, row["document"], owner),
+        )
+
+    def _cure(self, graph: Graph[Any] | None, document: str | None, owner: Entry | None) -> str:
+        """What can be pasted as it is, whatever a file or a collection is called."""
+        if owner:
+            collection, source = shlex.quote(owner.collection), shlex.quote(owner.source)
+            return REBUILD.format(collection=collection, source=source)
+        if document == "":
+            advice = OUTDATED if graph and graph.settle and self.outdated(graph) else SETTLED
+            return advice.format(graph=graph.name if graph else "GRAPH")
+        return UNOWNED.format(which="IS NULL" if document is None else f"= {json.dumps(document)}")
 
     def changed(self, entries: Sequence[Entry]) -> set[str]:
         """The ids of documents that came, went or were replaced since `entries` were read."""
@@ -176,26 +212,3 @@ def _notes(store: Store, collection: str, document: str) -> Iterator[str]:
             f"{staged['nodes']:,} nodes are staged by {staged['runs']} ingests that go on now; no "
             "reader sees them."
         )
-
-
-def _violation(name: str, row: dict[str, Any], entries: Sequence[Entry]) -> Violation:
-    owner = next((entry for entry in entries if entry.id == row["document"]), None)
-    return Violation(
-        invariant=name,
-        document=row["document"] or "",
-        title=owner.title if owner else "",
-        id=row["id"] or "",
-        count=row["count"],
-        what=row["what"],
-        cure=_cure(row["document"], owner),
-    )
-
-
-def _cure(document: str | None, owner: Entry | None) -> str:
-    """What can be pasted as it is, whatever a file or a collection is called."""
-    if owner:
-        collection, source = shlex.quote(owner.collection), shlex.quote(owner.source)
-        return REBUILD.format(collection=collection, source=source)
-    if document == "":
-        return SETTLED
-    return UNOWNED.format(which="IS NULL" if document is None else f"= {json.dumps(document)}")

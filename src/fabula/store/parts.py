@@ -288,6 +288,11 @@ def searchable(parts: Sequence[Part]) -> dict[str, list[str]]:
     return {name: sorted(values) for name, values in found.items()}
 
 
+def refuse_long(line: str) -> None:
+    """Raises StoreError for a title or an author that no index holds."""
+    _refuse_name("line", line, LONGEST_LINE)
+
+
 def _refuse_name(what: str, name: str, most: int) -> None:
     if wrong := problem(name, most):
         raise StoreError(f"The {what} {quoted(name)} {wrong}.")

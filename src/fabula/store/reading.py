@@ -7,6 +7,7 @@ import re
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import neo4j
@@ -16,14 +17,15 @@ from neo4j.spatial import Point
 from neo4j.time import Date, DateTime, Duration, Time
 from neo4j.vector import Vector
 
-from fabula.errors import FabulaError, StoreError
+from fabula.errors import FabulaError, Refused
 from fabula.queries import query
 from fabula.store import Store
 from fabula.store.wording import in_words
 
 READ_ONLY = "Neo.ClientError.Statement.AccessMode"
 TIMED_OUT = "Neo.ClientError.Transaction.TransactionTimedOutClientConfiguration"
-WRITES = "This query would write, and queries may only read: --write allows it."
+WRITES = "This query would write, and queries may only read"
+ALLOWED = ": --write allows it"
 TAG = "fabula_query"
 """What a transaction's metadata calls the query's tag, by which it is found on the server."""
 COMMAND = re.compile(r"LoadCSV|ProcedureCall|Show|Terminate|\w*Command")
@@ -59,12 +61,14 @@ class Table:
 
     Cells are what JSON holds. A node is {id, labels, properties}, a relationship {type, from, to,
     properties}, whose ends are ids of nodes, and a path {nodes, relationships}; these ids are the
-    server's own. An embedding is told by its dimensions, and a time is ISO text.
+    server's own. An embedding is told by its dimensions, and a time is ISO text. `truncated` is
+    whether there were more rows than were asked for.
     """
 
     columns: tuple[str, ...]
     rows: tuple[tuple[Any, ...], ...]
     changes: Mapping[str, int]
+    truncated: bool = False
 
 
 def run(
@@ -74,11 +78,13 @@ def run(
     *,
     write: bool = False,
     seconds: float | None = None,
+    most: int | None = None,
 ) -> Table:
     """Runs one statement, which may only read the graph unless `write`.
 
-    It ends after `seconds`, on the server too, as it does at Ctrl-C. Raises StoreError, in one
-    line, for what the server refuses, and for what its plan does beside reading the graph.
+    It ends after `seconds`, on the server too, as it does at Ctrl-C, and after `most` rows. Raises
+    Refused, in one line, for what the server refuses, and for what its plan does beside reading
+    the graph.
     """
     tag = uuid.uuid4().hex
     access = neo4j.WRITE_ACCESS if write else neo4j.READ_ACCESS
@@ -92,7 +98,9 @@ def run(
             tagged = neo4j.Query(statement, metadata={TAG: tag}, timeout=seconds)
             result = session.run(tagged, dict(parameters))
             columns = tuple(result.keys())
-            rows = tuple(tuple(plain(cell) for cell in record.values()) for record in result)
+            records = result if most is None else islice(result, most)
+            rows = tuple(tuple(plain(cell) for cell in record.values()) for record in records)
+            truncated = most is not None and result.peek() is not None
             counters = result.consume().counters
         except KeyboardInterrupt:
             _terminate(store, tag)
@@ -104,7 +112,7 @@ def run(
     changes = {
         name: count for name, count in sorted(vars(counters).items()) if count and name[0] != "_"
     }
-    return Table(columns, rows, changes)
+    return Table(columns, rows, changes, truncated)
 
 
 def plain(value: Any) -> Any:
@@ -155,7 +163,7 @@ def _list(values: Sequence[Any]) -> Any:
 def _refuse_by_plan(explained: neo4j.ResultSummary) -> None:
     """Raises StoreError where a statement's plan does more than read the graph."""
     if explained.query_type != "r" or explained.plan is None or explained.profile is not None:
-        raise StoreError(WRITES)
+        raise Refused(WRITES, ALLOWED)
     for name, details in _operators(explained.plan):
         used = details.partition("(")[0].strip() if name == "ProcedureCall" else name
         if WITHIN.search(details):
@@ -163,9 +171,7 @@ def _refuse_by_plan(explained: neo4j.ResultSummary) -> None:
         elif not COMMAND.match(name):
             continue
         if used not in READING:
-            raise StoreError(
-                f"This query uses {used}, which does more than read the graph: --write allows it."
-            )
+            raise Refused(f"This query uses {used}, which does more than read the graph", ALLOWED)
 
 
 def _operators(plan: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -184,10 +190,9 @@ def _terminate(store: Store, tag: str) -> None:
 
 def _refused(error: Neo4jError, seconds: float | None) -> FabulaError:
     if error.code == READ_ONLY:
-        return StoreError(WRITES)
+        return Refused(WRITES, ALLOWED)
     if error.code == TIMED_OUT:
-        return StoreError(
-            f"The query took longer than {seconds:g} s and was ended: --time-limit gives it more."
-        )
+        told = f"The query took longer than {seconds:g} s and was ended"
+        return Refused(told, ": --time-limit gives it more")
     message = (error.message or str(error)).strip().splitlines()[0]
-    return StoreError(f"Neo4j refused the query: {message}")
+    return Refused(f"Neo4j refused the query: {message.removesuffix('.')}")

@@ -172,37 +172,23 @@ def _renamed(store: Store, space: Space) -> Iterator[dict[str, Any]]:
         after = page[-1]["id"]
     for parts in documents.values():
         for graph in parts:
-            id, made_from = parts[graph][0], _made_from(graph, parts, space.next_model, documents)
+            id, made_from = parts[graph][0], _made_from(graph, parts, space.next_model)
             written = json.dumps(made_from, sort_keys=True, ensure_ascii=False)
             yield {"id": id, "made_from": written, "fingerprint": fingerprint(made_from)}
 
 
-def _made_from(
-    graph: str, parts: Parts, model: str, documents: Mapping[str, Parts]
-) -> dict[str, Any]:
+def _made_from(graph: str, parts: Parts, model: str) -> dict[str, Any]:
     made_from = dict(parts[graph][1])
     made_from["models"] = dict(made_from.get("models", {})) | {"embedding_model": model}
 
-    def renamed(name: str, of: Parts) -> str:
-        return fingerprint(_made_from(name, of, model, documents))
-
-    base: dict[str, Any] = {}
-    for name, was in made_from.get("rests_on", {}).items():
-        if isinstance(was, Mapping):
-            # A collection's own part rests on those of many, and stays stale where it was.
-            base[name] = {
-                id: renamed(name, documents[id])
-                if _is_of(name, documents.get(id, {}), one)
-                else one
-                for id, one in was.items()
-            }
-        else:
-            base[name] = renamed(name, parts) if name in parts else was
+    # A collection's own part, of no document, goes by when what it rests on was written.
+    base = {
+        name: fingerprint(_made_from(name, parts, model))
+        if isinstance(was, str) and name in parts
+        else was
+        for name, was in made_from.get("rests_on", {}).items()
+    }
     return made_from | ({"rests_on": base} if base else {})
-
-
-def _is_of(name: str, parts: Parts, print: str) -> bool:
-    return name in parts and fingerprint(parts[name][1]) == print
 
 
 def give_up(store: Store, space: Space) -> None:

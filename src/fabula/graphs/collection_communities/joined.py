@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from fabula.graph import Part
+from fabula.graph import Node, Part
 from fabula.graphs.communities.border import ENTITY
 from fabula.graphs.communities.values import Bond, Member
+from fabula.graphs.entities.resolve import agree, kind
 
 IDENTITY, SAME = "Identity", "SAME"
 
@@ -15,11 +16,11 @@ IDENTITY, SAME = "Identity", "SAME"
 def group(parts: Iterable[Part], identities: Part | None) -> dict[str, str]:
     """The id of the member that each entity belongs to, which is the smallest of its entities'.
 
-    Those that identities take for one are one, and of all others those of equal keys; with one
-    identity of that key, too, where documents came after it was made.
+    Those that identities take for one are one, and of all others those of equal keys, but no person
+    and a place; with one identity of that key, too, where documents came after it was made.
     """
     standing: dict[str, str] = {}
-    by_key: dict[str, set[str]] = defaultdict(set)
+    by_key: dict[str, list[Node]] = defaultdict(list)
     if identities:
         for edge in identities.edges:
             if edge.type == SAME:
@@ -27,12 +28,21 @@ def group(parts: Iterable[Part], identities: Part | None) -> dict[str, str]:
         for node in identities.nodes:
             if node.label == IDENTITY:
                 for key in node.properties["keys"]:
-                    by_key[key].add(f"identity {node.id}")
+                    by_key[key].append(node)
+    entities = [node for part in parts for node in part.nodes if node.label == ENTITY]
+    kinds: dict[str, set[str]] = defaultdict(set)
+    for node in entities:
+        kinds[node.properties["key"]] |= {kind(node.properties["type"])} - {""}
     named: dict[str, list[str]] = defaultdict(list)
-    for node in (node for part in parts for node in part.nodes if node.label == ENTITY):
+    for node in entities:
         key = node.properties["key"]
-        known = by_key.get(key, ())
-        alone = next(iter(known)) if len(known) == 1 else f"key {key}"
+        type = node.properties["type"]
+        known = [one for one in by_key[key] if agree((one.properties["type"], type), ())]
+        # Of no kind, it may be either, unless there are both.
+        if len(known) == 1:
+            alone = f"identity {known[0].id}"
+        else:
+            alone = f"key {key} {kind(type) if len(kinds[key]) > 1 else ''}"
         named[standing.get(node.id, alone)].append(node.id)
     return {id: min(some) for some in named.values() for id in some}
 

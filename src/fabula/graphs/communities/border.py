@@ -22,12 +22,12 @@ from fabula.graphs.communities.values import (
     Bond,
     Claim,
     Community,
+    CommunityReport,
     Earlier,
-    Finding,
     Member,
     Network,
     Place,
-    Report,
+    ReportFinding,
 )
 from fabula.graphs.entities.printed import plain
 from fabula.model import Chunk
@@ -139,7 +139,7 @@ def places_of(chunks: Sequence[Chunk]) -> dict[str, Place]:
 def nodes_and_edges(
     network: Network,
     communities: Sequence[Community],
-    reports: Mapping[str, Report],
+    reports: Mapping[str, CommunityReport],
     by: str,
     labels: Labels,
 ) -> tuple[list[Node], list[Edge]]:
@@ -222,7 +222,7 @@ def call(network: Network, community: Community) -> str:
     return ", ".join(network.members[who].name for who in most[:NAMED])
 
 
-def _report(network: Network, community: Community, report: Report, label: str) -> Node:
+def _report(network: Network, community: Community, report: CommunityReport, label: str) -> Node:
     rests_on = {id for finding in report.findings for id in finding.chunks}
     sources = network.in_order(rests_on) or chunks_of(network, community)
     findings = [
@@ -294,12 +294,12 @@ def read(known: Known, chunks: Iterable[Chunk], labels: Labels) -> Earlier:
     )
 
 
-def _read_report(told: Mapping[str, Any]) -> Report:
+def _read_report(told: Mapping[str, Any]) -> CommunityReport:
     findings = tuple(
-        Finding(one["summary"], one["explanation"], tuple(one["refs"]))
+        ReportFinding(one["summary"], one["explanation"], tuple(one["refs"]))
         for one in json.loads(told["findings"])
     )
-    return Report(
+    return CommunityReport(
         told["title"],
         told["summary"],
         findings,

@@ -27,7 +27,7 @@ from fabula.graphs.communities.border import (
     read_printed,
     weigh,
 )
-from fabula.graphs.communities.claims import Claimer, Claims, attribute
+from fabula.graphs.communities.claims import Claimer, attribute
 from fabula.graphs.communities.contexts import Context, Renderer
 from fabula.graphs.communities.facts import Tally, facts
 from fabula.graphs.communities.knobs import Dividing, Knobs
@@ -40,17 +40,17 @@ from fabula.graphs.communities.values import (
     RULES,
     Claim,
     Community,
+    CommunityReport,
     Earlier,
     Network,
-    Report,
 )
 from fabula.graphs.entities.border import embedded
-from fabula.graphs.entities.windows import Window, windows
+from fabula.graphs.entities.windows import ask_of_each, window_gap, windows
 from fabula.providers.stems import stemmer_of
 
 # What later calls depend on goes first.
 CLAIM, WRITE = range(1, 3)
-REPORTS = "reports"
+REPORTING = "reports"
 """The step in which reports are asked for, and in which there may be gaps."""
 
 
@@ -101,7 +101,7 @@ class Making:
     labels: Labels
     tally: Tally = field(default_factory=Tally)
     gaps: list[Gap] = field(default_factory=list)
-    reports: dict[str, Report] = field(default_factory=dict)
+    reports: dict[str, CommunityReport] = field(default_factory=dict)
     """Those that there are, by the ids of their communities."""
 
     @property
@@ -166,7 +166,7 @@ class Making:
     def _write(self, network: Network, communities: Sequence[Community], knobs: Dividing) -> None:
         """Has a model report on each community, the finest first, as others may rest on them."""
         reporter = Reporter(
-            self.models.chat("model", REPORTS),
+            self.models.chat("model", REPORTING),
             knobs.report_tokens,
             self.models.temperature,
             self.stand_ins,
@@ -187,28 +187,28 @@ class Making:
                 told = said[one.id]
                 if isinstance(told, BadReply):
                     why = self.work.gaps.accept(told)
-                    self.gaps.append(Gap(REPORTS, why, chunks_of(network, one), {one.id: 1.0}))
+                    self.gaps.append(Gap(REPORTING, why, chunks_of(network, one), {one.id: 1.0}))
                 else:
                     self.reports[one.id] = contexts[one.id].resolve(told, network)
 
     def _ask(
         self, reporter: Reporter, contexts: Mapping[str, Context]
-    ) -> dict[str, Report | BadReply]:
+    ) -> dict[str, CommunityReport | BadReply]:
         """What is reported of each, as it was before where that was written from the same."""
         known = self.earlier.reports
         kept = {id: known[one.said] for id, one in contexts.items() if one.said in known}
         new = [id for id in contexts if id not in kept]
-        self.calls.save(REPORTS, len(kept))
+        self.calls.save(REPORTING, len(kept))
         self.tally.kept += len(kept)
 
-        def ask(id: str) -> tuple[Report, Mapping[str, int]] | BadReply:
+        def ask(id: str) -> tuple[CommunityReport, Mapping[str, int]] | BadReply:
             try:
                 return reporter.report(contexts[id])
             except BadReply as error:
                 return error
 
-        found: dict[str, Report | BadReply] = {**kept}
-        for id, said in zip(new, self.calls.each(WRITE, REPORTS, ask, new), strict=True):
+        found: dict[str, CommunityReport | BadReply] = {**kept}
+        for id, said in zip(new, self.calls.each(WRITE, REPORTING, ask, new), strict=True):
             if isinstance(said, BadReply):
                 found[id] = said
                 continue
@@ -225,27 +225,24 @@ def claim(text: Text, knobs: Knobs, made: Making) -> list[Claim]:
         made.models.chat("model", CLAIMS), knobs.gleanings, made.models.temperature, made.stand_ins
     )
     cut = windows(text.chunks, knobs.window_tokens, text.document.language)
-    asked = made.earlier.asked
-    new = [one for one in cut if any(chunk.id not in asked for chunk in one.chunks)]
-    made.calls.save(CLAIMS, (1 + knobs.gleanings) * (len(cut) - len(new)))
     made.work.gaps.expect(len(cut))
     made.tally.windows = len(cut)
-
-    def ask(window: Window) -> Claims | Gap:
-        try:
-            return claimer.ask(window, made.work.gaps)
-        except BadReply as error:
-            chunks = tuple(chunk.id for chunk in window.chunks)
-            why = made.work.gaps.accept(error)
-            return Gap(CLAIMS, why, chunks, dict.fromkeys(chunks, 1.0))
-
-    said = made.calls.each(CLAIM, CLAIMS, ask, new)
-    by_window = {id(window): told for window, told in zip(new, said, strict=True)}
+    asked = ask_of_each(
+        cut,
+        made.earlier.asked,
+        claimer.ask,
+        made.calls,
+        priority=CLAIM,
+        step=CLAIMS,
+        saves=1 + knobs.gleanings,
+    )
     found: list[Claim] = []
-    for window in cut:
-        told = by_window.get(id(window))
-        if isinstance(told, Claims):
-            listed, dropped = attribute(window, told)
+    for window, told in asked:
+        if isinstance(told, tuple):
+            said, missed = told
+            if missed:
+                made.gaps.append(window_gap(CLAIMS, missed, window, made.work.gaps))
+            listed, dropped = attribute(window, said)
             made.tally.listed.append(len(listed))
             made.tally.claims += listed
             made.tally.dropped.update(dropped)

@@ -7,7 +7,6 @@ too, which the published code reads and throws away.
 from __future__ import annotations
 
 import json
-import logging
 import re
 from collections import Counter
 from collections.abc import Mapping
@@ -19,7 +18,6 @@ from pydantic import BaseModel, ConfigDict
 
 from fabula import ids
 from fabula.errors import BadReply
-from fabula.graph.gaps import GapLimit
 from fabula.graphs.communities.prompts import prompt
 from fabula.graphs.communities.stand_ins import StandIns
 from fabula.graphs.communities.values import Claim
@@ -29,8 +27,6 @@ from fabula.graphs.entities.windows import Window
 from fabula.model import Chunk
 from fabula.providers import Chat, Prompt
 from fabula.replies import ask, read_lists, shortened
-
-LOG = logging.getLogger("fabula")
 
 TRIES = 3
 REPLY_TOKENS = 4000
@@ -58,7 +54,6 @@ class ClaimShape(BaseModel):
     speaker: str | None
     description: str
     quotes: list[str]
-    parts: list[int]
 
 
 class ClaimsReply(BaseModel):
@@ -86,11 +81,11 @@ class Claimer:
     temperature: float
     stand_ins: StandIns
 
-    def ask(self, window: Window, gaps: GapLimit) -> Claims:
+    def ask(self, window: Window) -> tuple[Claims, BadReply | None]:
         """What the model lists, and what more it lists when it is asked what it missed.
 
-        Raises BadReply where the first reply can't be used; where a later one can't, there is what
-        was listed before, if `gaps` accepts it.
+        Raises BadReply where the first reply can't be used; where a later one can't, that comes
+        with what was listed before.
         """
         asked = Prompt(
             system=prompt("claims_system"),
@@ -112,13 +107,12 @@ class Claimer:
             try:
                 more = ask(self.chat, again, read_claims, TRIES)
             except BadReply as error:
-                LOG.info("Which claims were missed is not known: %s", gaps.accept(error))
-                break
+                return said, error
             new = tuple(one for one in more.records if one not in said.records)
             said = Claims(said.records + new, Counter(said.dropped) + Counter(more.dropped))
             if not new:
                 break
-        return said
+        return said, None
 
 
 def read_claims(reply: str) -> Claims:

@@ -18,9 +18,9 @@ from fabula.graphs.communities.values import (
     Bond,
     Claim,
     Community,
+    CommunityReport,
     Member,
     Network,
-    Report,
 )
 from fabula.replies import shortened
 
@@ -59,7 +59,7 @@ class Context:
         written = self.text.encode("utf-8", "surrogatepass")
         return hashlib.blake2b(written, digest_size=8).hexdigest()
 
-    def resolve(self, report: Report, network: Network) -> Report:
+    def resolve(self, report: CommunityReport, network: Network) -> CommunityReport:
         """The report with what its findings rest on, by the numbers that they refer to."""
         found = []
         for one in report.findings:
@@ -91,7 +91,7 @@ class Renderer:
         self,
         community: Community,
         children: Sequence[Community] = (),
-        reports: Mapping[str, Report] = {},
+        reports: Mapping[str, CommunityReport] = {},
     ) -> Context:
         """All that is told of a community, as far as it fits.
 
@@ -229,7 +229,7 @@ class Renderer:
         return Row(told, tokens.count(told) + NUMBER_TOKENS, cites, chunks, is_general)
 
 
-def report_rows(report: Report) -> list[Row]:
+def report_rows(report: CommunityReport) -> list[Row]:
     """A report as rows of another's context, a finding each, which rest on what it rests on."""
     rows = []
     for one in report.findings:

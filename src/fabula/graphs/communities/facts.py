@@ -11,7 +11,7 @@ from typing import Any
 from fabula import tokens
 from fabula.graphs.communities import claims as claiming
 from fabula.graphs.communities import reports as reporting
-from fabula.graphs.communities.values import Claim, Community, Report
+from fabula.graphs.communities.values import Claim, Community, CommunityReport
 
 DROPPED = {
     reporting.UNFOUNDED: "findings that rest on no line",
@@ -33,7 +33,7 @@ class Tally:
     `listed` are the numbers of claims of those windows that were asked about, of all `windows`.
     """
 
-    written: list[Report] = field(default_factory=list)
+    written: list[CommunityReport] = field(default_factory=list)
     kept: int = 0
     windows: int = 0
     listed: list[int] = field(default_factory=list)
@@ -53,7 +53,7 @@ class Tally:
 
 def facts(
     communities: Sequence[Community],
-    reports: Mapping[str, Report],
+    reports: Mapping[str, CommunityReport],
     claims: int | None,
     tally: Tally,
     before: Mapping[str, Any],

@@ -1,7 +1,7 @@
 """What this graph's modes share: the reports, which of them take part, and what to fall back on.
 
-A report takes part at its level, or above it where its branch goes no deeper; none does beside one
-that was made of a part of it.
+A report takes part at its level, or above it where its branch goes no deeper. One that was made of
+more than another takes part beside it only where some of its members are in no other that does.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from fabula.graph.building import is_outdated
 from fabula.graph.calls import batches
+from fabula.graph.method import graph
 from fabula.graphs.entities.finding import allows_report, chunk_hits, report_hit
 from fabula.graphs.entities.modes import local
 from fabula.model import Filters, Hit, Vector
@@ -32,7 +34,7 @@ PROOFS = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class AskedFinding:
     """One thing that a report says, and the ids of the chunks that tell most of it."""
 
     text: str
@@ -40,8 +42,8 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
-    """A report: its `hit` has id, level, text and place.
+class AskedReport:
+    """A report as modes ask it: its `hit` has id, level, text and place.
 
     `parent` is the id of the nearest report above it, '' where there is none; `chunks` are how many
     its community's entities are mentioned in.
@@ -53,9 +55,11 @@ class Report:
     importance: float
     title: str
     summary: str
-    findings: tuple[Finding, ...]
+    findings: tuple[AskedFinding, ...]
     is_extract: bool = False
     """Whether no model wrote it."""
+    untold: frozenset[int] = frozenset()
+    """Levels at which some of its community's members are in no report below it."""
 
     @property
     def id(self) -> str:
@@ -66,38 +70,38 @@ class Report:
 # What there is
 
 
-def read_reports(filters: Filters, tools: Tools) -> tuple[Report, ...]:
+def read_reports(filters: Filters, tools: Tools) -> tuple[AskedReport, ...]:
     """The reports of a collection, or of one document of it, by level; none where there are none.
 
     Read once for every change, and kept beside the connection. `tools.knobs.scope` says whose: one
     document has its own alone.
     """
     with tools.path.step("reports") as step:
-        graph, whole = "communities", Filters(filters.collection, filters.document)
+        name, whole = "communities", Filters(filters.collection, filters.document)
         if tools.knobs.scope == "collection" and filters.document:
             step.note = "of the one document that is asked; "
         elif tools.knobs.scope == "collection":
-            graph = OWN
+            name = OWN
         kept = tools.keep(
-            graph,
+            name,
             whole,
-            (*BELOW, graph),
-            lambda: (_read(whole, graph, tools), _age(whole, tools)),
+            (*BELOW, name),
+            lambda: (_read(whole, name, tools), _age(whole, tools)),
             uses=("identities",),
         )
         found, age = kept or ((), "")
         extracts = sum(one.is_extract for one in found)
         step.note += f"{len(found):,}" + (f", {extracts:,} of them extracts" if extracts else "")
-        step.note += age if graph == OWN else ""
+        step.note += age if name == OWN else ""
     return found
 
 
-def _read(filters: Filters, graph: str, tools: Tools) -> tuple[Report, ...]:
-    kind = "collectioncommunity" if graph == OWN else "community"
+def _read(filters: Filters, name: str, tools: Tools) -> tuple[AskedReport, ...]:
+    kind = "collectioncommunity" if name == OWN else "community"
     return make_reports(tools.read(query("communities/find_reports"), filters, kind=kind))
 
 
-def make_reports(rows: Sequence[Mapping[str, Any]]) -> tuple[Report, ...]:
+def make_reports(rows: Sequence[Mapping[str, Any]]) -> tuple[AskedReport, ...]:
     """The reports of communities, each under the nearest one above it.
 
     A community may have none: no model gave it, or it is of one entity.
@@ -114,8 +118,17 @@ def make_reports(rows: Sequence[Mapping[str, Any]]) -> tuple[Report, ...]:
             community = up
         return ""
 
+    divided = set(above.values())
+    deepest = max((row["level"] for row in rows), default=0)
+    untold: dict[str, set[int]] = {}
+    for row in rows:
+        if not row["id"]:
+            level = row["level"]
+            # Deeper down its members are told of by what it is divided into.
+            to = level if row["community"] in divided else deepest
+            untold.setdefault(parent(row["community"]), set()).update(range(level, to + 1))
     return tuple(
-        Report(
+        AskedReport(
             hit=report_hit(row, 0.0),
             parent=parent(row["community"]),
             chunks=row["chunks"],
@@ -124,19 +137,22 @@ def make_reports(rows: Sequence[Mapping[str, Any]]) -> tuple[Report, ...]:
             summary=row["summary"],
             findings=_findings(row),
             is_extract=row["by"] == "rules",
+            untold=frozenset(untold.get(row["id"], ())),
         )
         for row in rows
         if row["id"]
     )
 
 
-def _findings(row: Mapping[str, Any]) -> tuple[Finding, ...]:
+def _findings(row: Mapping[str, Any]) -> tuple[AskedFinding, ...]:
     """What a report says, by findings; where it has none, its text and all that it rests on."""
     told = [
-        Finding(f"{one['summary']} {one['explanation']}".strip(), tuple(one["chunks"][:PROOFS]))
+        AskedFinding(
+            f"{one['summary']} {one['explanation']}".strip(), tuple(one["chunks"][:PROOFS])
+        )
         for one in json.loads(row["findings"] or "[]")
     ]
-    return tuple(told) or (Finding(row["text"], tuple(row["sources"][:PROOFS])),)
+    return tuple(told) or (AskedFinding(row["text"], tuple(row["sources"][:PROOFS])),)
 
 
 def _age(filters: Filters, tools: Tools) -> str:
@@ -144,29 +160,24 @@ def _age(filters: Filters, tools: Tools) -> str:
     settled = tools.store.settled(filters.collection)
     if OWN not in settled:
         return ""
-    entries = list(tools.store.documents(filters.collection))
-    for name, was in settled[OWN].made_from.get("rests_on", {}).items():
-        if "" in was:
-            now = {"": settled[name].fingerprint} if name in settled else {}
-        else:
-            there = [entry for entry in entries if name in entry.graphs]
-            now = {entry.id: entry.graphs[name].fingerprint for entry in there}
-        if now != was:
-            return f"; documents changed since they were made: run `fabula build {OWN}`"
+    if is_outdated(graph(OWN), tools.store.documents(filters.collection), settled):
+        return f"; documents changed since they were made: run `fabula build {OWN}`"
     return ""
 
 
 # Which take part
 
 
-def at_level(reports: Iterable[Report], level: int) -> list[Report]:
+def at_level(reports: Iterable[AskedReport], level: int) -> list[AskedReport]:
     """The reports of one level, and those above it whose branch goes no deeper.
 
-    So every entity counts with its deepest community up to that level, and none twice.
+    So every entity counts with its deepest report up to that level; twice only beside one that no
+    deeper report is of.
     """
     within = [one for one in reports if one.hit.level <= level]
     divided = {one.parent for one in within}
-    return [one for one in within if one.id not in divided]
+    deepest = max((one.hit.level for one in within), default=0)
+    return [one for one in within if one.id not in divided or deepest in one.untold]
 
 
 # What a question is near to
@@ -180,8 +191,8 @@ def embed(texts: Sequence[str], tools: Tools) -> list[Vector]:
 
 
 def by_cosine(
-    vector: Vector, reports: Sequence[Report], filters: Filters, tools: Tools
-) -> list[Report]:
+    vector: Vector, reports: Sequence[AskedReport], filters: Filters, tools: Tools
+) -> list[AskedReport]:
     """The reports by the cosine of their whole texts, nearest first; each told its score."""
     vectors = tools.store.vectors(filters.collection, [one.id for one in reports])
     scored = [
@@ -193,8 +204,8 @@ def by_cosine(
 
 
 def by_meaning_and_words(
-    question: str, reports: Sequence[Report], filters: Filters, tools: Tools
-) -> list[Report]:
+    question: str, reports: Sequence[AskedReport], filters: Filters, tools: Tools
+) -> list[AskedReport]:
     """The reports by cosine and BM25, put together as `hybrid` does with passages."""
     vector = tools.embed(question)
     with tools.path.step("rank", "reports by cosine and words") as step:
@@ -215,7 +226,7 @@ def by_meaning_and_words(
     return [replace(named[hit.id], hit=hit) for hit in ranked]
 
 
-def shown(ranked: Sequence[Report], filters: Filters, tools: Tools) -> list[Hit]:
+def as_hits(ranked: Sequence[AskedReport], filters: Filters, tools: Tools) -> list[Hit]:
     """The best reports as hits; where the filters let none through, the chunks they rest on."""
     hits = [one.hit for one in ranked if allows_report(filters, one.hit.level)]
     if hits:

@@ -18,9 +18,9 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from fabula import tokens
-from fabula.answer import CITED, shown
+from fabula.answer import CITED, citations, shown
 from fabula.errors import BadReply
-from fabula.graphs.communities.finding import Finding, Report
+from fabula.graphs.communities.finding import AskedFinding, AskedReport
 from fabula.graphs.entities.finding import chunk_hits
 from fabula.graphs.entities.records import read_line, read_numbers
 from fabula.model import Filters, Passage
@@ -74,7 +74,7 @@ class PointsReply(BaseModel):
 # The map
 
 
-def make_batches(reports: Sequence[Report], limit: int) -> list[list[Report]]:
+def make_batches(reports: Sequence[AskedReport], limit: int) -> list[list[AskedReport]]:
     """The reports in an order that no text and no level has, in batches of at most `limit` tokens.
 
     Within a batch those come first whose communities most chunks mention, then the most important
@@ -82,7 +82,7 @@ def make_batches(reports: Sequence[Report], limit: int) -> list[list[Report]]:
     """
     mixed = sorted(reports, key=lambda one: one.id)
     random.Random(SEED).shuffle(mixed)
-    batches: list[list[Report]] = []
+    batches: list[list[AskedReport]] = []
     room = 0
     for one in mixed:
         length = tokens.count(print_report(one, 1))
@@ -96,7 +96,7 @@ def make_batches(reports: Sequence[Report], limit: int) -> list[list[Report]]:
     ]
 
 
-def print_report(report: Report, first: int) -> str:
+def print_report(report: AskedReport, first: int) -> str:
     """A report as models are shown it, its findings numbered from `first` on."""
     findings = (
         f"[{number}] {shown(one.text)}" for number, one in enumerate(report.findings, first)
@@ -105,10 +105,10 @@ def print_report(report: Report, first: int) -> str:
     return "\n".join([f"Report: {shown(report.title)}", *filter(None, [summary]), *findings])
 
 
-def print_reports(reports: Sequence[Report]) -> tuple[str, Cites]:
+def print_reports(reports: Sequence[AskedReport]) -> tuple[str, Cites]:
     """Reports as models are shown them, and the chunks of their findings, by number."""
     texts: list[str] = []
-    found: list[Finding] = []
+    found: list[AskedFinding] = []
     for one in reports:
         texts.append(print_report(one, len(found) + 1))
         found += one.findings
@@ -149,7 +149,9 @@ def read_score(given: Any, most: int) -> int | None:
     return round(max(0, min(given, most)))
 
 
-def ask_points(question: str, reports: Sequence[Report], tools: Tools) -> tuple[list[Point], str]:
+def ask_points(
+    question: str, reports: Sequence[AskedReport], tools: Tools
+) -> tuple[list[Point], str]:
     """What reports say to a question, best first; and, for people, how that went.
 
     A call a batch, side by side. Raises BadReply where none of them brings a reply of use.
@@ -158,7 +160,7 @@ def ask_points(question: str, reports: Sequence[Report], tools: Tools) -> tuple[
     batches = make_batches(reports, knobs.batch_tokens)
     chat = tools.models.chat("model", "map")
 
-    def points(batch: Sequence[Report]) -> list[Point] | BadReply:
+    def points(batch: Sequence[AskedReport]) -> list[Point] | BadReply:
         listed, cites = print_reports(batch)
         asked = Prompt(
             system=filled(PROMPTS / "map_system.txt"),
@@ -205,20 +207,24 @@ def reduce(
     """
     knobs = tools.knobs
     with tools.path.step("reduce") as step:
-        kept = fit(points, knobs.point_tokens)
-        numbers, passages = number_chunks(kept, context, filters, tools)
-        step.note = f"{len(kept)} of {len(points)} points"
+        likely = points[: fit([one.text for one in points], knobs.point_tokens)]
+        numbers, passages = number_chunks(likely, context, filters, tools)
+        lines = [f"(score {one.score}) {renumber(one, numbers)}\n" for one in likely]
+        # A finding is followed to several chunks: their numbers count, too.
+        lines = lines[: fit(lines, knobs.point_tokens)]
+        cited = set(citations("".join(lines), len(context) + len(passages)))
+        passages = [one for one in passages if one.number in cited]
+        step.note = f"{len(lines)} of {len(points)} points"
         step.found([one.hit for one in passages])
-    if not kept:
+    if not lines:
         yield Reply(NO_ANSWER)
         return
     yield from passages
-    lines = [f"(score {one.score}) {renumber(one, numbers)}" for one in kept]
     asked = Prompt(
         system=filled(PROMPTS / "reduce_system.txt"),
         user=filled(
             PROMPTS / "reduce.txt",
-            points="\n".join(lines),
+            points="".join(lines).rstrip(),
             question=question,
             words=knobs.words,
             unanswered=NO_ANSWER,
@@ -229,15 +235,13 @@ def reduce(
     yield from tools.models.chat("model", "reduce").stream(asked)
 
 
-def fit(points: Sequence[Point], limit: int) -> list[Point]:
-    """The first points that are at most `limit` tokens together; at least one, if there is any."""
-    kept: list[Point] = []
-    for one in points:
-        limit -= tokens.count(one.text)
-        if kept and limit < 0:
-            break
-        kept.append(one)
-    return kept
+def fit(texts: Sequence[str], limit: int) -> int:
+    """How many texts are at most `limit` tokens together; at least one, if there is any."""
+    for place, text in enumerate(texts):
+        limit -= tokens.count(text)
+        if place and limit < 0:
+            return place
+    return len(texts)
 
 
 def number_chunks(

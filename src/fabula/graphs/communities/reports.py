@@ -14,7 +14,7 @@ from fabula.errors import BadReply
 from fabula.graphs.communities.contexts import Context
 from fabula.graphs.communities.prompts import prompt
 from fabula.graphs.communities.stand_ins import StandIns
-from fabula.graphs.communities.values import Finding, Report
+from fabula.graphs.communities.values import CommunityReport, ReportFinding
 from fabula.graphs.entities.records import read_line, read_list, read_numbers
 from fabula.providers import Chat, Prompt
 from fabula.providers.prompted import WORDS
@@ -68,7 +68,7 @@ class Reporter:
     temperature: float
     stand_ins: StandIns
 
-    def report(self, context: Context) -> tuple[Report, Mapping[str, int]]:
+    def report(self, context: Context) -> tuple[CommunityReport, Mapping[str, int]]:
         """What it says of one community, and what of that was left out, by the reason.
 
         Raises BadReply.
@@ -88,7 +88,7 @@ class Reporter:
         )
 
 
-def read_report(reply: str, rows: int, limit: int) -> tuple[Report, Counter[str]]:
+def read_report(reply: str, rows: int, limit: int) -> tuple[CommunityReport, Counter[str]]:
     """The report that a reply holds, and how much of it was left out, by the reason.
 
     A finding counts that refers to one of the `rows`. Raises BadReply where there is none, or no
@@ -105,10 +105,10 @@ def read_report(reply: str, rows: int, limit: int) -> tuple[Report, Counter[str]
     if not findings:
         raise BadReply(f'No finding has "refs" to the numbers of lines, 1 to {rows}.')
     why = shortened(read_line(given.get("why")), LONGEST_WHY)
-    report = Report(title, summary, (), importance, why)
-    kept: list[Finding] = []
+    report = CommunityReport(title, summary, (), importance, why)
+    kept: list[ReportFinding] = []
     for one in findings:
-        longer = Report(title, summary, (*kept, one), importance, why)
+        longer = CommunityReport(title, summary, (*kept, one), importance, why)
         if kept and longer.tokens > FAR_TOO_LONG * limit:
             dropped[SURPLUS] += len(findings) - len(kept)
             break
@@ -127,7 +127,9 @@ def _importance(given: Any) -> float:
     return float(max(0.0, min(HIGHEST, given)))
 
 
-def _findings(given: Sequence[Any], rows: int, limit: int, dropped: Counter[str]) -> list[Finding]:
+def _findings(
+    given: Sequence[Any], rows: int, limit: int, dropped: Counter[str]
+) -> list[ReportFinding]:
     found = []
     dropped[SURPLUS] += len(given[MOST_FINDINGS:])
     for one in given[:MOST_FINDINGS]:
@@ -143,5 +145,5 @@ def _findings(given: Sequence[Any], rows: int, limit: int, dropped: Counter[str]
             dropped[UNFOUNDED] += 1
             continue
         explanation = shortened(read_line(told.get("explanation")), limit // A_PART)
-        found.append(Finding(summary, explanation, refs))
+        found.append(ReportFinding(summary, explanation, refs))
     return found

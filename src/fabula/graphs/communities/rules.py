@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fabula import tokens
-from fabula.graphs.communities.values import RULES, Finding, Network, Report
+from fabula.graphs.communities.values import RULES, CommunityReport, Network, ReportFinding
 from fabula.model import Chunk
 from fabula.providers import Embedder
 from fabula.providers.offline.extracts import FEWEST_WORDS, embed, salience
@@ -83,7 +83,7 @@ class Extracts:
             for who in sentence.members:
                 self._naming[who].append(row)
 
-    def report(self, members: frozenset[str], title: str, weight: float) -> Report:
+    def report(self, members: frozenset[str], title: str, weight: float) -> CommunityReport:
         """Its sentences in text order, a finding each; the most salient one is its summary.
 
         Where no sentence names two of the members, what is told of their bonds.
@@ -94,7 +94,7 @@ class Extracts:
         some = list(candidates.values()) or self._told(members)
         kept, best = self._choose(some)
         findings = tuple(
-            Finding(
+            ReportFinding(
                 shortened(one.text, LENGTH),
                 "",
                 cites=tuple(sorted(self._cited(one.members & members))),
@@ -104,7 +104,7 @@ class Extracts:
         )
         why = f"its members are in {weight:.0%} as many chunks as those of the largest"
         importance = round(HIGHEST * weight, 1)
-        return Report(title, findings[best].summary, findings, importance, why, RULES)
+        return CommunityReport(title, findings[best].summary, findings, importance, why, RULES)
 
     def _choose(self, some: Sequence[Sentence]) -> tuple[list[Sentence], int]:
         """Those that say most and not the same, in text order, and which of them says most."""

@@ -60,7 +60,6 @@ class StandIns:
                 "speaker": None,
                 "description": f"{start}: {' '.join(islice(cycle(words), start, start + length))}",
                 "quotes": [" ".join(words[start % len(words) :][:QUOTED_WORDS])],
-                "parts": [],
             }
             for start in range(0, count * QUOTED_WORDS, QUOTED_WORDS)
         ]

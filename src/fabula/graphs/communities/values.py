@@ -126,7 +126,7 @@ class Community:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class ReportFinding:
     """One thing that a report says.
 
     `refs` are the numbers of what it rests on in the context that the report was written from;
@@ -141,12 +141,12 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class CommunityReport:
     """What is told of a community; `said` is the digest of what it was written from."""
 
     title: str
     summary: str
-    findings: tuple[Finding, ...]
+    findings: tuple[ReportFinding, ...]
     importance: float
     why: str
     by: str = MODEL
@@ -173,6 +173,6 @@ class Earlier:
     """
 
     communities: tuple[Community, ...] = ()
-    reports: Mapping[str, Report] = field(default_factory=dict)
+    reports: Mapping[str, CommunityReport] = field(default_factory=dict)
     claims: Mapping[str, tuple[Claim, ...]] = field(default_factory=dict)
     asked: frozenset[str] = frozenset()

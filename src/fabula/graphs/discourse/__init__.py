@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from fabula.graph import fingerprint
 from fabula.graph.method import Graph
 from fabula.graphs.discourse import border, modes, prompts
 from fabula.graphs.discourse.build import build
@@ -18,8 +17,7 @@ from fabula.queries import FOLDER
 def _settings(knobs: Knobs, offline: bool) -> Mapping[str, Any]:
     """The knobs, and a print of the senses: another text under the same name is another set."""
     without = ASKING | CHAT_ONLY if offline else ASKING
-    senses = {one.path: [one.about, one.pdtb3] for one in read_senses(knobs.senses).all}
-    told = {knobs.senses: fingerprint(senses)}
+    told = {knobs.senses: read_senses(knobs.senses).digest}
     return knobs.model_dump(mode="json", exclude=set(without)) | {"senses": told}
 
 
@@ -41,7 +39,8 @@ GRAPH = Graph(
     prompts=prompts.FOLDER,
     cypher=FOLDER / "discourse",
     settings=_settings,
-    unasked=frozenset({"pairs"}),
+    # Of senses the questions about links depend alone: the build sees to that.
+    unasked=frozenset({"pairs", "senses"}),
     tell=tell,
     doubt=doubt,
 )

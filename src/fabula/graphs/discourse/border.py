@@ -12,6 +12,7 @@ from typing import Any
 from fabula import ids, tokens
 from fabula.graph import Edge, Node
 from fabula.graph.method import Known
+from fabula.graphs.discourse.senses import Senses
 from fabula.graphs.discourse.values import RESOLVED, SLOTS, Event, Link
 from fabula.model import Chunk
 
@@ -20,6 +21,8 @@ FROM_CHUNK, IS, ARG1, ARG2 = "FROM_CHUNK", "IS", "ARG1", "ARG2"
 SLOT_EDGES = {slot: slot.upper() for slot in SLOTS}
 EVENTS, LINKS = "events", "links"
 """The steps in which a chat model is asked, and in which there may be gaps."""
+JUDGED_BY = "senses"
+"""The fact that has the digest of the set of senses by which pairs were judged."""
 CAPTION = 60
 """Most characters of an event's name."""
 
@@ -130,8 +133,8 @@ def _place(chunks: Sequence[Chunk], text: str) -> dict[str, Any]:
 # Back
 
 
-def read(known: Known) -> Earlier:
-    """What is known of a document, by its chunks as they were."""
+def read(known: Known, senses: Senses) -> Earlier:
+    """What is known of a document, by its chunks as they were; of links only by the same senses."""
     events: dict[str, list[Event]] = defaultdict(list)
     links: dict[tuple[str, str], Link] = {}
     for node in known.nodes:
@@ -145,12 +148,13 @@ def read(known: Known) -> Earlier:
     missing = {step: [gap for gap in known.gaps if gap.step == step] for step in (EVENTS, LINKS)}
     unread = {id for gap in missing[EVENTS] for id in gap.sources}
     unjudged = {pair for gap in missing[LINKS] for pair in pairs_of(gap.properties["pairs"])}
+    is_judged = known.facts.get(JUDGED_BY) == senses.digest
     ordered = [chunk.id for chunk in sorted(known.chunks, key=lambda chunk: chunk.index)]
     return Earlier(
         {id: sorted(some, key=lambda event: event.ordinal) for id, some in events.items()},
-        links,
+        links if is_judged else {},
         frozenset(ordered) - unread,
-        frozenset(pairwise(ordered)) - unjudged,
+        frozenset(pairwise(ordered) if is_judged else ()) - unjudged,
     )
 
 

@@ -6,7 +6,7 @@ two thirds of them one and the same, so here a model may say that there is none.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import pairwise
@@ -17,6 +17,7 @@ from fabula.graph.calls import Calls, batches
 from fabula.graph.method import Built, Known, Models, Text, Work
 from fabula.graphs.discourse.border import (
     EVENTS,
+    JUDGED_BY,
     LINKS,
     Earlier,
     nodes_and_edges,
@@ -40,7 +41,7 @@ from fabula.graphs.discourse.stand_ins import StandIns
 from fabula.graphs.discourse.values import Event, Link
 from fabula.graphs.entities.border import ENTITY
 from fabula.graphs.entities.resolve import PERSON, PLACE, kind
-from fabula.graphs.entities.windows import Window, windows
+from fabula.graphs.entities.windows import Window, ask_of_each, windows
 from fabula.model import Chunk
 from fabula.providers import Prompt
 from fabula.replies import ask
@@ -67,7 +68,7 @@ def build(text: Text, knobs: Knobs, models: Models, known: Known, work: Work) ->
     """
     language = text.document.language
     senses, stand_ins = read_senses(knobs.senses), StandIns.expected(known.means)
-    steps = _Steps(text, knobs, models, read(known), work, senses, stand_ins)
+    steps = _Steps(text, knobs, models, read(known, senses), work, senses, stand_ins)
     steps.expect()
     judging = work.job.start(steps.judge)
     events = steps.read()
@@ -84,6 +85,7 @@ def build(text: Text, knobs: Knobs, models: Models, known: Known, work: Work) ->
     if entities := text.below.get("entities"):
         edges += ties_to_entities(nodes, _resolver(entities, language))
     told = facts(nodes, edges, events, links, steps.tally, known.facts)
+    told = {**told, JUDGED_BY: senses.digest}
     return Built(tuple(nodes), tuple(edges), told, steps.all_gaps())
 
 
@@ -124,16 +126,14 @@ class _Steps:
             from fabula.graphs.discourse.rules import events_by_rules
 
             return events_by_rules(self.text)
-        every = self.windows
         known = self.earlier.read
-        new = [one for one in every if any(chunk.id not in known for chunk in one.chunks)]
-        self.tally.windows, self.tally.reused = len(every), len(every) - len(new)
-        self.calls.save(EVENTS, len(every) - len(new))
-        said = self.calls.each(READ, EVENTS, self._ask_events, new)
-        by_window = {one.chunks[0].id: told for one, told in zip(new, said, strict=True)}
+        asked = ask_of_each(
+            self.windows, known, self._ask_events, self.calls, priority=READ, step=EVENTS
+        )
+        self.tally.windows = len(asked)
+        self.tally.reused = sum(told is None for _, told in asked)
         found: list[Event] = []
-        for window in every:
-            told = by_window.get(window.chunks[0].id)
+        for window, told in asked:
             if isinstance(told, Told):
                 self.tally.told.append(told)
                 self.tally.passages += len(window.chunks)
@@ -174,7 +174,7 @@ class _Steps:
         """What no model gave, in an order that does not depend on the threads'."""
         return tuple(sorted(self.gaps, key=lambda gap: (gap.step, gap.sources)))
 
-    def _ask_events(self, window: Window) -> Told | Gap:
+    def _ask_events(self, window: Window) -> Told:
         asked = Prompt(
             system=prompt("events_system"),
             user=prompt("events", passages=window.passages, count=len(window.chunks)),
@@ -184,15 +184,12 @@ class _Steps:
             stand_in=partial(self.stand_ins.events, window),
         )
         language = self.text.document.language
-        try:
-            return ask(
-                self.models.chat("model", EVENTS),
-                asked,
-                lambda reply: read_events(reply, window.chunks, language),
-                TRIES,
-            )
-        except BadReply as error:
-            return self._gap(EVENTS, error, window.chunks)
+        return ask(
+            self.models.chat("model", EVENTS),
+            asked,
+            lambda reply: read_events(reply, window.chunks, language),
+            TRIES,
+        )
 
     def _ask_links(self, pairs: Sequence[Pair]) -> Told | Gap:
         shown = {chunk.id: chunk for pair in pairs for chunk in pair}
@@ -228,15 +225,9 @@ class _Steps:
                 TRIES,
             )
         except BadReply as error:
-            return self._gap(LINKS, error, [*shown.values()], pairs)
-
-    def _gap(
-        self, step: str, error: BadReply, chunks: Iterable[Chunk], pairs: Sequence[Pair] = ()
-    ) -> Gap:
-        """What no model has something to say of. Raises BadReply if there is too much of it."""
-        ids = tuple(chunk.id for chunk in chunks)
-        told = {"pairs": told_pairs(map(_key, pairs))} if pairs else {}
-        return Gap(step, self.work.gaps.accept(error), ids, dict.fromkeys(ids, 1.0), told)
+            why = self.work.gaps.accept(error)
+            told = {"pairs": told_pairs(map(_key, pairs))}
+            return Gap(LINKS, why, tuple(shown), dict.fromkeys(shown, 1.0), told)
 
 
 def _key(pair: Pair) -> tuple[str, str]:

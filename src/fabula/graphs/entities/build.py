@@ -32,7 +32,7 @@ from fabula.graphs.entities.described import (
     most_salient,
     portions,
 )
-from fabula.graphs.entities.extract import Extractor, Records, attribute
+from fabula.graphs.entities.extract import Extractor, attribute
 from fabula.graphs.entities.facts import Tally, facts
 from fabula.graphs.entities.knobs import Knobs
 from fabula.graphs.entities.merge import merge
@@ -40,7 +40,7 @@ from fabula.graphs.entities.stand_ins import StandIns
 from fabula.graphs.entities.triples import Fact, Stater, join_facts
 from fabula.graphs.entities.types import read_types
 from fabula.graphs.entities.values import Cast, Extraction, Mention, Tie
-from fabula.graphs.entities.windows import Window, windows
+from fabula.graphs.entities.windows import Window, ask_of_each, window_gap, windows
 from fabula.providers.stems import stemmer_of
 from fabula.ranking import inverse_document_frequencies
 
@@ -122,20 +122,17 @@ class _Steps:
             self.stand_ins,
         )
 
-        def ask(window: Window) -> tuple[Records, Records] | Gap:
-            try:
-                return extractor.ask(window, self.work.gaps)
-            except BadReply as error:
-                return self._gap(EXTRACTION, error, window)
-
-        asked = self._ask(EXTRACT, EXTRACTION, ask, 1 + self.knobs.gleanings)
+        asked = self._ask(EXTRACT, EXTRACTION, extractor.ask, 1 + self.knobs.gleanings)
+        self.tally.windows = len(asked)
+        self.tally.reused = sum(said is None for _, said in asked)
         mentions: list[Mention] = []
         ties: list[Tie] = []
         dropped: Counter[str] = Counter()
-        for window in self.windows:
-            said = asked.get(window.chunks[0].id)
+        for window, said in asked:
             if isinstance(said, tuple):
-                first, every = said
+                first, every, missed = said
+                if missed:
+                    self.gaps.append(window_gap(EXTRACTION, missed, window, self.work.gaps))
                 found, retyped = attribute(window, every, [one.name for one in types])
                 self.tally.count(first, every, retyped)
                 mentions += found.mentions
@@ -157,16 +154,8 @@ class _Steps:
         self.tally.is_stated = True
         stater = Stater(self.models.chat("model", TRIPLES), self.models.temperature, self.stand_ins)
 
-        def ask(window: Window) -> tuple[list[Fact], Counter[str]] | Gap:
-            try:
-                return stater.ask(window)
-            except BadReply as error:
-                return self._gap(TRIPLES, error, window)
-
-        asked = self._ask(STATE, TRIPLES, ask, 1)
         found: list[Fact] = []
-        for window in self.windows:
-            said = asked.get(window.chunks[0].id)
+        for window, said in self._ask(STATE, TRIPLES, stater.ask, 1):
             if isinstance(said, tuple):
                 found += said[0]
                 self.tally.count_facts(*said)
@@ -240,26 +229,13 @@ class _Steps:
         }
 
     def _ask(
-        self, priority: int, step: str, ask: Callable[[Window], Out], calls: int
-    ) -> dict[str, Out]:
-        """What a model says of windows with a chunk that it was not asked about yet.
-
-        By the ids of their first chunks. `calls` is how many each of the others saves.
-        """
-        known = self.earlier.asked[step]
-        new = [one for one in self.windows if any(chunk.id not in known for chunk in one.chunks)]
-        reused = len(self.windows) - len(new)
-        self.calls.save(step, calls * reused)
+        self, priority: int, step: str, ask: Callable[[Window], Out], saves: int
+    ) -> list[tuple[Window, Out | Gap | None]]:
         self.work.gaps.expect(len(self.windows))
-        found = self.calls.each(priority, step, ask, new)
-        if step == EXTRACTION:
-            self.tally.windows, self.tally.reused = len(self.windows), reused
-        return {window.chunks[0].id: said for window, said in zip(new, found, strict=True)}
-
-    def _gap(self, step: str, error: BadReply, window: Window) -> Gap:
-        """A window that no model has something to say of. Raises BadReply if there are too many."""
-        ids = tuple(chunk.id for chunk in window.chunks)
-        return Gap(step, self.work.gaps.accept(error), ids, dict.fromkeys(ids, 1.0))
+        known = self.earlier.asked[step]
+        return ask_of_each(
+            self.windows, known, ask, self.calls, priority=priority, step=step, saves=saves
+        )
 
 
 def _ordinary(text: Text) -> frozenset[str]:

@@ -8,7 +8,6 @@ rests on chunks, not on windows: these may be cut in another way after an edit.
 from __future__ import annotations
 
 import json
-import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -16,7 +15,6 @@ from functools import partial
 from typing import Any, TypeVar
 
 from fabula.errors import BadReply
-from fabula.graph.gaps import GapLimit
 from fabula.graphs.entities.printed import Printed, find_printed, plain
 from fabula.graphs.entities.prompts import prompt
 from fabula.graphs.entities.records import (
@@ -32,8 +30,6 @@ from fabula.graphs.entities.values import Extraction, Mention, Tie
 from fabula.graphs.entities.windows import Window
 from fabula.providers import Chat, Prompt
 from fabula.replies import ask, read_lists
-
-LOG = logging.getLogger("fabula")
 
 TRIES = 3
 """For a reply that can be used: the first, and two more that are told what was wrong."""
@@ -94,12 +90,12 @@ class Extractor:
     temperature: float
     stand_ins: StandIns
 
-    def ask(self, window: Window, gaps: GapLimit) -> tuple[Records, Records]:
-        """What the model lists of a window, and what it lists when it is asked what it missed.
+    def ask(self, window: Window) -> tuple[Records, Records, BadReply | None]:
+        """What the model lists of a window, and that with what it lists when asked what it missed.
 
         It is asked so no more once that brings nothing new. Raises BadReply where the first reply
-        can't be used; where a later one can't, there is what was listed before, if `gaps` accepts
-        it.
+        can't be used; where a later one can't, that is the last of the three, and there is what
+        was listed before.
         """
         asked = self._asked(window)
         first = ask(self.chat, asked, read_records, TRIES)
@@ -114,12 +110,11 @@ class Extractor:
             try:
                 more = said.new(ask(self.chat, again, read_records, TRIES))
             except BadReply as error:
-                LOG.info("What was missed is not known: %s", gaps.accept(error))
-                break
+                return first, said, error
             if not more:
                 break
             said += more
-        return first, said
+        return first, said, None
 
     def _asked(self, window: Window) -> Prompt:
         listed = "\n".join(f"- {one.name}: {one.description}" for one in self.types)

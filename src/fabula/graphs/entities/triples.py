@@ -96,10 +96,10 @@ def read_facts(reply: str, window: Window) -> tuple[list[Fact], Counter[str]]:
         if not subject or not object:
             dropped[UNPRINTED] += 1
             continue
-        rows = [number - 1 for number in one.parts if 1 <= number <= len(window.chunks)]
-        both = [row for row in range(len(window.chunks)) if subject[row] and object[row]]
+        rows = {number - 1 for number in one.parts if 1 <= number <= len(window.chunks)}
         either = [row for row in range(len(window.chunks)) if subject[row] or object[row]]
-        for row in sorted(rows or both or either):
+        both = [row for row in either if subject[row] and object[row]]
+        for row in sorted(rows.intersection(either)) or both or either:
             chunk = window.chunks[row]
             facts.append(Fact(chunk.id, chunk.start, one.subject, one.predicate, one.object))
     return facts, +dropped

@@ -1,13 +1,23 @@
-"""What one call reads: runs of whole chunks of one section, and the sentences before them."""
+"""What one call reads: runs of whole chunks of one section, and the sentences before them.
+
+Each graph that reads a text in windows asks a model of each in the same way: `ask_of_each`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import TypeVar
 
+from fabula.errors import BadReply
+from fabula.graph import Gap
+from fabula.graph.calls import Calls
+from fabula.graph.gaps import GapLimit
 from fabula.model import Chunk
 from fabula.sentences import sentences
+
+Out = TypeVar("Out")
 
 BEFORE = 2
 """Sentences of the text before a window that are shown with it, to resolve pronouns."""
@@ -47,6 +57,41 @@ def windows(chunks: Sequence[Chunk], limit: int, language: str) -> tuple[Window,
                 " ".join(one.split()) for one in sentences(run[-1].text, language)[-BEFORE:]
             )
     return tuple(found)
+
+
+def ask_of_each(
+    some: Sequence[Window],
+    known: Collection[str],
+    ask: Callable[[Window], Out],
+    calls: Calls,
+    *,
+    priority: int,
+    step: str,
+    saves: int = 1,
+) -> list[tuple[Window, Out | Gap | None]]:
+    """What a model says of each window; None where it was asked about all of its chunks before.
+
+    The ids of those are `known`, and each such window saves as many calls as `saves` says. One
+    without a reply of use is a gap. Raises BadReply if there are too many.
+    """
+    new = [one for one in some if any(chunk.id not in known for chunk in one.chunks)]
+    calls.save(step, saves * (len(some) - len(new)))
+
+    def ask_or_miss(window: Window) -> Out | Gap:
+        try:
+            return ask(window)
+        except BadReply as error:
+            return window_gap(step, error, window, calls.work.gaps)
+
+    replies = calls.each(priority, step, ask_or_miss, new)
+    said = {one.chunks[0].id: reply for one, reply in zip(new, replies, strict=True)}
+    return [(one, said.get(one.chunks[0].id)) for one in some]
+
+
+def window_gap(step: str, error: BadReply, window: Window, limit: GapLimit) -> Gap:
+    """What stands for what no model said of a window. Raises BadReply if there are too many."""
+    ids = tuple(chunk.id for chunk in window.chunks)
+    return Gap(step, limit.accept(error), ids, dict.fromkeys(ids, 1.0))
 
 
 def _runs(chunks: Iterator[Chunk], limit: int) -> list[tuple[Chunk, ...]]:

@@ -15,7 +15,7 @@ from fabula.errors import BadReply
 from fabula.graph import Gap, Node
 from fabula.graph.calls import Calls
 from fabula.graph.method import Built, Known, Models, Text, Work
-from fabula.graphs.entities.windows import Window, windows
+from fabula.graphs.entities.windows import Window, ask_of_each, window_gap, windows
 from fabula.graphs.facts.border import (
     NORMALISATION,
     STATEMENTS,
@@ -105,32 +105,21 @@ class _Steps:
             language,
         )
 
-        def ask(window: Window) -> tuple[list[Statement], Counter[str]] | BadReply:
-            try:
-                return stater.ask(window)
-            except BadReply as error:
-                return error
-
-        new = [
-            window
-            for window in self.windows
-            if any(chunk.id not in self.earlier.asked for chunk in window.chunks)
-        ]
-        self.tally.windows = len(self.windows)
-        self.tally.reused = len(self.windows) - len(new)
-        self.calls.save(STATEMENTS, self.tally.reused)
         self.work.gaps.expect(len(self.windows))
-        replies = self.calls.each(STATE, STATEMENTS, ask, new)
-        asked = {window.chunks[0].id: one for window, one in zip(new, replies, strict=True)}
+        known = self.earlier.asked
+        asked = ask_of_each(
+            self.windows, known, stater.ask, self.calls, priority=STATE, step=STATEMENTS
+        )
+        self.tally.windows = len(asked)
+        self.tally.reused = sum(said is None for _, said in asked)
         found: list[Statement] = []
-        for window in self.windows:
-            said = asked.get(window.chunks[0].id)
+        for window, said in asked:
             if isinstance(said, tuple):
                 found += said[0]
                 self.tally.count(*said)
                 continue
-            if isinstance(said, BadReply):
-                self._gap(STATEMENTS, said, window)
+            if isinstance(said, Gap):
+                self.gaps.append(said)
             # Of a gap, what was said of its unchanged chunks before is better than nothing.
             kept = [
                 one for chunk in window.chunks for one in self.earlier.statements.get(chunk.id, ())
@@ -164,7 +153,8 @@ class _Steps:
         answers: dict[str, Answer] = {}
         for question, reply in zip(questions, replies, strict=True):
             if isinstance(reply, BadReply):
-                self._gap(NORMALISATION, reply, question.window)
+                gap = window_gap(NORMALISATION, reply, question.window, self.work.gaps)
+                self.gaps.append(gap)
                 continue
             answer, dropped = reply
             self.tally.dropped.update(dropped)
@@ -191,8 +181,3 @@ class _Steps:
             [str(node.properties["text"]) for node in nodes], self.earlier.vectors
         )
         return [replace(node, embedding=vectors[str(node.properties["text"])]) for node in nodes]
-
-    def _gap(self, step: str, error: BadReply, window: Window) -> None:
-        """A window that no model has something to say of. Raises BadReply if there are too many."""
-        ids = tuple(chunk.id for chunk in window.chunks)
-        self.gaps.append(Gap(step, self.work.gaps.accept(error), ids, dict.fromkeys(ids, 1.0)))

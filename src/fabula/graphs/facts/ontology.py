@@ -147,9 +147,9 @@ def read_ontology(name_or_path: str) -> Ontology:
         )
         for name, one in read.relations.items()
     }
-    refusals = [*_class_faults(classes)]
+    refusals = [*_class_faults(classes), *_spelling_faults(relations)]
     for one in relations.values():
-        refusals += _relation_faults(one, classes, relations)
+        refusals += [*_relation_faults(one, classes, relations), *_inverse_faults(one, relations)]
     if refusals:
         raise SettingsError(f"{name_or_path} is no ontology: {refusals[0]}")
     for one in list(relations.values()):
@@ -185,6 +185,18 @@ def _class_faults(classes: Mapping[str, tuple[str, ...]]) -> Iterable[str]:
     yield from filter(None, map(circle, classes))
 
 
+def _spelling_faults(relations: Mapping[str, Relation]) -> Iterable[str]:
+    """Names and aliases that say no relation, or two."""
+    spelt: dict[str, str] = {}
+    for one in relations.values():
+        if not re.search(r"[^\W_]", one.name):
+            yield f"the relation {one.name!r} has no letter in its name."
+        for words in (one.name, *one.aliases):
+            other = spelt.setdefault(_plain(words), one.name)
+            if other != one.name:
+                yield f"{words!r} says both {other!r} and {one.name!r}: let it say one of them."
+
+
 def _relation_faults(
     one: Relation, classes: Mapping[str, tuple[str, ...]], relations: Mapping[str, Relation]
 ) -> Iterable[str]:
@@ -194,14 +206,6 @@ def _relation_faults(
             return
     if bool(one.starts) != bool(one.ends):
         yield f"the relation {one.name!r} needs both `from` and `to`, or an inverse that has them."
-    elif one.inverse and one.inverse not in relations:
-        hint = did_you_mean(one.inverse, relations, "List it, too; it needs no more than a name.")
-        yield f"the inverse {one.inverse!r} of {one.name!r} is none of its relations. {hint}"
-    elif one.inverse and relations[one.inverse].inverse not in ("", one.name):
-        other = relations[one.inverse].inverse
-        yield f"{one.inverse!r} is the inverse of both {one.name!r} and {other!r}."
-    elif one.inverse and one.symmetric:
-        yield f"the relation {one.name!r} is symmetric, and so its own inverse."
     elif one.symmetric and set(one.starts) != set(one.ends):
         yield f"the relation {one.name!r} is symmetric, and needs the same `from` and `to`."
     elif not one.starts and not any(
@@ -210,6 +214,36 @@ def _relation_faults(
         if other.name == one.inverse or other.inverse == one.name
     ):
         yield f"the relation {one.name!r} needs `from` and `to`, or an inverse that has them."
+
+
+def _inverse_faults(one: Relation, relations: Mapping[str, Relation]) -> Iterable[str]:
+    if not one.inverse:
+        return
+    inverse = relations.get(one.inverse)
+    if inverse is None:
+        hint = did_you_mean(one.inverse, relations, "List it, too; it needs no more than a name.")
+        yield f"the inverse {one.inverse!r} of {one.name!r} is none of its relations. {hint}"
+        return
+    claiming = [inverse.inverse] + [
+        two.name for two in relations.values() if two.inverse == one.inverse
+    ]
+    others = [name for name in claiming if name not in ("", one.name)]
+    if others:
+        yield f"{one.inverse!r} is the inverse of both {one.name!r} and {others[0]!r}."
+    elif one.symmetric:
+        yield f"the relation {one.name!r} is symmetric, and so its own inverse."
+    elif _are_at_odds(one, inverse):
+        yield (
+            f"{one.name!r} and its inverse {one.inverse!r} are between different classes: `from` "
+            "of one is `to` of the other, or both are left out of one."
+        )
+
+
+def _are_at_odds(one: Relation, inverse: Relation) -> bool:
+    """Whether both say what they are between, and not the same."""
+    if not (one.starts and inverse.starts):
+        return False
+    return (set(one.starts), set(one.ends)) != (set(inverse.ends), set(inverse.starts))
 
 
 def _unknown(name: str, classes: Iterable[str]) -> str:

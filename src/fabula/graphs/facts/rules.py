@@ -1,7 +1,8 @@
 """Kinship, service and friendship of two names of one sentence, found without a model.
 
 Six patterns of English, few and precise: "X, the K of Y"; "X, Y's K"; "Y's K, X"; "Y's K X"; "X was
-the K of Y"; "X married Y". Pronouns are nobody, and what else a text states is not told.
+the K of Y"; "X married Y". Pronouns are nobody, and what else a text states is not told. A question
+states nothing, and a condition or a denial only what it tells by the way.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _K = (
 _THE = "(?:the|a|an) "
 _NOT_HIS = "(?!['’]s|['’] )"
 """What is said is not said of somebody's somebody."""
-_STOP = "(?=[,.;:!?)—–]|$)(?!, and )(?!, or )"
+_STOP = "(?=[,.;:!?)—–]|$)(?!, and )(?!, n?or )"
 PATTERNS = {
     "X, the K of Y": f"{_X}, (?:{_THE})?{_K} (?:of|to) {_Y}{_NOT_HIS}",
     "X, Y's K": f"{_X}, {_Y}['’]s {_K}{_STOP}",
@@ -40,6 +41,10 @@ PATTERNS = {
     "X was the K of Y": f"{_X} (?:was|is) (?:{_THE})?{_K} (?:of|to) {_Y}{_NOT_HIS}",
     "X married Y": f"{_X} (?:had |has )?married {_Y}{_NOT_HIS}(?! to )",
 }
+_SAYING = ("X was the K of Y", "X married Y")
+"""Patterns that are sentences themselves: in a condition they state nothing, where others do."""
+_UNSAID = re.compile(r"\b(?:if|whether|unless|suppose|neither|nor|never)\b[^.;!?]*$", re.IGNORECASE)
+_ASKED = re.compile(r"[^.;!?]*\?")
 _COMPILED = {name: re.compile(pattern) for name, pattern in PATTERNS.items()}
 
 
@@ -99,8 +104,11 @@ def match(sentence: str, places: Iterable[Place]) -> Iterator[tuple[Place, str, 
         end = there.end()
     masked = " ".join((masked + sentence[end:]).split())
     seen: set[tuple[str, str, str]] = set()
-    for pattern in _COMPILED.values():
+    for name, pattern in _COMPILED.items():
         for hit in pattern.finditer(masked):
+            unsaid = name in _SAYING and _UNSAID.search(masked, 0, hit.start())
+            if unsaid or _ASKED.match(masked, hit.end()):
+                continue
             told = hit.groupdict()
             one, other = names[int(told["x"])], names[int(told["y"])]
             predicate = f"{told['k']} of" if "k" in told else "married"

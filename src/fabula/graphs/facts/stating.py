@@ -7,6 +7,7 @@ ends are printed in the window, and rests on chunks, not on windows.
 from __future__ import annotations
 
 import functools
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -34,7 +35,7 @@ from fabula.graphs.facts.values import Statement
 from fabula.model import Chunk
 from fabula.providers import Chat, Prompt
 from fabula.replies import ask, read_lists
-from fabula.sentences import sentences
+from fabula.sentences import spans
 
 LONGEST_PROOF = 600
 """Characters of a sentence that is kept as proof; a longer one proves little."""
@@ -143,24 +144,28 @@ def prove(
 ) -> list[Statement]:
     """The statements, each with the first sentence of its chunk that prints both its ends."""
     placed = {chunk.id: chunk for chunk in chunks}
-    cut: dict[str, list[str]] = {}
-    found: list[Statement] = []
-    for one in statements:
-        if one.chunk not in cut:
-            cut[one.chunk] = [
-                " ".join(sentence.split())
-                for sentence in sentences(placed[one.chunk].text, language)
-            ]
-        start, end = one.subject.casefold(), one.object.casefold()
-        both = (
-            sentence
-            for sentence in cut[one.chunk]
-            if len(sentence) <= LONGEST_PROOF
-            and start in sentence.casefold()
-            and end in sentence.casefold()
-        )
-        found.append(replace(one, proof=next(both, "")))
-    return found
+    cut = {id: spans(chunk.text, language) for id, chunk in placed.items()}
+    return [
+        replace(one, proof=_proof(one, placed[one.chunk], cut[one.chunk])) for one in statements
+    ]
+
+
+def _proof(one: Statement, chunk: Chunk, sentences: Sequence[tuple[int, int]]) -> str:
+    """The first of a chunk's sentences that prints both ends, on one line; '' for none."""
+    ends = (one.subject, one.object)
+    # What begins with a small letter may begin a sentence, too.
+    forms = [form for end in ends for form in (end, end[:1].upper() + end[1:])]
+    printed = find_printed(forms, [chunk])
+    starts = [start for start, _ in sentences]
+
+    def rows(end: str) -> set[int]:
+        [told] = printed.get(plain(end), [{}])
+        places = (place - chunk.start for some in told.values() for place in some)
+        return {bisect_right(starts, place) - 1 for place in places}
+
+    both = sorted(rows(one.subject) & rows(one.object))
+    texts = (" ".join(chunk.text[slice(*sentences[row])].split()) for row in both)
+    return next((text for text in texts if len(text) <= LONGEST_PROOF), "")
 
 
 def _class(given: Any, known: dict[str, str]) -> str:

@@ -19,7 +19,7 @@ from fabula.answer import shown
 from fabula.context import fill
 from fabula.errors import BadReply
 from fabula.graphs.communities.finding import (
-    Report,
+    AskedReport,
     Scope,
     at_level,
     by_cosine,
@@ -133,7 +133,7 @@ def answer(
 
 def _explored(
     question: str,
-    reports: Sequence[Report],
+    reports: Sequence[AskedReport],
     context: Sequence[Passage],
     filters: Filters,
     tools: Tools,
@@ -158,8 +158,8 @@ def helping(found: Sequence[Found]) -> list[Point]:
 
 
 def _prime(
-    question: str, vector: Vector, reports: Sequence[Report], filters: Filters, tools: Tools
-) -> list[Report]:
+    question: str, vector: Vector, reports: Sequence[AskedReport], filters: Filters, tools: Tools
+) -> list[AskedReport]:
     """The reports nearest to an answer that a model makes up, in the form of the nearest one."""
     with tools.path.step("hypothesis") as step:
         form, *_ = by_cosine(vector, reports, filters, tools) or reports
@@ -185,13 +185,13 @@ def _prime(
     return kept
 
 
-def read_folds(question: str, reports: Sequence[Report], tools: Tools) -> list[Found]:
+def read_folds(question: str, reports: Sequence[AskedReport], tools: Tools) -> list[Found]:
     """What the reports say, a call for each fold of them, side by side."""
     size = max(1, math.ceil(len(reports) / tools.knobs.folds))
     folds = [reports[start : start + size] for start in range(0, len(reports), size)]
     chat = tools.models.chat("model", "primer")
 
-    def read(fold: Sequence[Report]) -> Found | BadReply:
+    def read(fold: Sequence[AskedReport]) -> Found | BadReply:
         listed, cites = print_reports(fold)
         asked = _prompt("primer", tools, reports=listed, question=question, least=LEAST)
         try:

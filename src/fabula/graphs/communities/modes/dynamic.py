@@ -12,11 +12,11 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from fabula.errors import BadReply
 from fabula.graphs.communities.finding import (
-    Report,
+    AskedReport,
+    as_hits,
     by_meaning_and_words,
     fall_back,
     read_reports,
-    shown,
 )
 from fabula.graphs.communities.modes.global_ import Reading, put_together
 from fabula.graphs.communities.points import PROMPTS, print_report, read_score
@@ -52,7 +52,7 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
     reports = read_reports(filters, tools)
     if not reports:
         return fall_back(question, filters, tools)
-    return shown(by_meaning_and_words(question, reports, filters, tools), filters, tools)
+    return as_hits(by_meaning_and_words(question, reports, filters, tools), filters, tools)
 
 
 def answer(
@@ -68,14 +68,14 @@ def answer(
 
 def _selected(
     question: str,
-    reports: Sequence[Report],
+    reports: Sequence[AskedReport],
     context: Sequence[Passage],
     filters: Filters,
     tools: Tools,
 ) -> Pieces:
     rated = 0
 
-    def rate(some: Sequence[Report]) -> list[int]:
+    def rate(some: Sequence[AskedReport]) -> list[int]:
         nonlocal rated
         rated += len(some)
         return tools.each(lambda one: ask_rating(question, one, tools), some)
@@ -88,8 +88,10 @@ def _selected(
 
 
 def select(
-    reports: Sequence[Report], rate: Callable[[Sequence[Report]], Sequence[int]], deepest: int
-) -> list[Report]:
+    reports: Sequence[AskedReport],
+    rate: Callable[[Sequence[AskedReport]], Sequence[int]],
+    deepest: int,
+) -> list[AskedReport]:
     """The reports that help, without those above one that does; rated level by level.
 
     While none helps, all of the next level are rated, down to the `deepest`.
@@ -97,7 +99,7 @@ def select(
     there = {one.id for one in reports}
     open_ = [one for one in reports if one.parent not in there]
     rated: set[str] = set()
-    kept: dict[str, Report] = {}
+    kept: dict[str, AskedReport] = {}
     level = 0
     while open_:
         rated.update(one.id for one in open_)
@@ -113,7 +115,7 @@ def select(
     return list(kept.values())
 
 
-def ask_rating(question: str, report: Report, tools: Tools) -> int:
+def ask_rating(question: str, report: AskedReport, tools: Tools) -> int:
     """How much a report helps, 0 to 5; 1 where no rating can be read."""
     asked = Prompt(
         system=filled(PROMPTS / "rate_system.txt"),

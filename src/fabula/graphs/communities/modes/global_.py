@@ -2,8 +2,9 @@
 
 Edge et al. 2024 (arXiv 2404.16130), section 3.1.6; microsoft/graphrag, read at 6dad6d2. Its code
 sends the reports of all levels down to the one asked for, parents beside their children, and counts
-a batch that failed as one that says nothing; here each entity counts once, with its deepest report
-down to that level, and a failed batch is told of.
+a batch that failed as one that says nothing; here each entity counts with its deepest report down
+to that level, a parent beside its children only where one of them has none, and a failed batch is
+told of.
 """
 
 from __future__ import annotations
@@ -13,13 +14,13 @@ from collections.abc import Sequence
 from pydantic import BaseModel, ConfigDict, Field
 
 from fabula.graphs.communities.finding import (
-    Report,
+    AskedReport,
     Scope,
+    as_hits,
     at_level,
     by_meaning_and_words,
     fall_back,
     read_reports,
-    shown,
 )
 from fabula.graphs.communities.points import ask_points, reduce
 from fabula.graphs.entities.finding import allows_report
@@ -61,7 +62,7 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
     with tools.path.step("level", f"{tools.knobs.level}") as step:
         chosen = at_level(reports, tools.knobs.level)
         step.note += f": {len(chosen):,} of {len(reports):,} reports"
-    return shown(by_meaning_and_words(question, chosen, filters, tools), filters, tools)
+    return as_hits(by_meaning_and_words(question, chosen, filters, tools), filters, tools)
 
 
 def answer(
@@ -77,7 +78,7 @@ def answer(
 
 def put_together(
     question: str,
-    reports: Sequence[Report],
+    reports: Sequence[AskedReport],
     context: Sequence[Passage],
     filters: Filters,
     tools: Tools,

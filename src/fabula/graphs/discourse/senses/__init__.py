@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from fabula import sets
 from fabula.errors import SettingsError, first_problem
+from fabula.graph import fingerprint
 from fabula.graphs.discourse.values import ARG1_IS_CAUSE, ARG2_IS_CAUSE
 
 
@@ -29,6 +30,11 @@ class Senses:
     """A set's senses, in its order: each after those that it is below."""
 
     all: tuple[Sense, ...]
+
+    @cached_property
+    def digest(self) -> str:
+        """The same for sets that tell a model and a question the same."""
+        return fingerprint({one.path: [one.about, one.pdtb3] for one in self.all})
 
     @cached_property
     def leaves(self) -> tuple[Sense, ...]:

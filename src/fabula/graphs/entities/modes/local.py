@@ -34,7 +34,7 @@ from fabula.retrieve.modes import Mode, Tools
 
 READ = 200
 """Passages of the question's own ranking, by which chunks come that are otherwise equal."""
-REPORTS = 0.15
+REPORT_SHARE = 0.15
 """Share of reports, where a model wrote them: without one they quote sentences of the chunks."""
 WORDS = 0.7
 """What these count beside the entities' chunks where there is no model, as in `fast`: all chunks of
@@ -94,7 +94,7 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
     records = list(zip((entities, relations), shares, strict=True))
     share = knobs.report_share
     if share is None:
-        share = 0.0 if tools.models.offline else REPORTS
+        share = 0.0 if tools.models.offline else REPORT_SHARE
     if share and (reports := _reports(selected, network, filters, tools)):
         records.insert(0, (reports, share))
     return together(records, chunks, filters, tools) or fall_back(

@@ -1,0 +1,25 @@
+// The summaries of the same aspect and level right before and after some summaries, in the text.
+// $collection  the collection to stay in
+// $passages    ids of summaries
+CYPHER 25
+UNWIND $passages AS hit
+MATCH (start:Passage {id: hit})
+WHERE start.collection = $collection AND start.kind = 'summary'
+CALL (start) {
+  MATCH (passage:Passage {collection: $collection, kind: 'summary', document: start.document})
+  WHERE passage.aspect = start.aspect AND passage.level = start.level
+    AND (passage.start < start.start OR passage.start = start.start AND passage.id < start.id)
+  RETURN passage ORDER BY passage.start DESC, passage.id DESC LIMIT 1
+  UNION ALL
+  MATCH (passage:Passage {collection: $collection, kind: 'summary', document: start.document})
+  WHERE passage.aspect = start.aspect AND passage.level = start.level
+    AND (passage.start > start.start OR passage.start = start.start AND passage.id > start.id)
+  RETURN passage ORDER BY passage.start, passage.id LIMIT 1
+}
+MATCH (document:Document {id: passage.document})
+  USING INDEX SEEK document:Document(id)
+RETURN hit AS of, passage.id AS id, passage.kind AS kind, passage.document AS document,
+  document.title AS title, document.language AS language, passage.section AS section,
+  passage.aspect AS aspect, passage.level AS level, passage.start AS start, passage.end AS end,
+  passage.text AS text, passage.tokens AS tokens
+ORDER BY start, id

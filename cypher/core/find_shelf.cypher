@@ -1,0 +1,31 @@
+// A page of a collection's documents, in one of several orders, with what each of their graphs is.
+// $collection     its name
+// $words          what a title or an author has, in lower case; '' for all
+// $language       the language that they are in; '' for all
+// $order          author, language, length (the longest first), updated (the latest) or title
+// $skip, $limit   how many to leave out, and how many at most
+CYPHER 25
+MATCH (document:Document {collection: $collection})
+WHERE ($words = '' OR document.title_key CONTAINS $words
+    OR toLower(document.author) CONTAINS $words)
+  AND $language IN ['', document.language]
+WITH document
+ORDER BY CASE $order
+    WHEN 'author' THEN toLower(document.author)
+    WHEN 'language' THEN document.language
+    WHEN 'length' THEN -document.tokens
+    WHEN 'updated' THEN -document.updated_at.epochMillis
+    ELSE '' END, document.title_key, document.id
+SKIP $skip LIMIT $limit
+WITH collect(document) AS documents
+UNWIND range(0, size(documents) - 1) AS place
+WITH place, documents[place] AS document
+RETURN document {
+  .id, .collection, .title, .author, .language, .source, .sha256, .tokens,
+  created_at: toString(document.created_at), updated_at: toString(document.updated_at)
+} AS document, COLLECT {
+  MATCH (part:Part)-[:PART_OF]->(document)
+  WHERE part.collection = document.collection
+  RETURN part { .*, updated_at: toString(part.updated_at) } ORDER BY part.graph
+} AS parts
+ORDER BY place

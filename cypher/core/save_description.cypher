@@ -1,0 +1,10 @@
+// Gives a document another title and author; how many documents that were: 1, or 0.
+// $collection, $document  its collection, and its id
+// $title, $title_key      the title, and the same with its case folded
+// $author                 the author
+CYPHER 25
+MATCH (document:Document {id: $document})
+WHERE document.collection = $collection
+SET document.title = $title, document.name = $title, document.title_key = $title_key,
+  document.author = $author, document.updated_at = datetime()
+RETURN count(document) AS documents

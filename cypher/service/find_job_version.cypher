@@ -1,0 +1,6 @@
+// How often a job was written, who works on it, and whether that is to end.
+// $id  of the job
+CYPHER 25
+MATCH (job:ServiceJob {id: $id})
+RETURN job.version AS version, job.worker AS worker, job.cancelling AS cancelling,
+  job.state = 'running' AND job.lease < timestamp() AS lost

@@ -1,0 +1,15 @@
+// Jobs, newest first, with the states of their items.
+// $everything   whether of all collections
+// $collections  else the names of those that they may be of
+// $state        that they are in; '' is any
+// $after        the place that they come after; '' is the first
+// $limit        how many at most
+CYPHER 25
+MATCH (job:ServiceJob)
+WHERE ($everything OR job.collection IN $collections) AND ($after = '' OR job.place < $after)
+WITH job, job.state = 'running' AND job.lease < timestamp() AS lost
+WHERE $state = '' OR $state = CASE WHEN lost THEN 'queued' ELSE job.state END
+WITH job, lost ORDER BY job.place DESC LIMIT $limit
+RETURN job {.*} AS job, lost,
+  COLLECT { MATCH (job)-[:HAS_ITEM]->(item:ServiceItem) RETURN item.state } AS states
+ORDER BY job.place DESC

@@ -1,0 +1,16 @@
+// Which of some uploaded files a job may still need, or somebody may still use.
+// $sha256        of the files
+// $milliseconds  how long what has failed, or was cancelled, may be tried again
+CYPHER 25
+UNWIND $sha256 AS sha256
+WITH sha256
+WHERE EXISTS { MATCH (upload:ServiceUpload) WHERE upload.sha256 = sha256 }
+  OR EXISTS {
+    MATCH (job:ServiceJob)-[:HAS_ITEM]->(item:ServiceItem)
+    WHERE item.upload = sha256
+      AND (
+        job.state IN ['queued', 'running', 'paused']
+        OR (job.state <> 'succeeded' AND job.updated > timestamp() - $milliseconds)
+      )
+  }
+RETURN sha256

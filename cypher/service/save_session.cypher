@@ -1,0 +1,10 @@
+// A browser is signed in; sessions that are over are swept.
+// $hash  of its cookie
+// $key   the id of the key that it came with, or '' for the person at the machine
+// $days  until it is over
+CYPHER 25
+CALL () {
+  MATCH (old:ServiceSession) WHERE old.until < datetime()
+  DELETE old
+}
+CREATE (:ServiceSession {hash: $hash, key: $key, until: datetime() + duration({days: $days})})

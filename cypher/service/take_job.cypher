@@ -1,0 +1,32 @@
+// Gives a worker the job that has waited longest, if there is one, and returns its id.
+// The queue's node lets one take at a time. What a job of the same collection that came before may
+// change is waited for: documents may come in side by side, but not two of one source.
+// $worker        who takes it
+// $dead          workers that are known to have ended; a job of theirs waits, too
+// $milliseconds  how long it is the worker's unless it says more
+CYPHER 25
+MERGE (queue:ServiceQueue {name: 'jobs'})
+SET queue.taken = timestamp()
+WITH timestamp() AS now
+MATCH (job:ServiceJob)
+WHERE job.state IN ['queued', 'running']
+  AND CASE job.state
+    WHEN 'queued' THEN job.not_before <= now
+    ELSE job.lease < now OR job.worker IN $dead
+  END
+  AND NOT EXISTS {
+    MATCH (before:ServiceJob)
+    WHERE before.state IN ['queued', 'running'] AND before.collection = job.collection
+      AND before.place < job.place
+      AND (
+        before.kind <> 'ingest' OR job.kind <> 'ingest'
+        OR EXISTS {
+          MATCH (before)-[:HAS_ITEM]->(one:ServiceItem), (job)-[:HAS_ITEM]->(other:ServiceItem)
+          WHERE one.source = other.source
+        }
+      )
+  }
+WITH job, now ORDER BY job.place LIMIT 1
+SET job.state = 'running', job.worker = $worker, job.lease = now + $milliseconds,
+  job.attempts = job.attempts + 1, job.version = job.version + 1, job.updated = now
+RETURN job.id AS id

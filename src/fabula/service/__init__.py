@@ -1,0 +1,58 @@
+"""Fabula for a room of people and for other programs: HTTP, a page to read in, MCP.
+
+All of it stands on `App` and `Collection`, as the command line does. A request passes, from the
+outside in: a request id and the log (`watch`), who asks and how often (`access`), and a route of
+`api`, `page`, `openai` or `mcp`. What goes wrong is said by `problems` alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from importlib.metadata import version
+
+from fastapi import FastAPI
+
+from fabula.app import App
+from fabula.service import access, api, openai, page, problems, watch
+from fabula.service.house import House
+from fabula.service.mcp import make_mcp, over_http
+
+BASE = "/api/v1"
+
+
+def make_service(app: App) -> FastAPI:
+    """The service over an App, which stays its maker's to close."""
+    house = House(app)
+    assistants = make_mcp(house)
+    mcp_routes = over_http(assistants).routes
+
+    @asynccontextmanager
+    async def lifespan(service: FastAPI) -> AsyncIterator[None]:
+        async with AsyncExitStack() as stack:
+            await stack.enter_async_context(house.open())
+            await stack.enter_async_context(assistants.session_manager.run())
+            yield
+
+    service = FastAPI(
+        title="Fabula",
+        version=version("fabula"),
+        summary="Graph RAG for long narrative texts",
+        lifespan=lifespan,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url="/openapi.json",
+    )
+    service.state.house = house
+    for router in api.ROUTERS:
+        service.include_router(router, prefix=BASE)
+    service.include_router(openai.router)
+    service.include_router(watch.router)
+    # Not mounted: a mount answers at /mcp/, and sends whoever asks at /mcp there.
+    service.router.routes += mcp_routes
+    page.add(service)
+    problems.add(service)
+    # The last that is added is the first that a request meets.
+    access.add(service, house)
+    watch.add(service, house)
+    return service

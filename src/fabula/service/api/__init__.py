@@ -1,0 +1,34 @@
+"""The routes under `/api/v1`, a module a noun."""
+
+from __future__ import annotations
+
+from fabula.service.api import (
+    asking,
+    choices,
+    collections,
+    conversations,
+    documents,
+    jobs,
+    keys,
+    passages,
+    queries,
+    session,
+    uploads,
+    usage,
+)
+
+ROUTERS = (
+    collections.router,
+    documents.router,
+    uploads.router,
+    passages.router,
+    asking.router,
+    conversations.router,
+    jobs.router,
+    queries.router,
+    choices.router,
+    usage.router,
+    keys.router,
+    session.router,
+)
+"""In the order that the API is told in."""

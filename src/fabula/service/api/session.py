@@ -1,0 +1,44 @@
+"""Signing in and out of the page."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request, Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from fabula.service.access import TheHouse
+from fabula.service.access.admission import cookie_options
+from fabula.service.access.sessions import COOKIE
+from fabula.service.problems import Unknown
+
+router = APIRouter(tags=["session"])
+
+
+class SignIn(BaseModel):
+    """A key, or the token of a link; one of them."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    key: str = Field("", max_length=300)
+    token: str = Field("", max_length=300)
+
+
+@router.post("/session", status_code=204)
+def sign_in(told: SignIn, house: TheHouse, response: Response, request: Request) -> None:
+    """Begins a session of a browser: sets its cookie."""
+    cookie = house.sessions.enter(told.token) if told.token else house.sessions.sign_in(told.key)
+    if cookie is None:
+        raise Unknown("That key is not good: it is unknown, revoked or expired.")
+    set_cookie(response, cookie, house.sessions.days, house.serving.url)
+
+
+@router.delete("/session", status_code=204)
+def sign_out(house: TheHouse, response: Response, request: Request) -> None:
+    """Ends the session of a browser."""
+    if cookie := request.cookies.get(COOKIE):
+        house.sessions.end(cookie)
+    response.delete_cookie(COOKIE)
+
+
+def set_cookie(response: Response, cookie: str, days: int, url: str | None) -> None:
+    """Has a browser keep a session."""
+    response.set_cookie(value=cookie, **cookie_options(days, url))  # type: ignore[arg-type]

@@ -1,0 +1,311 @@
+"""Work that takes long: to begin. Documents that come in, and what it would cost."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Self
+
+from anyio import to_thread
+from fastapi import APIRouter, Query, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import Response
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from fabula.service.access import Caller, Shelf, Stocked, TheHouse, Writer
+from fabula.service.api.jobs import JobView, accepted
+from fabula.service.house import House
+from fabula.service.jobs import Item
+from fabula.service.jobs.beginning import (
+    Choice,
+    Estimate,
+    begin_build,
+    begin_ingest,
+    estimate,
+    text_item,
+)
+from fabula.service.jobs.receiving import FORM, Counted
+from fabula.service.jobs.uploads import Upload, label
+from fabula.service.once import Key, Once
+from fabula.service.problems import Problem
+from fabula.service.views import UsageByStep, View, usage_view
+
+router = APIRouter(tags=["documents"])
+Graphs = Annotated[
+    list[str] | None, Query(description="the graphs of each document; the settings' if left out")
+]
+Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+
+
+class Named(BaseModel):
+    """A file that you sent to be estimated."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    sha256: Sha256
+    name: str = Field(min_length=1, max_length=1000)
+
+
+class Coming(BaseModel):
+    """A text that comes in as a document, files that you sent before, or both."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    text: str | None = Field(None, min_length=1)
+    source: str = Field("", max_length=500, description="what the text is known by")
+    title: str = Field("", max_length=500)
+    author: str = Field("", max_length=500)
+    language: str = Field("", max_length=35)
+    uploads: list[Named] = Field(default_factory=list, max_length=2000)
+
+
+class Building(BaseModel):
+    """A graph to build: of all documents, of those named by id, title or file, or of the collection
+    itself.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    graph: str = Field(max_length=200)
+    documents: list[str] = Field(default_factory=list, max_length=2000)
+    rebuild: bool = False
+
+
+class UploadView(View):
+    """A file that was kept, to be named in a later request within a day."""
+
+    sha256: str
+    name: str
+    size: int
+
+
+class ExpectedView(View):
+    """What would become of a document, and what it would ask of models."""
+
+    source: str
+    status: str
+    document: str
+    title: str
+    counts: dict[str, int]
+    usage: UsageByStep
+    error: str
+
+
+class EstimateView(View):
+    """What documents would cost; `money` is in US dollars, null where a model's price is not known.
+
+    Expected, not counted: what models reply is not known before.
+    """
+
+    items: list[ExpectedView]
+    usage: UsageByStep
+    calls: int
+    tokens: int
+    money: float | None
+    uploads: list[UploadView]
+
+    @classmethod
+    def of(cls, expected: Estimate, uploads: list[Upload]) -> Self:
+        """That of an estimate, and of the files that it is of."""
+        items = [
+            ExpectedView(
+                source=one.source,
+                status=one.status,
+                document=one.document,
+                title=one.title,
+                counts=dict(one.counts),
+                usage=usage_view(one.steps),
+                error=str(one.error or ""),
+            )
+            for one in expected.outcomes
+        ]
+        each = expected.usage.values()
+        return cls(
+            items=items,
+            usage=usage_view(expected.usage),
+            calls=sum(one.calls for one in each),
+            tokens=sum(one.prompt_tokens + one.completion_tokens for one in each),
+            money=expected.money,
+            uploads=[
+                UploadView(sha256=one.sha256, name=one.name, size=one.size) for one in uploads
+            ],
+        )
+
+
+BODY: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            FORM: {
+                "schema": {
+                    "type": "object",
+                    "properties": {
+                        "files": {
+                            "type": "array",
+                            "items": {"type": "string", "format": "binary"},
+                        }
+                    },
+                }
+            },
+            "application/json": {"schema": Coming.model_json_schema()},
+        },
+    }
+}
+"""Either of two kinds, which FastAPI can't tell from the signature of what reads it as it comes."""
+
+
+@router.post(
+    "/collections/{collection}/documents",
+    status_code=202,
+    summary="Add documents",
+    response_model=JobView,
+    openapi_extra=BODY,
+    responses={200: {"model": EstimateView, "description": "With dry_run: what it would cost."}},
+)
+async def add_documents(
+    request: Request,
+    house: TheHouse,
+    shelf: Shelf,
+    caller: Writer,
+    graphs: Graphs = None,
+    rebuild: bool = False,
+    dry_run: bool = False,
+    key: Key = None,
+) -> Response:
+    """Begins a job that reads files, or a text, and builds graphs of them.
+
+    A file is known by its name: the same again is left as it is, and another of that name takes its
+    place. Zips are unpacked. Several files go into one form, and each is counted while it arrives.
+    """
+    items, uploads = await _receive(request, house, caller)
+    choice = Choice(tuple(graphs) if graphs else None, rebuild)
+    once = Once.of(key, caller, request, repr((items, choice)))
+
+    def answer() -> Response:
+        if dry_run:
+            view = EstimateView.of(estimate(house, shelf, items, choice), uploads)
+            return Response(view.model_dump_json(), media_type="application/json")
+        return accepted(begin_ingest(house, caller, shelf, items, choice, once))
+
+    return await to_thread.run_sync(answer)
+
+
+@router.post(
+    "/collections/{collection}/estimate",
+    summary="What documents would cost",
+    openapi_extra=BODY,
+)
+async def estimate_documents(
+    request: Request,
+    house: TheHouse,
+    shelf: Shelf,
+    caller: Writer,
+    graphs: Graphs = None,
+    rebuild: bool = False,
+) -> EstimateView:
+    """Keeps the files for a day, so that who agrees only names them: `uploads` of the JSON that
+    adds documents.
+    """
+    items, uploads = await _receive(request, house, caller)
+    choice = Choice(tuple(graphs) if graphs else None, rebuild)
+
+    def answer() -> EstimateView:
+        house.uploads.lend(caller, uploads)
+        return EstimateView.of(estimate(house, shelf, items, choice), uploads)
+
+    return await to_thread.run_sync(answer)
+
+
+@router.post(
+    "/collections/{collection}/build",
+    status_code=202,
+    summary="Build a graph",
+    response_model=JobView,
+)
+def build(
+    request: Request,
+    house: TheHouse,
+    shelf: Stocked,
+    caller: Writer,
+    body: Building,
+    key: Key = None,
+) -> Response:
+    """Begins a job that builds a graph of what is there."""
+    once = Once.of(key, caller, request, body.model_dump_json())
+    return accepted(
+        begin_build(
+            house,
+            caller,
+            shelf,
+            body.graph,
+            body.documents,
+            rebuild=body.rebuild,
+            once=once,
+        )
+    )
+
+
+@router.post(
+    "/collections/{collection}/retry",
+    status_code=202,
+    summary="Ask for gaps again",
+    response_model=JobView,
+)
+def retry(
+    request: Request, house: TheHouse, shelf: Stocked, caller: Writer, key: Key = None
+) -> Response:
+    """Begins a job that asks models again for what they did not give."""
+    once = Once.of(key, caller, request, "")
+    return accepted(house.jobs.add(caller, shelf.name, "retry", [], {}, once))
+
+
+@router.post(
+    "/collections/{collection}/reembed",
+    status_code=202,
+    summary="Embed again",
+    response_model=JobView,
+)
+def reembed(
+    request: Request, house: TheHouse, shelf: Stocked, caller: Writer, key: Key = None
+) -> Response:
+    """Begins a job that gives the collection embeddings of the model that the settings name."""
+    once = Once.of(key, caller, request, "")
+    return accepted(house.jobs.add(caller, shelf.name, "reembed", [], {}, once))
+
+
+async def _receive(
+    request: Request, house: House, caller: Caller
+) -> tuple[list[Item], list[Upload]]:
+    """The documents of a request, read as they arrive, and the files that they are in."""
+    body = Counted(request, house.serving.max_upload_mb * 1_000_000)
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind == FORM:
+        form = await body.form(house.uploads)
+        if form.fields:
+            raise Problem(f"The form has a field {min(form.fields)!r} that is no file.")
+        uploads = form.uploads
+        return await to_thread.run_sync(house.uploads.items, uploads), uploads
+    if kind != "application/json":
+        problem = Problem(f"Send files as {FORM}, or application/json.")
+        problem.status, problem.name = 415, "unsupported-media-type"
+        raise problem
+    try:
+        coming = Coming.model_validate_json(await body.read())
+    except ValidationError as error:
+        found = [{**one, "loc": ("body", *one["loc"])} for one in error.errors()]
+        raise RequestValidationError(found) from error
+    return await to_thread.run_sync(_named, house, caller, coming)
+
+
+def _named(house: House, caller: Caller, coming: Coming) -> tuple[list[Item], list[Upload]]:
+    house.uploads.refuse_unlent(caller, (one.sha256 for one in coming.uploads))
+    uploads = [
+        Upload(one.sha256, house.uploads.path(one.sha256).stat().st_size, label(one.name))
+        for one in coming.uploads
+    ]
+    items = house.uploads.items(uploads)
+    if coming.text is not None:
+        source = label(coming.source) if coming.source.strip() else ""
+        if not source:
+            raise Problem("Say where the text is from: it is known by its source.")
+        told = {"title": coming.title, "author": coming.author, "language": coming.language}
+        items.append(text_item(house, coming.text, source, **told))
+    return items, uploads

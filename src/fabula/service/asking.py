@@ -1,0 +1,413 @@
+"""Questions to a collection: what is found, what is answered, how modes compare.
+
+The API, the page, MCP and OpenAI's interface all ask by these.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+from fabula.collection import Collection
+from fabula.errors import FabulaError
+from fabula.model import Turn, Usage
+from fabula.providers.counted import Meter
+from fabula.quotes import quote_cited
+from fabula.retrieve.path import Path
+from fabula.search import Query
+from fabula.service import problems
+from fabula.service.views import (
+    PassageView,
+    QuoteView,
+    ReadView,
+    StepView,
+    UsageByStep,
+    View,
+    money,
+    usage_view,
+)
+from fabula.stop import Stop
+
+if TYPE_CHECKING:
+    from fabula.service.access import Caller
+    from fabula.service.house import House
+    from fabula.service.once import Once
+
+LOG = logging.getLogger("fabula.service")
+Event = tuple[Literal["retrieval", "passages", "token", "answer", "error"], dict[str, Any]]
+Name = Annotated[str, StringConstraints(max_length=2000)]
+Names = Annotated[list[Name], Field(max_length=100)]
+Level = Annotated[int, Field(ge=0, le=99)]
+
+
+class Asking(BaseModel):
+    """How a question is asked; what is left out is as the settings say."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    document: Name = Field("", description="only this one: its id, title or file")
+    aspects: Names = Field([], description="only summaries of these; '' is chunks and details")
+    kinds: Names = Field([], description="only these: chunk, summary, detail, ...")
+    levels: tuple[Level, Level] | None = Field(None, description="the lowest and the highest")
+    k: int | None = Field(None, ge=1, le=200, description="passages that are shown")
+    context_tokens: int | None = Field(
+        None, ge=16, le=200_000, description="tokens that an answer is given to read"
+    )
+    rewrite: Literal["none", "queries", "answer"] | None = Field(
+        None, description="what is searched with beside the question"
+    )
+    rerank: bool | None = Field(None, description="have a model put what is found in order")
+    diversity: float | None = Field(None, ge=0, le=1, description="0: the best; 1: unlike ones")
+    expand: Literal["none", "parents", "neighbours"] | None = Field(
+        None, description="what stands above or beside what is found, too"
+    )
+    context: Literal["auto", "passages", "sentences"] | None = Field(
+        None, description="whole passages are read, or the best sentences of many"
+    )
+    knobs: dict[str, Any] = Field(
+        {}, max_length=50, description="the mode's own, as {'hippo.damping': 0.5}"
+    )
+
+
+class Question(Asking):
+    """A question, and how it is asked."""
+
+    question: str = Field(min_length=1, max_length=20_000)
+    mode: Name | None = Field(
+        None, description="a mode's name, several as 'hippo,hybrid', or 'auto'"
+    )
+    conversation: str | None = Field(
+        None, max_length=64, description="the id of the conversation that the question is part of"
+    )
+    note: str = Field("", max_length=2000, description="kept with the turn; no model sees it")
+
+    def query(self, shelf: Collection) -> Query:
+        """It as the library asks it. Raises FabulaError for what can't be asked."""
+        own = self.model_dump(exclude={"question", "conversation", "note"}, exclude_defaults=True)
+        return Query.of(self.question, shelf.settings, **own)
+
+
+class Comparison(Asking):
+    """A question for several modes."""
+
+    question: str = Field(min_length=1, max_length=20_000)
+    modes: list[Name] = Field(min_length=2, max_length=4)
+
+    def questions(self) -> list[Question]:
+        """The question once for each mode; the same mode twice is asked once."""
+        own = self.model_dump(exclude={"modes"}, exclude_defaults=True)
+        return [Question(**own, mode=mode) for mode in dict.fromkeys(self.modes)]
+
+
+class Found(View):
+    """The passages that serve a question best, best first, and the way to them."""
+
+    question: str
+    hits: list[PassageView]
+    path: list[StepView]
+    usage: UsageByStep
+    money: float | None
+
+
+class AnswerView(View):
+    """An answer, the numbered passages it was given, and the numbers it cites.
+
+    `sought` is the question as it was searched with. `quotes` are passages that are cited, with
+    what bears it, or, where no model was asked, those that the answer is made of. `money` is in US
+    dollars; null where the price of a model is not known.
+    """
+
+    question: str
+    sought: str
+    answer: str
+    mode: str
+    model: str
+    offline: bool
+    cited: list[int]
+    context: list[ReadView]
+    quotes: list[QuoteView]
+    hits: list[PassageView]
+    path: list[StepView]
+    usage: UsageByStep
+    money: float | None
+    seconds: float
+    conversation: str | None = None
+    turn: str | None = None
+
+
+class Compared(View):
+    """What one mode answered; or why it did not, as a problem says it."""
+
+    mode: str
+    answer: AnswerView | None
+    problem: dict[str, Any] | None
+
+
+class Shared(View):
+    """A passage that answers of several modes were given."""
+
+    id: str
+    modes: list[str]
+
+
+class ComparisonView(View):
+    """The answers side by side, and the passages that more than one of them was given."""
+
+    question: str
+    answers: list[Compared]
+    shared: list[Shared]
+
+
+def search(
+    house: House, shelf: Collection, caller: Caller, question: Question, stop: Stop | None = None
+) -> Found:
+    """The passages that serve a question best; `stop`, set from any thread, ends what it asks."""
+    house.ledger.refuse_spent(caller)
+    meter, path, began = Meter(), Path(), time.perf_counter()
+    try:
+        hits = shelf.retrieve(question.query(shelf), meter=meter, path=path, stop=stop)
+        house.metrics.retrieved(_mode(path), time.perf_counter() - began)
+    finally:
+        count_spent(house, shelf, caller, "search", meter.usage())
+    return Found(
+        question=question.question,
+        hits=[PassageView.of(hit) for hit in hits],
+        path=_steps(path),
+        usage=usage_view(meter.usage()),
+        money=money(shelf.settings, meter.usage()),
+    )
+
+
+def ask(
+    house: House,
+    shelf: Collection,
+    caller: Caller,
+    question: Question,
+    *,
+    once: Once | None = None,
+    stop: Stop | None = None,
+) -> Answering | Answered:
+    """An answer that is to be written; what it is written from is found before this returns.
+
+    A question with a `conversation` leans on what was said in it, and is a turn of it then: under
+    an Idempotency-Key, `once`, one turn for a day. `stop`, set from any thread, ends it, also while
+    it is looked for. Raises NotFound for a conversation that is not the caller's.
+    """
+    if question.conversation is None:
+        return Answering(house, shelf, caller, question, stop=stop)
+    if once and (view := house.conversations.answered(shelf.name, once)):
+        return Answered(view)
+    history = house.conversations.history(caller, shelf.name, question.conversation)
+    # Before anything is asked: what can't be is no turn.
+    question.query(shelf)
+    asked = question.model_dump(exclude={"question", "conversation", "note"}, exclude_defaults=True)
+    turn = house.conversations.begin_turn(
+        caller, shelf.name, question.conversation, question.question, asked, question.note, once
+    )
+    try:
+        return Answering(house, shelf, caller, question, history, turn, stop)
+    except BaseException:
+        house.conversations.drop_turn(shelf.name, turn)
+        raise
+
+
+class Answering:
+    """An answer as it is written: read its `events`, or its `view` at once; then it is counted.
+
+    `close` ends it from any thread; what was said until then is what is kept of it.
+    """
+
+    def __init__(
+        self,
+        house: House,
+        shelf: Collection,
+        caller: Caller,
+        question: Question,
+        history: Sequence[Turn] = (),
+        turn: str | None = None,
+        stop: Stop | None = None,
+    ) -> None:
+        house.ledger.refuse_spent(caller)
+        self._house, self._shelf, self._caller = house, shelf, caller
+        self._question, self._turn = question, turn
+        self._path = Path()
+        self._began = time.perf_counter()
+        self._is_closed = False
+        self._ending = threading.Lock()
+        self._is_ended = False
+        self._whole: AnswerView | None = None
+        self._stream = shelf.stream(
+            question.query(shelf), history=history, path=self._path, stop=stop
+        )
+        house.metrics.retrieved(_mode(self._path), time.perf_counter() - self._began)
+
+    def events(self) -> Iterator[Event]:
+        """What is told, in this order: the retrieval, the passages, the answer's pieces, and then
+        the whole answer or, where a model failed, the problem.
+        """
+        stream = self._stream
+        steps = [one.model_dump() for one in _steps(self._path)]
+        made = {"conversation": self._question.conversation, "turn": self._turn}
+        yield (
+            "retrieval",
+            {"mode": _mode(self._path), "sought": stream.sought, "path": steps} | made,
+        )
+        context = [ReadView.read(one).model_dump() for one in stream.context]
+        yield "passages", {"context": context}
+        try:
+            for piece in self._pieces():
+                yield "token", {"text": piece}
+            if not self._is_closed:
+                # Kept before it is told: whoever has read it finds it.
+                self._end()
+                yield "answer", self._told().model_dump()
+        except FabulaError as error:
+            yield "error", problems.body(error)
+        finally:
+            self._end()
+
+    def view(self) -> AnswerView:
+        """The whole answer. Raises ModelError where a model failed."""
+        try:
+            for _ in self._pieces():
+                pass
+        finally:
+            self._end()
+        return self._told()
+
+    def close(self) -> None:
+        """Ends it: what was said until now is what is kept, and the model is asked for no more."""
+        self._is_closed = True
+        self._stream.close()
+        self._end()
+
+    def _pieces(self) -> Iterator[str]:
+        """The answer's pieces."""
+        is_first = True
+        for piece in self._stream:
+            if is_first:
+                self._house.metrics.first_token(time.perf_counter() - self._began)
+                is_first = False
+            yield piece
+
+    def _told(self) -> AnswerView:
+        """What is told of it, once it has ended: the same to its reader and to the turn."""
+        if self._whole is None:
+            self._whole = self._tell()
+        return self._whole
+
+    def _tell(self) -> AnswerView:
+        answer, settings = self._stream.answer, self._shelf.settings
+        return AnswerView(
+            question=answer.question,
+            sought=self._stream.sought,
+            answer=answer.text,
+            mode=_mode(self._path),
+            model=settings.model,
+            offline=settings.offline,
+            cited=list(answer.cited),
+            context=[ReadView.read(one) for one in answer.context],
+            quotes=[QuoteView.quoted(one) for one in answer.quotes or quote_cited(answer)],
+            hits=[PassageView.of(hit) for hit in answer.hits],
+            path=_steps(self._path),
+            usage=usage_view(answer.usage),
+            money=money(settings, answer.usage),
+            seconds=round(time.perf_counter() - self._began, 3),
+            conversation=self._question.conversation,
+            turn=self._turn,
+        )
+
+    def _end(self) -> None:
+        """Counts what was spent and keeps the turn, once: also of a reader who left."""
+        with self._ending:
+            if self._is_ended:
+                return
+            self._is_ended = True
+        count_spent(self._house, self._shelf, self._caller, "ask", self._stream.usage())
+        if self._turn is None:
+            return
+        # '' where a model failed: a part is no answer.
+        if self._stream.said:
+            left = self._is_closed
+            kept = self._house.conversations
+            kept.end_turn(self._shelf.name, self._turn, self._told(), left=left)
+        else:
+            self._house.conversations.drop_turn(self._shelf.name, self._turn)
+
+
+class Answered:
+    """An answer that was given before, told again as if it were written."""
+
+    def __init__(self, view: AnswerView) -> None:
+        self._view = view
+
+    def events(self) -> Iterator[Event]:
+        """What `Answering` tells, the answer in one piece."""
+        view = self._view.model_dump()
+        told = ("mode", "sought", "path", "conversation", "turn")
+        yield "retrieval", {name: view[name] for name in told}
+        yield "passages", {"context": view["context"]}
+        yield "token", {"text": view["answer"]}
+        yield "answer", view
+
+    def view(self) -> AnswerView:
+        """The whole answer."""
+        return self._view
+
+    def close(self) -> None:
+        """Nothing is under way."""
+
+
+def compare(
+    house: House,
+    shelf: Collection,
+    caller: Caller,
+    comparison: Comparison,
+    stop: Stop | None = None,
+) -> ComparisonView:
+    """One question by several modes, and what their answers were made of in common.
+
+    A mode that can't be asked does not keep the others from answering, unless none can.
+    """
+    answers: list[Compared] = []
+    failures: list[FabulaError] = []
+    stop = stop or Stop()
+    for question in comparison.questions():
+        mode = str(question.mode)
+        try:
+            view = ask(house, shelf, caller, question, stop=stop).view()
+            answers.append(Compared(mode=mode, answer=view, problem=None))
+        except FabulaError as error:
+            if stop.is_set():
+                raise
+            failures.append(error)
+            answers.append(Compared(mode=mode, answer=None, problem=problems.body(error)))
+    if len(failures) == len(answers):
+        raise failures[0]
+    given: dict[str, list[str]] = {}
+    for one in answers:
+        for passage in one.answer.context if one.answer else ():
+            given.setdefault(passage.id, []).append(one.mode)
+    shared = [Shared(id=id, modes=modes) for id, modes in given.items() if len(modes) > 1]
+    return ComparisonView(question=comparison.question, answers=answers, shared=shared)
+
+
+def _mode(path: Path) -> str:
+    """The modes that were asked, as the path of retrieval names them."""
+    return next((step.note for step in path.root.steps if step.name == "retrieve"), "")
+
+
+def _steps(path: Path) -> list[StepView]:
+    return [StepView.of(step) for step in path.root.steps]
+
+
+def count_spent(
+    house: House, shelf: Collection, caller: Caller, what: str, usage: Mapping[str, Usage]
+) -> None:
+    """Tells the ledger what models were asked."""
+    house.ledger.spent(caller, shelf.name, what, usage, money(shelf.settings, usage))

@@ -1,0 +1,218 @@
+"""Conversations that outlast a page and a process: each is one caller's, about one collection."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Self
+
+from fabula.errors import NotFound, StoreError
+from fabula.model import Turn
+from fabula.names import quoted
+from fabula.service.asking import AnswerView
+from fabula.service.paging import Page, begin_after, cursor, take
+from fabula.service.problems import Conflict
+from fabula.service.views import View
+
+if TYPE_CHECKING:
+    from fabula.app import App
+    from fabula.service.access import Caller
+    from fabula.service.once import Once
+
+SOON = 2
+"""Seconds after which an answer that is still being written may be asked for again."""
+
+
+class ConversationView(View):
+    """A conversation as a list shows it: `turns` is how many it has."""
+
+    id: str
+    collection: str
+    title: str
+    turns: int
+    created_at: str
+    updated_at: str
+
+
+class TurnView(View):
+    """A question and what was answered; `answer` is null while it is being written.
+
+    `value` and `feedback` are what its reader thought of it, and `note` what was kept with it.
+    """
+
+    id: str
+    number: int
+    question: str
+    answer: AnswerView | None
+    asked: dict[str, Any]
+    note: str
+    value: int | None
+    feedback: str
+    left: bool
+    created_at: str
+
+    @classmethod
+    def of(cls, row: dict[str, Any]) -> Self:
+        """That of a node."""
+        own = ("id", "number", "question", "note", "value", "created_at")
+        return cls(
+            **{name: row[name] for name in own},
+            answer=AnswerView.model_validate_json(row["view"]) if row["view"] else None,
+            asked=json.loads(row["asked"]),
+            feedback=row["feedback"] or "",
+            left=row["state"] == "left",
+        )
+
+
+class ConversationWhole(View):
+    """A conversation with all its turns, in order."""
+
+    conversation: ConversationView
+    turns: list[TurnView]
+
+
+class Conversations:
+    """Those of all callers; each sees its own alone, whatever its role."""
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+
+    def begin(self, caller: Caller, collection: str, title: str = "") -> ConversationView:
+        """A conversation that has no turn yet."""
+        id = uuid.uuid4().hex
+        asked = {"collection": collection, "caller": caller.id, "title": title}
+        [row] = self._app.store.rows("service/save_conversation", id=id, **asked)
+        return ConversationView(**row["conversation"])
+
+    def page(
+        self, caller: Caller, collection: str, limit: int, after: str
+    ) -> Page[ConversationView]:
+        """A caller's conversations about a collection, the last first."""
+        before, id = begin_after(after, str, str) or ("", "")
+        rows = self._app.store.rows(
+            "service/find_conversations",
+            collection=collection,
+            caller=caller.id,
+            before=before,
+            before_id=id,
+            limit=limit + 1,
+        )
+        some, more = take([ConversationView(**row["conversation"]) for row in rows], limit)
+        next = cursor(some[-1].updated_at, some[-1].id) if more else None
+        return Page(items=list(some), next=next)
+
+    def find(self, caller: Caller, collection: str, id: str) -> ConversationWhole:
+        """A caller's conversation. Raises NotFound; another's is not there for it."""
+        row = self._row(caller, collection, id)
+        turns = [TurnView.of(one) for one in row["turns"]]
+        return ConversationWhole(conversation=ConversationView(**row["conversation"]), turns=turns)
+
+    def history(self, caller: Caller, collection: str, id: str) -> list[Turn]:
+        """What was said in a caller's conversation, in order. Raises NotFound."""
+        rows: Sequence[dict[str, Any]] = self._row(caller, collection, id)["turns"]
+        return [Turn(row["question"], row["answer"]) for row in rows if row["answer"]]
+
+    def remove(self, caller: Caller, collection: str, id: str) -> None:
+        """Takes a caller's conversation out. Raises NotFound."""
+        asked = {"collection": collection, "caller": caller.id}
+        rows = self._app.store.rows("service/clear_conversation", id=id, **asked)
+        if not rows or not rows[0]["conversations"]:
+            raise _not_there(id)
+
+    def forget(self, collection: str) -> None:
+        """Takes all conversations about a collection out, as whoever removes it does."""
+        self._app.store.rows("service/clear_conversations", collection=collection)
+
+    def rate(
+        self, caller: Caller, collection: str, turn: str, value: int | None, feedback: str
+    ) -> None:
+        """Keeps what the caller thought of an answer. Raises NotFound."""
+        asked = {"collection": collection, "caller": caller.id}
+        told = {"value": value, "feedback": feedback}
+        [row] = self._app.store.rows("service/save_feedback", id=turn, **asked, **told)
+        if not row["turns"]:
+            raise NotFound(f"There is no turn {quoted(turn)}.")
+
+    def answered(self, collection: str, once: Once) -> AnswerView | None:
+        """What was answered under an Idempotency-Key; None where that is new.
+
+        Raises Conflict where it came with something else, or is just being answered.
+        """
+        asked = {"collection": collection, "once": once.mark}
+        self._app.store.rows("service/clear_once", **asked)
+        for row in self._app.store.rows("service/find_once", **asked):
+            once.refuse_other(row["said"])
+            if not row["view"]:
+                raise Conflict(
+                    "What was sent with this Idempotency-Key is just being answered: send it again "
+                    "in a moment.",
+                    headers={"Retry-After": str(SOON)},
+                )
+            return AnswerView.model_validate_json(row["view"])
+        return None
+
+    def begin_turn(
+        self,
+        caller: Caller,
+        collection: str,
+        conversation: str,
+        question: str,
+        asked: dict[str, Any],
+        note: str,
+        once: Once | None,
+    ) -> str:
+        """The id of a turn that is going to be answered. Raises NotFound, and Conflict where the
+        same was begun under its Idempotency-Key just before.
+        """
+        id = uuid.uuid4().hex
+        try:
+            rows = self._app.store.rows(
+                "service/save_turn",
+                id=id,
+                conversation=conversation,
+                collection=collection,
+                caller=caller.id,
+                question=question,
+                asked=json.dumps(asked, ensure_ascii=False),
+                note=note,
+                once=once.mark if once else None,
+                said=once.said if once else None,
+            )
+        except StoreError:
+            # The constraint: another request was first.
+            if once:
+                self.answered(collection, once)
+            raise
+        if not rows:
+            raise _not_there(conversation)
+        return id
+
+    def end_turn(self, collection: str, turn: str, view: AnswerView, *, left: bool) -> None:
+        """Keeps what was answered; `left` is whether its reader left before the end."""
+        self._app.store.rows(
+            "service/save_answer",
+            id=turn,
+            collection=collection,
+            state="left" if left else "answered",
+            answer=view.answer,
+            cited=view.cited,
+            hits=[hit.id for hit in view.hits],
+            mode=view.mode,
+            view=view.model_dump_json(),
+        )
+
+    def drop_turn(self, collection: str, turn: str) -> None:
+        """Takes a turn out that came to nothing."""
+        self._app.store.rows("service/clear_turn", id=turn, collection=collection)
+
+    def _row(self, caller: Caller, collection: str, id: str) -> dict[str, Any]:
+        asked = {"collection": collection, "caller": caller.id}
+        rows = self._app.store.rows("service/find_conversation", id=id, **asked)
+        if not rows:
+            raise _not_there(id)
+        return rows[0]
+
+
+def _not_there(id: str) -> NotFound:
+    return NotFound(f"There is no conversation {quoted(id)}.")

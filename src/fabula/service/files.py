@@ -1,0 +1,97 @@
+"""Files that are made for one request: exports and pictures. They are gone once they are sent."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from fastapi.responses import FileResponse, Response
+from starlette.background import BackgroundTask
+
+from fabula.collection import Collection
+from fabula.model import Entry
+from fabula.plot import draw_document, refuse_undrawable
+from fabula.providers.counted import Meter
+from fabula.service.asking import count_spent
+
+if TYPE_CHECKING:
+    from fabula.service.access import Caller
+    from fabula.service.house import House
+
+Format = Literal["jsonl", "graphml"]
+Kind = Literal["html", "svg", "png"]
+Drawn = Literal["trees", "network", "communities", "story"]
+MEDIA = {
+    "jsonl": "application/x-ndjson",
+    "graphml": "application/graphml+xml",
+    "html": "text/html; charset=utf-8",
+    "svg": "image/svg+xml",
+    "png": "image/png",
+}
+ALONE = "sandbox allow-scripts allow-downloads; frame-ancestors 'self'"
+"""A drawn page has scripts of its own: it runs them as if from another origin, without cookies."""
+
+
+def export(shelf: Collection, entry: Entry | None, format: Format) -> Response:
+    """A collection's graph, or one document's, as a file; it is whole before the status is sent."""
+    name = entry.title if entry else shelf.name
+    with _folder() as folder:
+        file = folder / f"graph.{format}"
+        shelf.export(file, entry.id if entry else "", format=format)
+        return FileResponse(
+            file,
+            media_type=MEDIA[format],
+            filename=f"{name}.{format}",
+            headers={"Cache-Control": "no-store"},
+            background=BackgroundTask(shutil.rmtree, folder, ignore_errors=True),
+        )
+
+
+def draw(
+    house: House,
+    shelf: Collection,
+    caller: Caller,
+    entry: Entry,
+    kind: Kind,
+    drawn: Drawn = "trees",
+    question: str = "",
+) -> Response:
+    """A picture of a document, with what is found for a question highlighted."""
+    refuse_undrawable(f"picture.{kind}")
+    if question:
+        house.ledger.refuse_spent(caller)
+    meter = Meter()
+    try:
+        picture = draw_document(
+            shelf,
+            entry,
+            f".{kind}",
+            question,
+            network=drawn == "network",
+            communities=drawn == "communities",
+            story=drawn == "story",
+            meter=meter,
+        )
+    finally:
+        count_spent(house, shelf, caller, "plot", meter.usage())
+    headers = {
+        "Content-Security-Policy": ALONE,
+        "Cache-Control": "private, no-cache",
+        "X-Content-Type-Options": "nosniff",
+    }
+    return Response(picture.content, media_type=MEDIA[kind], headers=headers)
+
+
+@contextmanager
+def _folder() -> Iterator[Path]:
+    """A folder that stays for who sends what is in it, unless something goes wrong before."""
+    folder = Path(tempfile.mkdtemp(prefix="fabula-"))
+    try:
+        yield folder
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise

@@ -1,0 +1,92 @@
+"""What all requests of one service share."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from anyio import CapacityLimiter, to_thread
+
+from fabula.collection import Collection
+from fabula.errors import NotFound
+from fabula.names import problem, quoted
+from fabula.providers.budget import Budget
+from fabula.queries import FOLDER, query
+from fabula.service.access.keys import Keys
+from fabula.service.access.sessions import Sessions
+from fabula.service.audit import Audit
+from fabula.service.conversations import Conversations
+from fabula.service.jobs import Jobs
+from fabula.service.jobs.runner import Runner
+from fabula.service.jobs.uploads import Uploads
+from fabula.service.ledger import Ledger
+from fabula.service.watch.metrics import Metrics
+from fabula.serving import TABLE, Serving
+from fabula.store import Store
+
+if TYPE_CHECKING:
+    from fabula.app import App
+    from fabula.service.access import Caller
+
+
+ASKS = 100
+"""Questions that are worked on at once, in threads of their own, so that reading goes on."""
+
+
+class House:
+    """One App, and what the service keeps beside it; `open` for as long as it serves."""
+
+    def __init__(self, app: App) -> None:
+        self.app = app
+        self.serving: Serving = app.settings.table(TABLE)
+        self.metrics = Metrics()
+        self.keys = Keys(app.store)
+        self.sessions = Sessions(app.store, self.keys, self.serving.session_days)
+        self.ledger = Ledger(app.store, self.metrics)
+        self.audit = Audit(app.store)
+        self.asks: CapacityLimiter
+        self.conversations = Conversations(app)
+        self.queries = threading.BoundedSemaphore(self.serving.queries_at_once)
+        self.jobs = Jobs(self)
+        self.uploads = Uploads(self)
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator[None]:
+        """Makes the schema that the service is kept by, and starts what runs beside requests."""
+        make_schema(self.app.store)
+        self.asks = CapacityLimiter(ASKS)
+        runner = Runner(self)
+        runner.start()
+        try:
+            yield
+        finally:
+            await to_thread.run_sync(runner.close)
+
+    def collection(self, name: str, caller: Caller) -> Collection:
+        """A collection as a caller sees it. Raises NotFound for one that it may not see."""
+        if not caller.may_see(name):
+            raise NotFound(f"There is no collection {quoted(name)}.")
+        left = self.ledger.left(caller)
+        if left is None:
+            return self.app.collection(name)
+        return self.app.collection(name, budget=Budget(tokens=left, named="the quota of this key"))
+
+    def stocked(self, name: str, caller: Caller) -> Collection:
+        """A collection with documents. One without is told of as one that a caller may not see."""
+        if caller.may_see(name) and not problem(name):
+            collection = self.collection(name, caller)
+            if self.app.store.count(name)[0]:
+                return collection
+        raise NotFound(f"There is no collection {quoted(name)}.")
+
+    def collections(self, caller: Caller) -> list[str]:
+        """The names of the collections that hold documents and that a caller may see."""
+        return [name for name in self.app.collections() if caller.may_see(name)]
+
+
+def make_schema(store: Store) -> None:
+    """Makes what the service's own nodes are kept by; what is there stays."""
+    for file in sorted((FOLDER / "service").glob("schema_*.cypher")):
+        store.run(query(f"service/{file.stem}"), file.stem)

@@ -1,0 +1,124 @@
+"""What a caller wants done, as jobs: files and texts that come in, and what they would cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from fabula.collection import Collection
+from fabula.errors import LoadError, SettingsError
+from fabula.graph.method import graph
+from fabula.ingest import Outcome, Source
+from fabula.load import find_in_zip, load_kept, read_text
+from fabula.model import Document, Usage, sum_usage
+from fabula.service.jobs import Item, Job
+from fabula.service.jobs.uploads import is_zip
+from fabula.service.problems import Problem
+from fabula.service.views import money
+
+if TYPE_CHECKING:
+    from fabula.service.access import Caller
+    from fabula.service.house import House
+    from fabula.service.once import Once
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """How documents are to come in: `graphs` of each, the settings' where it is None."""
+
+    graphs: tuple[str, ...] | None = None
+    rebuild: bool = False
+
+    def options(self) -> dict[str, object]:
+        """As a job keeps them."""
+        return {"graphs": self.graphs and list(self.graphs), "rebuild": self.rebuild}
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What some documents would ask of models, and cost; `money` is None where nobody knows."""
+
+    outcomes: tuple[Outcome, ...]
+    usage: dict[str, Usage]
+    money: float | None
+
+
+def text_item(house: House, text: str, source: str, **told: str) -> Item:
+    """A text as an item of a job; it is kept as an uploaded file is."""
+    kept = house.uploads.take([text.encode("utf-8", "surrogatepass")], source)
+    return Item(source, kept.sha256, told=told)
+
+
+def begin_ingest(
+    house: House,
+    caller: Caller,
+    shelf: Collection,
+    items: Sequence[Item],
+    choice: Choice,
+    once: Once | None = None,
+) -> Job:
+    """A job that has documents come in."""
+    if not items:
+        raise Problem("There is no file and no text in this request.")
+    for name in choice.graphs or ():
+        if graph(name).settle:
+            raise SettingsError(
+                f"{name} belongs to the whole collection: build it once the documents are there."
+            )
+    return house.jobs.add(caller, shelf.name, "ingest", items, choice.options(), once)
+
+
+def estimate(
+    house: House,
+    shelf: Collection,
+    items: Iterable[Item],
+    choice: Choice,
+    reader: Callable[[Item], Document] | None = None,
+) -> Estimate:
+    """What `begin_ingest` would have done: nothing is written, and no model is asked.
+
+    Who estimates the same items more than once gives a `reader` that keeps what it has read.
+    """
+    items = list(items)
+    reader = reader or partial(read, house, shelf.name)
+    ready = [one for one in items if one.state == "queued"]
+    sources = [Source(one.source, partial(reader, one)) for one in ready]
+    outcomes = shelf.ingest_sources(sources, graphs=choice.graphs, rebuild=choice.rebuild, dry=True)
+    outcomes += [Outcome(one.source, "skipped") for one in items if one.state == "skipped"]
+    usage = sum_usage(one.steps for one in outcomes)
+    return Estimate(tuple(outcomes), usage, money(shelf.settings, usage))
+
+
+def begin_build(
+    house: House,
+    caller: Caller,
+    shelf: Collection,
+    name: str,
+    documents: Sequence[str],
+    *,
+    rebuild: bool,
+    once: Once | None = None,
+) -> Job:
+    """A job that builds a graph of documents, all or those named, or of the collection itself."""
+    if graph(name).settle and documents:
+        raise SettingsError(f"{name} belongs to the whole collection: name no document.")
+    found = [shelf.document(one) for one in documents]
+    items = [Item(one.source, document=one.id, title=one.title) for one in found]
+    options = {"graph": name, "documents": [one.id for one in found], "rebuild": rebuild}
+    return house.jobs.add(caller, shelf.name, "build", items, options, once)
+
+
+def read(house: House, collection: str, item: Item) -> Document:
+    """The document of an item. Raises LoadError where it can't be read, or is not kept any more."""
+    path = house.uploads.path(item.upload)
+    if not path.is_file():
+        raise LoadError(f"The file of {item.source} is not kept any more: send it again.")
+    if item.told:
+        text = path.read_text(encoding="utf-8", errors="replace")
+        return read_text(text, source=item.source, collection=collection, **item.told)
+    if is_zip(item.source) and not item.book:
+        find_in_zip(path, item.source)
+    most = house.app.settings.max_file_mb * 1_000_000
+    return load_kept(path, item.book, item.source, collection, most)

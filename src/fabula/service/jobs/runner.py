@@ -1,0 +1,443 @@
+"""Doing the jobs: threads that take them up and keep telling how far they are."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from fabula.collection import Collection
+from fabula.errors import (
+    BudgetSpent,
+    FabulaError,
+    ServerError,
+    SpaceError,
+    Stopped,
+    StoreError,
+    TooLarge,
+)
+from fabula.ingest import Outcome, Source
+from fabula.model import Usage
+from fabula.providers.budget import Budget
+from fabula.service.access.caller import Caller, Quotas
+from fabula.service.jobs import OPEN, Item, Job, Kind, State, in_all, item_row, job_row
+from fabula.service.jobs.beginning import read
+from fabula.service.jobs.watching import Watched, since
+from fabula.service.views import money
+from fabula.stop import Stop
+from fabula.store.turns import Turn, find_held, turn
+
+if TYPE_CHECKING:
+    from fabula.service.house import House
+
+LOG = logging.getLogger("fabula.service")
+LEASE = 30.0
+"""Seconds that a job is a worker's without another word from it."""
+HEARTBEAT = 5.0
+"""Seconds after which a worker says that it is there, though nothing has changed."""
+EVERY = 1.0
+"""Seconds between two looks at what there is to do, and two words of how far a job is."""
+MOST_ATTEMPTS = 10
+"""How often a job is begun that gets nowhere: what ends a process each time is not begun for ever.
+"""
+IDLE = 60.0
+"""Seconds between two words over the connection that a turn is: what is idle may be cut off."""
+UNFORESEEN = "Something went wrong that nobody foresaw; the log tells of it."
+SWEEP = 3600.0
+"""Seconds between two looks for uploaded files that nobody needs."""
+
+
+class Runner:
+    """Threads that work on jobs as long as the house is open, `jobs_at_once` of them."""
+
+    def __init__(self, house: House) -> None:
+        self._house = house
+        self._is_closing = threading.Event()
+        self._stops: set[Stop] = set()
+        self._lock = threading.Lock()
+        self._threads: list[threading.Thread] = []
+        self._sees_turns = True
+        """Whether this server shows who is at work; a hosted one may not, and leases tell alone."""
+
+    def start(self) -> None:
+        """Begins to take up jobs, those of processes that have ended, too."""
+        for number in range(self._house.serving.jobs_at_once):
+            thread = threading.Thread(target=self._work, name=f"jobs-{number}", daemon=True)
+            self._threads.append(thread)
+            thread.start()
+        sweeping = threading.Thread(target=self._sweep, name="jobs-sweep", daemon=True)
+        sweeping.start()
+
+    def close(self) -> None:
+        """Lets jobs go for others to take up; that takes no longer than a model's call."""
+        self._is_closing.set()
+        with self._lock:
+            stops = [*self._stops]
+        for stop in stops:
+            stop.set()
+        self._house.jobs.tell()
+        until = time.monotonic() + self._house.serving.grace
+        for thread in self._threads:
+            thread.join(max(0.1, until - time.monotonic()))
+
+    def _work(self) -> None:
+        while not self._is_closing.is_set():
+            try:
+                is_done = self._take_one()
+            except FabulaError as error:
+                # The server is away: what is waiting waits there.
+                LOG.warning("No job can be taken up now: %s", error)
+                is_done = False
+            except Exception:
+                LOG.exception("A job ended in a way that nobody foresaw.")
+                is_done = False
+            if not (is_done or self._is_closing.is_set()):
+                with self._house.jobs.changed:
+                    self._house.jobs.changed.wait(EVERY)
+
+    def _take_one(self) -> bool:
+        """Does the job that waits longest; False where there is none."""
+        store = self._house.app.store
+        rows = store.rows("service/find_waiting")
+        if not (any(row["due"] for row in rows) or self._dead([row["worker"] for row in rows])):
+            return False
+        # Before: what makes the schema of locks would wait for whoever holds one.
+        store.make_schema()
+        worker = f"{self._house.app.settings.neo4j_username} {uuid.uuid4().hex}"
+        # While it is held, others see that the worker lives, and not a moment longer.
+        with turn(store, [worker]) as held:
+            dead = self._dead([row["worker"] for row in rows], worker)
+            asked = {"worker": worker, "dead": dead, "milliseconds": round(LEASE * 1000)}
+            taken = store.rows("service/take_job", **asked)
+            if not taken:
+                return False
+            self._house.jobs.tell()
+            job = self._house.jobs.read(taken[0]["id"])
+            if job is None:
+                return False
+            with self._stopping() as stop:
+                Work(self._house, job, worker, held, stop, self._is_closing.is_set).run()
+        return True
+
+    def _dead(self, workers: Sequence[str | None], own: str = "") -> list[str]:
+        """Those of these workers that are known to have ended.
+
+        A server shows a user that user's turns. Where it does not show `own`, it shows none.
+        """
+        mine = f"{self._house.app.settings.neo4j_username} "
+        asked = {one for one in workers if one and one.startswith(mine)}
+        if not (asked and self._sees_turns):
+            return []
+        with self._house.app.store.session() as session:
+            held = find_held(session)
+        if own and own not in held:
+            self._sees_turns = False
+            return []
+        return sorted(asked - held)
+
+    @contextmanager
+    def _stopping(self) -> Iterator[Stop]:
+        stop = Stop()
+        with self._lock:
+            self._stops.add(stop)
+        if self._is_closing.is_set():
+            stop.set()
+        try:
+            yield stop
+        finally:
+            with self._lock:
+                self._stops.discard(stop)
+
+    def _sweep(self) -> None:
+        while not self._is_closing.is_set():
+            with suppress(StoreError, ServerError, OSError):
+                self._house.uploads.sweep()
+            self._is_closing.wait(SWEEP)
+
+
+class Work:
+    """One job, done by one worker, whose turn is `held` meanwhile.
+
+    `is_closing` tells whether the whole process ends, and the job is to be left for another.
+    """
+
+    def __init__(
+        self,
+        house: House,
+        job: Job,
+        worker: str,
+        held: Turn,
+        stop: Stop,
+        is_closing: Callable[[], bool],
+    ) -> None:
+        self._house, self._job, self._worker, self._held = house, job, worker, held
+        self._stop, self._is_closing = stop, is_closing
+        self._watched = Watched(job.items)
+        self._is_lost = False
+        self._is_cancelled = job.cancelling
+        self._told: dict[str, Usage] = {}
+        """What the ledger was told of."""
+        self._kept_at = time.monotonic()
+        self._attempts = job.attempts
+        self._is_over = threading.Event()
+        told = job.caller
+        self._caller = Caller(told["id"], told["name"], "write", quotas=Quotas.of(told))
+
+    def run(self) -> None:
+        """Does it, and keeps what became of it."""
+        keeper = threading.Thread(target=self._keep_on, name="jobs-keeper", daemon=True)
+        keeper.start()
+        try:
+            state, problem, wait = self._attempt()
+        finally:
+            self._is_over.set()
+            keeper.join()
+        self._end(state, problem, wait)
+
+    def _attempt(self) -> tuple[State, str, float]:
+        """What state it is in then, why, and seconds to wait before it is begun again."""
+        if self._is_cancelled:
+            return "cancelled", "", 0
+        if self._job.attempts > MOST_ATTEMPTS:
+            return (
+                "failed",
+                (
+                    f"It was begun {MOST_ATTEMPTS} times and got nowhere, as each time the process "
+                    "ended or Neo4j was away: the log of the service says more. Retry it then."
+                ),
+                0,
+            )
+        try:
+            made = self._do()
+        except FabulaError as error:
+            return self._excuse(error)
+        except Exception:
+            LOG.exception("Job %s ended in a way that nobody foresaw.", self._job.id)
+            return "failed", UNFORESEEN, 0
+        if self._watched.waiting() or any(one.status == "stopped" for one in made):
+            return self._stopped()
+        failed = sum(one.state == "failed" for one in self._watched.items)
+        if failed:
+            of = len(self._watched.items)
+            return "failed", f"{failed} of {of} failed; what is said of each says why.", 0
+        return "succeeded", "", 0
+
+    def _excuse(self, error: FabulaError) -> tuple[State, str, float]:
+        """What state it comes into by an error, why, and seconds to wait."""
+        if isinstance(error, Stopped):
+            return self._stopped()
+        if isinstance(error, BudgetSpent):
+            return "paused", str(error), 0
+        is_away = isinstance(error, StoreError | ServerError)
+        if is_away and not isinstance(error, SpaceError | TooLarge):
+            LOG.warning("Job %s waits: %s", self._job.id, error)
+            return "queued", str(error), min(60.0, 2.0 ** min(self._job.attempts, 6))
+        return "failed", str(error), 0
+
+    def _stopped(self) -> tuple[State, str, float]:
+        return ("cancelled" if self._is_cancelled else "queued"), "", 0
+
+    def _do(self) -> Sequence[Outcome]:
+        self._house.ledger.refuse_spent(self._caller)
+        shelf = self._house.app.collection(self._job.collection, budget=self._budget())
+        return WORKS[self._job.kind](self, shelf)
+
+    def _budget(self) -> Budget | None:
+        left = self._house.ledger.left(self._caller)
+        return None if left is None else Budget(tokens=left, named=f"the key {self._caller.name}")
+
+    # The kinds of work
+
+    def _ingest(self, shelf: Collection) -> Sequence[Outcome]:
+        waiting = self._watched.waiting()
+        options = self._job.options
+        ingest = partial(
+            shelf.ingest_sources,
+            graphs=options.get("graphs"),
+            rebuild=options.get("rebuild", False),
+            listener=self._watched,
+            stop=self._stop,
+        )
+        found = {
+            one.source: Source(one.source, partial(read, self._house, shelf.name, one))
+            for one in waiting
+        }
+        try:
+            return ingest([*found.values()])
+        except FabulaError:
+            raise
+        except Exception:
+            if len(found) == 1:
+                raise
+            LOG.exception("Job %s goes on with one document after the other.", self._job.id)
+            return self._ingest_one_by_one(ingest, found)
+
+    def _ingest_one_by_one(
+        self, ingest: Callable[[Sequence[Source]], Sequence[Outcome]], found: Mapping[str, Source]
+    ) -> Sequence[Outcome]:
+        """So that what nobody foresaw of one document is not in the way of others."""
+        for one in self._watched.waiting():
+            try:
+                ingest([found[one.source]])
+            except FabulaError:
+                raise
+            except Exception:
+                LOG.exception("Job %s, %s", self._job.id, one.source)
+                error = FabulaError(
+                    "Something went wrong that nobody foresaw; the log tells of it."
+                )
+                self._watched.end(Outcome(one.source, "failed", error=error))
+            if self._stop.is_set():
+                break
+        return ()
+
+    def _build(self, shelf: Collection) -> Sequence[Outcome]:
+        options = self._job.options
+        return shelf.build(
+            options["graph"],
+            *options.get("documents", ()),
+            rebuild=options.get("rebuild", False),
+            listener=self._watched,
+            stop=self._stop,
+        )
+
+    def _retry(self, shelf: Collection) -> Sequence[Outcome]:
+        return shelf.retry(listener=self._watched, stop=self._stop)
+
+    def _reembed(self, shelf: Collection) -> Sequence[Outcome]:
+        [item] = self._watched.items
+        shelf.reembed(self._watched.begin(item.source), stop=self._stop)
+        self._watched.end(Outcome(item.source, "replaced"))
+        return ()
+
+    def _remove(self, shelf: Collection) -> Sequence[Outcome]:
+        self._watched.expect(len(self._watched.items))
+        for item in self._watched.waiting():
+            steps = self._watched.begin(item.source)
+            of = item.document
+            found = [of] if of else [one.id for one in shelf.store.documents(shelf.name)]
+            steps.expect("remove", len(found))
+            for id in found:
+                self._stop.check()
+                shelf.store.remove(shelf.name, id)
+                steps.done("remove", Usage())
+            if not of:
+                self._house.conversations.forget(shelf.name)
+            self._watched.end(Outcome(item.source, "replaced", of, item.title))
+        return ()
+
+    # Telling how far it is
+
+    def _keep_on(self) -> None:
+        """Tells how far it is, each second that there is news, and looks whether it is to end."""
+        while not self._is_over.wait(EVERY):
+            try:
+                self._keep()
+            except FabulaError as error:
+                LOG.warning("Job %s: how far it is can't be kept: %s", self._job.id, error)
+                if time.monotonic() - self._kept_at > LEASE:
+                    self._lose()
+            except Exception:
+                LOG.exception("Job %s: how far it is can't be kept.", self._job.id)
+
+    def _keep(self) -> None:
+        self._held.check(IDLE)
+        store = self._house.app.store
+        changed = self._watched.take_changed()
+        is_due = time.monotonic() - self._kept_at >= HEARTBEAT
+        if not (changed or is_due):
+            rows = store.rows("service/find_job_version", id=self._job.id)
+            mine = [row for row in rows if row["worker"] == self._worker]
+        else:
+            mine = self._save(changed, {} if not changed else job_row(self._now("running")))
+        if not mine:
+            self._lose()
+        elif mine[0]["cancelling"]:
+            self._is_cancelled = True
+            self._stop.set()
+
+    def _save(
+        self, changed: Sequence[tuple[int, Item]], job: Mapping[str, Any], wait: float = 0
+    ) -> list[dict[str, Any]]:
+        try:
+            rows = self._house.app.store.rows(
+                "service/save_progress",
+                id=self._job.id,
+                worker=self._worker,
+                job=dict(job),
+                items=[item_row(self._job.id, index, one) for index, one in changed],
+                news=int(bool(job)),
+                milliseconds=round(LEASE * 1000),
+                wait=round(wait * 1000),
+            )
+        except BaseException:
+            self._watched.give_back(changed)
+            raise
+        self._kept_at = time.monotonic()
+        self._spend()
+        if job:
+            self._house.jobs.tell()
+        return rows
+
+    def _now(self, state: State) -> Job:
+        usage = self._watched.usage()
+        settled, before = (
+            sum(one.state not in OPEN for one in each)
+            for each in (self._watched.items, self._job.items)
+        )
+        if sum(usage.values(), Usage()).calls or settled > before:
+            # It gets on: what ends it from outside is not its own fault.
+            self._attempts = 0
+        now = in_all(self._job, self._watched.items, usage, self._house)
+        return replace(now, state=state, eta=self._watched.left(), attempts=self._attempts)
+
+    def _spend(self) -> None:
+        """Tells the ledger what was asked of models since it was told last."""
+        usage = self._watched.usage()
+        new = {
+            step: grown
+            for step, one in usage.items()
+            if (grown := since(one, self._told.get(step, Usage()))) != Usage()
+        }
+        self._told = usage
+        if new:
+            cost = money(self._house.app.settings, new)
+            job = self._job
+            self._house.ledger.spent(self._caller, job.collection, job.kind, new, cost)
+
+    def _lose(self) -> None:
+        """Another has it, or may have: nothing more is begun, and nothing more is said of it."""
+        self._is_lost = True
+        self._stop.set()
+
+    def _end(self, state: State, problem: str, wait: float) -> None:
+        if self._is_lost:
+            return
+        if state == "cancelled":
+            self._watched.settle("cancelled")
+        elif state == "failed":
+            self._watched.settle("failed", problem)
+        else:
+            self._watched.settle("queued")
+        now = replace(self._now(state), problem=problem, eta=None)
+        if self._is_closing() and state == "queued":
+            # It was not its fault that it was let go.
+            now = replace(now, attempts=0)
+        own = {"worker": None, "cancelling": False}
+        self._save(self._watched.take_changed(), job_row(now) | own, wait)
+
+
+WORKS: Mapping[Kind, Callable[[Work, Collection], Sequence[Outcome]]] = {
+    "ingest": Work._ingest,
+    "build": Work._build,
+    "retry": Work._retry,
+    "reembed": Work._reembed,
+    "remove": Work._remove,
+}
+"""How each kind of job is done."""

@@ -1,0 +1,233 @@
+"""An answer as the page shows it: its citations are links into the books, and it can be copied."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from fabula.answer import CITED
+from fabula.model import Usage
+from fabula.providers import NO_ANSWER
+from fabula.service.asking import AnswerView
+from fabula.service.page.book import Span, merge, write_spans
+from fabula.service.page.rendering import address
+from fabula.service.views import PassageView, QuoteView, ReadView
+
+MARKS = re.compile(r"([\\`*_{}\[\]<>#|~])")
+BETWEEN = re.compile(r"\n\s*\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Words of an answer, or of a passage; `cites` is the number of a passage that they name."""
+
+    text: str
+    cites: int = 0
+    is_meant: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A passage beside an answer: where it is, what of it is meant, and where it is read."""
+
+    number: int
+    passage: PassageView
+    runs: tuple[Run, ...]
+    url: str
+    is_cited: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """An answer as it is drawn. `extracts` are the cards that one without a model is made of."""
+
+    view: AnswerView
+    paragraphs: tuple[tuple[Run, ...], ...]
+    cited: tuple[Card, ...]
+    others: tuple[Card, ...]
+    extracts: tuple[Card, ...]
+    says_nothing: bool
+    calls: int
+    tokens: int
+    markdown: str
+
+    @property
+    def mode(self) -> str:
+        """The modes that found it."""
+        return next((one.note for one in self.view.path if one.step == "retrieve"), "")
+
+
+def lay_out(view: AnswerView, collection: str) -> Shown:
+    """An answer with its passages in the order that it cites them, and then the rest."""
+    view = _renumber(view)
+    quotes = {one.number: one for one in view.quotes}
+    read = {one.number: one for one in view.context}
+    links = _links(view, collection)
+    cited = [number for number in view.cited if number in read]
+    cards = {
+        number: Card(number, one, _marked(one, quotes.get(number)), links[number], number in cited)
+        for number, one in read.items()
+    }
+    nothing = view.answer.strip() == NO_ANSWER
+    spent = sum((Usage(**one.model_dump()) for one in view.usage.values()), Usage())
+    return Shown(
+        view=view,
+        paragraphs=tuple(_paragraphs(view.answer, set(read))),
+        cited=tuple(cards[number] for number in cited),
+        others=tuple(card for number, card in cards.items() if number not in cited),
+        extracts=tuple(cards[one.number] for one in view.quotes if one.number in cards)
+        if view.offline
+        else (),
+        says_nothing=nothing,
+        calls=spent.calls,
+        tokens=spent.prompt_tokens + spent.completion_tokens,
+        markdown=to_markdown(view),
+    )
+
+
+def lay_out_context(context: Sequence[ReadView], collection: str, question: str) -> list[Card]:
+    """The cards of the passages that an answer is being written from."""
+    return [
+        Card(one.number, one, (Run(one.text),), _link(one, None, (), collection, question), False)
+        for one in context
+    ]
+
+
+def to_markdown(view: AnswerView) -> str:
+    """The question as a heading, the answer, and a footnote for each citation."""
+    title = f"# {_plain(view.question)}"
+    if view.offline and view.quotes:
+        quoted = [
+            "\n>\n".join(f"> {_plain(one)}" for one in BETWEEN.split(quote.text.strip()))
+            + f"\n>\n> — {_place(quote)}"
+            for quote in view.quotes
+        ]
+        return "\n\n".join([title, *quoted]) + "\n"
+    text = CITED.sub(
+        lambda found: "".join(f"[^{number}]" for number in re.findall(r"\d+", found[1])),
+        view.answer,
+    )
+    notes = [f"[^{one.number}]: {_place(one)}{_said(one)}" for one in view.quotes]
+    return "\n\n".join(filter(None, [title, text, "\n".join(notes)])) + "\n"
+
+
+def _renumber(view: AnswerView) -> AnswerView:
+    """An answer whose passages are numbered as one sees them: those it cites, and then the rest."""
+    read = [one.number for one in view.context]
+    cited = [number for number in view.cited if number in read]
+    order = [*cited, *(number for number in read if number not in cited)]
+    places = {number: place for place, number in enumerate(order, start=1)}
+
+    def write(found: re.Match[str]) -> str:
+        numbers = [int(one) for one in re.findall(r"\d+", found[1])]
+        if not places.keys() >= set(numbers):
+            return found[0]
+        return f"[{', '.join(str(places[number]) for number in numbers)}]"
+
+    return view.model_copy(
+        update={
+            "answer": CITED.sub(write, view.answer),
+            "cited": [places[number] for number in cited],
+            "context": [
+                one.model_copy(update={"number": places[one.number]}) for one in view.context
+            ],
+            "quotes": [
+                one.model_copy(update={"number": places[one.number]})
+                for one in view.quotes
+                if one.number in places
+            ],
+        }
+    )
+
+
+def _paragraphs(text: str, numbers: set[int]) -> Iterator[tuple[Run, ...]]:
+    for paragraph in filter(None, map(str.strip, BETWEEN.split(text))):
+        runs: list[Run] = []
+        at = 0
+        for found in CITED.finditer(paragraph):
+            cited = [int(one) for one in re.findall(r"\d+", found[1])]
+            if not numbers.issuperset(cited):
+                continue
+            runs.append(Run(paragraph[at : found.start()]))
+            runs += [Run(f"[{number}]", number) for number in cited]
+            at = found.end()
+        runs.append(Run(paragraph[at:]))
+        yield tuple(run for run in runs if run.text)
+
+
+def _marked(passage: ReadView, quote: QuoteView | None) -> tuple[Run, ...]:
+    """A passage's text with what is meant of it marked; it is as the book prints it, if quoted."""
+    if quote is None:
+        return (Run(passage.text),)
+    runs: list[Run] = []
+    at = 0
+    for start, end in merge(quote.matches):
+        runs += [Run(quote.text[at:start]), Run(quote.text[start:end], is_meant=True)]
+        at = end
+    runs.append(Run(quote.text[at:]))
+    return tuple(run for run in runs if run.text)
+
+
+def _links(view: AnswerView, collection: str) -> Mapping[int, str]:
+    """Where each passage is read, with what else the answer cites of its book."""
+    quotes = {one.number: one for one in view.quotes}
+    spans = {one.number: _spans(one, quotes.get(one.number)) for one in view.context}
+    return {
+        one.number: _link(
+            one,
+            quotes.get(one.number),
+            [
+                span
+                for other in view.context
+                if other.number in view.cited
+                and other.number != one.number
+                and other.document == one.document
+                and other.kind == "chunk"
+                for span in spans[other.number]
+            ],
+            collection,
+            view.question,
+        )
+        for one in view.context
+    }
+
+
+def _link(
+    passage: ReadView,
+    quote: QuoteView | None,
+    also: Sequence[Span],
+    collection: str,
+    question: str,
+) -> str:
+    place = {"chars": write_spans(_spans(passage, quote)), "also": write_spans(merge(also))}
+    if passage.kind != "chunk":
+        place = {"passage": passage.id}
+    return address("c", collection, "d", passage.document, **place, q=question) + "#lit"
+
+
+def _spans(passage: ReadView, quote: QuoteView | None) -> list[Span]:
+    """The stretches of the book that are meant: of a quote's matches, or all that was read."""
+    if quote is not None and quote.matches:
+        return merge([(quote.start + start, quote.start + end) for start, end in quote.matches])
+    return merge(passage.spans) or [(passage.start, passage.end)]
+
+
+def _place(quote: QuoteView) -> str:
+    what = f"{quote.aspect}, level {quote.level}" if quote.aspect else quote.kind
+    spans = [(quote.start, quote.end)]
+    if quote.kind == "chunk" and quote.matches:
+        spans = [(quote.start + start, quote.start + end) for start, end in quote.matches]
+    where = ", ".join(f"{start}-{end}" for start, end in spans)
+    told = filter(None, [quote.title, quote.section, what, f"characters {where}"])
+    return _plain(" · ".join(told))
+
+
+def _said(quote: QuoteView) -> str:
+    said = " ".join(quote.text[start:end] for start, end in quote.matches)
+    return f": “{_plain(said)}”" if said else ""
+
+
+def _plain(text: str) -> str:
+    """A text on one line, none of whose characters Markdown takes for its own."""
+    return MARKS.sub(r"\\\1", " ".join(text.split()))

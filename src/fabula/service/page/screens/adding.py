@@ -1,0 +1,301 @@
+"""Adding books: files or a text come in, are told of with what they would cost, and are agreed to.
+
+What came in is kept for a day as a list of its own, under its SHA-256 as every upload: so the
+estimate has an address, and who agrees sends nothing again.
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from dataclasses import asdict, dataclass, field
+from pathlib import PurePosixPath
+from typing import Annotated, Any
+from urllib.parse import urlencode
+
+from anyio import to_thread
+from fastapi import APIRouter, Form, Query, Request
+from fastapi.responses import JSONResponse, RedirectResponse, Response
+
+from fabula.collection import Collection
+from fabula.errors import LoadError
+from fabula.graph.method import graphs
+from fabula.load import SUFFIXES, known
+from fabula.model import Document, sum_usage
+from fabula.service.access import Caller, Shelf, TheHouse, Writer
+from fabula.service.house import House
+from fabula.service.jobs import Item
+from fabula.service.jobs.beginning import (
+    Choice,
+    Estimate,
+    begin_ingest,
+    estimate,
+    read,
+    text_item,
+)
+from fabula.service.jobs.receiving import Counted
+from fabula.service.jobs.receiving import Form as Filled
+from fabula.service.jobs.uploads import WITHIN, Upload, label
+from fabula.service.once import Once
+from fabula.service.page.rendering import address, is_language, show
+from fabula.service.problems import Problem
+from fabula.settings import OFFLINE, STATIC
+
+router = APIRouter()
+LIST = "list of files"
+READ_THROUGH = 200
+"""Documents that are told of with language and chapters; of more, those that come first."""
+PRICED_APART = 4_000_000
+"""Bytes of files for which each graph is priced by itself, too: all of them are kept for that."""
+LONGEST_TEXT = 20_000
+"""Characters that may be pasted, as a form holds no long fields; what is longer is a file."""
+
+Batch = Annotated[str, Query(pattern="^[0-9a-f]{64}$")]
+Graphs = Annotated[list[str], Query(max_length=50)]
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What came in together: files, and a text with what was said of it."""
+
+    uploads: tuple[Upload, ...]
+    text: Upload | None = None
+    told: dict[str, str] | None = None
+
+
+@dataclass(slots=True)
+class Reader:
+    """Reads each document once, however many graphs are priced, where that `keeps` not too much.
+
+    Of all that it has read it has what is told of them.
+    """
+
+    house: House
+    collection: str
+    keeps: bool
+    told: dict[str, tuple[str, str, str, int]] = field(default_factory=dict)
+    """Title, author, language and chapters, by the source."""
+    _kept: dict[str, Document | LoadError] = field(default_factory=dict)
+
+    def __call__(self, item: Item) -> Document:
+        """The document of an item. Raises LoadError."""
+        found = self._kept.get(item.source) or self._read(item)
+        if self.keeps:
+            self._kept[item.source] = found
+        if isinstance(found, LoadError):
+            raise found
+        return found
+
+    def _read(self, item: Item) -> Document | LoadError:
+        try:
+            found = read(self.house, self.collection, item)
+        except LoadError as error:
+            return error
+        about = (found.title, found.author, found.language, len(found.sections))
+        self.told[item.source] = about
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Book:
+    """A document as it would come in. `chapters` is None where it was not looked at.
+
+    Where it `is_guessed`, no reader is for files that are named so: what is in it has told.
+    """
+
+    source: str
+    status: str
+    title: str
+    author: str
+    language: str
+    chapters: int | None
+    tokens: int
+    calls: int
+    error: str
+    is_guessed: bool
+
+
+@router.get("/c/{collection}/add")
+def add(
+    request: Request,
+    house: TheHouse,
+    collection: Shelf,
+    caller: Writer,
+    batch: Annotated[str, Query(pattern="^([0-9a-f]{64})?$")] = "",
+    graphs: Graphs = [],  # noqa: B006
+    changed: bool = False,
+) -> Response:
+    """What to send; or, of a `batch` that came in, what is in it and what it would cost.
+
+    `changed` is whether somebody agreed to something else, which is said.
+    """
+    values: dict[str, Any] = {
+        "collection": collection.name,
+        "readable": known(),
+        "most_mb": house.serving.max_upload_mb,
+        "longest": LONGEST_TEXT,
+    }
+    if not batch:
+        return show(request, "add.html", values)
+    items = _items(house, caller, batch)
+    names = graphs or list(collection.settings.graphs)
+    choice = Choice(tuple(names))
+    size = sum(house.uploads.path(one).stat().st_size for one in {one.upload for one in items})
+    reader = Reader(house, collection.name, keeps=size <= PRICED_APART)
+    found = estimate(house, collection, items, choice, reader)
+    rows = _graphs(house, collection, items, names, reader)
+    values |= {
+        "batch": batch,
+        "estimated": ",".join(one["name"] for one in rows if one["on"]),
+        "once": uuid.uuid4().hex,
+        "books": _books(found, reader),
+        "more": max(0, len(items) - READ_THROUGH),
+        "count": sum(one.status not in ("failed", "skipped") for one in found.outcomes),
+        "graphs": rows,
+        "changed": changed,
+        "calls": sum(one.calls for one in found.usage.values()),
+        "tokens": sum(one.prompt_tokens + one.completion_tokens for one in found.usage.values()),
+        "money": found.money,
+        "left": house.ledger.left(caller),
+    }
+    return show(request, "estimate.html", values)
+
+
+@router.post("/c/{collection}/add")
+async def take(request: Request, house: TheHouse, collection: Shelf, caller: Writer) -> Response:
+    """Keeps files and a text as they arrive, and goes on to what they would cost."""
+    body = Counted(request, house.serving.max_upload_mb * 1_000_000)
+    form = await body.form(house.uploads)
+
+    def keep() -> str:
+        return _keep(house, collection, caller, form)
+
+    to = address("c", collection.name, "add", batch=await to_thread.run_sync(keep))
+    if request.headers.get("accept", "").startswith("application/json"):
+        return JSONResponse({"to": to})
+    return RedirectResponse(to, 303)
+
+
+@router.post("/c/{collection}/add/begin")
+def begin(
+    request: Request,
+    house: TheHouse,
+    collection: Shelf,
+    caller: Writer,
+    batch: Annotated[str, Form(pattern="^[0-9a-f]{64}$")],
+    once: Annotated[str, Form(max_length=64)] = "",
+    estimated: Annotated[str, Form(max_length=2000)] = "",
+    graphs: Annotated[list[str], Form(max_length=50)] = [],  # noqa: B006
+) -> Response:
+    """Begins the job that was agreed to; sent twice, it is begun once.
+
+    Nobody has agreed to other graphs than those whose cost was told: that is told first.
+    """
+    if not graphs:
+        raise Problem("Tick a graph at least: without any, there is nothing to ask but the text.")
+    told = ",".join(graphs)
+    if told != estimated and _may_cost(collection):
+        query = urlencode(
+            [("batch", batch), *(("graphs", one) for one in graphs), ("changed", "true")]
+        )
+        return RedirectResponse(f"{address('c', collection.name, 'add')}?{query}", 303)
+    items = _items(house, caller, batch)
+    key = Once.of(f"{once} {told}", caller, request, batch)
+    job = begin_ingest(house, caller, collection, items, Choice(tuple(graphs)), key)
+    return RedirectResponse(address("jobs", job.id), 303)
+
+
+def _keep(house: House, shelf: Collection, caller: Caller, form: Filled) -> str:
+    """The SHA-256 of a list of what came in."""
+    words = form.fields.get("text", "").replace("\r\n", "\n")
+    uploads = list(form.uploads)
+    text, told = None, None
+    if words.strip():
+        title = " ".join(form.fields.get("title", "").split())
+        if not title:
+            raise Problem("Say what the text is called: it is known by that.")
+        told = {name: form.fields.get(name, "").strip() for name in ("author", "language")}
+        told["title"] = title
+        name = label(f"{WITHIN}/{title}.txt")
+        text = house.uploads.take([words.encode("utf-8", "surrogatepass")], name)
+    if not (uploads or text):
+        raise Problem("There is no file and no text in this form: choose a file, or paste a text.")
+    # Two files of one name are refused now, and not once somebody has agreed.
+    house.uploads.items(uploads)
+    kept = Kept(tuple(uploads), text, told)
+    written = json.dumps(asdict(kept), sort_keys=True).encode()
+    own = house.uploads.take([written], LIST)
+    house.uploads.lend(caller, [*uploads, *([text] if text else []), own])
+    return own.sha256
+
+
+def _items(house: House, caller: Caller, batch: str) -> list[Item]:
+    """The documents of what came in. Raises NotFound where it is another's, or too long ago."""
+    house.uploads.refuse_unlent(caller, [batch])
+    try:
+        written = json.loads(house.uploads.path(batch).read_bytes())
+        uploads = [Upload(**one) for one in written["uploads"]]
+        text = Upload(**written["text"]) if written["text"] else None
+        told = {name: str(one) for name, one in (written["told"] or {}).items()}
+    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+        raise Problem("That is no list of files that came in: send them again.") from error
+    # Whoever wrote the list may have been no form of ours: what it names must be theirs, too.
+    asked = [one.sha256 for one in (*uploads, *([text] if text else []))]
+    house.uploads.refuse_unlent(caller, asked)
+    items = house.uploads.items([Upload(one.sha256, one.size, label(one.name)) for one in uploads])
+    if text:
+        path = house.uploads.path(text.sha256)
+        words = path.read_text(encoding="utf-8", errors="surrogatepass")
+        items.append(text_item(house, words, label(text.name), **told))
+    return items
+
+
+def _books(found: Estimate, reader: Reader) -> list[Book]:
+    books = []
+    for number, one in enumerate(found.outcomes):
+        chapters: int | None = None
+        title, author, language = one.title, "", ""
+        if number < READ_THROUGH and one.source in reader.told:
+            title, author, language, chapters = reader.told[one.source]
+        asked = one.usage
+        books.append(
+            Book(
+                one.source.removeprefix(f"{WITHIN}/"),
+                one.status,
+                title,
+                author,
+                language if is_language(language) else "",
+                chapters,
+                asked.prompt_tokens + asked.completion_tokens,
+                asked.calls,
+                str(one.error or ""),
+                one.status not in ("failed", "skipped")
+                and PurePosixPath(one.source).suffix.lower() not in SUFFIXES,
+            )
+        )
+    return books
+
+
+def _may_cost(shelf: Collection) -> bool:
+    """Whether any graph may ask a model that is paid."""
+    settings = shelf.settings
+    return not (settings.offline and settings.embedding_model in (OFFLINE, STATIC))
+
+
+def _graphs(
+    house: House, shelf: Collection, items: list[Item], chosen: list[str], reader: Reader
+) -> list[dict[str, Any]]:
+    """The graphs that each document can have; where that takes no long, what each would cost."""
+    told = []
+    for name, one in graphs().items():
+        if not one.build:
+            continue
+        row: dict[str, Any] = {"name": name, "about": one.about, "on": name in chosen}
+        row["needs"] = one.rests_on
+        if reader.keeps and _may_cost(shelf):
+            alone = estimate(house, shelf, items, Choice((name,)), reader)
+            usage = sum_usage([alone.usage]).values()
+            row["calls"] = sum(each.calls for each in usage)
+            row["money"] = alone.money
+        told.append(row)
+    return told

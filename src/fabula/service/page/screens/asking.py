@@ -1,0 +1,154 @@
+"""Asking: the answer on the left, what it rests on at the right, and modes side by side."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import Response
+from pydantic import BaseModel, ConfigDict
+
+from fabula.collection import Collection
+from fabula.service import asking
+from fabula.service.access import Reader, Stocked, TheHouse
+from fabula.service.api.choices import aspects_of, modes_of
+from fabula.service.asking import AnswerView, Comparison, Question
+from fabula.service.page.answers import lay_out, lay_out_context
+from fabula.service.page.rendering import show, show_part
+from fabula.service.views import ReadView
+from fabula.settings import AUTO
+
+router = APIRouter()
+MOST_LISTED = 300
+"""Documents that a list to choose from has; beyond them one is named in the address."""
+KINDS = ("chunk", "summary", "detail")
+AT_ONCE = 4
+"""Modes that are compared."""
+
+Words = Annotated[str, Query(max_length=20_000)]
+Name = Annotated[str, Query(max_length=2000)]
+Names = Annotated[list[str], Query(max_length=20)]
+
+
+class Context(BaseModel):
+    """The passages that an answer is being written from, as the API streams them."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    question: str
+    context: list[ReadView]
+
+
+@router.get("/c/{collection}/ask")
+def ask(
+    request: Request,
+    house: TheHouse,
+    collection: Stocked,
+    caller: Reader,
+    q: Words = "",
+    draft: Words = "",
+    mode: Name = "",
+    document: Name = "",
+    aspect: Names = [],  # noqa: B006
+    kind: Names = [],  # noqa: B006
+    conversation: Annotated[str, Query(max_length=64)] = "",
+    plain: bool = False,
+) -> Response:
+    """A question; `plain` is for who has no scripts: the answer comes with the page."""
+    given: dict[str, Any] = {
+        "question": q.strip(),
+        "mode": mode or None,
+        "document": document,
+        "aspects": [one for one in aspect if one],
+        "kinds": [one for one in kind if one],
+        "conversation": conversation,
+    }
+    given = {name: one for name, one in given.items() if one}
+    shown = None
+    if q.strip() and plain:
+        view = asking.ask(house, collection, caller, Question(**given)).view()
+        shown = lay_out(view, collection.name)
+    chosen = {"mode": mode or collection.settings.mode, "document": document}
+    values = {
+        "collection": collection.name,
+        "q": q.strip(),
+        "draft": draft,
+        "given": given,
+        "shown": shown,
+        "aspects": [one.name for one in aspects_of(collection) if one.there],
+        "chosen_aspects": aspect,
+        "kinds": KINDS,
+        "chosen_kinds": kind,
+        "conversation": conversation,
+        **_choices(collection, document),
+        **chosen,
+    }
+    return show(request, "ask.html", values)
+
+
+@router.post("/c/{collection}/ask/answer")
+def draw_answer(
+    request: Request, collection: Stocked, caller: Reader, answer: AnswerView
+) -> Response:
+    """An answer that the API has streamed, drawn as the page draws it."""
+    values = {"collection": collection.name, "shown": lay_out(answer, collection.name)}
+    return show_part(request, "answer.html", values)
+
+
+@router.post("/c/{collection}/ask/passages")
+def draw_passages(
+    request: Request, collection: Stocked, caller: Reader, found: Context
+) -> Response:
+    """The passages of an answer that is being written."""
+    cards = lay_out_context(found.context, collection.name, found.question)
+    return show_part(request, "passages.html", {"collection": collection.name, "cards": cards})
+
+
+@router.get("/c/{collection}/compare")
+def compare(
+    request: Request,
+    house: TheHouse,
+    collection: Stocked,
+    caller: Reader,
+    q: Words = "",
+    modes: Names = [],  # noqa: B006
+    document: Name = "",
+) -> Response:
+    """A question by two to four modes; each may be given alone, or all as 'a,b'."""
+    chosen = list(dict.fromkeys(one for each in modes for one in each.split(",") if one))[:AT_ONCE]
+    columns = []
+    shared: dict[str, int] = {}
+    if q.strip() and len(chosen) > 1:
+        asked = Comparison(question=q.strip(), modes=chosen, document=document)
+        found = asking.compare(house, collection, caller, asked)
+        shared = {one.id: number for number, one in enumerate(found.shared, start=1)}
+        columns = [
+            {
+                "mode": one.mode,
+                "problem": one.problem,
+                "shown": lay_out(one.answer, collection.name) if one.answer else None,
+            }
+            for one in found.answers
+        ]
+    values = {
+        "collection": collection.name,
+        "q": q.strip(),
+        "chosen": chosen,
+        "columns": columns,
+        "shared": shared,
+        "document": document,
+        **_choices(collection, document),
+    }
+    return show(request, "compare.html", values)
+
+
+def _choices(collection: Collection, document: str) -> dict[str, Any]:
+    """The modes that can be asked, as sentences, and the documents, to choose from."""
+    listed = [(one.id, one.title) for one in islice(collection.documents(), MOST_LISTED + 1)]
+    if len(listed) > MOST_LISTED:
+        listed = []
+    elif document and document not in {id for id, _ in listed}:
+        listed.append((document, document))
+    ready = [(one.name, one.about) for one in modes_of(collection) if one.ready]
+    return {"modes": [(AUTO, "the way that suits the question"), *ready], "documents": listed}

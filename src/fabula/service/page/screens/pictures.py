@@ -1,0 +1,137 @@
+"""Trees and entities: a book's graphs as pictures, and as lists that lead into its text."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import Response
+
+from fabula.collection import Collection
+from fabula.graphs.aspects.values import Summary
+from fabula.model import Entry
+from fabula.plot import draw_document
+from fabula.plot.reading import DISCOURSE, NETWORK, read, refuse_without
+from fabula.service.access import Reader, Stocked
+from fabula.service.page.rendering import HEADERS, is_language, show
+from fabula.service.views import document_of
+
+router = APIRouter()
+MOST_LISTED = 500
+"""Entities of a list."""
+Words = Annotated[str, Query(max_length=20_000)]
+
+
+@dataclass(slots=True)
+class Branch:
+    """A summary of an outline, and those of it that hang by it more than by any other."""
+
+    summary: Summary
+    below: list[Branch] = field(default_factory=list)
+
+
+@router.get("/c/{collection}/d/{document}/trees")
+def trees(
+    request: Request, collection: Stocked, document: str, caller: Reader, q: Words = ""
+) -> Response:
+    """The trees of a book: the picture, and the outline of the same."""
+    entry = document_of(collection, document)
+    refuse_without(entry, "aspects", "tree")
+    order = entry.graphs["aspects"].facts.get("aspects", [])
+    return show(
+        request,
+        "trees.html",
+        _told(collection, entry, q)
+        | {"outline": grow(read(collection.store, entry).summaries, order)},
+    )
+
+
+@router.get("/c/{collection}/d/{document}/trees/picture")
+def trees_picture(collection: Stocked, document: str, caller: Reader, q: Words = "") -> Response:
+    """The picture of the trees, a page of its own."""
+    entry = document_of(collection, document)
+    return _framed(draw_document(collection, entry, ".html", q.strip()).content)
+
+
+@router.get("/c/{collection}/d/{document}/entities")
+def entities(
+    request: Request,
+    collection: Stocked,
+    document: str,
+    caller: Reader,
+    q: Words = "",
+    type: Annotated[str, Query(max_length=200)] = "",
+) -> Response:
+    """Who and what a book is about: the network, and the list."""
+    entry = document_of(collection, document)
+    refuse_without(entry, NETWORK, "network")
+    asked = {"collection": collection.name, "document": entry.id, "limit": MOST_LISTED + 1}
+    rows = collection.store.rows("entities/find_cast", **asked, type=type)
+    every = rows if not type else collection.store.rows("entities/find_cast", **asked, type="")
+    return show(
+        request,
+        "entities.html",
+        _told(collection, entry, q)
+        | {
+            "cast": rows[:MOST_LISTED],
+            "more": len(rows) > MOST_LISTED,
+            "type": type,
+            "types": sorted({row["type"] for row in every}),
+            "has_story": DISCOURSE in entry.graphs,
+        },
+    )
+
+
+@router.get("/c/{collection}/d/{document}/entities/picture")
+def entities_picture(collection: Stocked, document: str, caller: Reader, q: Words = "") -> Response:
+    """The picture of the network, a page of its own."""
+    entry = document_of(collection, document)
+    drawn = draw_document(collection, entry, ".html", q.strip(), network=True)
+    return _framed(drawn.content)
+
+
+def grow(summaries: Sequence[Summary], order: Sequence[str]) -> list[tuple[str, list[Branch]]]:
+    """The outline of each aspect, in that order: summaries under the one they weigh most in."""
+    branches = {one.id: Branch(one) for one in summaries}
+    heaviest: dict[str, tuple[float, str]] = {}
+    for one in summaries:
+        for member in one.members:
+            held = heaviest.get(member.id, (0.0, ""))
+            heaviest[member.id] = max(held, (member.weight, one.id))
+    tops: dict[str, list[Branch]] = {name: [] for name in order}
+    for id, branch in branches.items():
+        above = heaviest.get(id)
+        under = branches[above[1]].below if above else None
+        (tops.setdefault(branch.summary.aspect, []) if under is None else under).append(branch)
+    by_place: Callable[[Branch], Any] = lambda one: (-one.summary.level, one.summary.start)  # noqa: E731
+    for branch in branches.values():
+        branch.below.sort(key=by_place)
+    return [(name, sorted(found, key=by_place)) for name, found in tops.items() if found]
+
+
+def _told(collection: Collection, entry: Entry, q: str) -> dict[str, Any]:
+    lang = entry.language if is_language(entry.language) else ""
+    return {"collection": collection.name, "document": entry, "q": q.strip(), "lang": lang}
+
+
+def _framed(content: bytes) -> Response:
+    """A plot's page for a frame of ours: it may do what it brings, by its hashes, and no more."""
+    policy = (
+        f"default-src 'none'; style-src {_hashes(content, b'style')}; "
+        f"script-src {_hashes(content, b'script')}; base-uri 'none'; form-action 'none'; "
+        "frame-ancestors 'self'; sandbox allow-scripts"
+    )
+    headers = HEADERS | {"Content-Security-Policy": policy}
+    return Response(content, media_type="text/html", headers=headers)
+
+
+def _hashes(content: bytes, element: bytes) -> str:
+    """What allows the elements of that name, and no others: a book's own words are escaped."""
+    found = re.findall(b"<%b>(.*?)</%b>" % (element, element), content, re.DOTALL)
+    digests = (base64.b64encode(hashlib.sha256(one).digest()).decode() for one in found)
+    return " ".join(f"'sha256-{one}'" for one in digests)

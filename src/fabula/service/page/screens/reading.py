@@ -1,0 +1,59 @@
+"""Reading: the book's own text, what is cited of it lit, and what graphs say in the margin."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import Response
+
+from fabula.service.access import Reader, Stocked
+from fabula.service.page.book import read_margin, read_page
+from fabula.service.page.rendering import is_language, show, show_part
+from fabula.service.views import document_of
+
+router = APIRouter()
+
+
+@router.get("/c/{collection}/d/{document}")
+def read(
+    request: Request,
+    collection: Stocked,
+    document: str,
+    caller: Reader,
+    chars: str = "",
+    also: str = "",
+    passage: str = "",
+    section: Annotated[int | None, Query(ge=0)] = None,
+    q: str = "",
+) -> Response:
+    """A book at a place."""
+    entry = document_of(collection, document)
+    given = {"chars": chars, "also": also, "passage": passage, "section": section}
+    page = read_page(collection.store, entry, **given)  # type: ignore[arg-type]
+    values = {
+        "collection": collection.name,
+        "page": page,
+        "lang": entry.language if is_language(entry.language) else "",
+        "q": q,
+    }
+    return show(request, "read.html", values)
+
+
+@router.get("/c/{collection}/d/{document}/margin")
+def margin(
+    request: Request,
+    collection: Stocked,
+    document: str,
+    caller: Reader,
+    at: Annotated[int, Query(ge=0)],
+) -> Response:
+    """What graphs say of a place: a part of a page, for its script."""
+    entry = document_of(collection, document)
+    values = {
+        "collection": collection.name,
+        "document": entry,
+        "margin": read_margin(collection.store, entry, at, at + 1),
+        "lang": entry.language if is_language(entry.language) else "",
+    }
+    return show_part(request, "margin.html", values)

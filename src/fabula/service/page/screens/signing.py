@@ -1,0 +1,54 @@
+"""Signing in with a key, and out."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Form, Request
+from fastapi.responses import RedirectResponse, Response
+
+from fabula.service.access import TheHouse
+from fabula.service.access.sessions import COOKIE
+from fabula.service.api.session import set_cookie
+from fabula.service.page.rendering import show
+
+router = APIRouter()
+
+
+@router.get("/signin")
+def signin(request: Request, to: str = "/") -> Response:
+    """The form for a key."""
+    return show(request, "signin.html", {"to": _own(to), "wrong": ""})
+
+
+@router.post("/signin")
+def sign_in(
+    request: Request,
+    house: TheHouse,
+    key: Annotated[str, Form(max_length=300)] = "",
+    to: Annotated[str, Form(max_length=4000)] = "/",
+) -> Response:
+    """Signs in, and goes on to where one was going."""
+    cookie = house.sessions.sign_in(key)
+    if cookie is None:
+        wrong = "That key is not good: it is unknown, revoked or expired."
+        return show(request, "signin.html", {"to": _own(to), "wrong": wrong}, 401)
+    response = RedirectResponse(_own(to), 303)
+    set_cookie(response, cookie, house.sessions.days, house.serving.url)
+    return response
+
+
+@router.post("/signout")
+def sign_out(request: Request, house: TheHouse) -> Response:
+    """Ends the session of this browser."""
+    if cookie := request.cookies.get(COOKIE):
+        house.sessions.end(cookie)
+    response = RedirectResponse("/signin", 303)
+    response.delete_cookie(COOKIE)
+    return response
+
+
+def _own(to: str) -> str:
+    """A path of ours to go on to: nobody is sent elsewhere by what stands in a link."""
+    is_path = to.startswith("/") and not to.startswith(("//", "/\\")) and to.isprintable()
+    return to if is_path else "/"

@@ -1,0 +1,82 @@
+// What every screen has: keys, and words for whoever listens instead of looking.
+
+const question = document.querySelector("#question");
+const keys = document.querySelector("#keys");
+
+/** Tells a screen reader that something is done; a problem, at once. */
+export function tell(text, { wrong = false } = {}) {
+  const place = document.querySelector(wrong ? "#wrong" : "#told");
+  place.textContent = "";
+  requestAnimationFrame(() => { place.textContent = text; });
+}
+
+/** An element with a class and children; texts are never taken for markup. */
+export function make(name, kind = "", ...children) {
+  const one = document.createElement(name);
+  if (kind) one.className = kind;
+  one.append(...children);
+  return one;
+}
+
+/** A page, or a part of one, that came as text. */
+export function parse(text) {
+  return new DOMParser().parseFromString(text, "text/html");
+}
+
+/** The part of a page at an address; an Error where there is none. */
+export async function fetchPart(url, options) {
+  const response = await fetch(url, options);
+  if (!response.ok) throw new Error(`The page can't be drawn (${response.status}).`);
+  return parse(await response.text());
+}
+
+/** Whether keys are meant for the page, as nobody is writing. */
+export function isFree(event) {
+  const at = event.target;
+  return !(event.ctrlKey || event.metaKey || event.altKey || keys?.open)
+    && !(at instanceof Element && at.closest("input, textarea, select, [contenteditable]"));
+}
+
+function toQuestion() {
+  if (!question) return;
+  question.focus();
+  question.select();
+}
+
+document.addEventListener("keydown", (event) => {
+  if (event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey) && !event.altKey) {
+    event.preventDefault();
+    toQuestion();
+  } else if (event.key === "Escape" && document.activeElement === question) {
+    question.blur();
+  } else if (event.key === "/" && isFree(event)) {
+    event.preventDefault();
+    toQuestion();
+  } else if (event.key === "?" && isFree(event)) {
+    event.preventDefault();
+    keys.showModal();
+  }
+});
+
+document.addEventListener("click", (event) => {
+  for (const open of document.querySelectorAll("details.switch[open]")) {
+    if (!open.contains(event.target)) open.open = false;
+  }
+});
+
+// What takes long says so in its button until the next page is there.
+const waiting = new Map();
+document.addEventListener("submit", (event) => {
+  const button = event.submitter;
+  if (!button?.dataset.waiting || waiting.has(button)) return;
+  waiting.set(button, button.textContent);
+  button.textContent = button.dataset.waiting;
+  tell(button.dataset.waiting);
+});
+addEventListener("pageshow", () => {
+  for (const [button, words] of waiting) button.textContent = words;
+  waiting.clear();
+});
+
+// What the server does for those without scripts, scripts do themselves.
+for (const plain of document.querySelectorAll("input[name=plain]")) plain.remove();

@@ -1,0 +1,185 @@
+"""What goes wrong, as RFC 9457 says it: our errors' own sentences, with real status codes."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, Response
+from starlette.exceptions import HTTPException
+
+from fabula.errors import (
+    BudgetSpent,
+    Changed,
+    DataError,
+    FabulaError,
+    LoadError,
+    ModelError,
+    NotFound,
+    Refused,
+    ServerError,
+    SettingsError,
+    SpaceError,
+    StoreError,
+    TooLarge,
+)
+
+LOG = logging.getLogger("fabula.service")
+STATUS: Mapping[type[FabulaError], int] = {
+    SettingsError: 400,
+    LoadError: 422,
+    DataError: 422,
+    NotFound: 404,
+    TooLarge: 413,
+    SpaceError: 409,
+    Changed: 409,
+    Refused: 400,
+    BudgetSpent: 402,
+    ModelError: 502,
+    ServerError: 503,
+    StoreError: 503,
+    FabulaError: 400,
+}
+"""An error has the status of its nearest kind."""
+
+
+class Problem(FabulaError):
+    """What only a service has to refuse; `extra` are further members of what it says."""
+
+    status = 400
+    name = "bad-request"
+
+    def __init__(
+        self, detail: str, *, headers: Mapping[str, str] | None = None, **extra: Any
+    ) -> None:
+        super().__init__(detail)
+        self.headers = dict(headers or {})
+        self.extra = extra
+
+
+class Unknown(Problem):
+    """Nobody knows who asks: no key, or none that is good."""
+
+    status, name = 401, "unknown-key"
+
+
+class Elsewhere(Problem):
+    """Whoever was meant, it is not this service."""
+
+    status, name = 421, "misdirected"
+
+
+class Forbidden(Problem):
+    """Who asks may not do that."""
+
+    status, name = 403, "forbidden"
+
+
+class Conflict(Problem):
+    """It is in the way of what is there."""
+
+    status, name = 409, "conflict"
+
+
+class TooBig(Problem):
+    """More bytes than are taken."""
+
+    status, name = 413, "too-large"
+
+
+class TooMany(Problem):
+    """More at once, or in a minute, than a key may ask; `after` seconds it may again."""
+
+    status, name = 429, "too-many"
+
+    def __init__(self, detail: str, after: float) -> None:
+        super().__init__(detail, headers={"Retry-After": str(max(1, round(after)))})
+
+
+def status_of(error: FabulaError) -> int:
+    """The HTTP status of an error."""
+    if isinstance(error, Problem):
+        return error.status
+    return next(STATUS[kind] for kind in type(error).__mro__ if kind in STATUS)
+
+
+def body(error: FabulaError, request: Request | None = None) -> dict[str, Any]:
+    """An error as `application/problem+json` says it."""
+    status = status_of(error)
+    name = error.name if isinstance(error, Problem) else _dashed(type(error).__name__)
+    said: dict[str, Any] = {
+        "type": f"/problems/{name}",
+        "title": name.replace("-", " ").capitalize(),
+        "status": status,
+        "detail": str(error),
+    }
+    if request is not None:
+        said["instance"] = request.url.path
+        said["request_id"] = getattr(request.state, "request_id", "")
+    if request is not None and request.url.path.startswith("/v1/"):
+        # Where clients of OpenAI's look.
+        said["error"] = {"message": str(error), "type": name, "code": status}
+    return said | (error.extra if isinstance(error, Problem) else {})
+
+
+def respond(error: FabulaError, request: Request) -> Response:
+    """The response that says an error: as JSON to programs, as a page to a browser's reader."""
+    headers = error.headers if isinstance(error, Problem) else {}
+    status = status_of(error)
+    if is_for_people(request):
+        from fabula.service.page import error_page
+
+        return error_page(request, body(error, request), headers)
+    return JSONResponse(
+        body(error, request), status, headers, media_type="application/problem+json"
+    )
+
+
+def is_for_people(request: Request) -> bool:
+    """Whether a person looks at what is answered: all but what programs call."""
+    programs = ("/api/", "/v1/", "/mcp", "/metrics", "/livez", "/readyz", "/openapi.json")
+    return not request.url.path.startswith(programs)
+
+
+def add(service: FastAPI) -> None:
+    """Has a service say all that goes wrong in this way."""
+
+    @service.exception_handler(FabulaError)
+    def ours(request: Request, error: FabulaError) -> Response:
+        if status_of(error) >= 500:
+            LOG.warning("%s %s: %s", request.method, request.url.path, error)
+        return respond(error, request)
+
+    @service.exception_handler(RequestValidationError)
+    def invalid(request: Request, error: RequestValidationError) -> Response:
+        wrong = [
+            {"pointer": "/" + "/".join(map(str, one["loc"])), "detail": one["msg"]}
+            for one in error.errors()
+        ]
+        first = wrong[0] if wrong else {"pointer": "", "detail": "the request can't be read"}
+        problem = Problem(f"{first['pointer']}: {first['detail']}.", errors=wrong)
+        problem.status, problem.name = 422, "invalid"
+        return respond(problem, request)
+
+    @service.exception_handler(HTTPException)
+    def theirs(request: Request, error: HTTPException) -> Response:
+        said = "There is nothing here." if error.status_code == 404 else f"{error.detail}."
+        problem = Problem(said, headers=error.headers)
+        problem.status, problem.name = error.status_code, _dashed(str(error.detail))
+        return respond(problem, request)
+
+    @service.exception_handler(Exception)
+    def unforeseen(request: Request, error: Exception) -> Response:
+        LOG.error("%s %s", request.method, request.url.path, exc_info=error)
+        problem = Problem("Something went wrong that nobody foresaw; the log tells of it.")
+        problem.status, problem.name = 500, "unforeseen"
+        return respond(problem, request)
+
+
+def _dashed(name: str) -> str:
+    """NotFound as not-found, 'Method Not Allowed' as method-not-allowed."""
+    words = "".join(f" {one}" if one.isupper() else one for one in name).split()
+    return "-".join(words).lower()

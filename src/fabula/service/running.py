@@ -1,0 +1,85 @@
+"""The service as a process: it listens, says where, and ends without cutting answers short."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+
+import uvicorn
+
+from fabula.app import App
+from fabula.errors import SettingsError
+from fabula.service import make_service
+from fabula.service.access.admission import is_loopback
+from fabula.service.house import House, make_schema
+from fabula.service.watch.exporting import begin_log, begin_traces
+from fabula.serving import TABLE, Serving
+
+
+def serve(app: App, ready: Callable[[str], None]) -> None:
+    """Serves until it is stopped; `ready` is told a link that signs in, once it answers.
+
+    Raises SettingsError where it can't listen there, or may not: nobody would be let in.
+    """
+    serving: Serving = app.settings.table(TABLE)
+    begin_traces()
+    begin_log(serving)
+    service = make_service(app)
+    house: House = service.state.house
+    make_schema(app.store)
+    if not is_loopback(serving.host) and not house.keys.is_any():
+        raise SettingsError(
+            f"Fabula listens at {serving.host}, beyond this machine, only for keys, and there is "
+            "none: make one with `fabula keys make NAME --role admin`."
+        )
+    listening = _listen(serving)
+    address = (serving.url or _address(serving.host, listening)).rstrip("/")
+    server = _Server(
+        uvicorn.Config(
+            service,
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            proxy_headers=bool(serving.proxies),
+            forwarded_allow_ips=list(serving.proxies),
+            timeout_graceful_shutdown=round(serving.grace),
+        ),
+        lambda: ready(f"{address}/enter?token={house.sessions.link()}"),
+    )
+    server.run([listening])
+
+
+class _Server(uvicorn.Server):
+    """Tells when it answers."""
+
+    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._ready = ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Starts, and says so."""
+        await super().startup(sockets)
+        if not self.should_exit:
+            self._ready()
+
+
+def _listen(serving: Serving) -> socket.socket:
+    family = socket.AF_INET6 if ":" in serving.host else socket.AF_INET
+    listening = socket.socket(family)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((serving.host, serving.port))
+    except OSError as error:
+        listening.close()
+        raise SettingsError(
+            f"Fabula can't listen at {serving.host}, port {serving.port}: {error.strerror}. Is one "
+            "running already? Another port: `fabula serve --port 8041`."
+        ) from error
+    listening.listen(2048)
+    return listening
+
+
+def _address(host: str, listening: socket.socket) -> str:
+    port = listening.getsockname()[1]
+    shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
+    return f"http://{shown}:{port}"

@@ -1,0 +1,68 @@
+"""The service seen from outside: health, metrics, logs, traces."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from fastapi import APIRouter, FastAPI
+from fastapi.responses import JSONResponse, Response
+from prometheus_client import CONTENT_TYPE_LATEST
+
+from fabula.errors import FabulaError, StoreError
+from fabula.service.access import AdminOfAll, TheHouse
+from fabula.service.watch.requests import Watch
+from fabula.store import schema
+
+if TYPE_CHECKING:
+    from fabula.service.house import House
+
+router = APIRouter()
+
+
+@router.get("/livez", include_in_schema=False)
+def livez() -> dict[str, str]:
+    """That the process answers."""
+    return {"status": "alive"}
+
+
+@router.get("/readyz", include_in_schema=False)
+def readyz(house: TheHouse) -> Response:
+    """Whether questions can be answered now; no model is asked. What is wrong is in the log."""
+    wrong = _wrong(house)
+    status = {"status": "ready"} if not wrong else {"status": "not ready", "why": wrong}
+    return JSONResponse(status, 503 if wrong else 200)
+
+
+@router.get("/metrics", include_in_schema=False)
+def metrics(house: TheHouse, caller: AdminOfAll) -> Response:
+    """Numbers for Prometheus."""
+    return Response(house.metrics.text(), media_type=CONTENT_TYPE_LATEST)
+
+
+def add(service: FastAPI, house: House) -> None:
+    """Gives each request an id, logs and counts it."""
+    house.metrics.watch("state", lambda: _limits(house))
+    house.metrics.watch("state", lambda: {"fabula_jobs": house.jobs.count()})
+    service.add_middleware(Watch, metrics=house.metrics)
+
+
+def _wrong(house: House) -> str:
+    """What keeps questions from being answered, in words that name no collection; '' for nothing.
+
+    Whoever looks need not have a key.
+    """
+    try:
+        spaces = [space for space in house.app.store.spaces() if space.documents]
+    except StoreError:
+        return "Neo4j does not answer."
+    except FabulaError:
+        return "Neo4j can't be reached."
+    faults = {one.name for space in spaces for one in schema.faults(house.app.store, space)}
+    return f"indexes that are missing or not ready: {len(faults)}." if faults else ""
+
+
+def _limits(house: House) -> Mapping[str, Mapping[str, float]]:
+    """What the model's limiter has learned."""
+    told = house.app.kit.limits()
+    return {"fabula_model_limits": told} if told else {}

@@ -1,0 +1,93 @@
+"""LangChain and LlamaIndex retrieve what Fabula finds, from this process or from a service."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from conftest import connect, wipe
+from fabula import Fabula, FabulaError, NotFound, Settings
+from fabula.frameworks import searching
+from fabula.server import Address
+from fabula.settings import OFFLINE, STATIC
+from served import Served, served
+from stories import WINTER
+
+QUESTION = "Who keeps the light?"
+
+
+@pytest.fixture(scope="module")
+def fabula(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fabula]:
+    """A collection with one story, made without a model."""
+    with connect(address) as store:
+        wipe(store)
+    settings = Settings.read(
+        neo4j_uri=address.uri,
+        neo4j_username=address.username,
+        neo4j_password=address.password,
+        model=OFFLINE,
+        embedding_model=STATIC,
+        chunk_tokens=40,
+        collection="winter tales",
+        home=tmp_path_factory.mktemp("home"),
+        cache=False,
+    )
+    with Fabula(settings) as fabula:
+        fabula.ingest_text(WINTER, source="winter.txt", title="Winter")
+        yield fabula
+
+
+@pytest.fixture(scope="module")
+def service(fabula: Fabula) -> Iterator[Served]:
+    with served(fabula.app) as it:
+        yield it
+
+
+@pytest.fixture(scope="module", params=["of a collection", "at a service"])
+def made_with(request: pytest.FixtureRequest, fabula: Fabula, service: Served) -> Any:
+    """Makes a retriever of a class, either way."""
+    if request.param == "of a collection":
+        return lambda kind, **asked: kind.of(fabula, **asked)
+    key = service.key("read", [fabula.name])
+    return lambda kind, **asked: kind.at(service.url, fabula.name, key, **asked)
+
+
+def test_langchain_finds_what_fabula_finds(fabula: Fabula, made_with: Any) -> None:
+    pytest.importorskip("langchain_core")
+    from fabula.frameworks.langchain import FabulaRetriever
+
+    retriever = made_with(FabulaRetriever, k=3)
+    expected = fabula.retrieve(QUESTION, k=3)
+    found = retriever.invoke(QUESTION)
+    assert [one.id for one in found] == [hit.id for hit in expected]
+    assert [one.page_content for one in found] == [hit.text for hit in expected]
+    first, hit = found[0].metadata, expected[0]
+    assert (first["title"], first["start"], first["end"]) == (hit.title, hit.start, hit.end)
+    assert first["score"] == pytest.approx(hit.score)
+    assert len(retriever.invoke(QUESTION, k=2)) == 2, "given with the question, it goes before"
+    assert [one.id for one in asyncio.run(retriever.ainvoke(QUESTION))] == [one.id for one in found]
+
+
+def test_llama_index_finds_what_fabula_finds(fabula: Fabula, made_with: Any) -> None:
+    pytest.importorskip("llama_index.core")
+    from fabula.frameworks.llama_index import FabulaRetriever
+
+    expected = fabula.retrieve(QUESTION, k=3, kinds="chunk")
+    found = made_with(FabulaRetriever, k=3, kinds="chunk").retrieve(QUESTION)
+    assert [one.node.node_id for one in found] == [hit.id for hit in expected]
+    assert [one.score for one in found] == pytest.approx([hit.score for hit in expected])
+    assert found[0].node.start_char_idx == expected[0].start
+    assert found[0].node.metadata["section"] == expected[0].section
+
+
+def test_what_a_service_refuses_is_said_in_its_words(fabula: Fabula, service: Served) -> None:
+    key = service.key("read", [fabula.name])
+    with pytest.raises(NotFound, match="There is no collection 'spring'"):
+        searching.at(service.url, "spring", key)(QUESTION, {})
+    with pytest.raises(FabulaError, match="There is no mode 'nearby'"):
+        searching.at(service.url, fabula.name, key)(QUESTION, {"mode": "nearby"})
+    with pytest.raises(FabulaError, match=r"http://127\.0\.0\.1:9 can't be reached"):
+        searching.at("http://127.0.0.1:9", fabula.name, key)(QUESTION, {})

@@ -1,0 +1,227 @@
+"""The API over a served house: collections, documents, their text, and questions."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import httpx2
+import pytest
+
+from conftest import connect, wipe
+from fabula.app import App
+from fabula.server import Address
+from fabula.settings import STATIC
+from served import Served, events, served, server_of
+from stories import LIGHTHOUSE, WINTER
+
+BASE = "/api/v1"
+SHELF = f"{BASE}/collections/novels"
+OFFLINE: dict[str, Any] = {"model": "offline", "embedding_model": STATIC, "chunk_tokens": 40}
+
+
+@pytest.fixture(scope="module")
+def it(address: Address) -> Iterator[Served]:
+    with connect(address) as store:
+        wipe(store)
+    with App(**server_of(address), **OFFLINE) as app:
+        novels = app.collection("novels")
+        novels.ingest_text(WINTER, source="winter.txt", title="Winter", author="Nobody")
+        text = LIGHTHOUSE.partition("\n\n")[2]
+        novels.ingest_text(text, source="lighthouse.txt", title="The Lighthouse", author="Jane Doe")
+        app.collection("diaries").ingest_text(text, source="diary.txt", title="A Diary")
+        with served(app) as it:
+            yield it
+
+
+@pytest.fixture(scope="module")
+def client(it: Served) -> httpx2.Client:
+    return it.client()
+
+
+def ids(client: httpx2.Client) -> dict[str, str]:
+    return {one["title"]: one["id"] for one in client.get(f"{SHELF}/documents").json()["items"]}
+
+
+def test_collections_are_listed_page_by_page(client: httpx2.Client) -> None:
+    first = client.get(f"{BASE}/collections", params={"limit": 1}).json()
+    assert [one["name"] for one in first["items"]] == ["diaries"]
+    last = client.get(f"{BASE}/collections", params={"limit": 1, "after": first["next"]}).json()
+    assert [(one["name"], one["documents"]) for one in last["items"]] == [("novels", 2)]
+    assert last["next"] is None
+    wrong = client.get(f"{BASE}/collections", params={"after": "nonsense"})
+    assert wrong.status_code == 400
+    assert wrong.headers["content-type"] == "application/problem+json"
+
+
+def test_a_collection_without_documents_is_not_there(client: httpx2.Client) -> None:
+    for path in ("", "/documents", "/modes"):
+        answer = client.get(f"{BASE}/collections/nothing{path}")
+        assert answer.status_code == 404
+        assert answer.json()["detail"] == "There is no collection 'nothing'."
+
+
+def test_documents_are_listed_by_title_and_told_of_with_an_etag(client: httpx2.Client) -> None:
+    first = client.get(f"{SHELF}/documents", params={"limit": 1, "include": "layers"}).json()
+    assert first["items"][0]["title"] == "The Lighthouse"
+    assert {one["kind"] for one in first["items"][0]["layers"]} >= {"chunk"}
+    last = client.get(f"{SHELF}/documents", params={"limit": 1, "after": first["next"]}).json()
+    assert [one["title"] for one in last["items"]] == ["Winter"]
+    assert last["next"] is None
+    one = client.get(f"{SHELF}/documents/{last['items'][0]['id']}")
+    assert one.json()["author"] == "Nobody"
+    again = client.get(one.request.url, headers={"If-None-Match": one.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
+    other = client.get(one.request.url, params={"include": "layers"})
+    assert other.headers["etag"] != one.headers["etag"]
+
+
+def test_a_document_of_another_collection_is_not_there(client: httpx2.Client) -> None:
+    [diary] = client.get(f"{BASE}/collections/diaries/documents").json()["items"]
+    for path in ("", "/text"):
+        assert client.get(f"{SHELF}/documents/{diary['id']}{path}").status_code == 404
+    assert client.delete(f"{SHELF}/documents/{diary['id']}").status_code == 404
+
+
+def test_the_whole_text_comes_back_as_it_was_taken_in(client: httpx2.Client) -> None:
+    path = f"{SHELF}/documents/{ids(client)['Winter']}/text"
+    told = client.get(path).json()
+    assert told["text"] == WINTER
+    assert told["length"] == len(WINTER)
+    assert [one["title"] for one in told["sections"]] == [
+        f"CHAPTER {number}" for number in ("I", "II", "III", "IV", "V")
+    ]
+    ends = [0, *(one["end"] for one in told["chunks"])]
+    assert [one["start"] for one in told["chunks"]] == ends[:-1]
+    assert ends[-1] == len(WINTER)
+    part = client.get(path, params={"start": 100, "end": 250}).json()
+    assert part["text"] == WINTER[100:250]
+    beyond = client.get(path, params={"start": len(WINTER) + 5, "end": 10**8}).json()
+    assert (beyond["text"], beyond["start"]) == ("", len(WINTER))
+    plain = client.get(path, headers={"Accept": "text/plain"})
+    assert plain.headers["content-type"] == "text/plain; charset=utf-8"
+    assert plain.text == WINTER
+    assert plain.headers["etag"] != client.get(path).headers["etag"]
+
+
+def test_a_document_is_called_otherwise_until_its_file_says_something_else(
+    it: Served, client: httpx2.Client
+) -> None:
+    shelf = it.house.app.collection("diaries")
+    [diary] = client.get(f"{BASE}/collections/diaries/documents").json()["items"]
+    path = f"{BASE}/collections/diaries/documents/{diary['id']}"
+    was = client.get(path).headers["etag"]
+    changed = client.patch(path, json={"title": "Elias' Log", "author": "Elias"})
+    assert (changed.json()["title"], changed.json()["author"]) == ("Elias' Log", "Elias")
+    assert client.get(path, headers={"If-None-Match": was}).status_code == 200
+    assert shelf.document("elias' log").id == diary["id"]
+    text = LIGHTHOUSE.partition("\n\n")[2]
+    same = shelf.ingest_text(text, source="diary.txt", title="A Diary")
+    assert same.status == "unchanged"
+    assert client.get(path).json()["title"] == "Elias' Log"
+    shelf.ingest_text(f"{text} The end.", source="diary.txt", title="A Diary")
+    assert client.get(path).json()["title"] == "A Diary"
+    assert not shelf.check().violations
+    assert client.patch(path, json={"title": " "}).status_code == 400
+    assert client.patch(path, json={"title": "x" * 501}).status_code == 422
+
+
+def test_a_document_is_removed(it: Served, client: httpx2.Client) -> None:
+    made = it.house.app.collection("gone").ingest_text(WINTER, source="gone.txt", title="Gone")
+    path = f"{BASE}/collections/gone/documents/{made.document}"
+    answer = client.delete(path)
+    assert (answer.status_code, answer.content) == (204, b"")
+    assert client.get(path).status_code == 404
+    assert client.get(f"{BASE}/collections/gone/documents").status_code == 404
+
+
+def test_passages_are_found_and_how(client: httpx2.Client) -> None:
+    asked = {"question": "Where did Anna walk?", "k": 3, "mode": "hybrid", "kinds": ["chunk"]}
+    found = client.post(f"{SHELF}/search", json=asked).json()
+    assert [one["kind"] for one in found["hits"]] == ["chunk"] * 3
+    assert found["path"][0]["step"] == "retrieve"
+    assert (found["usage"], found["money"]) == ({}, 0.0)
+
+
+def test_a_question_without_a_model_is_answered_by_the_book(client: httpx2.Client) -> None:
+    answer = client.post(f"{SHELF}/ask", json={"question": "What did Elias light?"}).json()
+    assert answer["offline"]
+    assert "Elias lit the lamp" in answer["answer"]
+    assert answer["cited"]
+    [quote, *_] = answer["quotes"]
+    assert quote["title"] == "The Lighthouse"
+
+
+def test_what_can_not_be_asked_is_refused_before_anything_streams(client: httpx2.Client) -> None:
+    for wrong, status in (
+        ({"question": "  "}, 400),
+        ({"question": ""}, 422),
+        ({"question": "Who?", "mode": "magic"}, 400),
+        ({"question": "Who?", "document": "Nothing of the kind"}, 404),
+        ({"question": "Who?", "kinds": ["dragon"]}, 404),
+        ({"question": "Who?", "levels": [3, 1]}, 400),
+        ({"question": "Who?", "unheard": 1}, 422),
+        ({"question": "Who?", "mode": "hippo"}, 404),
+    ):
+        for accept in ("application/json", "text/event-stream"):
+            answer = client.post(f"{SHELF}/ask", json=wrong, headers={"Accept": accept})
+            assert answer.status_code == status, wrong
+            assert answer.headers["content-type"] == "application/problem+json"
+
+
+def test_an_answer_streams_in_its_order_and_ends_whole(client: httpx2.Client) -> None:
+    asked = {"question": "What did Elias light?"}
+    answer = client.post(f"{SHELF}/ask", json=asked, headers={"Accept": "text/event-stream"})
+    assert answer.headers["content-type"].startswith("text/event-stream")
+    told = events(answer)
+    assert [name for name, _ in told[:2]] == ["retrieval", "passages"]
+    assert {name for name, _ in told[2:-1]} == {"token"}
+    name, whole = told[-1]
+    assert name == "answer"
+    assert whole["answer"] == "".join(data["text"] for name, data in told if name == "token")
+    assert whole["context"] == told[1][1]["context"]
+
+
+def test_modes_are_compared_and_what_they_share_is_told(client: httpx2.Client) -> None:
+    asked = {"question": "What did Elias light?", "modes": ["hybrid", "naive", "hippo"]}
+    told = client.post(f"{SHELF}/compare", json=asked).json()
+    assert [one["mode"] for one in told["answers"]] == ["hybrid", "naive", "hippo"]
+    assert told["answers"][2]["problem"]["status"] == 404
+    assert all("naive" in one["modes"] for one in told["shared"])
+    assert told["shared"]
+    asked["modes"] = ["hybrid"]
+    assert client.post(f"{SHELF}/compare", json=asked).status_code == 422
+
+
+def test_what_can_be_chosen_is_told_and_nothing_secret(it: Served, client: httpx2.Client) -> None:
+    by_name = {one["name"]: one for one in client.get(f"{SHELF}/modes").json()}
+    assert by_name["naive"]["ready"]
+    assert by_name["naive"]["documents"] == 2
+    assert not by_name["hippo"]["ready"]
+    assert by_name["hippo"]["graph"] == "entities"
+    assert client.get(f"{BASE}/modes").json()[0]["ready"] is None
+    aspects = client.get(f"{SHELF}/aspects").json()
+    assert {"plot", "theme"} <= {one["name"] for one in aspects}
+    settings = client.get(f"{BASE}/settings")
+    named = {one["name"]: one["value"] for one in settings.json()}
+    assert named["model"] == "offline"
+    assert not named.keys() & {"api_key", "neo4j_password"}
+    assert it.house.app.settings.neo4j_password.get_secret_value() not in settings.text
+
+
+def test_eight_at_once_are_answered_each_as_it_is_alone(client: httpx2.Client) -> None:
+    asked = {"question": "What did Elias light?"}
+    alone = client.post(f"{SHELF}/ask", json=asked).json()["answer"]
+    answers: list[str] = []
+
+    def ask() -> None:
+        told = client.post(f"{SHELF}/ask", json=asked)
+        answers.append(told.json()["answer"])
+
+    threads = [threading.Thread(target=ask) for _ in range(8)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert answers == [alone] * 8

@@ -1,0 +1,231 @@
+"""Conversations over a served house: whose they are, what they keep, and turns asked twice."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import httpx2
+import pytest
+
+from conftest import connect, cypher, wipe
+from endpoint import Endpoint
+from fabula.app import App
+from fabula.server import Address
+from served import Served, events, served, server_of
+from stories import WINTER
+
+SHELF = "/api/v1/collections/novels"
+STREAMED = {"Accept": "text/event-stream"}
+
+
+@pytest.fixture(scope="module")
+def made(address: Address) -> Iterator[tuple[Served, Endpoint]]:
+    with connect(address) as store:
+        wipe(store)
+    with Endpoint() as endpoint:
+        asked = server_of(address) | {"base_url": endpoint.url, "api_key": "sk-test"}
+        with App(**asked, chunk_tokens=40, levels=0, details=0, attempts=1) as app:
+            for name in ("novels", "diaries"):
+                app.collection(name).ingest_text(WINTER, source=f"{name}.txt", title=name)
+            with served(app) as it:
+                yield it, endpoint
+
+
+@pytest.fixture
+def it(made: tuple[Served, Endpoint]) -> Served:
+    return made[0]
+
+
+@pytest.fixture
+def endpoint(made: tuple[Served, Endpoint]) -> Endpoint:
+    _, endpoint = made
+    endpoint.plan, endpoint.between = (lambda _: None), 0.0
+    return endpoint
+
+
+@pytest.fixture
+def client(it: Served) -> httpx2.Client:
+    return it.client()
+
+
+def begin(client: httpx2.Client, title: str = "") -> str:
+    made = client.post(f"{SHELF}/conversations", json={"title": title})
+    assert made.status_code == 201
+    return str(made.json()["id"])
+
+
+def ask(client: httpx2.Client, conversation: str, question: str, **more: Any) -> httpx2.Response:
+    body = {"question": question, "conversation": conversation} | more.pop("body", {})
+    return client.post(f"{SHELF}/ask", json=body, **more)
+
+
+def turns(client: httpx2.Client, conversation: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = client.get(f"{SHELF}/conversations/{conversation}").json()[
+        "turns"
+    ]
+    return found
+
+
+def test_a_question_leans_on_those_before_it_and_all_is_kept(
+    client: httpx2.Client, endpoint: Endpoint
+) -> None:
+    id = begin(client)
+    first = ask(client, id, "Where did Anna walk?", body={"note": "mine", "mode": "naive"}).json()
+    asked = len(endpoint.bodies)
+    second = events(ask(client, id, "And what did she do?", headers=STREAMED))
+    assert any("Word this question" in str(body) for body in endpoint.bodies[asked:])
+    assert second[0][1]["sought"] != "And what did she do?"
+    kept = turns(client, id)
+    assert [one["question"] for one in kept] == ["Where did Anna walk?", "And what did she do?"]
+    assert [one["number"] for one in kept] == [1, 2]
+    assert kept[0]["answer"] == first
+    assert kept[0]["asked"] == {"mode": "naive"}
+    assert kept[0]["note"] == "mine"
+    assert kept[1]["answer"] == second[-1][1]
+    assert second[0][1]["turn"] == kept[1]["id"]
+    listed = client.get(f"{SHELF}/conversations", params={"limit": 1}).json()["items"]
+    assert [(one["title"], one["turns"]) for one in listed] == [("Where did Anna walk?", 2)]
+
+
+def test_conversations_are_listed_page_by_page_the_last_first(client: httpx2.Client) -> None:
+    ids = [begin(client, f"talk {number}") for number in range(3)]
+    found: list[str] = []
+    after = ""
+    while len(found) < 3:
+        page = client.get(f"{SHELF}/conversations", params={"limit": 2, "after": after}).json()
+        found += [one["id"] for one in page["items"]]
+        after = page["next"] or ""
+    assert found[:3] == ids[::-1]
+    assert client.get("/api/v1/collections/diaries/conversations").json()["items"] == []
+
+
+def test_what_a_reader_thinks_of_an_answer_is_kept(client: httpx2.Client) -> None:
+    id = begin(client)
+    ask(client, id, "Where did Clara walk?")
+    [turn] = turns(client, id)
+    path = f"{SHELF}/turns/{turn['id']}/feedback"
+    assert client.put(path, json={"value": 1, "note": "It cites well."}).status_code == 204
+    [rated] = turns(client, id)
+    assert (rated["value"], rated["feedback"]) == (1, "It cites well.")
+    client.put(path, json={"value": None})
+    assert turns(client, id)[0]["value"] is None
+    assert client.put(path, json={"value": 2}).status_code == 422
+    other = path.replace("novels", "diaries")
+    assert client.put(other, json={"value": -1}).status_code == 404
+
+
+def test_a_conversation_is_forgotten(client: httpx2.Client, it: Served) -> None:
+    id = begin(client)
+    ask(client, id, "Where did Dmitri walk?")
+    other = client.delete(f"/api/v1/collections/diaries/conversations/{id}")
+    assert other.status_code == 404
+    assert client.delete(f"{SHELF}/conversations/{id}").status_code == 204
+    assert client.delete(f"{SHELF}/conversations/{id}").status_code == 404
+    assert client.get(f"{SHELF}/conversations/{id}").status_code == 404
+    assert ask(client, id, "Who?").status_code == 404
+    left = cypher(it.house.app.store, "MATCH (n:ServiceTurn) WHERE NOT (n)--() RETURN n.id AS id")
+    assert left == []
+
+
+def test_with_a_collection_go_everybodys_conversations_about_it(
+    client: httpx2.Client, it: Served
+) -> None:
+    kept = begin(client)
+    path = "/api/v1/collections/diaries/conversations"
+    gone = client.post(path, json={}).json()["id"]
+    asked = {"question": "Where did Anna walk?", "conversation": gone}
+    assert client.post("/api/v1/collections/diaries/ask", json=asked).status_code == 200
+    it.house.conversations.forget("diaries")
+    assert client.get(f"{path}/{gone}").status_code == 404
+    assert client.get(f"{SHELF}/conversations/{kept}").status_code == 200
+    left = cypher(it.house.app.store, "MATCH (n:ServiceTurn) WHERE NOT (n)--() RETURN n.id AS id")
+    assert left == []
+
+
+def test_what_fails_or_can_not_be_asked_is_no_turn(
+    client: httpx2.Client, endpoint: Endpoint
+) -> None:
+    id = begin(client)
+    assert ask(client, id, "Who?", body={"mode": "magic"}).status_code == 400
+    assert ask(client, id, "Who?", body={"document": "nothing"}).status_code == 404
+    endpoint.plan = lambda _: "error" if "messages" in endpoint.bodies[-1] else None
+    assert ask(client, id, "Who walked to the mill?").status_code == 502
+    told = events(ask(client, id, "Who walked to the mill?", headers=STREAMED))
+    assert told[-1][0] == "error"
+    assert turns(client, id) == []
+
+
+def test_of_a_reader_who_left_what_was_said_is_kept(
+    client: httpx2.Client, endpoint: Endpoint
+) -> None:
+    id = begin(client)
+    endpoint.between = 0.1
+    body = {"question": "Where did Anna walk?", "conversation": id}
+    with client.stream("POST", f"{SHELF}/ask", json=body, headers=STREAMED) as answer:
+        for line in answer.iter_lines():
+            if line == "event: token":
+                break
+    began = time.monotonic()
+    while not (kept := turns(client, id))[0]["left"]:
+        assert time.monotonic() - began < 2
+    assert len(kept[0]["answer"]["answer"].split()) < 5
+    assert kept[0]["answer"]["usage"]["answer"]["calls"] == 1
+
+
+def test_the_same_under_one_key_is_one_turn(client: httpx2.Client, endpoint: Endpoint) -> None:
+    id = begin(client)
+    headers = {"Idempotency-Key": "k1"}
+    first = ask(client, id, "Where did Anna walk?", headers=headers).json()
+    calls = endpoint.calls
+    again = ask(client, id, "Where did Anna walk?", headers=headers).json()
+    streamed = events(ask(client, id, "Where did Anna walk?", headers=headers | STREAMED))
+    assert first == again == streamed[-1][1]
+    assert [name for name, _ in streamed] == ["retrieval", "passages", "token", "answer"]
+    assert endpoint.calls == calls
+    assert len(turns(client, id)) == 1
+    other = ask(client, id, "Where did Boris walk?", headers=headers)
+    assert other.status_code == 409
+    lone = client.post(f"{SHELF}/ask", json={"question": "Who?"}, headers=headers)
+    assert lone.status_code == 400
+
+
+def test_the_same_at_the_same_time_is_one_turn(client: httpx2.Client, endpoint: Endpoint) -> None:
+    id = begin(client)
+    endpoint.between = 0.02
+    headers = {"Idempotency-Key": "k2"}
+    statuses: list[int] = []
+
+    def send() -> None:
+        statuses.append(ask(client, id, "Where did Anna walk?", headers=headers).status_code)
+
+    threads = [threading.Thread(target=send) for _ in range(6)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert sorted(statuses)[0] == 200
+    assert set(statuses) <= {200, 409}
+    assert len(turns(client, id)) == 1
+
+
+def test_a_key_is_free_again_after_a_day_or_if_its_turn_was_never_answered(
+    client: httpx2.Client, it: Served, endpoint: Endpoint
+) -> None:
+    id = begin(client)
+    headers = {"Idempotency-Key": "k3"}
+    ask(client, id, "Where did Anna walk?", headers=headers)
+    age = "MATCH (n:ServiceTurn) WHERE n.id = $id SET n.created_at = datetime() - duration($age)"
+    [first] = turns(client, id)
+    cypher(it.house.app.store, age, id=first["id"], age="PT25H")
+    assert ask(client, id, "Where did Boris walk?", headers=headers).status_code == 200
+    [_, second] = turns(client, id)
+    cypher(
+        it.house.app.store,
+        f"{age}, n.state = 'asked', n.view = null",
+        id=second["id"],
+        age="PT11M",
+    )
+    assert ask(client, id, "Where did Clara walk?", headers=headers).status_code == 200

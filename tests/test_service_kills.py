@@ -1,0 +1,146 @@
+"""A service that is killed at any moment and started again: no job is lost, and none paid twice."""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from endpoint import Endpoint
+from fabula.graph.method import graphs
+from fabula.server import Address
+from fabula.service.access.keys import Keys
+from fabula.service.house import make_schema
+from fabula.store import Store
+from fabula.store.checks import check
+from kills import story
+from test_service_jobs import BASE, begin, until
+
+SEED = 16
+KILLS = 3
+MORE = 20
+AT_ONCE = 4
+LATEST = 2.5
+"""Seconds into its work at which a service is killed at the latest."""
+RIGHT = 30.0
+"""Seconds after which the state of a job is right again."""
+
+
+class Killed:
+    """A service of its own process, over the tests' Neo4j and an endpoint that takes notes."""
+
+    def __init__(self, folder: Path, address: Address, endpoint: Endpoint, secret: str) -> None:
+        self.environment = {
+            **{name: value for name, value in os.environ.items() if "FABULA" not in name},
+            "FABULA_HOME": str(folder / "home"),
+            "FABULA_CACHE_FOLDER": str(folder / "cache"),
+            "FABULA_CHUNK_TOKENS": "48",
+            "FABULA_CONCURRENCY": str(AT_ONCE),
+            "NEO4J_URI": address.uri,
+            "NEO4J_USERNAME": address.username,
+            "NEO4J_PASSWORD": address.password,
+            "OPENAI_BASE_URL": endpoint.url,
+            "OPENAI_API_KEY": "sk-test",
+        }
+        self.log = folder / "log"
+        self.headers = {"Authorization": f"Bearer {secret}"}
+
+    @contextmanager
+    def up(self) -> Iterator[httpx2.Client]:
+        """The service, until it is killed at the end."""
+        program = "from fabula.cli import run; run()"
+        # Not a pipe: nobody reads it, and a log of many requests would fill it.
+        with self.log.open("a") as log:
+            process = subprocess.Popen(
+                [sys.executable, "-c", program, "serve", "--port", "0"],
+                env=self.environment,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+            )
+        try:
+            assert process.stdout is not None
+            line = process.stdout.readline()
+            found = re.search(r"(http://[\d.]+:\d+)", line)
+            assert found, line + self.log.read_text()
+            with httpx2.Client(base_url=found[1], headers=self.headers, timeout=30) as client:
+                yield client
+        finally:
+            process.kill()
+            process.communicate()
+
+
+@pytest.fixture
+def endpoint(tmp_path: Path) -> Iterator[Endpoint]:
+    with Endpoint(delay=0.1, notes=tmp_path / "notes") as made:
+        yield made
+
+
+@pytest.fixture
+def killed(tmp_path: Path, address: Address, store: Store, endpoint: Endpoint) -> Killed:
+    make_schema(store)
+    _, secret = Keys(store).make("kills", "admin")
+    return Killed(tmp_path, address, endpoint, secret)
+
+
+def test_a_killed_service_loses_no_job_and_pays_none_twice(
+    killed: Killed, store: Store, endpoint: Endpoint
+) -> None:
+    survive(killed, store, endpoint, SEED, KILLS)
+
+
+@pytest.mark.nightly
+def test_a_service_that_is_killed_often_loses_no_job(
+    killed: Killed, store: Store, endpoint: Endpoint
+) -> None:
+    # Another each time, which is told where it fails.
+    survive(killed, store, endpoint, random.randrange(10**6), MORE)
+
+
+def survive(killed: Killed, store: Store, endpoint: Endpoint, seed: int, kills: int) -> None:
+    draw = random.Random(seed)
+    jobs: list[str] = []
+    for number in range(kills):
+        with killed.up() as client:
+            goes_on(client, jobs, seed)
+            # Accepted, and then at once or later the end.
+            name = f"{seed} {number}"
+            jobs.append(begin(client, "killed", {f"{name}.txt": f"{story(name)}"}))
+            time.sleep(draw.choice((0.0, draw.uniform(0.0, LATEST))))
+    with killed.up() as client:
+        goes_on(client, jobs, seed)
+        ended = [until(client, id, seconds=120) for id in jobs]
+    assert [one["state"] for one in ended] == ["succeeded"] * kills, f"seed {seed}: {ended}"
+    sources = {one.source for one in store.documents("killed")}
+    assert sources == {one["items"][0]["source"] for one in ended}, f"seed {seed}"
+    assert check(store, graphs().values()).violations == (), f"seed {seed}"
+    assert endpoint.notes is not None
+    answered = Counter(endpoint.notes.read_text().splitlines())
+    repeated = sum(count - 1 for count in answered.values())
+    # What was on its way at a kill had been answered, but never arrived.
+    assert repeated <= AT_ONCE * kills, f"seed {seed}: {repeated} calls were paid twice"
+
+
+def goes_on(client: httpx2.Client, jobs: list[str], seed: int) -> None:
+    """Whatever was under way is taken up again by itself, and soon."""
+    began = time.monotonic()
+    while True:
+        found: list[dict[str, Any]] = [client.get(f"{BASE}/jobs/{id}").json() for id in jobs]
+        # Two at once are worked on, and the others wait in their turn.
+        going = [one for one in found if one["state"] not in ("queued", "succeeded")]
+        if going or all(one["state"] == "succeeded" for one in found):
+            assert all(one["state"] == "running" for one in going), f"seed {seed}: {found}"
+            return
+        assert time.monotonic() - began < RIGHT, f"seed {seed}: {found}"
+        time.sleep(0.2)

@@ -1,0 +1,119 @@
+"""Answers as they are written, over a real model endpoint: failures, and readers who leave."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import httpx2
+import pytest
+
+from conftest import connect, wipe
+from endpoint import Endpoint
+from fabula.app import App
+from fabula.server import Address
+from fabula.service.streams import wants
+from served import Served, events, served, server_of
+from stories import WINTER
+
+SHELF = "/api/v1/collections/novels"
+
+
+@pytest.fixture
+def online(address: Address) -> Iterator[tuple[Served, Endpoint]]:
+    with connect(address) as store:
+        wipe(store)
+    with Endpoint() as endpoint:
+        asked = server_of(address) | {
+            "base_url": endpoint.url,
+            "api_key": "sk-test",
+            "chunk_tokens": 40,
+        }
+        with App(**asked, levels=0, details=0, attempts=1) as app:
+            app.collection("novels").ingest_text(WINTER, source="winter.txt", title="Winter")
+            with served(app) as it:
+                yield it, endpoint
+    with connect(address) as store:
+        wipe(store)
+
+
+def test_a_models_failure_is_told_at_the_end_of_a_stream(
+    online: tuple[Served, Endpoint],
+) -> None:
+    it, endpoint = online
+    client = it.client()
+    answer = client.post(f"{SHELF}/ask", json={"question": "Where did Anna walk?"}).json()
+    assert answer["cited"]
+    assert answer["usage"]["answer"]["calls"] == 1
+    assert answer["money"] > 0
+    endpoint.plan = lambda _: "error"
+    asked = {"question": "Where did Anna go?"}
+    failed = client.post(f"{SHELF}/ask", json=asked)
+    assert failed.status_code == 502
+    # What embeds the question must answer.
+    endpoint.plan = lambda number: "cut" if "messages" in endpoint.bodies[-1] else None
+    told = events(client.post(f"{SHELF}/ask", json=asked, headers={"Accept": "text/event-stream"}))
+    name, problem = told[-1]
+    assert name == "error"
+    assert problem["status"] == 502
+
+
+def ended_within(endpoint: Endpoint) -> float:
+    """Seconds until the endpoint's last call is over."""
+    began = time.monotonic()
+    while endpoint.in_flight and time.monotonic() - began < 5:
+        time.sleep(0.005)
+    return time.monotonic() - began
+
+
+def think(_: int, body: dict[str, Any]) -> Iterator[bytes | float] | None:
+    """A model that keeps a stream open and says nothing: it finds out when nobody listens."""
+    if "messages" not in body:
+        return None
+    kind = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
+    return itertools.chain([kind], itertools.cycle([b": thinking\n\n", 0.01]))
+
+
+@pytest.mark.parametrize("is_silent", [False, True])
+def test_a_reader_that_leaves_closes_the_models_call(
+    is_silent: bool, online: tuple[Served, Endpoint]
+) -> None:
+    it, endpoint = online
+    client = it.client()
+    endpoint.between = 0.05
+    if is_silent:
+        endpoint.raw = think
+    asked = {"question": "Where did Boris walk?"}
+    headers = {"Accept": "text/event-stream"}
+    with client.stream("POST", f"{SHELF}/ask", json=asked, headers=headers) as answer:
+        lines = answer.iter_lines()  # held, as a stream that nobody holds is closed
+        assert any(line == "event: passages" for line in lines)
+        began = time.monotonic()
+        while is_silent and endpoint.in_flight != 1:
+            assert time.monotonic() - began < 10, "the model is asked"
+            time.sleep(0.005)
+    assert ended_within(endpoint) < 0.5
+
+
+def test_a_reader_of_the_whole_answer_that_leaves_closes_the_call_too(
+    online: tuple[Served, Endpoint],
+) -> None:
+    it, endpoint = online
+    endpoint.raw = think
+    headers = {"Authorization": f"Bearer {it.key()}"}
+    impatient = httpx2.Client(base_url=it.url, headers=headers, timeout=0.4)
+    with impatient, pytest.raises(httpx2.ReadTimeout):
+        impatient.post(f"{SHELF}/ask", json={"question": "Where did Boris walk?"})
+    assert ended_within(endpoint) < 0.5
+
+
+def test_who_names_a_kind_is_sent_it() -> None:
+    kind = "text/event-stream"
+    assert wants("text/event-stream", kind)
+    assert wants("application/json;q=0.5, TEXT/event-stream", kind)
+    assert not wants("*/*", kind)
+    assert not wants("application/json, text/event-stream;q=0.9", kind)
+    assert not wants("text/event-stream;q=0", kind)
+    assert not wants("text/event-stream;q=high", kind)

@@ -1,0 +1,122 @@
+"""A run that is stopped ends within a call, and the next one goes on from there."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from endpoint import Endpoint
+from fabula import App, Budget, BudgetSpent, Fabula, Outcome, Stop, Stopped
+from kills import story
+
+DELAY = 0.2
+
+
+@pytest.fixture
+def endpoint(graph_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoint]:
+    with Endpoint(delay=DELAY) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        monkeypatch.setenv("FABULA_CHUNK_TOKENS", "48")
+        monkeypatch.setenv("FABULA_CONCURRENCY", "4")
+        yield server
+
+
+def books(folder: Path, *kinds: str) -> list[Path]:
+    paths = [folder / f"{kind}.txt" for kind in kinds]
+    for path, kind in zip(paths, kinds, strict=True):
+        path.write_text(story(kind))
+    return paths
+
+
+def until(server: Endpoint, calls: int) -> None:
+    late = time.monotonic() + 60
+    while server.calls < calls:
+        assert time.monotonic() < late, "the endpoint was not called"
+        time.sleep(0.005)
+
+
+def paid_twice(server: Endpoint) -> list[str]:
+    asked = [json.dumps(body, sort_keys=True) for body in server.bodies]
+    return [one[:200] for one in sorted({*asked}) if asked.count(one) > 1]
+
+
+def statuses(outcomes: list[Outcome]) -> list[str]:
+    return [one.status for one in outcomes]
+
+
+def test_a_stopped_ingest_ends_within_a_call_and_goes_on_without_paying_twice(
+    endpoint: Endpoint, tmp_path: Path
+) -> None:
+    shelf = books(tmp_path, "cold", "warm")
+    with Fabula() as fabula, ThreadPoolExecutor(1) as pool:
+        stop = Stop()
+        run = pool.submit(fabula.ingest, *shelf, stop=stop)
+        until(endpoint, 30)
+        began = time.monotonic()
+        stop.set()
+        outcomes = run.result(timeout=30)
+        assert time.monotonic() - began < DELAY + 0.5
+        assert statuses(outcomes) == ["stopped"] * len(shelf)
+        assert [Path(one.source) for one in outcomes] == shelf
+        assert endpoint.in_flight == 0
+        calls = endpoint.calls
+        time.sleep(2 * DELAY)
+        assert endpoint.calls == calls, "nothing is begun any more"
+        assert fabula.space() is None or not list(fabula.documents())
+        endpoint.delay = 0.0
+        assert statuses(fabula.ingest(*shelf)) == ["added"] * len(shelf)
+        assert not fabula.check().violations
+    assert not paid_twice(endpoint)
+
+
+def test_a_stop_touches_no_other_run_and_no_question(endpoint: Endpoint, tmp_path: Path) -> None:
+    [cold, warm] = books(tmp_path, "cold", "warm")
+    endpoint.delay = 0.02
+    with App() as app, ThreadPoolExecutor(3) as pool:
+        here, there = app.collection("here"), app.collection("there")
+        stop = Stop()
+        other = pool.submit(there.ingest, warm)
+        until(endpoint, 10)
+        run = pool.submit(here.ingest, cold, stop=stop)
+        until(endpoint, 30)
+        stop.set()
+        assert statuses(run.result(timeout=30)) == ["stopped"]
+        assert statuses(other.result(timeout=120)) == ["added"]
+        assert there.query("Who walked?").text
+        assert statuses(there.build("entities", stop=stop)) == ["stopped"]
+        with pytest.raises(Stopped):
+            there.reembed(stop=stop)
+
+
+def test_a_run_that_was_stopped_before_it_began_asks_nothing(
+    endpoint: Endpoint, tmp_path: Path
+) -> None:
+    shelf, stop = books(tmp_path, "cold", "warm"), Stop()
+    stop.set()
+    with Fabula() as fabula:
+        assert statuses(fabula.ingest(*shelf, stop=stop)) == ["stopped", "stopped"]
+    assert endpoint.calls == 0
+
+
+def test_a_budget_of_ones_own_ends_that_run_alone(endpoint: Endpoint, tmp_path: Path) -> None:
+    [cold, warm] = books(tmp_path, "cold", "warm")
+    endpoint.delay = 0.02
+    with App() as app, ThreadPoolExecutor(1) as pool:
+        key = Budget(tokens=20_000, named="the key's quota of today")
+        other = pool.submit(app.collection("there").ingest, warm)
+        until(endpoint, 10)
+        here = app.collection("here", budget=key)
+        with pytest.raises(BudgetSpent, match=r"the key's quota of today allows 20,000\."):
+            here.ingest(cold)
+        assert 15_000 < key.tokens < 22_000
+        assert not other.done(), "its run was not waited for"
+        assert statuses(other.result(timeout=120)) == ["added"]
+        spent = app.collection("there", budget=Budget(calls=1, named="the key's quota"))
+        with pytest.raises(BudgetSpent, match="allows 1"):
+            _ = spent.query("Who walked to the mill, and why?").text
+        assert app.collection("there").query("Who walked to the mill, and why?").text
