@@ -10,6 +10,7 @@ import hmac
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 from fabula.errors import NotFound, SettingsError
@@ -85,11 +86,15 @@ class Keys:
         return [_key(row["key"]) for row in self._store.rows("service/find_keys")]
 
     def is_any(self) -> bool:
-        """Whether there is a key at all that was not revoked."""
-        return any(not key.revoked for key in self.list())
+        """Whether there is a key at all that holds."""
+        now = datetime.now(UTC)
+        return any(
+            not key.revoked and (not key.expires or datetime.fromisoformat(key.expires) > now)
+            for key in self.list()
+        )
 
     def revoke(self, id: str) -> None:
-        """Ends a key, and the sessions that it began. Raises NotFound."""
+        """Ends a key, the sessions that it began, and its jobs. Raises NotFound."""
         if not self._store.rows("service/save_revoked", id=id):
             raise NotFound(f"There is no key {quoted(id)}: `fabula keys list` has them.")
 
