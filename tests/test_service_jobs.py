@@ -13,7 +13,7 @@ import pytest
 from conftest import connect, cypher, wipe
 from fabula.app import App
 from fabula.server import Address
-from fabula.service.access.caller import Caller
+from fabula.service.access.caller import PERSON, Caller
 from fabula.service.jobs import Item
 from served import Served, events, served, server_of
 from stories import LIGHTHOUSE, WINTER
@@ -208,6 +208,27 @@ def test_graphs_are_built_and_collections_emptied_by_jobs_each_after_those_befor
         job = until(client, id)
         assert job["state"] == "succeeded", job
     assert books(client, "worked") == {"uploads/lighthouse.txt": "The Lighthouse"}
+
+
+def test_who_may_not_remove_a_collection_has_no_removal_go_on(house: Served) -> None:
+    admin, writer = house.client(), house.client("write")
+    until(admin, begin(admin, "kept", {"winter.txt": WINTER}))
+    removal = house.house.jobs.add(PERSON, "kept", "remove", [], {})
+    store = house.house.app.store
+    for state, what in (("cancelled", "retry"), ("paused", "resume")):
+        until(admin, removal.id)
+        cypher(
+            store,
+            "MATCH (job:ServiceJob {id: $id})-[:HAS_ITEM]->(item) "
+            "SET job.state = $state, item.state = 'queued'",
+            id=removal.id,
+            state=state,
+        )
+        refused = writer.post(f"{BASE}/jobs/{removal.id}/{what}")
+        assert refused.status_code == 403
+        assert "role admin" in refused.json()["detail"]
+        assert admin.post(f"{BASE}/jobs/{removal.id}/{what}").status_code == 202
+    assert until(admin, removal.id)["state"] == "succeeded"
 
 
 def test_whoever_watches_sees_the_newest_and_the_end(house: Served) -> None:

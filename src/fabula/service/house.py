@@ -36,6 +36,10 @@ ASKS = 100
 """Questions that are worked on at once, in threads of their own, so that reading goes on."""
 DOOR = 20
 """Threads that look who asks: whatever the others are at, everybody is let in, or told why not."""
+REQUESTS = 20
+"""Requests of one key, or one stranger's address, at once, beside its questions: half of the
+threads that there are for all, and each stream of events has one of its own.
+"""
 GUESSES = 20
 """Keys, links and tokens that don't hold, of one address in a minute."""
 
@@ -53,6 +57,7 @@ class House:
         self.audit = Audit(app.store)
         self.asks: CapacityLimiter
         self.door: CapacityLimiter
+        self.requests = AtOnce(REQUESTS, "requests")
         self.questions = AtOnce(self.serving.asks_at_once, "questions")
         self.guesses = Window(GUESSES)
         self.conversations = Conversations(app)

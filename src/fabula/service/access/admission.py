@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from fabula.errors import FabulaError
 from fabula.service.access.caller import Caller
 from fabula.service.access.keys import PREFIX
-from fabula.service.access.limits import AtOnce, Window
+from fabula.service.access.limits import Window
 from fabula.service.access.openid import OpenID
 from fabula.service.access.sessions import COOKIE
 from fabula.service.problems import (
@@ -45,10 +45,6 @@ UPLOADS = ("/documents", "/estimate", "/add")
 MOST = 4 * 2**20
 """Bytes of any other body: it is held, and parsed by the one thread that answers everybody."""
 MOST_OF_STRANGERS = 2**16
-AT_ONCE = 20
-"""Requests of one key, or one stranger's address, beside its questions: half of the threads that
-there are for all, and each stream of events has one of its own.
-"""
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
@@ -70,7 +66,6 @@ class Admission:
         serving = house.serving
         self._app, self._house, self._serving = app, house, serving
         self._requests = Window(serving.requests_a_minute)
-        self._at_once = AtOnce(AT_ONCE, "requests")
         self._openid = OpenID(serving) if serving.oidc_issuer else None
         self._headers = dict(HEADERS)
         if (serving.url or "").startswith("https:"):
@@ -111,7 +106,7 @@ class Admission:
             most = self._most(caller, scope["path"])
             _refuse_large(request, most)
             asks = caller is not None and scope["path"].endswith(QUESTIONS)
-            under_way = self._house.questions if asks else self._at_once
+            under_way = self._house.questions if asks else self._house.requests
             with under_way.one(name):
                 await self._app(scope, _counting(receive, most), send_on)
         except FabulaError as error:
