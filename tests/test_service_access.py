@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+import socket
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import quote
@@ -16,7 +18,7 @@ from urllib.parse import quote
 import httpx2
 import jwt
 import pytest
-from cryptography.hazmat.primitives.asymmetric import ed25519
+from cryptography.hazmat.primitives.asymmetric import ed25519, rsa
 from fastapi.routing import APIRoute
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -26,7 +28,9 @@ from fabula import App, BudgetSpent, NotFound, Settings, SettingsError, Usage
 from fabula.server import Address
 from fabula.service.access import PERSON, Caller, Quotas
 from fabula.service.access.admission import is_open
+from fabula.service.access.limits import Window
 from fabula.service.access.openid import OpenID
+from fabula.service.house import GUESSES, REQUESTS
 from fabula.service.problems import Unknown
 from fabula.serving import Serving
 from fabula.settings import OFFLINE, STATIC
@@ -68,6 +72,8 @@ def it(
 
 @pytest.fixture
 def stranger(it: Served) -> Iterator[httpx2.Client]:
+    """Somebody without a key, who has not guessed yet."""
+    it.house.guesses = Window(GUESSES)
     with httpx2.Client(base_url=it.url) as client:
         yield client
 
@@ -100,13 +106,14 @@ def routes(it: Served) -> list[tuple[str, str]]:
 
 
 def test_a_stranger_gets_nothing_from_any_route(it: Served, stranger: httpx2.Client) -> None:
-    every = routes(it)
+    mcp = [(method, "/mcp") for method in ("GET", "POST", "DELETE")]
+    every = [*routes(it), *mcp, ("GET", "/metrics")]
     assert len(every) > 10
     for method, path in every:
         if is_open(path):
             continue
         reply = stranger.request(method, path)
-        people = not path.startswith(("/api/", "/v1/", "/mcp"))
+        people = not path.startswith(("/api/", "/v1/", "/mcp", "/metrics"))
         expected = 303 if people and method == "GET" else 401
         assert reply.status_code == expected, (method, path, reply.text)
         if expected == 303:
@@ -357,6 +364,39 @@ def test_a_body_that_is_too_long_is_refused_before_it_is_read(
         assert client.post("/api/v1/keys", content=pieces).status_code == 413
 
 
+def test_but_for_files_bodies_are_short_and_those_of_strangers_shorter(
+    it: Served, stranger: httpx2.Client
+) -> None:
+    for client, most, path in [
+        (stranger, 2**16, "/api/v1/session"),
+        (stranger, 2**16, "/signin"),
+        (it.client("read"), 4 * 2**20, "/api/v1/collections/x/search"),
+        (it.client("read"), 4 * 2**20, "/mcp"),
+    ]:
+        kind = "application/x-www-form-urlencoded" if path == "/signin" else "application/json"
+        post = partial(client.post, path, headers={"Content-Type": kind})
+        assert post(content=b" " * (most + 1)).status_code == 413
+        pieces = (b" " * 2**15 for _ in range(most // 2**15 + 1))
+        assert post(content=pieces).status_code == 413
+        assert post(content=b" " * 1000).status_code != 413
+    files = [("files", ("a.txt", b"x" * (5 * 2**20)))]
+    estimated = it.client("write").post("/api/v1/collections/x/estimate", files=files)
+    assert estimated.status_code == 200
+
+
+def test_one_key_can_not_have_all_threads(it: Served) -> None:
+    client, other = it.client("read"), it.client("read")
+    key = client.headers["authorization"].split("_")[1]
+    with ExitStack() as stack:
+        for _ in range(REQUESTS):
+            stack.enter_context(it.house.requests.one(key))
+        refused = client.get("/api/v1/usage")
+        assert (refused.status_code, refused.headers["retry-after"]) == (429, "1")
+        assert f"At most {REQUESTS} requests of one key at once" in refused.json()["detail"]
+        assert other.get("/api/v1/usage").status_code == 200
+    assert client.get("/api/v1/usage").status_code == 200
+
+
 def test_so_many_requests_a_minute_and_no_more(
     address: Address, graph: Store, tmp_path: Path
 ) -> None:
@@ -366,6 +406,9 @@ def test_so_many_requests_a_minute_and_no_more(
         assert [one.status_code for one in replies] == [200] * 5 + [429]
         assert 0 < int(replies[-1].headers["retry-after"]) <= 60
         assert other.get("/api/v1/usage").status_code == 200, "each key has its own"
+        with httpx2.Client(base_url=it.url, headers={"Cookie": "fabula=wrong"}) as stranger:
+            refused = [stranger.get("/api/v1/usage").status_code for _ in range(6)]
+        assert refused == [401] * 5 + [429], "a session that is none was looked for, too"
 
 
 def test_who_guesses_keys_is_told_to_wait_and_nobody_else_is(
@@ -377,6 +420,12 @@ def test_who_guesses_keys_is_told_to_wait_and_nobody_else_is(
             replies = [guessing.get("/api/v1/usage").status_code for _ in range(21)]
         assert replies == [401] * 20 + [429]
         assert it.client().get("/api/v1/usage").status_code == 200, "of the same address"
+        with httpx2.Client(base_url=it.url) as stranger:
+            told = {"key": "fab_0123456789_wrong"}
+            assert stranger.post("/signin", data=told).status_code == 429
+            assert stranger.post("/api/v1/session", json=told).status_code == 429
+            assert stranger.get("/enter?token=wrong").status_code == 429
+        assert signed_in(it, it.key("read")).get("/api/v1/usage").status_code == 200
 
 
 def test_a_quota_ends_a_key_for_the_day(it: Served) -> None:
@@ -405,6 +454,7 @@ def test_what_is_changed_is_told_to_admins(it: Served) -> None:
     first, second = admin.get("/api/v1/audit?limit=2").json()["items"]
     assert (first["what"], first["target"]) == ("revoke key", made.json()["id"])
     assert (second["what"], second["request"]) == ("make key", made.headers["x-request-id"])
+    assert second["target"].endswith("Dora, read, plays")
     page = admin.get("/api/v1/audit?limit=1").json()
     after = admin.get("/api/v1/audit", params={"limit": 1, "after": page["next"]}).json()
     assert after["items"] == [second]
@@ -414,15 +464,24 @@ def test_what_is_changed_is_told_to_admins(it: Served) -> None:
 
 
 @contextmanager
-def issuing(private: ed25519.Ed25519PrivateKey) -> Iterator[str]:
-    """An issuer of OpenID tokens that says what its key is."""
+def issuing(private: ed25519.Ed25519PrivateKey) -> Iterator[tuple[str, list[str]]]:
+    """An issuer of OpenID tokens that says what its keys are, and what it was asked."""
     key = jwt.algorithms.OKPAlgorithm.to_jwk(private.public_key(), as_dict=True)
+    other = rsa.generate_private_key(public_exponent=65537, key_size=2048).public_key()
+    second = jwt.algorithms.RSAAlgorithm.to_jwk(other, as_dict=True)
+    asked: list[str] = []
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
+            asked.append(self.path)
             told = {
                 "/.well-known/openid-configuration": {"jwks_uri": f"{url}/keys"},
-                "/keys": {"keys": [key | {"kid": "one", "use": "sig", "alg": "EdDSA"}]},
+                "/keys": {
+                    "keys": [
+                        key | {"kid": "one", "use": "sig", "alg": "EdDSA"},
+                        second | {"kid": "two"},
+                    ]
+                },
             }[self.path]
             self.send_response(200)
             self.end_headers()
@@ -434,13 +493,13 @@ def issuing(private: ed25519.Ed25519PrivateKey) -> Iterator[str]:
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         url = f"http://127.0.0.1:{server.server_address[1]}"
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield url
+        yield url, asked
         server.shutdown()
 
 
 def test_tokens_of_another_issuer_are_verified_by_its_own_keys() -> None:
     private, other = (ed25519.Ed25519PrivateKey.generate() for _ in range(2))
-    with issuing(private) as url:
+    with issuing(private) as (url, asked):
         openid = OpenID(Serving(oidc_issuer=url, oidc_audience="fabula"))
         claims = {
             "iss": url,
@@ -451,9 +510,11 @@ def test_tokens_of_another_issuer_are_verified_by_its_own_keys() -> None:
             "fabula": {"role": "read", "collections": ["novels"]},
         }
 
-        def token(key: ed25519.Ed25519PrivateKey = private, **changed: object) -> str:
+        def token(
+            key: ed25519.Ed25519PrivateKey = private, kid: str = "one", **changed: object
+        ) -> str:
             given = {name: one for name, one in (claims | changed).items() if one is not None}
-            return jwt.encode(given, key, algorithm="EdDSA", headers={"kid": "one"})
+            return jwt.encode(given, key, algorithm="EdDSA", headers={"kid": kid})
 
         found = openid.find(token())
         assert found == Caller("openid:ada", "Ada", "read", frozenset({"novels"}))
@@ -472,9 +533,28 @@ def test_tokens_of_another_issuer_are_verified_by_its_own_keys() -> None:
             unsigned,
             shared,
             "not.a.token",
+            token(nbf=datetime.now(UTC) + timedelta(minutes=5)),
+            token(kid="two"),
+            *(token(kid=f"unknown {number}") for number in range(20)),
         ]:
             with pytest.raises(Unknown):
                 openid.find(bad)
+        assert openid.find(token()) == found
+        assert asked == ["/.well-known/openid-configuration", "/keys"], "once, whoever asks"
+
+
+def test_an_issuer_that_is_away_is_not_asked_for_each_token(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    private = ed25519.Ed25519PrivateKey.generate()
+    token = jwt.encode({"sub": "a"}, private, algorithm="EdDSA", headers={"kid": "one"})
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        port = closed.getsockname()[1]
+    openid = OpenID(Serving(oidc_issuer=f"http://127.0.0.1:{port}", oidc_audience="fabula"))
+    for _ in range(3):
+        with pytest.raises(Unknown):
+            openid.find(token)
+    assert len([one for one in caplog.messages if "can't be had" in one]) == 1
 
 
 def test_a_working_folders_file_says_nothing_of_who_is_let_in(tmp_path: Path) -> None:

@@ -229,3 +229,56 @@ def test_a_key_is_free_again_after_a_day_or_if_its_turn_was_never_answered(
         age="PT11M",
     )
     assert ask(client, id, "Where did Clara walk?", headers=headers).status_code == 200
+
+
+def spent(client: httpx2.Client) -> int:
+    """Calls that the caller's key has paid for."""
+    items = client.get("/api/v1/usage").json()["items"]
+    return sum(one["calls"] for one in items)
+
+
+def test_what_is_asked_on_the_way_to_an_answer_that_fails_is_spent(
+    it: Served, endpoint: Endpoint
+) -> None:
+    client = it.client("read")
+    id = begin(client)
+    ask(client, id, "Where did Anna walk?")
+    before, asked = spent(client), endpoint.calls
+    # What the question means alone is asked first; then its embedding fails.
+    endpoint.plan = lambda _: "error" if "input" in endpoint.bodies[-1] else None
+    assert ask(client, id, "And who was with her?").status_code == 502
+    assert endpoint.calls > asked
+    assert spent(client) == before + 1
+
+
+def test_a_pictures_question_is_spent_and_held_to_a_quota_as_any_other(
+    it: Served, endpoint: Endpoint
+) -> None:
+    client = it.client("read")
+    [book] = client.get(f"{SHELF}/documents").json()["items"]
+    pictures = [
+        (f"/c/novels/d/{book['id']}/trees/picture", "q"),
+        (f"{SHELF}/documents/{book['id']}/plot.svg", "question"),
+    ]
+    for number, (path, name) in enumerate(pictures):
+        drawn = client.get(path, params={name: f"Where did Anna walk? {number}"})
+        assert drawn.status_code == 200, drawn.text
+        assert spent(client) == number + 1
+    key = it.house.keys.list()[-1]
+    cypher(it.house.app.store, "MATCH (k:ServiceKey {id: $id}) SET k.tokens_a_day = 1", id=key.id)
+    for path, name in pictures:
+        assert client.get(path, params={name: "Where now?"}).status_code == 402
+        assert client.get(path).status_code == 200, "without a question, it costs nothing"
+
+
+def test_who_leaves_a_page_that_is_being_answered_ends_the_models_call(
+    client: httpx2.Client, endpoint: Endpoint
+) -> None:
+    asked = endpoint.calls
+    endpoint.between = 0.5
+    with pytest.raises(httpx2.ReadTimeout):
+        client.get("/c/novels/ask", params={"q": "Where did Anna go?", "plain": True}, timeout=1.5)
+    began = time.monotonic()
+    while endpoint.in_flight:
+        assert time.monotonic() - began < 2
+    assert endpoint.calls > asked

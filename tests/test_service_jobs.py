@@ -13,7 +13,8 @@ import pytest
 from conftest import connect, cypher, wipe
 from fabula.app import App
 from fabula.server import Address
-from fabula.service.access.caller import Caller
+from fabula.service.access.caller import PERSON, Caller
+from fabula.service.api.jobs import Events
 from fabula.service.jobs import Item
 from served import Served, events, served, server_of
 from stories import LIGHTHOUSE, WINTER
@@ -210,6 +211,27 @@ def test_graphs_are_built_and_collections_emptied_by_jobs_each_after_those_befor
     assert books(client, "worked") == {"uploads/lighthouse.txt": "The Lighthouse"}
 
 
+def test_who_may_not_remove_a_collection_has_no_removal_go_on(house: Served) -> None:
+    admin, writer = house.client(), house.client("write")
+    until(admin, begin(admin, "kept", {"winter.txt": WINTER}))
+    removal = house.house.jobs.add(PERSON, "kept", "remove", [], {})
+    store = house.house.app.store
+    for state, what in (("cancelled", "retry"), ("paused", "resume")):
+        until(admin, removal.id)
+        cypher(
+            store,
+            "MATCH (job:ServiceJob {id: $id})-[:HAS_ITEM]->(item) "
+            "SET job.state = $state, item.state = 'queued'",
+            id=removal.id,
+            state=state,
+        )
+        refused = writer.post(f"{BASE}/jobs/{removal.id}/{what}")
+        assert refused.status_code == 403
+        assert "role admin" in refused.json()["detail"]
+        assert admin.post(f"{BASE}/jobs/{removal.id}/{what}").status_code == 202
+    assert until(admin, removal.id)["state"] == "succeeded"
+
+
 def test_whoever_watches_sees_the_newest_and_the_end(house: Served) -> None:
     client = house.client("write")
     id = begin(client, "watched", {"winter.txt": WINTER})
@@ -222,6 +244,20 @@ def test_whoever_watches_sees_the_newest_and_the_end(house: Served) -> None:
     had = {"Last-Event-ID": str(versions[-1])}
     told = events(client.get(f"{BASE}/jobs/{id}/events", headers=had))
     assert [name for name, _ in told] == ["end"]
+
+
+def test_whoever_loses_the_key_meanwhile_sees_no_more_of_a_job(house: Served) -> None:
+    client = house.client("write")
+    job = house.house.jobs.read(begin(client, "watched", {"w.txt": WINTER}))
+    assert job
+    id, key = house.house.keys.make("a watcher", "read")
+    watcher = house.house.keys.find(key)
+    assert watcher
+    told = Events(house.house, watcher, job).events()
+    assert next(told)[0] == "snapshot"
+    house.house.keys.revoke(id)
+    assert "end" not in [name for name, _ in told]
+    assert [name for name, _ in Events(house.house, PERSON, job).events()][-1] == "end"
 
 
 def test_a_job_that_its_process_let_go_is_taken_up_and_one_that_gets_nowhere_fails(

@@ -70,6 +70,20 @@ def test_a_job_that_a_model_is_asked_for_is_counted_cancelled_and_done_again(
             assert counted == len(paid)
             assert done["money"] > 0
 
+            # Who loses the key has no more done: not what runs, not what waits.
+            key, admin = it.house.keys.list()[-1], it.client()
+            endpoint.delay = DELAY
+            runs = begin(client, "revoked", {"winter.txt": f"Otherwise.\n\n{WINTER}"})
+            waits = begin(client, "revoked", {"winter.txt": f"Once more.\n\n{WINTER}"})
+            while not admin.get(f"{BASE}/jobs/{runs}").json()["items"][0]["usage"]:
+                assert time.monotonic() < deadline
+                time.sleep(0.05)
+            assert admin.delete(f"{BASE}/keys/{key.id}").status_code == 204
+            ends = [until(admin, one) for one in (runs, waits)]
+            assert [one["counts"] for one in ends] == [{"cancelled": 1}] * 2
+            assert "is revoked" in ends[1]["problem"]
+            assert books(admin, "revoked") == {}
+
 
 def test_a_spent_budget_pauses_and_resuming_goes_on(address: Address, folder: Path) -> None:
     with Endpoint() as endpoint:
@@ -87,13 +101,23 @@ def test_a_spent_budget_pauses_and_resuming_goes_on(address: Address, folder: Pa
             assert paused["state"] == "paused", paused
             assert "allows" in paused["problem"] or "may spend" in paused["problem"]
             assert paused["counts"] == {"queued": 1}
-            cypher(
-                app.store,
-                "MATCH (job:ServiceJob {id: $id}) SET job.caller = $caller",
-                id=id,
-                caller=f'{{"id": "{key.id}", "name": "rich"}}',
-            )
-            assert client.post(f"{BASE}/jobs/{id}/resume").status_code == 202
+
+            # Who has it go on pays for it: money, too, is held to while it goes on.
+            other = it.client("write")
+            payer = it.house.keys.list()[-1]
+            set_money = "MATCH (key:ServiceKey {id: $id}) SET key.money_a_day = $money"
+            cypher(app.store, set_money, id=payer.id, money=0.000001)
+            endpoint.delay = DELAY
+            assert other.post(f"{BASE}/jobs/{id}/resume").status_code == 202
+            paused = until(client, id)
+            assert (paused["state"], paused["created_by"]) == ("paused", payer.id)
+            assert "may spend $" in paused["problem"]
+            paid = {one.what: one.tokens for one in it.house.ledger.usage("key")}
+            assert paid[payer.id] > 0
+            assert paid.get(key.id, 0) <= 1500
+            endpoint.delay = 0
+            cypher(app.store, set_money, id=payer.id, money=100.0)
+            assert other.post(f"{BASE}/jobs/{id}/resume").status_code == 202
             assert until(client, id)["state"] == "succeeded"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Awaitable, Callable, Iterator
+from contextlib import ExitStack
 from typing import Any, TypeVar
 
 import anyio
@@ -163,6 +164,26 @@ def test_a_text_that_is_added_is_a_job_that_ends_well(it: Served) -> None:
     assert state == "succeeded"
     assert called(it, "read", writer, collection="tales", document="Cat")["text"] == text
     assert "There is no job" in called(it, "job", id=job["id"]), "of a collection it may not see"
+
+
+def test_a_text_from_nowhere_or_without_a_word_is_none(it: Served) -> None:
+    writer = Caller("bob", "Bob", "write", frozenset({"mine"}))
+    assert "no text" in called(it, "add_text", writer, text=" ", source="a", collection="mine")
+    told = called(it, "add_text", writer, text="A word.", source=" ", collection="mine")
+    assert "where the text is from" in told
+
+
+def test_what_an_assistant_asks_are_questions_of_its_key(it: Served) -> None:
+    reader = Caller("cy", "Cy", "read", frozenset({"mine"}))
+    asked = {"question": "Where did Anna walk?", "collection": "mine"}
+    with ExitStack() as stack:
+        for _ in range(it.house.serving.asks_at_once):
+            stack.enter_context(it.house.questions.one(reader.id))
+        for tool in ("ask", "search"):
+            assert "questions of one key at once" in called(it, tool, reader, **asked)
+        assert called(it, "list_collections", reader) == {"result": ["mine"]}
+    assert called(it, "ask", reader, **asked)["answer"]
+    assert "can't be asked" in called(it, "ask", reader, question="", collection="mine")
 
 
 def test_documents_are_resources(it: Served, book: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -151,6 +152,78 @@ def test_a_reader_changes_nothing_and_sees_no_machine(it: Served) -> None:
     assert client.post(f"{BASE}/cypher", json={"statement": "RETURN 1"}).status_code == 403
     named = {one["name"] for one in client.get(f"{BASE}/settings").json()}
     assert not {name for name in named if name.startswith(("neo4j", "home", "serve."))}
+
+
+def test_the_page_names_no_collection_to_who_may_see_none(it: Served) -> None:
+    meant = it.house.app.meant().name
+    named, nothing = it.client("read", ["none"]), it.client("read", [])
+    assert named.get("/").headers["location"] == "/c/none"
+    assert nothing.get("/").headers["location"] == "/house"
+    for client in (named, nothing):
+        for path in ("/queries", "/jobs", "/house", "/queries/library?run=true"):
+            told = client.get(path).text
+            assert not [one for one in (meant, MINE, OTHERS, *PRIVATE) if one in told], path
+
+
+def test_what_a_link_of_anothers_page_leads_to_asks_nothing(it: Served) -> None:
+    [one] = it.client().get(f"{BASE}/collections/{MINE}/documents").json()["items"]
+    shelf, asked = f"/c/{quote(MINE)}", "Where did Anna walk?"
+    book = f"{shelf}/d/{one['id']}"
+    own = {"Sec-Fetch-Site": "same-origin"}
+    with httpx2.Client(base_url=it.url, headers=own) as browser:
+        assert browser.post(f"{BASE}/session", json={"key": it.key()}).status_code == 204
+
+        def led(site: str, path: str, **given: Any) -> httpx2.Response:
+            return browser.get(path, params=given, headers={"Sec-Fetch-Site": site})
+
+        for site, is_asked in [("same-origin", True), ("none", True), ("cross-site", False)]:
+            answered = led(site, f"{shelf}/ask", q=asked, plain=True).text
+            assert ('class="answered' in answered) is is_asked
+            assert asked in answered, "it stands in the form"
+            assert ('data-given="{}"' in answered) is not is_asked, "no script asks it"
+            compared = led(site, f"{shelf}/compare", q=asked, modes=["hybrid", "naive"]).text
+            assert ("In common" in compared) is is_asked
+            assert ("Another site" in compared) is not is_asked
+            for path, name in [
+                (f"{book}/trees/picture", "q"),
+                (f"{BASE}/collections/{quote(MINE)}/documents/{one['id']}/plot.svg", "question"),
+            ]:
+                picture = led(site, path, **{name: asked})
+                assert picture.status_code == (200 if is_asked else 403), picture.text
+                assert led(site, path).status_code == 200
+            assert ("q=Where" in led(site, f"{book}/trees", q=asked).text) is is_asked
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status"),
+    [
+        ("GET", "/c/{mine}/compare?q=x&modes=hybrid,{long}", None, 400),
+        ("GET", "/c/{mine}/ask?q=x&plain=1&kind={long}", None, 400),
+        ("GET", "/c/{mine}/d/{book}/margin?at={huge}", None, 422),
+        ("POST", "/v1/chat/completions", {"model": "fabula/{mine}", "messages": "{long}"}, 400),
+        ("POST", "{base}/collections/{mine}/queries/outline", {"limit": 10**30}, 400),
+        ("POST", "{base}/cypher", {"x": 10**30}, 400),
+        ("POST", "{base}/cypher", {"x": "\ud800"}, 400),
+        ("POST", "{base}/keys", {"name": "a", "tokens_a_day": 10**30}, 422),
+    ],
+)
+def test_what_can_not_be_held_is_refused_in_words(
+    it: Served, method: str, path: str, body: Any, status: int
+) -> None:
+    client = it.client()
+    [one] = client.get(f"{BASE}/collections/{MINE}/documents").json()["items"]
+    filled = path.format(mine=quote(MINE), book=one["id"], long="y" * 3000, huge=10**30, base=BASE)
+    if "messages" in (body or {}):
+        messages = [{"role": "user", "content": "x" * 20_001}]
+        body = {"model": f"fabula/{MINE}", "messages": messages}
+    elif path.endswith("cypher"):
+        body = {"statement": "RETURN $x", "parameters": body}
+    elif path.endswith("outline"):
+        body = {"parameters": body}
+    told = {"Content-Type": "application/json"}
+    answer = client.request(method, filled, content=json.dumps(body), headers=told)
+    assert answer.status_code == status, answer.text
+    assert "nobody foresaw" not in answer.text
 
 
 def test_no_request_that_the_api_describes_ends_in_an_error_of_ours(it: Served) -> None:

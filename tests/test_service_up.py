@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import logging
+
 import pytest
 
+from conftest import cypher
+from fabula import Settings, SettingsError
 from fabula.app import App
+from fabula.service.running import serve
+from fabula.service.watch.requests import AsText
 from served import served
 
 
@@ -51,7 +57,27 @@ def test_requests_are_counted_by_their_routes_pattern(app: App) -> None:
         client = it.client()
         client.get("/livez")
         client.get("/no/such/book")
+        client.request("FROB", "/livez")
         told = client.get("/metrics").text
         assert 'fabula_requests_total{method="GET",route="/livez",status="200"} 1.0' in told
         assert 'fabula_requests_total{method="GET",route="",status="404"} 1.0' in told
         assert "/no/such/book" not in told
+        assert 'method="other",route="/livez",status="405"' in told
+        assert "FROB" not in told
+
+
+def test_beyond_this_machine_it_listens_only_for_keys_that_hold(graph_url: str) -> None:
+    settings = Settings.read(**{"serve.host": "0.0.0.0", "serve.port": 0})
+    with App(settings) as app:
+        expired = [{"id": "a", "expires": "datetime() - duration('PT1S')"}]
+        for key in (None, *expired):
+            if key:
+                made = "CREATE (:ServiceKey {id: $id, name: 'a', role: 'read', made: datetime()"
+                cypher(app.store, f"{made}, expires: {key['expires']}}})", id=key["id"])
+            with pytest.raises(SettingsError, match=r"listens at 0\.0\.0\.0, beyond this machine"):
+                serve(app, ready=print)
+
+
+def test_a_line_of_the_log_is_one_line_whatever_is_in_it() -> None:
+    told = logging.makeLogRecord({"msg": "GET %s", "args": ("/a\nINFO: revoke key\x1b[2J",)})
+    assert AsText("%(message)s").format(told) == r"GET /a\nINFO: revoke key\x1b[2J"

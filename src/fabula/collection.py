@@ -464,6 +464,7 @@ class Collection:
         question: str | Query,
         *,
         history: Sequence[Turn] = (),
+        meter: Meter | None = None,
         path: Steps | None = None,
         stop: Stop | None = None,
         **given: Unpack[Asked],
@@ -475,7 +476,7 @@ class Collection:
         iterating. `stop` is set where the stream is closed; set before, it ends the search, too.
         """
         query = self._query(question, given)
-        meter, path, stop = Meter(), path or Steps(), stop or Stop()
+        meter, path, stop = meter or Meter(), path or Steps(), stop or Stop()
         kit = self._asking(stop)
         asked, history = query.question, latest(history, self.settings.history_tokens)
         if history:

@@ -9,12 +9,12 @@ import logging
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from fabula.collection import Collection
-from fabula.errors import FabulaError
+from fabula.errors import FabulaError, first_problem
 from fabula.model import Turn, Usage
 from fabula.providers.counted import Meter
 from fabula.quotes import quote_cited
@@ -72,6 +72,14 @@ class Asking(BaseModel):
     knobs: dict[str, Any] = Field(
         {}, max_length=50, description="the mode's own, as {'hippo.damping': 0.5}"
     )
+
+    @classmethod
+    def made(cls, **given: Any) -> Self:
+        """That of what came in otherwise than as JSON. Raises Problem for what it can't hold."""
+        try:
+            return cls(**given)
+        except ValidationError as error:
+            raise problems.Problem(f"That can't be asked: {first_problem(error)}.") from error
 
 
 class Question(Asking):
@@ -241,9 +249,15 @@ class Answering:
         self._ending = threading.Lock()
         self._is_ended = False
         self._whole: AnswerView | None = None
-        self._stream = shelf.stream(
-            question.query(shelf), history=history, path=self._path, stop=stop
-        )
+        query, meter = question.query(shelf), Meter()
+        try:
+            self._stream = shelf.stream(
+                query, history=history, meter=meter, path=self._path, stop=stop
+            )
+        except BaseException:
+            # What was asked on the way is spent, also where a reader left or a model failed.
+            count_spent(house, shelf, caller, "ask", meter.usage())
+            raise
         house.metrics.retrieved(_mode(self._path), time.perf_counter() - self._began)
 
     def events(self) -> Iterator[Event]:

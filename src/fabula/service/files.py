@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -62,28 +62,42 @@ def draw(
 ) -> Response:
     """A picture of a document, with what is found for a question highlighted."""
     refuse_undrawable(f"picture.{kind}")
-    if question:
-        house.ledger.refuse_spent(caller)
-    meter = Meter()
-    try:
-        picture = draw_document(
-            shelf,
-            entry,
-            f".{kind}",
-            question,
-            network=drawn == "network",
-            communities=drawn == "communities",
-            story=drawn == "story",
-            meter=meter,
-        )
-    finally:
-        count_spent(house, shelf, caller, "plot", meter.usage())
     headers = {
         "Content-Security-Policy": ALONE,
         "Cache-Control": "private, no-cache",
         "X-Content-Type-Options": "nosniff",
     }
-    return Response(picture.content, media_type=MEDIA[kind], headers=headers)
+    content = picture(house, shelf, caller, entry, kind, drawn, question)
+    return Response(content, media_type=MEDIA[kind], headers=headers)
+
+
+def picture(
+    house: House,
+    shelf: Collection,
+    caller: Caller,
+    entry: Entry,
+    kind: Kind,
+    drawn: Drawn,
+    question: str,
+) -> bytes:
+    """What a picture is made of. A question is one as any other: it counts, and costs."""
+    meter = Meter()
+    with house.questions.one(caller.id) if question else nullcontext():
+        if question:
+            house.ledger.refuse_spent(caller)
+        try:
+            return draw_document(
+                shelf,
+                entry,
+                f".{kind}",
+                question,
+                network=drawn == "network",
+                communities=drawn == "communities",
+                story=drawn == "story",
+                meter=meter,
+            ).content
+        finally:
+            count_spent(house, shelf, caller, "plot", meter.usage())
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from fabula.names import problem, quoted
 from fabula.providers.budget import Budget
 from fabula.queries import FOLDER, query
 from fabula.service.access.keys import Keys
+from fabula.service.access.limits import AtOnce, Window
 from fabula.service.access.sessions import Sessions
 from fabula.service.audit import Audit
 from fabula.service.conversations import Conversations
@@ -33,6 +34,14 @@ if TYPE_CHECKING:
 
 ASKS = 100
 """Questions that are worked on at once, in threads of their own, so that reading goes on."""
+DOOR = 20
+"""Threads that look who asks: whatever the others are at, everybody is let in, or told why not."""
+REQUESTS = 20
+"""Requests of one key, or one stranger's address, at once, beside its questions: half of the
+threads that there are for all, and each stream of events has one of its own.
+"""
+GUESSES = 20
+"""Keys, links and tokens that don't hold, of one address in a minute."""
 
 
 class House:
@@ -47,6 +56,10 @@ class House:
         self.ledger = Ledger(app.store, self.metrics)
         self.audit = Audit(app.store)
         self.asks: CapacityLimiter
+        self.door: CapacityLimiter
+        self.requests = AtOnce(REQUESTS, "requests")
+        self.questions = AtOnce(self.serving.asks_at_once, "questions")
+        self.guesses = Window(GUESSES)
         self.conversations = Conversations(app)
         self.queries = threading.BoundedSemaphore(self.serving.queries_at_once)
         self.jobs = Jobs(self)
@@ -57,6 +70,7 @@ class House:
         """Makes the schema that the service is kept by, and starts what runs beside requests."""
         make_schema(self.app.store)
         self.asks = CapacityLimiter(ASKS)
+        self.door = CapacityLimiter(DOOR)
         runner = Runner(self)
         runner.start()
         try:
@@ -80,6 +94,15 @@ class House:
             if self.app.store.count(name)[0]:
                 return collection
         raise NotFound(f"There is no collection {quoted(name)}.")
+
+    def usual(self, caller: Caller) -> str:
+        """The collection that is meant where none is named, if a caller may see it, else another;
+        '' where there is none.
+        """
+        meant = self.app.meant().name
+        if caller.may_see(meant):
+            return meant
+        return next(iter([*self.collections(caller), *sorted(caller.collections or ())]), "")
 
     def collections(self, caller: Caller) -> list[str]:
         """The names of the collections that hold documents and that a caller may see."""

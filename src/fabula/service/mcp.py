@@ -6,11 +6,12 @@ person at the machine. Results are bounded: what does not fit is cut off, and to
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import wraps
+from functools import partial, wraps
 from typing import Annotated, Any, ParamSpec, Protocol, TypeVar
 
+from anyio import to_thread
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
 from mcp.server.transport_security import TransportSecuritySettings
@@ -29,7 +30,7 @@ from fabula.service.asking import Question
 from fabula.service.house import House
 from fabula.service.jobs.beginning import Choice, begin_ingest, text_item
 from fabula.service.problems import Forbidden
-from fabula.service.views import PassageView
+from fabula.service.views import WHOLE, PassageView
 from fabula.tokens import count
 
 MOST_TOKENS = 4000
@@ -216,6 +217,27 @@ def _in_words(tool: Callable[Given, Out]) -> Callable[Given, Out]:
     return told
 
 
+def _in_turn(
+    desk: _Desk,
+) -> Callable[[Callable[Given, Out]], Callable[Given, Awaitable[Out]]]:
+    """For a tool that asks: it is one of its caller's questions, in the threads that those have."""
+
+    def wrap(tool: Callable[Given, Out]) -> Callable[Given, Awaitable[Out]]:
+        @wraps(tool)
+        async def told(*values: Given.args, **named: Given.kwargs) -> Out:
+            context: Any = named["context"]
+            asked = partial(_in_words(tool), *values, **named)
+            try:
+                with desk.house.questions.one(desk.caller(context).id):
+                    return await to_thread.run_sync(asked, limiter=desk.house.asks)
+            except FabulaError as error:
+                raise ToolError(str(error)) from error
+
+        return told
+
+    return wrap
+
+
 def _add_reading(server: MCPServer, desk: _Desk) -> None:
     @server.tool(annotations=READ_ONLY)
     @_in_words
@@ -254,9 +276,9 @@ def _add_reading(server: MCPServer, desk: _Desk) -> None:
         context: Context[Any, Any],
         collection: Name,
         document: Which,
-        start: Annotated[int, Field(ge=0, description="first character")] = 0,
+        start: Annotated[int, Field(ge=0, le=WHOLE, description="first character")] = 0,
         end: Annotated[
-            int, Field(ge=0, description="character after the last; 0: as far as fits")
+            int, Field(ge=0, le=WHOLE, description="character after the last; 0: as far as fits")
         ] = 0,
         section: Annotated[str, Field(description="a heading, instead of characters")] = "",
     ) -> Stretch:
@@ -310,7 +332,7 @@ def _add_reading(server: MCPServer, desk: _Desk) -> None:
 
 def _add_asking(server: MCPServer, desk: _Desk) -> None:
     @server.tool(annotations=READ_ONLY)
-    @_in_words
+    @_in_turn(desk)
     def search(
         context: Context[Any, Any],
         question: str,
@@ -323,7 +345,7 @@ def _add_asking(server: MCPServer, desk: _Desk) -> None:
     ) -> Hits:
         """The passages that serve a question best: of the text, of summaries, of details."""
         shelf = desk.shelf(context, collection)
-        asked = Question(
+        asked = Question.made(
             question=question,
             document=document,
             aspects=aspects,
@@ -334,7 +356,7 @@ def _add_asking(server: MCPServer, desk: _Desk) -> None:
         return _hits(asking.search(desk.house, shelf, desk.caller(context), asked).hits)
 
     @server.tool(annotations=READ_ONLY)
-    @_in_words
+    @_in_turn(desk)
     def ask(
         context: Context[Any, Any],
         question: str,
@@ -344,7 +366,7 @@ def _add_asking(server: MCPServer, desk: _Desk) -> None:
     ) -> Answered:
         """An answer written from the passages that serve the question, with what it cites."""
         shelf = desk.shelf(context, collection)
-        asked = Question(question=question, document=document, mode=mode)
+        asked = Question.made(question=question, document=document, mode=mode)
         answer = asking.ask(desk.house, shelf, desk.caller(context), asked).view()
         cited = [one for one in answer.context if one.number in answer.cited]
         return Answered(

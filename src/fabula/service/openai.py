@@ -146,7 +146,7 @@ class _Cited:
         shelf, mode = _shelf(house, caller, asked.model)
         self._asked, self._base, self._collection = asked, base, shelf.name
         self._form = _Form(asked.model)
-        own = Question(question=question, mode=mode)
+        own = Question.made(question=question, mode=mode)
         self._answering = Answering(house, shelf, caller, own, _turns(before), None, stop)
 
     def events(self) -> Chunks:

@@ -91,6 +91,10 @@ def _run(house: House, store: Store, query: Query, parameters: Mapping[str, Any]
             table = run(store, query.statement, values, seconds=SECONDS, most=ROWS)
         except Refused as error:
             raise Problem(error.why) from error
+        except (OverflowError, UnicodeEncodeError) as error:
+            raise Problem(
+                "A parameter has a number or a character that Neo4j can't hold."
+            ) from error
     return TableView(
         columns=list(table.columns),
         rows=[list(row) for row in table.rows],

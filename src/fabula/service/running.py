@@ -11,6 +11,7 @@ from fabula.app import App
 from fabula.errors import SettingsError
 from fabula.service import make_service
 from fabula.service.access.admission import is_loopback
+from fabula.service.access.keys import Keys
 from fabula.service.house import House, make_schema
 from fabula.service.watch.exporting import begin_log, begin_traces
 from fabula.serving import TABLE, Serving
@@ -22,16 +23,11 @@ def serve(app: App, ready: Callable[[str], None]) -> None:
     Raises SettingsError where it can't listen there, or may not: nobody would be let in.
     """
     serving: Serving = app.settings.table(TABLE)
+    _refuse_unkeyed(app, serving)
     begin_traces()
     begin_log(serving)
     service = make_service(app)
     house: House = service.state.house
-    make_schema(app.store)
-    if not is_loopback(serving.host) and not house.keys.is_any():
-        raise SettingsError(
-            f"Fabula listens at {serving.host}, beyond this machine, only for keys, and there is "
-            "none: make one with `fabula keys make NAME --role admin`."
-        )
     listening = _listen(serving)
     address = (serving.url or _address(serving.host, listening)).rstrip("/")
     server = _Server(
@@ -47,6 +43,16 @@ def serve(app: App, ready: Callable[[str], None]) -> None:
         lambda: ready(f"{address}/enter?token={house.sessions.link()}"),
     )
     server.run([listening])
+
+
+def _refuse_unkeyed(app: App, serving: Serving) -> None:
+    """Raises SettingsError where nobody could be let in from beyond this machine."""
+    make_schema(app.store)
+    if not is_loopback(serving.host) and not Keys(app.store).is_any():
+        raise SettingsError(
+            f"Fabula listens at {serving.host}, beyond this machine, only for keys, and there is "
+            "none that holds: make one with `fabula keys make NAME --role admin`."
+        )
 
 
 class _Server(uvicorn.Server):

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit
 
-from starlette.concurrency import run_in_threadpool
+from anyio import to_thread
 from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -18,7 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from fabula.errors import FabulaError
 from fabula.service.access.caller import Caller
 from fabula.service.access.keys import PREFIX
-from fabula.service.access.limits import AtOnce, Window
+from fabula.service.access.limits import Window
 from fabula.service.access.openid import OpenID
 from fabula.service.access.sessions import COOKIE
 from fabula.service.problems import (
@@ -41,8 +40,11 @@ QUESTIONS = (
     "/v1/chat/completions",
 )
 """Ends of paths that ask a question, or several."""
-FAILURES = 20
-"""Keys that don't hold, of one address in a minute."""
+UPLOADS = ("/documents", "/estimate", "/add")
+"""Ends of paths that take files, and write them as they arrive."""
+MOST = 4 * 2**20
+"""Bytes of any other body: it is held, and parsed by the one thread that answers everybody."""
+MOST_OF_STRANGERS = 2**16
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
@@ -64,8 +66,6 @@ class Admission:
         serving = house.serving
         self._app, self._house, self._serving = app, house, serving
         self._requests = Window(serving.requests_a_minute)
-        self._asks = AtOnce(serving.asks_at_once)
-        self._failures = Window(FAILURES)
         self._openid = OpenID(serving) if serving.oidc_issuer else None
         self._headers = dict(HEADERS)
         if (serving.url or "").startswith("https:"):
@@ -93,16 +93,22 @@ class Admission:
 
         try:
             self._refuse_host(request)
-            caller = await run_in_threadpool(self._find, request)
+            caller = await to_thread.run_sync(self._find, request, limiter=self._house.door)
+            name = caller.id if caller else f"from {address_of(request)}"
+            # What is refused counts, too: it was looked up who asks.
+            self._requests.take(name)
             if caller is not None:
                 scope.setdefault("state", {})["caller"] = caller
             elif not is_open(scope["path"]):
                 await self._refuse_unknown(request)(scope, receive, send_on)
                 return
             self._refuse_forged(request)
-            self._refuse_large(request)
-            with self._counted(caller, request):
-                await self._app(scope, self._counting(receive), send_on)
+            most = self._most(caller, scope["path"])
+            _refuse_large(request, most)
+            asks = caller is not None and scope["path"].endswith(QUESTIONS)
+            under_way = self._house.questions if asks else self._house.requests
+            with under_way.one(name):
+                await self._app(scope, _counting(receive, most), send_on)
         except FabulaError as error:
             # What routes refuse is said by the service itself: this is the door's own.
             await respond(error, request)(scope, receive, send_on)
@@ -111,12 +117,11 @@ class Admission:
         """Who asks; None where nothing says so. Raises Unknown for what says it wrongly."""
         bearer = request.headers.get("authorization", "")
         if bearer:
-            address = request.client.host if request.client else ""
             try:
                 return self._bearer(bearer)
             except Unknown:
                 # Behind a proxy others have the same address: a key that holds is let in.
-                self._failures.take(address)
+                self._house.guesses.take(address_of(request))
                 raise
         if cookie := request.cookies.get(COOKIE):
             return self._house.sessions.find(cookie)
@@ -186,46 +191,52 @@ class Admission:
         if not good:
             raise Forbidden("That came from another site's page.")
 
-    def _refuse_large(self, request: Request) -> None:
-        length = request.headers.get("content-length", "0")
-        if not length.isdecimal() or int(length) > self._most:
-            raise TooBig(f"A request may have {self._serving.max_upload_mb} MB at most.")
-
-    @property
-    def _most(self) -> int:
-        return self._serving.max_upload_mb * 2**20
-
-    def _counting(self, receive: Receive) -> Receive:
-        """Counts what arrives, whatever its length was said to be."""
-        arrived = 0
-
-        async def receive_on() -> Message:
-            nonlocal arrived
-            message = await receive()
-            if message["type"] == "http.request":
-                arrived += len(message.get("body", b""))
-                if arrived > self._most:
-                    raise HTTPException(413, "Content Too Large")
-            return message
-
-        return receive_on
-
-    @contextmanager
-    def _counted(self, caller: Caller | None, request: Request) -> Iterator[None]:
+    def _most(self, caller: Caller | None, path: str) -> int:
+        """Bytes that a request's body may have."""
         if caller is None:
-            address = request.client.host if request.client else ""
-            self._requests.take(f"from {address}")
-            yield
-            return
-        self._requests.take(caller.id)
-        if not request.scope["path"].endswith(QUESTIONS):
-            yield
-            return
-        self._asks.begin(caller.id)
-        try:
-            yield
-        finally:
-            self._asks.end(caller.id)
+            return MOST_OF_STRANGERS
+        most = self._serving.max_upload_mb * 2**20
+        return most if path.endswith(UPLOADS) else min(most, MOST)
+
+
+def _refuse_large(request: Request, most: int) -> None:
+    length = request.headers.get("content-length", "0")
+    if not length.isdecimal() or int(length) > most:
+        raise TooBig(f"The body of this request may have {most:,} bytes at most.")
+
+
+def _counting(receive: Receive, most: int) -> Receive:
+    """Counts what arrives, whatever its length was said to be."""
+    arrived = 0
+
+    async def receive_on() -> Message:
+        nonlocal arrived
+        message = await receive()
+        if message["type"] == "http.request":
+            arrived += len(message.get("body", b""))
+            if arrived > most:
+                raise HTTPException(413, "Content Too Large")
+        return message
+
+    return receive_on
+
+
+def address_of(request: Request) -> str:
+    """Where a request is from; '' where nothing tells."""
+    return request.client.host if request.client else ""
+
+
+def is_from_elsewhere(request: Request) -> bool:
+    """Whether a page of another site led a browser here, with the browser's cookie."""
+    if request.headers.get("authorization"):
+        return False
+    return request.headers.get("sec-fetch-site", "") in ("cross-site", "same-site")
+
+
+def refuse_led(request: Request, question: str) -> None:
+    """Raises Forbidden where another site's page would have a browser ask, and its key pay."""
+    if question.strip() and is_from_elsewhere(request):
+        raise Forbidden("Another site's page led here: nothing is asked for that.")
 
 
 def is_open(path: str) -> bool:

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import re
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 from fabula.errors import NotFound, SettingsError
@@ -18,6 +20,7 @@ from fabula.service.access.caller import ROLES, Caller, Quotas, Role
 from fabula.store import Store
 
 PREFIX = "fab_"
+ID = re.compile(r"[0-9a-f]{10}")
 LONGEST = 200
 """Characters of what may be a key."""
 LONGEST_NAME = 100
@@ -85,13 +88,23 @@ class Keys:
         return [_key(row["key"]) for row in self._store.rows("service/find_keys")]
 
     def is_any(self) -> bool:
-        """Whether there is a key at all that was not revoked."""
-        return any(not key.revoked for key in self.list())
+        """Whether there is a key at all that holds."""
+        now = datetime.now(UTC)
+        return any(
+            not key.revoked and (not key.expires or datetime.fromisoformat(key.expires) > now)
+            for key in self.list()
+        )
 
     def revoke(self, id: str) -> None:
-        """Ends a key, and the sessions that it began. Raises NotFound."""
+        """Ends a key, the sessions that it began, and its jobs. Raises NotFound."""
         if not self._store.rows("service/save_revoked", id=id):
             raise NotFound(f"There is no key {quoted(id)}: `fabula keys list` has them.")
+
+    def holds(self, caller: Caller) -> bool:
+        """Whether a caller's key still holds; a person, and who has an OpenID token, has none."""
+        if not ID.fullmatch(caller.id):
+            return True
+        return bool(self._store.rows("service/find_key", id=caller.id))
 
     def find(self, secret: str) -> Caller | None:
         """Who has this key, if it holds."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from fabula.service.problems import TooMany
 
@@ -47,23 +48,24 @@ class Window:
 
 
 class AtOnce:
-    """At most `most` under way of each name; safe to share between threads."""
+    """At most `most` under way of each name, which are `what`; safe to share between threads."""
 
-    def __init__(self, most: int) -> None:
-        self._most = most
+    def __init__(self, most: int, what: str) -> None:
+        self._most, self._what = most, what
         self._under_way: Counter[str] = Counter()
         self._lock = threading.Lock()
 
-    def begin(self, name: str) -> None:
-        """One more. Raises TooMany."""
+    @contextmanager
+    def one(self, name: str) -> Iterator[None]:
+        """One more, as long as it lasts. Raises TooMany."""
         with self._lock:
             if self._under_way[name] >= self._most:
-                raise TooMany(f"At most {self._most} questions of one key at once.", 1)
+                raise TooMany(f"At most {self._most} {self._what} of one key at once.", 1)
             self._under_way[name] += 1
-
-    def end(self, name: str) -> None:
-        """One fewer."""
-        with self._lock:
-            self._under_way[name] -= 1
-            if not self._under_way[name]:
-                del self._under_way[name]
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._under_way[name] -= 1
+                if not self._under_way[name]:
+                    del self._under_way[name]

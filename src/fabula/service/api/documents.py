@@ -9,6 +9,7 @@ from fastapi.responses import FileResponse, Response
 
 from fabula.service import around, files
 from fabula.service.access import Reader, Stocked, TheHouse
+from fabula.service.access.admission import refuse_led
 from fabula.service.api.versions import answered, answered_as, unchanged
 from fabula.service.around import OutlineView
 from fabula.service.files import MEDIA, Drawn, Format, Kind
@@ -101,6 +102,7 @@ def export_collection(shelf: Stocked, caller: Reader, format: Format = "jsonl") 
     responses=_told_as("html", "svg", "png"),
 )
 def plot_document(
+    request: Request,
     house: TheHouse,
     shelf: Stocked,
     caller: Reader,
@@ -114,5 +116,6 @@ def plot_document(
     ] = "",
 ) -> Response:
     """A page to explore, an SVG or a PNG."""
+    refuse_led(request, question)
     entry = document_of(shelf, document)
     return files.draw(house, shelf, caller, entry, kind, drawn, question.strip())

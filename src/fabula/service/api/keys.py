@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
 
-from fabula.service.access import AdminOfAll, Quotas, Role, TheHouse
+from fabula.service.access import AdminOfAll, Caller, Quotas, Role, TheHouse
 from fabula.service.access.keys import Key
+from fabula.service.house import House
 
 router = APIRouter(tags=["keys"])
+MOST = 10**15
+"""That a quota may be: beyond it, none is meant."""
 
 
 class NewKey(BaseModel):
@@ -23,10 +27,10 @@ class NewKey(BaseModel):
     role: Role = "read"
     collections: list[str] | None = None
     days: int | None = Field(None, ge=1, le=3660)
-    tokens_a_day: int | None = Field(None, ge=0)
-    tokens_a_month: int | None = Field(None, ge=0)
-    money_a_day: float | None = Field(None, ge=0)
-    money_a_month: float | None = Field(None, ge=0)
+    tokens_a_day: int | None = Field(None, ge=0, le=MOST)
+    tokens_a_month: int | None = Field(None, ge=0, le=MOST)
+    money_a_day: float | None = Field(None, ge=0, le=MOST)
+    money_a_month: float | None = Field(None, ge=0, le=MOST)
 
     @property
     def quotas(self) -> Quotas:
@@ -94,9 +98,21 @@ def list_keys(house: TheHouse, caller: AdminOfAll) -> KeyViews:
 def make_key(new: NewKey, house: TheHouse, caller: AdminOfAll) -> MadeKey:
     """Makes a key, which is told this once."""
     id, key = house.keys.make(new.name, new.role, new.collections, days=new.days, quotas=new.quotas)
-    told = f"{id} {new.name}, {new.role}"
-    house.audit.note(caller, "make key", told)
+    note_made(house, caller, id, new.name, new.role, new.collections)
     return MadeKey(id=id, key=key)
+
+
+def note_made(
+    house: House,
+    caller: Caller,
+    id: str,
+    name: str,
+    role: Role,
+    collections: Sequence[str] | None,
+) -> None:
+    """Has the audit say who made which key, and for what."""
+    sees = "all collections" if collections is None else ", ".join(collections) or "no collection"
+    house.audit.note(caller, "make key", f"{id} {name}, {role}, {sees}")
 
 
 @router.delete("/keys/{id}", status_code=204)

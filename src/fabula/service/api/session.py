@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from fabula.service.access import TheHouse
-from fabula.service.access.admission import cookie_options
+from fabula.service.access.admission import address_of, cookie_options
 from fabula.service.access.sessions import COOKIE
 from fabula.service.problems import Unknown
 
@@ -27,6 +27,7 @@ def sign_in(told: SignIn, house: TheHouse, response: Response, request: Request)
     """Begins a session of a browser: sets its cookie."""
     cookie = house.sessions.enter(told.token) if told.token else house.sessions.sign_in(told.key)
     if cookie is None:
+        house.guesses.take(address_of(request))
         raise Unknown("That key is not good: it is unknown, revoked or expired.")
     set_cookie(response, cookie, house.sessions.days, house.serving.url)
 

@@ -303,9 +303,6 @@ def _named(house: House, caller: Caller, coming: Coming) -> tuple[list[Item], li
     ]
     items = house.uploads.items(uploads)
     if coming.text is not None:
-        source = label(coming.source) if coming.source.strip() else ""
-        if not source:
-            raise Problem("Say where the text is from: it is known by its source.")
         told = {"title": coming.title, "author": coming.author, "language": coming.language}
-        items.append(text_item(house, coming.text, source, **told))
+        items.append(text_item(house, coming.text, coming.source, **told))
     return items, uploads

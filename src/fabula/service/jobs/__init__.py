@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from fabula.errors import NotFound, SettingsError
 from fabula.model import Usage, sum_usage
 from fabula.names import collection_problem, quoted
-from fabula.service.problems import Conflict
+from fabula.service.problems import Conflict, Forbidden
 from fabula.service.views import money
 from fabula.store.space import refuse_other_model, refuse_reembedding
 
@@ -94,7 +94,7 @@ class Job:
     problem: str = ""
     attempts: int = 0
     caller: Mapping[str, Any] = field(default_factory=dict)
-    """Whoever began it, with the quotas that it is held to."""
+    """Whoever began it, or had it go on, with the quotas that it is held to."""
     place: str = ""
     """Where it stands in the list of all."""
 
@@ -142,7 +142,7 @@ class Jobs:
             "kind": kind,
             "collection": collection,
             "created_by": caller.id,
-            "caller": json.dumps({"id": caller.id, "name": caller.name, **asdict(caller.quotas)}),
+            "caller": _who(caller),
             "options": json.dumps(dict(options)),
             "said": once.said if once else "",
             "key": once.mark if once else None,
@@ -204,11 +204,11 @@ class Jobs:
 
     def retry(self, caller: Caller, id: str) -> Job:
         """Has a job that failed, or was cancelled, do what it has not done."""
-        return self._change(caller, id, "retry", _Way(("failed", "cancelled"), _AGAIN, "queued"))
+        return self._again(caller, id, "retry", "failed", "cancelled")
 
     def resume(self, caller: Caller, id: str) -> Job:
         """Has a job go on whose budget was spent."""
-        return self._change(caller, id, "resume", _Way(("paused",), _AGAIN, "queued"))
+        return self._again(caller, id, "resume", "paused")
 
     def changes(
         self,
@@ -233,6 +233,13 @@ class Jobs:
         """Wakes whoever waits for a change."""
         with self.changed:
             self.changed.notify_all()
+
+    def _again(self, caller: Caller, id: str, what: str, *states: State) -> Job:
+        """Has a job go on. It is that caller's from then on, who may begin it, and pays for it."""
+        if self.find(caller, id).kind == "remove" and not caller.may("admin"):
+            raise Forbidden(f"That takes a key with the role admin; this one has {caller.role}.")
+        own = {"created_by": caller.id, "caller": _who(caller)}
+        return self._change(caller, id, what, _Way(states, {**_AGAIN, **own}, "queued"))
 
     def _change(self, caller: Caller, id: str, what: str, *ways: _Way) -> Job:
         """Brings a job into another state. Raises Conflict where it is in none that allows that."""
@@ -291,6 +298,11 @@ _AGAIN = {
     "not_before": 0,
     "eta": None,
 }
+
+
+def _who(caller: Caller) -> str:
+    """A caller as a job keeps it."""
+    return json.dumps({"id": caller.id, "name": caller.name, **asdict(caller.quotas)})
 
 
 def job_row(job: Job) -> dict[str, Any]:

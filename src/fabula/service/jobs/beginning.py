@@ -14,7 +14,7 @@ from fabula.ingest import Outcome, Source
 from fabula.load import find_in_zip, load_kept, read_text
 from fabula.model import Document, Usage, sum_usage
 from fabula.service.jobs import Item, Job
-from fabula.service.jobs.uploads import is_zip
+from fabula.service.jobs.uploads import is_zip, label
 from fabula.service.problems import Problem
 from fabula.service.views import money
 
@@ -46,7 +46,15 @@ class Estimate:
 
 
 def text_item(house: House, text: str, source: str, **told: str) -> Item:
-    """A text as an item of a job; it is kept as an uploaded file is."""
+    """A text as an item of a job; it is kept as an uploaded file is.
+
+    Raises Problem for one without a character, or from nowhere.
+    """
+    if not text.strip():
+        raise Problem("There is no text.")
+    if not source.strip():
+        raise Problem("Say where the text is from: it is known by its source.")
+    source = label(source)
     kept = house.uploads.take([text.encode("utf-8", "surrogatepass")], source)
     return Item(source, kept.sha256, told=told)
 

@@ -181,6 +181,8 @@ class Work:
         self._watched = Watched(job.items)
         self._is_lost = False
         self._is_cancelled = job.cancelling
+        self._overspent = ""
+        """Why its caller may spend no more."""
         self._told: dict[str, Usage] = {}
         """What the ledger was told of."""
         self._kept_at = time.monotonic()
@@ -241,6 +243,8 @@ class Work:
         return "failed", str(error), 0
 
     def _stopped(self) -> tuple[State, str, float]:
+        if self._overspent and not self._is_cancelled:
+            return "paused", self._overspent, 0
         return ("cancelled" if self._is_cancelled else "queued"), "", 0
 
     def _do(self) -> Sequence[Outcome]:
@@ -410,6 +414,17 @@ class Work:
             cost = money(self._house.app.settings, new)
             job = self._job
             self._house.ledger.spent(self._caller, job.collection, job.kind, new, cost)
+            self._hold_to_quota()
+
+    def _hold_to_quota(self) -> None:
+        """Begins nothing more once a quota is spent: its budget knows of tokens alone, and of none
+        that the key spends elsewhere meanwhile.
+        """
+        try:
+            self._house.ledger.refuse_spent(self._caller)
+        except BudgetSpent as error:
+            self._overspent = str(error)
+            self._stop.set()
 
     def _lose(self) -> None:
         """Another has it, or may have: nothing more is begun, and nothing more is said of it."""

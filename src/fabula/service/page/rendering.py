@@ -86,9 +86,7 @@ def _frame(request: Request, collection: str) -> dict[str, Any]:
 
     caller, house = caller_of(request), house_of(request)
     there = house.collections(caller)
-    if not collection:
-        meant = house.app.meant().name
-        collection = meant if caller.may_see(meant) else next(iter(there), "")
+    collection = collection or house.usual(caller)
     links = [
         {"name": one.name, "url": one.path.replace("{collection}", quote(collection, safe=""))}
         for one in SCREENS

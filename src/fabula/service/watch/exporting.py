@@ -7,7 +7,7 @@ import os
 import sys
 
 from fabula.errors import SettingsError
-from fabula.service.watch.requests import AsJson
+from fabula.service.watch.requests import AsJson, AsText
 from fabula.serving import Serving
 
 ASKED = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
@@ -21,7 +21,7 @@ def begin_log(serving: Serving) -> None:
     SDK does, finds this one and leaves it.
     """
     handler = logging.StreamHandler(sys.stderr)
-    text = logging.Formatter("%(asctime)s %(levelname)s %(message)s")
+    text = AsText("%(asctime)s %(levelname)s %(message)s")
     handler.setFormatter(AsJson() if serving.log == "json" else text)
     logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
     log = logging.getLogger("fabula")

@@ -11,6 +11,7 @@ from fabula.model import Usage
 
 WAITS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
 """Seconds; the bounds of the histograms."""
+METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 Levels = Callable[[], Mapping[str, Mapping[str, float]]]
 """What is read when it is asked for: gauges by name, and of each the values by label."""
 
@@ -60,7 +61,11 @@ class Metrics:
         )
 
     def answered(self, method: str, route: str, status: int, seconds: float) -> None:
-        """A request was answered; `route` is its pattern, so that there are few of them."""
+        """A request was answered; `route` is its pattern, so that there are few of them.
+
+        A stranger may call a method anything: what is none of HTTP's is "other".
+        """
+        method = method if method in METHODS else "other"
         self._requests.labels(method, route, str(status)).inc()
         self._seconds.labels(route).observe(seconds)
 

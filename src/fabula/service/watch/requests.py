@@ -61,6 +61,17 @@ class Watch:
                 _log(scope, method, status, seconds, id)
 
 
+class AsText(logging.Formatter):
+    """A line of text a record: what a stranger's path or a title says begins none of its own."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802
+        """The line."""
+        return "".join(
+            one if one.isprintable() else one.encode("unicode_escape").decode()
+            for one in super().formatMessage(record)
+        )
+
+
 class AsJson(logging.Formatter):
     """A line of JSON a record; what a record is told `extra` stands beside its message."""
 

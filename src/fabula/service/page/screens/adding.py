@@ -246,7 +246,7 @@ def _items(house: House, caller: Caller, batch: str) -> list[Item]:
     if text:
         path = house.uploads.path(text.sha256)
         words = path.read_text(encoding="utf-8", errors="surrogatepass")
-        items.append(text_item(house, words, label(text.name), **told))
+        items.append(text_item(house, words, text.name, **told))
     return items
 
 

@@ -12,12 +12,15 @@ from pydantic import BaseModel, ConfigDict
 from fabula.collection import Collection
 from fabula.service import asking
 from fabula.service.access import Reader, Stocked, TheHouse
+from fabula.service.access.admission import is_from_elsewhere
 from fabula.service.api.choices import aspects_of, modes_of
 from fabula.service.asking import AnswerView, Comparison, Question
 from fabula.service.page.answers import lay_out, lay_out_context
 from fabula.service.page.rendering import show, show_part
+from fabula.service.streams import attended
 from fabula.service.views import ReadView
 from fabula.settings import AUTO
+from fabula.stop import Stop
 
 router = APIRouter()
 MOST_LISTED = 300
@@ -41,7 +44,7 @@ class Context(BaseModel):
 
 
 @router.get("/c/{collection}/ask")
-def ask(
+async def ask(
     request: Request,
     house: TheHouse,
     collection: Stocked,
@@ -55,7 +58,12 @@ def ask(
     conversation: Annotated[str, Query(max_length=64)] = "",
     plain: bool = False,
 ) -> Response:
-    """A question; `plain` is for who has no scripts: the answer comes with the page."""
+    """A question; `plain` is for who has no scripts: the answer comes with the page.
+
+    Nobody is made to spend by a link on another site's page: what it asks stands in the form.
+    """
+    if is_from_elsewhere(request):
+        q, draft = "", q or draft
     given: dict[str, Any] = {
         "question": q.strip(),
         "mode": mode or None,
@@ -65,26 +73,32 @@ def ask(
         "conversation": conversation,
     }
     given = {name: one for name, one in given.items() if one}
-    shown = None
-    if q.strip() and plain:
-        view = asking.ask(house, collection, caller, Question(**given)).view()
-        shown = lay_out(view, collection.name)
-    chosen = {"mode": mode or collection.settings.mode, "document": document}
-    values = {
-        "collection": collection.name,
-        "q": q.strip(),
-        "draft": draft,
-        "given": given,
-        "shown": shown,
-        "aspects": [one.name for one in aspects_of(collection) if one.there],
-        "chosen_aspects": aspect,
-        "kinds": KINDS,
-        "chosen_kinds": kind,
-        "conversation": conversation,
-        **_choices(collection, document),
-        **chosen,
-    }
-    return show(request, "ask.html", values)
+    stop = Stop()
+
+    def draw() -> Response:
+        shown = None
+        if q.strip() and plain:
+            asked = Question.made(**given)
+            view = asking.ask(house, collection, caller, asked, stop=stop).view()
+            shown = lay_out(view, collection.name)
+        values = {
+            "collection": collection.name,
+            "q": q.strip(),
+            "draft": draft,
+            "given": given,
+            "shown": shown,
+            "aspects": [one.name for one in aspects_of(collection) if one.there],
+            "chosen_aspects": aspect,
+            "kinds": KINDS,
+            "chosen_kinds": kind,
+            "conversation": conversation,
+            **_choices(collection, document),
+            "mode": mode or collection.settings.mode,
+            "document": document,
+        }
+        return show(request, "ask.html", values)
+
+    return await attended(request, draw, stop.set, house.asks)
 
 
 @router.post("/c/{collection}/ask/answer")
@@ -106,7 +120,7 @@ def draw_passages(
 
 
 @router.get("/c/{collection}/compare")
-def compare(
+async def compare(
     request: Request,
     house: TheHouse,
     collection: Stocked,
@@ -117,30 +131,37 @@ def compare(
 ) -> Response:
     """A question by two to four modes; each may be given alone, or all as 'a,b'."""
     chosen = list(dict.fromkeys(one for each in modes for one in each.split(",") if one))[:AT_ONCE]
-    columns = []
-    shared: dict[str, int] = {}
-    if q.strip() and len(chosen) > 1:
-        asked = Comparison(question=q.strip(), modes=chosen, document=document)
-        found = asking.compare(house, collection, caller, asked)
-        shared = {one.id: number for number, one in enumerate(found.shared, start=1)}
-        columns = [
-            {
-                "mode": one.mode,
-                "problem": one.problem,
-                "shown": lay_out(one.answer, collection.name) if one.answer else None,
-            }
-            for one in found.answers
-        ]
-    values = {
-        "collection": collection.name,
-        "q": q.strip(),
-        "chosen": chosen,
-        "columns": columns,
-        "shared": shared,
-        "document": document,
-        **_choices(collection, document),
-    }
-    return show(request, "compare.html", values)
+    is_led = is_from_elsewhere(request)
+    stop = Stop()
+
+    def draw() -> Response:
+        columns: list[dict[str, Any]] = []
+        shared: dict[str, int] = {}
+        if q.strip() and len(chosen) > 1 and not is_led:
+            asked = Comparison.made(question=q.strip(), modes=chosen, document=document)
+            found = asking.compare(house, collection, caller, asked, stop)
+            shared = {one.id: number for number, one in enumerate(found.shared, start=1)}
+            columns = [
+                {
+                    "mode": one.mode,
+                    "problem": one.problem,
+                    "shown": lay_out(one.answer, collection.name) if one.answer else None,
+                }
+                for one in found.answers
+            ]
+        values = {
+            "collection": collection.name,
+            "q": q.strip(),
+            "chosen": chosen,
+            "columns": columns,
+            "shared": shared,
+            "document": document,
+            "is_led": is_led,
+            **_choices(collection, document),
+        }
+        return show(request, "compare.html", values)
+
+    return await attended(request, draw, stop.set, house.asks)
 
 
 def _choices(collection: Collection, document: str) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 
 from fabula.service.access import TheHouse
+from fabula.service.access.admission import address_of
 from fabula.service.access.sessions import COOKIE
 from fabula.service.api.session import set_cookie
 from fabula.service.problems import Unknown
@@ -25,6 +26,7 @@ def enter(request: Request, house: TheHouse, token: str = "") -> Response:
         had = request.cookies.get(COOKIE)
         if had and house.sessions.find(had):
             return RedirectResponse("/", 303)
+        house.guesses.take(address_of(request))
         raise Unknown(
             "That link is not good any more: it works once, for 15 minutes. fabula keys link "
             "prints another one."

@@ -14,6 +14,7 @@ from fabula.errors import FabulaError
 from fabula.providers.cache import Info, ResponseCache
 from fabula.service.access import ROLES, AdminOfAll, Caller, Quotas, Reader, Role, TheHouse
 from fabula.service.api.choices import list_settings
+from fabula.service.api.keys import note_made
 from fabula.service.house import House
 from fabula.service.ledger import By
 from fabula.service.page.rendering import show
@@ -75,7 +76,7 @@ def make_key(
             days=int(days) if days.strip() else None,
             quotas=quotas,
         )
-        house.audit.note(caller, "make key", f"{id} {name}, {role}")
+        note_made(house, caller, id, name, role, None if every else names)
     except FabulaError as error:
         wrong, status = str(error), status_of(error)
         if status >= 500:

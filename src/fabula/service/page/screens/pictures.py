@@ -15,9 +15,10 @@ from fastapi.responses import Response
 from fabula.collection import Collection
 from fabula.graphs.aspects.values import Summary
 from fabula.model import Entry
-from fabula.plot import draw_document
 from fabula.plot.reading import DISCOURSE, NETWORK, read, refuse_without
-from fabula.service.access import Reader, Stocked
+from fabula.service.access import Reader, Stocked, TheHouse
+from fabula.service.access.admission import is_from_elsewhere, refuse_led
+from fabula.service.files import picture
 from fabula.service.page.rendering import HEADERS, is_language, show
 from fabula.service.views import document_of
 
@@ -46,16 +47,24 @@ def trees(
     return show(
         request,
         "trees.html",
-        _told(collection, entry, q)
+        _told(request, collection, entry, q)
         | {"outline": grow(read(collection.store, entry).summaries, order)},
     )
 
 
 @router.get("/c/{collection}/d/{document}/trees/picture")
-def trees_picture(collection: Stocked, document: str, caller: Reader, q: Words = "") -> Response:
+def trees_picture(
+    request: Request,
+    house: TheHouse,
+    collection: Stocked,
+    document: str,
+    caller: Reader,
+    q: Words = "",
+) -> Response:
     """The picture of the trees, a page of its own."""
+    refuse_led(request, q)
     entry = document_of(collection, document)
-    return _framed(draw_document(collection, entry, ".html", q.strip()).content)
+    return _framed(picture(house, collection, caller, entry, "html", "trees", q.strip()))
 
 
 @router.get("/c/{collection}/d/{document}/entities")
@@ -76,7 +85,7 @@ def entities(
     return show(
         request,
         "entities.html",
-        _told(collection, entry, q)
+        _told(request, collection, entry, q)
         | {
             "cast": rows[:MOST_LISTED],
             "more": len(rows) > MOST_LISTED,
@@ -88,11 +97,18 @@ def entities(
 
 
 @router.get("/c/{collection}/d/{document}/entities/picture")
-def entities_picture(collection: Stocked, document: str, caller: Reader, q: Words = "") -> Response:
+def entities_picture(
+    request: Request,
+    house: TheHouse,
+    collection: Stocked,
+    document: str,
+    caller: Reader,
+    q: Words = "",
+) -> Response:
     """The picture of the network, a page of its own."""
+    refuse_led(request, q)
     entry = document_of(collection, document)
-    drawn = draw_document(collection, entry, ".html", q.strip(), network=True)
-    return _framed(drawn.content)
+    return _framed(picture(house, collection, caller, entry, "html", "network", q.strip()))
 
 
 def grow(summaries: Sequence[Summary], order: Sequence[str]) -> list[tuple[str, list[Branch]]]:
@@ -114,8 +130,10 @@ def grow(summaries: Sequence[Summary], order: Sequence[str]) -> list[tuple[str, 
     return [(name, sorted(found, key=by_place)) for name, found in tops.items() if found]
 
 
-def _told(collection: Collection, entry: Entry, q: str) -> dict[str, Any]:
+def _told(request: Request, collection: Collection, entry: Entry, q: str) -> dict[str, Any]:
     lang = entry.language if is_language(entry.language) else ""
+    if is_from_elsewhere(request):
+        q = ""  # the picture would ask it
     return {"collection": collection.name, "document": entry, "q": q.strip(), "lang": lang}
 
 

@@ -144,11 +144,11 @@ def _answer(
 
 def _shelf(house: House, caller: Caller, name: str) -> Collection:
     """The collection that is asked: the one named, or the one usually meant."""
-    if name:
-        return house.collection(name, caller)
-    there = house.collections(caller)
-    meant = house.app.meant().name
-    return house.collection(meant if meant in there or not there else there[0], caller)
+    if not name:
+        there = house.collections(caller)
+        meant = house.usual(caller)
+        name = meant if meant in there or not there else there[0]
+    return house.collection(name, caller)
 
 
 def _with(request: Request, kind: str) -> str:

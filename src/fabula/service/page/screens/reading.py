@@ -10,7 +10,7 @@ from fastapi.responses import Response
 from fabula.service.access import Reader, Stocked
 from fabula.service.page.book import read_margin, read_page
 from fabula.service.page.rendering import is_language, show, show_part
-from fabula.service.views import document_of
+from fabula.service.views import WHOLE, document_of
 
 router = APIRouter()
 
@@ -46,7 +46,7 @@ def margin(
     collection: Stocked,
     document: str,
     caller: Reader,
-    at: Annotated[int, Query(ge=0)],
+    at: Annotated[int, Query(ge=0, le=WHOLE)],
 ) -> Response:
     """What graphs say of a place: a part of a page, for its script."""
     entry = document_of(collection, document)

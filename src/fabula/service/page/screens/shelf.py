@@ -27,10 +27,8 @@ TALLEST = 16
 @router.get("/")
 def start(caller: Reader, house: TheHouse) -> Response:
     """Goes to the collection that is meant, or to the first that the caller may see."""
-    meant = house.app.meant().name
-    if not caller.may_see(meant):
-        meant = next(iter(house.collections(caller)), meant)
-    return RedirectResponse(address("c", meant), 307)
+    meant = house.usual(caller)
+    return RedirectResponse(address("c", meant) if meant else "/house", 307)
 
 
 @router.get("/c/{collection}")

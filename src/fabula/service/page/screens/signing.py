@@ -8,6 +8,7 @@ from fastapi import APIRouter, Form, Request
 from fastapi.responses import RedirectResponse, Response
 
 from fabula.service.access import TheHouse
+from fabula.service.access.admission import address_of
 from fabula.service.access.sessions import COOKIE
 from fabula.service.api.session import set_cookie
 from fabula.service.page.rendering import show
@@ -31,6 +32,7 @@ def sign_in(
     """Signs in, and goes on to where one was going."""
     cookie = house.sessions.sign_in(key)
     if cookie is None:
+        house.guesses.take(address_of(request))
         wrong = "That key is not good: it is unknown, revoked or expired."
         return show(request, "signin.html", {"to": _own(to), "wrong": wrong}, 401)
     response = RedirectResponse(_own(to), 303)
