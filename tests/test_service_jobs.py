@@ -14,6 +14,7 @@ from conftest import connect, cypher, wipe
 from fabula.app import App
 from fabula.server import Address
 from fabula.service.access.caller import PERSON, Caller
+from fabula.service.api.jobs import Events
 from fabula.service.jobs import Item
 from served import Served, events, served, server_of
 from stories import LIGHTHOUSE, WINTER
@@ -243,6 +244,20 @@ def test_whoever_watches_sees_the_newest_and_the_end(house: Served) -> None:
     had = {"Last-Event-ID": str(versions[-1])}
     told = events(client.get(f"{BASE}/jobs/{id}/events", headers=had))
     assert [name for name, _ in told] == ["end"]
+
+
+def test_whoever_loses_the_key_meanwhile_sees_no_more_of_a_job(house: Served) -> None:
+    client = house.client("write")
+    job = house.house.jobs.read(begin(client, "watched", {"w.txt": WINTER}))
+    assert job
+    id, key = house.house.keys.make("a watcher", "read")
+    watcher = house.house.keys.find(key)
+    assert watcher
+    told = Events(house.house, watcher, job).events()
+    assert next(told)[0] == "snapshot"
+    house.house.keys.revoke(id)
+    assert "end" not in [name for name, _ in told]
+    assert [name for name, _ in Events(house.house, PERSON, job).events()][-1] == "end"
 
 
 def test_a_job_that_its_process_let_go_is_taken_up_and_one_that_gets_nowhere_fails(

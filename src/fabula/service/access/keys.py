@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import re
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from fabula.service.access.caller import ROLES, Caller, Quotas, Role
 from fabula.store import Store
 
 PREFIX = "fab_"
+ID = re.compile(r"[0-9a-f]{10}")
 LONGEST = 200
 """Characters of what may be a key."""
 LONGEST_NAME = 100
@@ -97,6 +99,12 @@ class Keys:
         """Ends a key, the sessions that it began, and its jobs. Raises NotFound."""
         if not self._store.rows("service/save_revoked", id=id):
             raise NotFound(f"There is no key {quoted(id)}: `fabula keys list` has them.")
+
+    def holds(self, caller: Caller) -> bool:
+        """Whether a caller's key still holds; a person, and who has an OpenID token, has none."""
+        if not ID.fullmatch(caller.id):
+            return True
+        return bool(self._store.rows("service/find_key", id=caller.id))
 
     def find(self, secret: str) -> Caller | None:
         """Who has this key, if it holds."""

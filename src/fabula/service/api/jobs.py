@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Self
@@ -9,7 +10,7 @@ from typing import Annotated, Any, Self
 from fastapi import APIRouter, Header
 from fastapi.responses import Response
 
-from fabula.service.access import Reader, TheHouse, Writer
+from fabula.service.access import Caller, Reader, TheHouse, Writer
 from fabula.service.house import House
 from fabula.service.jobs import Item, ItemState, Job, Kind, State
 from fabula.service.paging import After, Limit, Page, begin_after, cursor, take
@@ -17,6 +18,7 @@ from fabula.service.streams import KIND, EventStream
 from fabula.service.views import UsageByStep, View, usage_view
 
 router = APIRouter(tags=["jobs"])
+VERSION = re.compile(r"[0-9]{1,15}")
 EVERY = 1.0
 """Seconds between two looks whether a reader of a job's events is still there."""
 
@@ -96,8 +98,8 @@ class JobView(View):
 class Events:
     """What happens to a job, until it is over or its reader is gone: work for a stream."""
 
-    def __init__(self, house: House, job: Job, had: int = -1) -> None:
-        self._house, self._job, self._had = house, job, had
+    def __init__(self, house: House, caller: Caller, job: Job, had: int = -1) -> None:
+        self._house, self._caller, self._job, self._had = house, caller, job, had
         self._is_gone = threading.Event()
 
     def events(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -107,6 +109,9 @@ class Events:
         while job is not None and not self._is_gone.is_set():
             if job.version != version:
                 version = job.version
+                # A stream may last for hours: who was let in is not for as long.
+                if not self._house.keys.holds(self._caller):
+                    return
                 yield "snapshot", JobView.of(job).model_dump(mode="json")
             if job.is_over:
                 yield "end", {"state": job.state, "version": job.version}
@@ -171,9 +176,9 @@ def watch_job(
 ) -> Response:
     """The job as it is, and again whenever it has changed, until it is over."""
     found = house.jobs.find(caller, job)
-    had = int(last_event_id) if last_event_id and last_event_id.isdecimal() else -1
+    had = VERSION.fullmatch(last_event_id or "")
     return EventStream(
-        Events(house, found, had),
+        Events(house, caller, found, int(had[0]) if had else -1),
         lambda name, data: str(data["version"]),
     )
 
