@@ -161,7 +161,10 @@ def test_each_screen_loads_clean_is_accessible_and_fits(
     with opened(chromium, library.offline) as context:
         page = context.new_page()
         wrong = {}
-        for name, url in library.screens.items():
+        asked = {"question": QUESTION, "conversation": "new"}
+        said = context.request.post("/api/v1/collections/books/ask", data=asked).json()
+        talk = {"conversation": f"/c/books/ask?conversation={said['conversation']}"}
+        for name, url in (library.screens | talk).items():
             page.set_viewport_size({"width": 1200, "height": 800})
             page.emulate_media(color_scheme="light")
             response = page.goto(url)
@@ -313,19 +316,57 @@ def test_what_no_book_says_is_an_answer_of_its_own(chromium: Browser, library: L
         assert page.locator(".passages .passage").count() >= 1
 
 
-def test_an_answer_of_a_conversation_can_be_rated(chromium: Browser, library: Library) -> None:
-    with opened(chromium, library.offline) as context:
+def test_one_goes_on_asking_in_a_conversation_that_is_kept(
+    chromium: Browser, library: Library
+) -> None:
+    with opened(chromium, library.online) as context:
         page = context.new_page()
-        begun = context.request.post("/api/v1/collections/books/conversations", data={})
-        id = begun.json()["id"]
-        page.goto(f"/c/books/ask?q={QUESTION}&mode=hybrid&conversation={id}")
+        page.goto(f"/c/books/ask?q={QUESTION}&mode=hybrid")
         settle(page)
         page.get_by_role("button", name="A good answer").click()
         expect(page.get_by_role("button", name="A good answer")).to_have_attribute(
             "aria-pressed", "true"
         )
-        whole = context.request.get(f"/api/v1/collections/books/conversations/{id}").text()
-        assert '"value":1' in whole
+        further = "And what did she find there?"
+        page.get_by_label("Go on asking").fill(further)
+        page.keyboard.press("Enter")
+        page.wait_for_url(re.compile(r"ask\?conversation=[0-9a-f]+$"))
+        settle(page)
+        assert page.locator(".turn h2").all_inner_texts() == [QUESTION]
+        good = page.locator(".turn").get_by_role("button", name="A good answer")
+        assert good.get_attribute("aria-pressed") == "true"
+        # Its address has all of it, and nothing is asked again.
+        calls = library.endpoint.calls
+        page.reload()
+        assert page.locator(".turn h2").all_inner_texts() == [QUESTION, further]
+        assert library.endpoint.calls == calls
+        page.locator("#latest a.cite").first.click()
+        page.wait_for_url("**/d/*")
+        page.goto("/c/books/ask")
+        page.locator(".earlier").get_by_role("link", name=QUESTION).first.click()
+        page.wait_for_url("**conversation=*")
+        page.get_by_role("button", name="Forget this conversation").click()
+        page.wait_for_url("**/ask")
+        assert "2 questions" not in page.locator("main").inner_text()
+
+
+def test_without_scripts_a_conversation_is_begun_by_going_on(
+    chromium: Browser, library: Library
+) -> None:
+    with opened(chromium, library.offline, java_script_enabled=False) as context:
+        page = context.new_page()
+        page.goto(f"/c/books/ask?q={QUESTION}&mode=naive&plain=1")
+        page.get_by_label("Go on asking").fill("Who is Elias?")
+        page.keyboard.press("Enter")
+        page.wait_for_url("**#latest")
+        assert page.locator(".turn h2").all_inner_texts() == [QUESTION, "Who is Elias?"]
+        id = page.url.partition("conversation=")[2].partition("#")[0]
+        kept = context.request.get(f"/api/v1/collections/books/conversations/{id}").json()
+        assert [one["asked"]["mode"] for one in kept["turns"]] == ["naive", "naive"]
+        # An address that would ask does not: what is kept is sent by a form.
+        page.goto(f"/c/books/ask?conversation={id}&q=What is kept?&plain=1")
+        assert page.get_by_label("Go on asking").input_value() == "What is kept?"
+        assert page.locator(".turn").count() == 2
 
 
 def test_trouble_is_told_where_the_answer_would_be(chromium: Browser, library: Library) -> None:
@@ -452,7 +493,9 @@ def test_two_tabs_do_not_disturb_each_other(chromium: Browser, library: Library)
         assert "Anna" in one.locator(".answer").inner_text()
         assert "Anna" not in other.locator(".answer").inner_text()
         other.goto("/c/books/ask")
-        assert other.locator(".earlier a").all_inner_texts() == [QUESTION]
+        assert {QUESTION, "Where did Anna walk?"} <= {
+            *other.locator(".earlier a").all_inner_texts()
+        }
 
 
 def test_modes_are_compared_side_by_side(chromium: Browser, library: Library) -> None:

@@ -90,6 +90,15 @@ def test_a_question_leans_on_those_before_it_and_all_is_kept(
     assert [(one["title"], one["turns"]) for one in listed] == [("Where did Anna walk?", 2)]
 
 
+def test_a_question_may_begin_its_own_conversation_once(client: httpx2.Client) -> None:
+    key = {"Idempotency-Key": "begins"}
+    first = ask(client, "new", "Where did Anna walk?", headers=key).json()
+    again = ask(client, "new", "Where did Anna walk?", headers=key).json()
+    assert again["conversation"] == first["conversation"]
+    ask(client, first["conversation"], "And then?")
+    assert len(turns(client, first["conversation"])) == 2
+
+
 def test_conversations_are_listed_page_by_page_the_last_first(client: httpx2.Client) -> None:
     ids = [begin(client, f"talk {number}") for number in range(3)]
     found: list[str] = []

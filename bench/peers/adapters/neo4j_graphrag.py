@@ -10,14 +10,14 @@ import asyncio
 import os
 
 import neo4j
-from neo4j_graphrag.embeddings import OpenAIEmbeddings  # type: ignore[import-not-found]
-from neo4j_graphrag.experimental.pipeline.kg_builder import (  # type: ignore[import-not-found]
+from neo4j_graphrag.embeddings import OpenAIEmbeddings
+from neo4j_graphrag.experimental.pipeline.kg_builder import (
     SimpleKGPipeline,
 )
-from neo4j_graphrag.generation import GraphRAG  # type: ignore[import-not-found]
-from neo4j_graphrag.indexes import create_vector_index  # type: ignore[import-not-found]
-from neo4j_graphrag.llm import OpenAILLM  # type: ignore[import-not-found]
-from neo4j_graphrag.retrievers import VectorCypherRetriever  # type: ignore[import-not-found]
+from neo4j_graphrag.generation import GraphRAG
+from neo4j_graphrag.indexes import create_vector_index
+from neo4j_graphrag.llm import OpenAILLM
+from neo4j_graphrag.retrievers import VectorCypherRetriever
 
 INDEX = "chunks"
 TOP_K = 5
@@ -68,6 +68,7 @@ class Peer:
         retriever = VectorCypherRetriever(self.driver, INDEX, NEIGHBOURS, self.embedder)
         rag = GraphRAG(retriever=retriever, llm=self.llm)
         found = rag.search(question, retriever_config={"top_k": TOP_K}, return_context=True)
+        assert found.retriever_result is not None, "it was asked for"
         return found.answer, [str(item.content) for item in found.retriever_result.items]
 
     def _empty(self) -> None:

@@ -45,6 +45,10 @@ Names = Annotated[list[Name], Field(max_length=100)]
 Level = Annotated[int, Field(ge=0, le=99)]
 
 
+NEW = "new"
+"""What a question says whose conversation begins with it."""
+
+
 class Asking(BaseModel):
     """How a question is asked; what is left out is as the settings say."""
 
@@ -90,7 +94,9 @@ class Question(Asking):
         None, description="a mode's name, several as 'hippo,hybrid', or 'auto'"
     )
     conversation: str | None = Field(
-        None, max_length=64, description="the id of the conversation that the question is part of"
+        None,
+        max_length=64,
+        description="the id of the conversation that the question is part of; 'new' begins one",
     )
     note: str = Field("", max_length=2000, description="kept with the turn; no model sees it")
 
@@ -203,19 +209,24 @@ def ask(
     """An answer that is to be written; what it is written from is found before this returns.
 
     A question with a `conversation` leans on what was said in it, and is a turn of it then: under
-    an Idempotency-Key, `once`, one turn for a day. `stop`, set from any thread, ends it, also while
-    it is looked for. Raises NotFound for a conversation that is not the caller's.
+    an Idempotency-Key, `once`, one turn for a day. NEW begins one. `stop`, set from any thread,
+    ends it, also while it is looked for. Raises NotFound for a conversation that is not the
+    caller's.
     """
     if question.conversation is None:
         return Answering(house, shelf, caller, question, stop=stop)
     if once and (view := house.conversations.answered(shelf.name, once)):
         return Answered(view)
-    history = house.conversations.history(caller, shelf.name, question.conversation)
     # Before anything is asked: what can't be is no turn.
     question.query(shelf)
+    talk = question.conversation
+    if talk == NEW:
+        talk = house.conversations.begin(caller, shelf.name).id
+        question = question.model_copy(update={"conversation": talk})
+    history = house.conversations.history(caller, shelf.name, talk)
     asked = question.model_dump(exclude={"question", "conversation", "note"}, exclude_defaults=True)
     turn = house.conversations.begin_turn(
-        caller, shelf.name, question.conversation, question.question, asked, question.note, once
+        caller, shelf.name, talk, question.question, asked, question.note, once
     )
     try:
         return Answering(house, shelf, caller, question, history, turn, stop)

@@ -57,6 +57,11 @@ class Shown:
         """The modes that found it."""
         return next((one.note for one in self.view.path if one.step == "retrieve"), "")
 
+    @property
+    def links(self) -> dict[int, str]:
+        """Where each passage is read."""
+        return {one.number: one.url for one in (*self.cited, *self.others)}
+
 
 def lay_out(view: AnswerView, collection: str) -> Shown:
     """An answer with its passages in the order that it cites them, and then the rest."""

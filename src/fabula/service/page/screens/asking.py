@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import islice
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request
-from fastapi.responses import Response
+from fastapi import APIRouter, Form, Query, Request
+from fastapi.responses import RedirectResponse, Response
 from pydantic import BaseModel, ConfigDict
 
 from fabula.collection import Collection
 from fabula.service import asking
-from fabula.service.access import Reader, Stocked, TheHouse
+from fabula.service.access import Caller, Reader, Stocked, TheHouse
 from fabula.service.access.admission import is_from_elsewhere
 from fabula.service.api.choices import aspects_of, modes_of
 from fabula.service.asking import AnswerView, Comparison, Question
+from fabula.service.conversations import ConversationView, ConversationWhole, TurnView
+from fabula.service.house import House
 from fabula.service.page.answers import lay_out, lay_out_context
-from fabula.service.page.rendering import show, show_part
+from fabula.service.page.rendering import address, show, show_part
 from fabula.service.streams import attended
 from fabula.service.views import ReadView
 from fabula.settings import AUTO
@@ -28,10 +31,14 @@ MOST_LISTED = 300
 KINDS = ("chunk", "summary", "detail")
 AT_ONCE = 4
 """Modes that are compared."""
+LAST = 20
+"""Conversations that are listed."""
 
 Words = Annotated[str, Query(max_length=20_000)]
 Name = Annotated[str, Query(max_length=2000)]
 Names = Annotated[list[str], Query(max_length=20)]
+Said = Annotated[str, Form(max_length=20_000)]
+Word = Annotated[str, Form(max_length=2000)]
 
 
 class Context(BaseModel):
@@ -58,12 +65,15 @@ async def ask(
     conversation: Annotated[str, Query(max_length=64)] = "",
     plain: bool = False,
 ) -> Response:
-    """A question; `plain` is for who has no scripts: the answer comes with the page.
+    """A question, or a conversation and what is asked next in it.
 
-    Nobody is made to spend by a link on another site's page: what it asks stands in the form.
+    `plain` is for who has no scripts: the answer comes with the page. A question of a conversation
+    is kept, so those without scripts send it by `go_on`, and here it stands in the form. Nobody is
+    made to spend by a link on another site's page: what it asks stands in the form, too.
     """
-    if is_from_elsewhere(request):
+    if is_from_elsewhere(request) or (plain and conversation):
         q, draft = "", q or draft
+    said = house.conversations.find(caller, collection.name, conversation) if conversation else None
     given: dict[str, Any] = {
         "question": q.strip(),
         "mode": mode or None,
@@ -91,7 +101,10 @@ async def ask(
             "chosen_aspects": aspect,
             "kinds": KINDS,
             "chosen_kinds": kind,
-            "conversation": conversation,
+            "conversation": said and said.conversation,
+            "turns": [_turn(one, collection.name) for one in said.turns] if said else [],
+            "how": _how(given, said),
+            "talks": [] if q or said else _talks(house, collection, caller),
             **_choices(collection, document),
             "mode": mode or collection.settings.mode,
             "document": document,
@@ -99,6 +112,49 @@ async def ask(
         return show(request, "ask.html", values)
 
     return await attended(request, draw, stop.set, house.asks)
+
+
+@router.post("/c/{collection}/ask")
+async def go_on(
+    request: Request,
+    house: TheHouse,
+    collection: Stocked,
+    caller: Reader,
+    q: Said,
+    conversation: Annotated[str, Form(max_length=64)] = "",
+    first: Said = "",
+    mode: Word = "",
+    document: Word = "",
+    aspect: Annotated[list[str], Form(max_length=20)] = [],  # noqa: B006
+    kind: Annotated[list[str], Form(max_length=20)] = [],  # noqa: B006
+) -> Response:
+    """Asks what is next in a conversation; where there is none yet, it begins with `first`."""
+    how = {"mode": mode or None, "document": document, "aspects": aspect, "kinds": kind}
+    asked = [Question.made(question=one, **how) for one in (first, q) if one.strip()]
+    stop = Stop()
+
+    def answer() -> str:
+        talk = conversation
+        for one in asked[-1:] if conversation else asked:
+            own = one.model_copy(update={"conversation": talk or asking.NEW})
+            talk = str(asking.ask(house, collection, caller, own, stop=stop).view().conversation)
+        return talk
+
+    talk = await attended(request, answer, stop.set, house.asks)
+    to = address("c", collection.name, "ask", conversation=talk)
+    return RedirectResponse(f"{to}#latest", 303)
+
+
+@router.post("/c/{collection}/ask/forget")
+def forget(
+    house: TheHouse,
+    collection: Stocked,
+    caller: Reader,
+    conversation: Annotated[str, Form(max_length=64)],
+) -> Response:
+    """Takes a conversation out, with all that was said in it."""
+    house.conversations.remove(caller, collection.name, conversation)
+    return RedirectResponse(address("c", collection.name, "ask"), 303)
 
 
 @router.post("/c/{collection}/ask/answer")
@@ -162,6 +218,30 @@ async def compare(
         return show(request, "compare.html", values)
 
     return await attended(request, draw, stop.set, house.asks)
+
+
+def _turn(turn: TurnView, collection: str) -> dict[str, Any]:
+    """A turn that was answered before, as the template draws it."""
+    return {"turn": turn, "shown": lay_out(turn.answer, collection) if turn.answer else None}
+
+
+def _how(given: Mapping[str, Any], said: ConversationWhole | None) -> list[tuple[str, str]]:
+    """How what comes next is asked, as fields of a form: as what was asked last."""
+    asked = dict(given)
+    if said and said.turns and "question" not in given:
+        asked = dict(said.turns[-1].asked)
+    names = {"mode": "mode", "document": "document", "aspects": "aspect", "kinds": "kind"}
+    return [
+        (field, one)
+        for name, field in names.items()
+        for one in ([asked[name]] if isinstance(asked.get(name), str) else asked.get(name, ()))
+    ]
+
+
+def _talks(house: House, collection: Collection, caller: Caller) -> list[ConversationView]:
+    """The caller's last conversations about a collection."""
+    found = house.conversations.page(caller, collection.name, LAST, "").items
+    return [one for one in found if one.turns]
 
 
 def _choices(collection: Collection, document: str) -> dict[str, Any]:

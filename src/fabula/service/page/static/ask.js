@@ -4,10 +4,11 @@ import { fetchPart, isFree, make, tell } from "./shell.js";
 
 const result = document.querySelector("#result");
 const form = document.querySelector("form.question");
+const next = document.querySelector("form.go-on");
+/** What is asked leans on it, and is kept in it; a first question begins one. */
+let conversation = "new";
 const given = JSON.parse(result.dataset.given);
 const key = `answer ${location.pathname} ${JSON.stringify(given)}`;
-const EARLIER = `asked ${result.dataset.collection}`;
-const MOST_EARLIER = 20;
 
 /** What this tab keeps; a browser that keeps nothing is no trouble. */
 const keep = {
@@ -51,6 +52,10 @@ async function* events(body) {
 async function show(answer) {
   result.replaceChildren(...await draw("answer", answer));
   result.removeAttribute("aria-busy");
+  next.hidden = false;
+  conversation = answer.conversation ?? conversation;
+  // Where its questions stand already, this one is from now on one of them.
+  if (given.conversation) history.replaceState(null, "", `?conversation=${conversation}`);
 }
 
 function refuse(detail) {
@@ -78,7 +83,7 @@ async function ask() {
     const response = await fetch(result.dataset.api, {
       method: "POST",
       headers: { "Content-Type": "application/json", Accept: "text/event-stream" },
-      body: JSON.stringify(given),
+      body: JSON.stringify({ conversation, ...given }),
       signal: stopping.signal,
     });
     if (!response.ok) {
@@ -121,34 +126,27 @@ async function ask() {
 }
 
 // A question's address, without what is only for those without scripts, and without what is empty.
-form.addEventListener("submit", () => {
+form?.addEventListener("submit", () => {
   for (const one of form.elements) if (one.name && one.name !== "q" && !one.value) one.disabled = true;
 });
-addEventListener("pageshow", () => { for (const one of form.elements) one.disabled = false; });
+addEventListener("pageshow", () => { for (const one of form?.elements ?? []) one.disabled = false; });
+
+// What is asked next is asked on a page of its own, which has what was said before.
+next?.addEventListener("submit", (event) => {
+  const fields = new FormData(next);
+  const talk = fields.get("conversation") ?? conversation;
+  if (talk === "new") return; // Its server begins one.
+  event.preventDefault();
+  fields.delete("first");
+  fields.set("conversation", talk);
+  location.assign(`${next.action}?${new URLSearchParams(fields)}`);
+});
 
 const had = given.question && keep.get(key);
 if (given.question && !result.querySelector(".answered")) {
   result.setAttribute("aria-busy", "true");
   if (had) show(had).catch(ask);
   else ask();
-}
-
-// The questions of this tab
-
-const earlier = keep.get(EARLIER) ?? [];
-if (given.question) {
-  const address = location.pathname + location.search.replace(/[?&]plain=1/, "");
-  const others = earlier.filter((one) => one.address !== address);
-  keep.set(EARLIER, [{ question: given.question, address }, ...others].slice(0, MOST_EARLIER));
-} else if (earlier.length) {
-  const list = document.querySelector(".earlier");
-  list.hidden = false;
-  list.querySelector("ul").append(...earlier.map(({ question, address }) => {
-    const link = make("a", "", question);
-    link.href = address;
-    link.dir = "auto";
-    return make("li", "", link);
-  }));
 }
 
 // Citations light their cards, and are gone on to from them
@@ -169,7 +167,7 @@ function goTo(number) {
   found.scrollIntoView({ block: "nearest" });
   found.querySelector("a").focus();
 }
-result.addEventListener("click", async (event) => {
+document.querySelector("main").addEventListener("click", async (event) => {
   const cite = event.target.closest("a.cite[data-card]");
   if (cite) {
     event.preventDefault();
