@@ -2,8 +2,8 @@
 
 A network is that of a collection, or of one document of it. Entities of different documents are one
 row here where identities say so, or, undecided, where their keys are equal and no person is taken
-for a place, so that what two books say of the same person comes together. Rows are in the order of ids, so that what is equal comes in
-the order of ids, too.
+for a place, so that what two books say of the same person comes together. Rows are in the order of
+ids, so that what is equal comes in the order of ids, too.
 """
 
 from __future__ import annotations
