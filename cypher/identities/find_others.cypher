@@ -1,5 +1,4 @@
 // Of some entities, which of other documents are the same, and which are not though they may seem so.
-// Undecided are those of equal keys; `types` are those of all that have that key.
 // $collection  the collection to look in
 // $nodes       ids of entities
 CYPHER 25
@@ -11,13 +10,13 @@ WITH collect(one) AS some, collect(DISTINCT one.key) AS keys
 CALL (keys) {
   MATCH (other:Element {collection: $collection, kind: 'entity'})
   WHERE other.document >= '' AND other.key IN keys
+    AND NOT EXISTS { (other)<-[:SAME]-(:Identity {collection: $collection}) }
   MATCH (document:Document {id: other.document})
   WHERE document.collection = $collection
   WITH other, document
   ORDER BY document.title, other.name, other.id
-  RETURN collect({key: other.key, document: document.id, type: other.type,
-    decided: EXISTS { (other)<-[:SAME]-(:Identity {collection: $collection}) },
-    told: {id: other.id, name: other.name, type: other.type, title: document.title}}) AS named
+  RETURN collect({key: other.key, document: document.id,
+    told: {id: other.id, name: other.name, type: other.type, title: document.title}}) AS alone
 }
 UNWIND some AS one
 OPTIONAL MATCH (one)<-[own:SAME]-(identity:Identity {collection: $collection})
@@ -38,6 +37,4 @@ RETURN one.id AS id, COLLECT {
             by: apart.by, why: apart.why, score: apart.score}
     ORDER BY document.title, other.name, other.id
   } AS others,
-  [two IN named WHERE two.key = one.key | two.type] AS types,
-  [two IN named WHERE two.key = one.key AND two.document <> one.document AND NOT two.decided
-    | two.told] AS namesakes
+  [two IN alone WHERE two.key = one.key AND two.document <> one.document | two.told] AS namesakes

@@ -208,7 +208,7 @@ class Others:
         if not row:
             return {"others": [], "namesakes": []}
         namesakes = row["namesakes"]
-        if len({kind(type) for type in row["types"]} - {""}) > 1:
+        if len({kind(two["type"]) for two in (one, *namesakes)} - {""}) > 1:
             # A person and a place of one name are not read as one.
             namesakes = [two for two in namesakes if kind(two["type"]) == kind(one["type"])]
         return {"others": row["others"], "namesakes": namesakes}
