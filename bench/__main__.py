@@ -16,6 +16,7 @@ from bench import (
     cost,
     coverage,
     cpu,
+    entities,
     faults,
     library,
     lookup,
@@ -33,6 +34,7 @@ from bench.report import Figure, shown
 
 PARTS: dict[str, Callable[[Path | None], list[Figure]]] = {
     "cpu": cpu.measure,
+    "entities": entities.measure,
     "waiting": waiting.measure,
     "cost": cost.measure,
     "faults": faults.measure,

@@ -2,7 +2,9 @@
 
 `tests/data/names` has, for each book, its 100 names of most uses and all that were found to be of
 persons: what each truly is, and which line it is another name of. What the rules find since, and
-nobody has judged, is counted as wrong, so that the lists are kept.
+nobody has judged, is counted as wrong, so that the lists are kept. The rules were made on the first
+three books; nothing was changed for the fourth, `cornwall`, which is a journey, so that it tells
+what they are worth elsewhere.
 """
 
 from __future__ import annotations
@@ -24,7 +26,11 @@ from fabula.text.chunk import split
 
 JUDGED = Path(__file__).parents[1] / "tests" / "data" / "names"
 CAROL = Path(fabula.__file__).parent / "texts" / "a-christmas-carol.txt"
-BOOKS = {"hound": "2852-0.txt", "dragon": "../graphrag-bench/novels/10321-8.txt"}
+BOOKS = {
+    "hound": "2852-0.txt",
+    "dragon": "../graphrag-bench/novels/10321-8.txt",
+    "cornwall": "../graphrag-bench/novels/44557-8.txt",
+}
 """Project Gutenberg's numbers, as a folder of books may have them."""
 LISTED = 100
 PERSONS = 90.0

@@ -1,8 +1,10 @@
 """The network of entities: read and made, walked, and asked by each mode.
 
 10,000 nodes, 3 entities to 7 chunks, and 50,000 edges, 4 mentions to a relation, in ten documents
-of one collection; all are drawn, a few entities being in most chunks, as in novels. A network of
-1,000,000 edges is made of the same columns as a server returns them, and walked, without a server.
+of one collection; all are drawn, a few entities being in most chunks, as in novels. Modes are asked
+there, and once more among 20,000 passages and as many elements, half of them relations. A network
+of 1,000,000 edges is made of the same columns as a server returns them, and walked, without a
+server.
 """
 
 from __future__ import annotations
@@ -29,20 +31,34 @@ from fabula.graphs.entities.network import Network, make_network, pagerank
 from fabula.kit import Kit
 from fabula.model import Filters, Vector, Vectors
 from fabula.providers.counted import Meter
-from fabula.retrieve.modes import Tools
+from fabula.retrieve.modes import Tools, modes
 from fabula.retrieve.path import Path as Steps
 from fabula.search import Query, make_ways
 from fabula.settings import STATIC
 from fabula.store import Store
 
 DOCUMENTS = 10
-ENTITIES, CHUNKS, MENTIONS, RELATIONS = 300, 700, 4_000, 1_000
-"""Of each document."""
 LARGE = 200
 """Documents of 1,000,000 edges."""
 QUESTIONS, WALKS = 50, 20
 LOAD, WALK = 300.0, 20.0
 COLLECTION = "network"
+BASELINE = "hybrid"
+"""The mode that knows no network, to be compared with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How many there are of each in a document."""
+
+    entities: int
+    chunks: int
+    mentions: int
+    relations: int
+
+
+WALKED = Size(300, 700, 4_000, 1_000)
+ASKED = Size(1_000, 2_000, 12_000, 1_000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,25 +78,29 @@ def measure(books: Path | None) -> list[Figure]:
     kit = Kit(offline())
     try:
         with running() as address, connected(address) as store:
-            return [*_asked(kit, store), *_large()]
+            figures = [*_asked(kit, store, WALKED)]
+        with running() as address, connected(address) as store:
+            figures += _asked(kit, store, ASKED)
+        return [*figures, *_large()]
     finally:
         kit.close()
 
 
-def draw(number: int) -> Drawn:
+def draw(number: int, size: Size) -> Drawn:
     """The cast of a document, the same for the same number."""
     dice = np.random.default_rng(number)
     words = random.Random(number)
-    names = tuple(f"{words.choice(WORDS).title()} {number}x{one}" for one in range(ENTITIES))
-    weights = 1 / np.arange(1, ENTITIES + 1)
-    who = dice.choice(ENTITIES, MENTIONS, p=weights / weights.sum())
-    where = dice.integers(0, CHUNKS, MENTIONS)
-    mentions: list[set[int]] = [{one % CHUNKS} for one in range(ENTITIES)]
+    many = size.entities
+    names = tuple(f"{words.choice(WORDS).title()} {number}x{one}" for one in range(many))
+    weights = 1 / np.arange(1, many + 1)
+    who = dice.choice(many, size.mentions, p=weights / weights.sum())
+    where = dice.integers(0, size.chunks, size.mentions)
+    mentions: list[set[int]] = [{one % size.chunks} for one in range(many)]
     for entity, chunk in zip(who.tolist(), where.tolist(), strict=True):
         mentions[entity].add(chunk)
     pairs: set[tuple[int, int]] = set()
-    while len(pairs) < RELATIONS:
-        one, other = sorted(dice.choice(ENTITIES, 2, p=weights / weights.sum()).tolist())
+    while len(pairs) < size.relations:
+        one, other = sorted(dice.choice(many, 2, p=weights / weights.sum()).tolist())
         if one != other:
             pairs.add((one, other))
     related = tuple(
@@ -90,8 +110,8 @@ def draw(number: int) -> Drawn:
     return Drawn(names, tuple(tuple(sorted(some)) for some in mentions), related)
 
 
-def _asked(kit: Kit, store: Store) -> Iterator[Figure]:
-    names = _write(store)
+def _asked(kit: Kit, store: Store, size: Size) -> Iterator[Figure]:
+    names = _write(store, size)
     filters = Filters(collection=COLLECTION)
     query = Query.of("?", offline(), mode="hybrid")
     [way] = make_ways(query, filters, store, kit, offline(), Meter(), Steps())
@@ -104,12 +124,16 @@ def _asked(kit: Kit, store: Store) -> Iterator[Figure]:
         loads.append(1000 * seconds(partial(read_network, filters, with_nothing_kept)))
     network = read_network(filters, tools)
     assert network is not None
-    yield Figure("nodes", len(network.entities) + len(network.chunks), "")
-    yield Figure("edges", network.mentions.nnz + len(network.relations.ids), "")
-    yield Figure("read and made", statistics.median(loads), "ms", goal=LOAD)
+    passages, elements = len(network.chunks), len(network.entities) + len(network.relations.ids)
+    where = f"{passages:,} passages, {elements:,} elements: "
+    is_walked = size == WALKED
+    yield Figure(f"{where}nodes", len(network.entities) + passages, "")
+    yield Figure(f"{where}edges", network.mentions.nnz + len(network.relations.ids), "")
+    goal = LOAD if is_walked else None
+    yield Figure(f"{where}read and made", statistics.median(loads), "ms", goal=goal)
     again = [1000 * seconds(partial(read_network, filters, tools)) for _ in range(WALKS)]
-    yield Figure("found as it was kept", statistics.median(again), "ms")
-    yield from _walks(network)
+    yield Figure(f"{where}found as it was kept", statistics.median(again), "ms")
+    yield from _walks(network, where, WALK if is_walked else None)
     dice = random.Random(0)
     asked = [
         f"What did {one} tell {other} of the {word}?"
@@ -120,8 +144,8 @@ def _asked(kit: Kit, store: Store) -> Iterator[Figure]:
             strict=True,
         )
     ]
-    for name in MODES:
-        yield from _mode(name, asked, filters, tools)
+    for name in (*MODES, BASELINE):
+        yield from _mode(name, where, asked, filters, tools)
 
 
 def _again(store: Store) -> Store:
@@ -129,33 +153,35 @@ def _again(store: Store) -> Store:
     return Store(store._driver, "neo4j")
 
 
-def _walks(network: Network, size: str = "") -> Iterator[Figure]:
+def _walks(network: Network, size: str, goal: float | None) -> Iterator[Figure]:
     dice = np.random.default_rng(0)
     nodes = len(network.entities) + len(network.chunks)
-    for what, weights, damping, goal in (
-        ("entities and chunks, damping 0.5", network.walk, 0.5, WALK),
-        ("entities, damping 0.85", network.ties, 0.85, WALK),
+    for what, weights, damping in (
+        ("entities and chunks, damping 0.5", network.walk, 0.5),
+        ("entities, damping 0.85", network.ties, 0.85),
     ):
         taken = []
         for _ in range(WALKS):
             seeds = np.zeros(nodes if weights is network.walk else len(network.entities))
             seeds[dice.integers(0, len(seeds), 25)] = dice.random(25)
             taken.append(1000 * seconds(partial(pagerank, weights, seeds, damping)))
-        least = None if size else goal
-        yield Figure(f"{size}a walk over {what}", statistics.median(taken), "ms", goal=least)
+        yield Figure(f"{size}a walk over {what}", statistics.median(taken), "ms", goal=goal)
 
 
-def _mode(name: str, asked: Sequence[str], filters: Filters, tools: Tools) -> Iterator[Figure]:
-    own = replace(tools, knobs=MODES[name].knobs(), k=50)
+def _mode(
+    name: str, where: str, asked: Sequence[str], filters: Filters, tools: Tools
+) -> Iterator[Figure]:
+    mode = modes()[name]
+    own = replace(tools, knobs=mode.knobs(), k=50)
 
     def ask(question: str) -> None:
-        assert MODES[name].retrieve(question, filters, replace(own, path=Steps()))
+        assert mode.retrieve(question, filters, replace(own, path=Steps()))
 
     for question in asked:
         ask(question)
     taken = sorted(1000 * seconds(partial(ask, question)) for question in asked)
-    yield Figure(f"mode {name}: median", statistics.median(taken), "ms")
-    yield Figure(f"mode {name}: p95", taken[round(0.95 * (len(taken) - 1))], "ms")
+    yield Figure(f"{where}mode {name}: median", statistics.median(taken), "ms")
+    yield Figure(f"{where}mode {name}: p95", taken[round(0.95 * (len(taken) - 1))], "ms")
 
 
 def _large() -> Iterator[Figure]:
@@ -166,7 +192,7 @@ def _large() -> Iterator[Figure]:
     [network] = made
     size = f"{network.mentions.nnz + len(network.relations.ids):,} edges: "
     yield Figure(f"{size}made of columns", 1000 * taken, "ms")
-    yield from _walks(network, size)
+    yield from _walks(network, size, None)
 
 
 def _columns(
@@ -180,8 +206,8 @@ def _columns(
     }
     chunks: list[str] = []
     for number in range(count):
-        drawn = draw(number)
-        own = [f"chunk{number:08}{row:08}" for row in range(CHUNKS)]
+        drawn = draw(number, WALKED)
+        own = [f"chunk{number:08}{row:08}" for row in range(WALKED.chunks)]
         chunks += own
         for row, name in enumerate(drawn.names):
             cast["ids"].append(f"entity{number:08}{row:08}")
@@ -201,12 +227,12 @@ def _columns(
     return cast, chunks, links, none
 
 
-def _write(store: Store) -> list[str]:
+def _write(store: Store, size: Size) -> list[str]:
     """The documents and their casts, and all names."""
     store.prepare(COLLECTION, STATIC, DIMENSIONS)
     names: list[str] = []
-    for number, text in enumerate(documents(COLLECTION, range(DOCUMENTS), CHUNKS)):
-        drawn = draw(number)
+    for number, text in enumerate(documents(COLLECTION, range(DOCUMENTS), size.chunks)):
+        drawn = draw(number, size)
         names += drawn.names
         store.apply([text, _part(text, drawn)], STATIC)
     return names

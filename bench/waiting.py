@@ -90,9 +90,9 @@ def measure(books: Path | None) -> list[Figure]:
 
 
 @contextmanager
-def endpoint() -> Iterator[str]:
+def endpoint(delay: float = CALL) -> Iterator[str]:
     """The tests' endpoint in a process of its own; its embeddings take as long as its replies."""
-    command = [sys.executable, "-m", "tests.endpoint", "--delay", str(CALL)]
+    command = [sys.executable, "-m", "tests.endpoint", "--delay", str(delay)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
         assert process.stdout is not None
         try:

@@ -497,6 +497,17 @@ def test_reports_are_rated_from_the_top_down(
     assert sorted(asked) == sorted(rated)
 
 
+def test_a_branch_without_a_report_keeps_the_one_above_it_that_tells_of_it() -> None:
+    rows = [row("all"), row("left", 1, "all"), row("right", 1, "all", id=None)]
+    rows += [row("left a", 2, "left"), row("left b", 2, "left")]
+    ratings = {"all": 3, "left": 2, "left a": 2}
+    found = dynamic.select(make_reports(rows), rate_by(ratings, []), 2)
+    # Of whom "right" is, "all" alone tells; "left" is divided into "left a" and "left b".
+    assert sorted(one.id for one in found) == ["all", "left a"]
+    unhelpful = dynamic.select(make_reports(rows), rate_by({**ratings, "all": 0}, []), 2)
+    assert [one.id for one in unhelpful] == ["left a"], "what does not help is never kept"
+
+
 @pytest.mark.parametrize(
     ("reply", "rating"),
     [('{"rating": 0}', 0), ('{"rating": 4}', 4), ('{"rating": "3"}', 3), ('{"rating": 9}', 5)]

@@ -185,6 +185,16 @@ def test_whom_nothing_is_decided_of_is_the_only_one_of_that_name() -> None:
     assert one.entities == (("a1", "a2", "a3", "k2"),)
 
 
+def test_a_person_and_a_place_of_one_name_are_two() -> None:
+    named = {"a": ("Florence", "c1"), "b": ("Florence", "d1 d2"), "c": ("Florence", "e1")}
+    types = {"a": "person", "b": "Location", "c": "name"}
+    assert network(named, {}, types=types).entities == (("a",), ("b",), ("c",)), "it may be either"
+    assert network(named, {}, types={**types, "b": "person"}).entities == (("b", "a", "c"),)
+    decided = {"a": "one", "gone": "one"}
+    one = network(named, {}, types={**types, "c": "person"}, identities=decided)
+    assert one.entities == (("a", "c"), ("b",)), "an identity of a person is no place's"
+
+
 def test_names_in_other_alphabets_stay_apart() -> None:
     # HippoRAG 2's code keeps A-Z and figures of a name, and so had one node for all of these.
     one = network({"a": ("Соня", "c1"), "b": ("Родион", "c2"), "c": ("Żółć", "c3")}, {})

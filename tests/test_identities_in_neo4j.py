@@ -297,6 +297,13 @@ def test_the_command_shows_who_is_whom_and_what_to_type_where_that_is_wrong(
     before = said("entities", "Thornton")
     assert "read as one with Thornton · The second book: equal names" in before
     assert "`fabula build identities --collection default` decides" in before
+    second = (
+        "MATCH (document:Document {title: 'The second book'}) "
+        "MATCH (one:Entity {document: document.id, key: 'thornton'}) SET one.type = "
+    )
+    cypher(store, second + "'place'")
+    assert "read as one" not in said("entities", "Thornton"), "a place is no person"
+    cypher(store, second + "'person'")
     settle()
     after = said("entities", "Thornton", "--document", "The first book")
     assert "the same as Thornton · The second book: both know Anna (by the model)" in after

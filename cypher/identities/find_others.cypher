@@ -16,7 +16,7 @@ CALL (keys) {
   WITH other, document
   ORDER BY document.title, other.name, other.id
   RETURN collect({key: other.key, document: document.id,
-    told: {id: other.id, name: other.name, title: document.title}}) AS alone
+    told: {id: other.id, name: other.name, type: other.type, title: document.title}}) AS alone
 }
 UNWIND some AS one
 OPTIONAL MATCH (one)<-[own:SAME]-(identity:Identity {collection: $collection})

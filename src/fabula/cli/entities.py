@@ -16,6 +16,7 @@ from fabula.cli.options import GRAPH, settings_flags
 from fabula.cli.screen import counted, print_json, print_table
 from fabula.cli.starting import meant
 from fabula.errors import NotFound
+from fabula.graphs.entities.resolve import kind
 from fabula.networks import write_network
 from fabula.settings import Settings
 
@@ -203,8 +204,14 @@ class Others:
 
     def of(self, one: Row) -> Row:
         """What is told of one, for JSON."""
-        row = self.found.get(one["id"], {})
-        return {name: row.get(name, []) for name in ("others", "namesakes")}
+        row = self.found.get(one["id"])
+        if not row:
+            return {"others": [], "namesakes": []}
+        namesakes = row["namesakes"]
+        if len({kind(two["type"]) for two in (one, *namesakes)} - {""}) > 1:
+            # A person and a place of one name are not read as one.
+            namesakes = [two for two in namesakes if kind(two["type"]) == kind(one["type"])]
+        return {"others": row["others"], "namesakes": namesakes}
 
     def lines(self, one: Row) -> Iterator[str]:
         """Each with the reason, and what to type where that is wrong."""

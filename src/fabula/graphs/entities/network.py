@@ -1,15 +1,15 @@
 """Entities, chunks and what ties them, in memory: what is walked to rank them for a question.
 
 A network is that of a collection, or of one document of it. Entities of different documents are one
-row here where identities say so, or, undecided, where their keys are equal, so that what two books
-say of the same person comes together. Rows are in the order of ids, so that what is equal comes in
-the order of ids, too.
+row here where identities say so, or, undecided, where their keys are equal and no person is taken
+for a place, so that what two books say of the same person comes together. Rows are in the order of
+ids, so that what is equal comes in the order of ids, too.
 """
 
 from __future__ import annotations
 
 import unicodedata
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import block_array, coo_array, csr_array, vstack
 
+from fabula.graphs.entities.resolve import kind
 from fabula.providers.stems import stemmer_of, words
 from fabula.ranking import Scores, inverse_document_frequencies
 
@@ -295,7 +296,7 @@ def make_network(
     """
     ids = sorted(range(len(cast["ids"])), key=lambda one: cast["ids"][one])
     whose = _identities(cast, identities or {})
-    rows: dict[tuple[str, str], int] = {}
+    rows: dict[tuple[str, ...], int] = {}
     members: list[list[int]] = []
     for one in ids:
         row = rows.setdefault(whose[one], len(rows))
@@ -321,22 +322,29 @@ def make_network(
 
 def _identities(
     cast: Mapping[str, Sequence[Any]], decided: Mapping[str, str]
-) -> list[tuple[str, str]]:
-    """Who each entity is: what is decided, or else who has its key, if that is not several."""
-    columns = [*zip(cast["ids"], cast["keys"], strict=True)]
-    namesakes: dict[str, set[str]] = {}
-    for id, key in columns:
+) -> list[tuple[str, ...]]:
+    """Who each entity is: what is decided, or else who has its key, if that is not several.
+
+    A person and a place of one key are two. What is of neither kind may be either, unless there are
+    both.
+    """
+    columns = [*zip(cast["ids"], cast["keys"], map(kind, cast["types"]), strict=True)]
+    kinds: dict[str, set[str]] = defaultdict(set)
+    namesakes: dict[str, dict[str, set[str]]] = defaultdict(dict)
+    for id, key, of in columns:
+        kinds[key] |= {of} - {""}
         if id in decided:
-            namesakes.setdefault(key, set()).add(decided[id])
-    found = []
-    for id, key in columns:
-        of_key = namesakes.get(key, set())
+            namesakes[key].setdefault(decided[id], set()).update({of} - {""})
+    found: list[tuple[str, ...]] = []
+    for id, key, of in columns:
+        own = {of} - {""}
+        known = [one for one, whose in namesakes[key].items() if len(own | whose) < 2]
         if id in decided:
             found.append(("identity", decided[id]))
-        elif len(of_key) == 1:
-            found.append(("identity", min(of_key)))
+        elif len(known) == 1:
+            found.append(("identity", known[0]))
         else:
-            found.append(("key", key))
+            found.append(("key", key, of if len(kinds[key]) > 1 else ""))
     return found
 
 

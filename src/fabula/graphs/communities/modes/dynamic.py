@@ -1,7 +1,8 @@
 """Microsoft's dynamic selection: reports are rated from the top down, and those that help are read.
 
 microsoft/graphrag, read at 6dad6d2. A report that helps takes the place of the one above it, and
-has those below it rated. Its rating that can't be read counts as 1, so that nothing is lost by it.
+has those below it rated; but one above stays where a community below it has no report, since
+nothing else tells of that branch. A rating that can't be read counts as 1, so that nothing is lost.
 """
 
 from __future__ import annotations
@@ -94,9 +95,11 @@ def select(
 ) -> list[AskedReport]:
     """The reports that help, without those above one that does; rated level by level.
 
-    While none helps, all of the next level are rated, down to the `deepest`.
+    One above stays that alone tells of some of its members: they are in no report below it. While
+    none helps, all of the next level are rated, down to the `deepest`.
     """
     there = {one.id for one in reports}
+    bottom = max((one.hit.level for one in reports), default=0)
     open_ = [one for one in reports if one.parent not in there]
     rated: set[str] = set()
     kept: dict[str, AskedReport] = {}
@@ -106,7 +109,8 @@ def select(
         helping = [one for one, rating in zip(open_, rate(open_), strict=True) if rating >= HELPS]
         for one in helping:
             kept[one.id] = one
-            kept.pop(one.parent, None)
+            if one.parent in kept and bottom not in kept[one.parent].untold:
+                del kept[one.parent]
         above = {one.id for one in helping}
         open_ = [one for one in reports if one.parent in above]
         while not open_ and not kept and level < deepest:
