@@ -18,7 +18,7 @@ test: $(VENV)/installed-test $(VENV)/readers $(VENV)/neo4j-classes.aot
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 check: lint $(VENV)/installed-test
-	$(BIN)/python -m pytest --numprocesses 2 -m 'not server and not nightly'
+	$(BIN)/python -m pytest --numprocesses 2 -m 'not server and not slow and not nightly'
 
 nightly: $(VENV)/installed-test
 	$(BIN)/python -m pytest -m nightly

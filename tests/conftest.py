@@ -57,16 +57,38 @@ STARTING = {"address", "addresses", "family", "kills"}
 """Fixtures that start a Neo4j."""
 
 
+SLOW = (
+    "test_closing",
+    "test_hostile",
+    "test_limiter",
+    "test_load_web",
+    "test_peers",
+    "test_plot_browser",
+    "test_plot_network_browser",
+    "test_plot_story_browser",
+    "test_readers_in_a_box",
+    "test_reply_border",
+    "test_server_fetch",
+    "test_server_trouble",
+    "test_trouble",
+    "test_urgent",
+    "test_wheel",
+)
+"""Files that need no server and wait for clocks, for child processes or for a browser."""
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The longest files first, so that no core waits for the other at the end.
 
-    A test that needs a server is marked so, for `make check`, which leaves it out.
+    A test that needs a server, or waits, is marked so, for `make check`, which leaves it out.
     """
     place = {name: number for number, name in enumerate(LONGEST)}
     items.sort(key=lambda item: place.get(item.path.stem, len(LONGEST)))
     for item in items:
         if STARTING.intersection(getattr(item, "fixturenames", ())):
             item.add_marker("server")
+        if item.path.stem in SLOW:
+            item.add_marker("slow")
 
 
 @pytest.fixture(autouse=True)
