@@ -398,6 +398,9 @@ def test_without_scripts_all_can_be_read_and_asked(chromium: Browser, library: L
         expect(page.locator("mark.meant").first).to_be_visible()
         assert page.locator("#told-here .said").count() >= 1
         assert page.locator(".cited a").count() >= 1
+        page.goto(f"/c/books/compare?q={QUESTION}&modes=hybrid,naive")
+        page.wait_for_url("**plain=1")
+        assert page.locator(".columns blockquote").count() >= 2
         page.goto(f"{library.read('The Lighthouse')}/trees")
         assert page.locator("#outline .said").count() >= 7
         page.goto(f"{library.read('The Lighthouse')}/entities")
@@ -501,8 +504,14 @@ def test_two_tabs_do_not_disturb_each_other(chromium: Browser, library: Library)
 def test_modes_are_compared_side_by_side(chromium: Browser, library: Library) -> None:
     with opened(chromium, library.online) as context:
         page = context.new_page()
+        calls = library.endpoint.calls
         page.goto(f"/c/books/compare?q={QUESTION}&modes=hybrid,naive")
+        settle(page)
         assert page.locator(".columns > section").count() == 2
+        assert library.endpoint.calls == calls + 2
+        page.reload()
+        settle(page)
+        assert library.endpoint.calls == calls + 2, "the tab has kept them"
         shared = page.locator(".columns .badge[href]").first
         shared.click()
         assert "#shared-" in page.url
@@ -511,6 +520,10 @@ def test_modes_are_compared_side_by_side(chromium: Browser, library: Library) ->
         assert page.locator("mark.meant").count() >= 1
         page.goto(f"/c/books/compare?q={QUESTION}&modes=naive")
         assert page.get_by_text("Choose at least two").is_visible()
+        page.goto(f"/c/books/compare?q={QUESTION}&modes=hybrid,nonsense")
+        settle(page)
+        expect(page.locator(".columns .note.bad")).to_contain_text("nonsense")
+        assert page.locator(".columns .answer").count() == 1
 
 
 # What it is made of

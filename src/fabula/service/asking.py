@@ -158,8 +158,8 @@ class Compared(View):
     """What one mode answered; or why it did not, as a problem says it."""
 
     mode: str
-    answer: AnswerView | None
-    problem: dict[str, Any] | None
+    answer: AnswerView | None = None
+    problem: dict[str, Any] | None = None
 
 
 class Shared(View):
@@ -406,20 +406,24 @@ def compare(
         mode = str(question.mode)
         try:
             view = ask(house, shelf, caller, question, stop=stop).view()
-            answers.append(Compared(mode=mode, answer=view, problem=None))
+            answers.append(Compared(mode=mode, answer=view))
         except FabulaError as error:
             if stop.is_set():
                 raise
             failures.append(error)
-            answers.append(Compared(mode=mode, answer=None, problem=problems.body(error)))
+            answers.append(Compared(mode=mode, problem=problems.body(error)))
     if len(failures) == len(answers):
         raise failures[0]
+    return ComparisonView(question=comparison.question, answers=answers, shared=share(answers))
+
+
+def share(answers: Sequence[Compared]) -> list[Shared]:
+    """The passages that answers of several modes were given, in the order of the first of them."""
     given: dict[str, list[str]] = {}
     for one in answers:
         for passage in one.answer.context if one.answer else ():
             given.setdefault(passage.id, []).append(one.mode)
-    shared = [Shared(id=id, modes=modes) for id, modes in given.items() if len(modes) > 1]
-    return ComparisonView(question=comparison.question, answers=answers, shared=shared)
+    return [Shared(id=id, modes=modes) for id, modes in given.items() if len(modes) > 1]
 
 
 def _mode(path: Path) -> str:

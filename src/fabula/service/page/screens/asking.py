@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import RedirectResponse, Response
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from fabula.collection import Collection
 from fabula.service import asking
 from fabula.service.access import Caller, Reader, Stocked, TheHouse
 from fabula.service.access.admission import is_from_elsewhere
 from fabula.service.api.choices import aspects_of, modes_of
-from fabula.service.asking import AnswerView, Comparison, Question
+from fabula.service.asking import AnswerView, Compared, Comparison, Question, share
 from fabula.service.conversations import ConversationView, ConversationWhole, TurnView
 from fabula.service.house import House
 from fabula.service.page.answers import lay_out, lay_out_context
@@ -48,6 +48,14 @@ class Context(BaseModel):
 
     question: str
     context: list[ReadView]
+
+
+class Columns(BaseModel):
+    """What modes answered, as the API gave it; of one that is being asked, neither."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    answers: list[Compared] = Field(max_length=AT_ONCE)
 
 
 @router.get("/c/{collection}/ask")
@@ -184,40 +192,61 @@ async def compare(
     q: Words = "",
     modes: Names = [],  # noqa: B006
     document: Name = "",
+    plain: bool = False,
 ) -> Response:
-    """A question by two to four modes; each may be given alone, or all as 'a,b'."""
+    """A question by two to four modes; each may be given alone, or all as 'a,b'.
+
+    `plain` is for who has no scripts: the answers come with the page.
+    """
     chosen = list(dict.fromkeys(one for each in modes for one in each.split(",") if one))[:AT_ONCE]
     is_led = is_from_elsewhere(request)
+    asked = None
+    if q.strip() and len(chosen) > 1 and not is_led:
+        asked = Comparison.made(question=q.strip(), modes=chosen, document=document)
     stop = Stop()
 
     def draw() -> Response:
-        columns: list[dict[str, Any]] = []
-        shared: dict[str, int] = {}
-        if q.strip() and len(chosen) > 1 and not is_led:
-            asked = Comparison.made(question=q.strip(), modes=chosen, document=document)
+        drawn = {}
+        if asked and plain:
             found = asking.compare(house, collection, caller, asked, stop)
-            shared = {one.id: number for number, one in enumerate(found.shared, start=1)}
-            columns = [
-                {
-                    "mode": one.mode,
-                    "problem": one.problem,
-                    "shown": lay_out(one.answer, collection.name) if one.answer else None,
-                }
-                for one in found.answers
-            ]
+            drawn = _lay_out_columns(found.answers, collection.name)
         values = {
             "collection": collection.name,
             "q": q.strip(),
             "chosen": chosen,
-            "columns": columns,
-            "shared": shared,
+            "asked": asked.model_dump(exclude_defaults=True) if asked else None,
             "document": document,
             "is_led": is_led,
+            **drawn,
             **_choices(collection, document),
         }
         return show(request, "compare.html", values)
 
     return await attended(request, draw, stop.set, house.asks)
+
+
+@router.post("/c/{collection}/compare/columns")
+def draw_columns(
+    request: Request, collection: Stocked, caller: Reader, answers: Columns
+) -> Response:
+    """Answers side by side, as far as they are there, drawn as the page draws them."""
+    return show_part(request, "columns.html", _lay_out_columns(answers.answers, collection.name))
+
+
+def _lay_out_columns(answers: Sequence[Compared], collection: str) -> dict[str, Any]:
+    """Each mode's answer, and what several of them were given, as the template draws them."""
+    return {
+        "columns": [
+            {
+                "mode": one.mode,
+                "problem": one.problem,
+                "shown": lay_out(one.answer, collection) if one.answer else None,
+            }
+            for one in answers
+        ],
+        "shared": {one.id: number for number, one in enumerate(share(answers), start=1)},
+        "is_whole": all(one.answer or one.problem for one in answers),
+    }
 
 
 def _turn(turn: TurnView, collection: str) -> dict[str, Any]:

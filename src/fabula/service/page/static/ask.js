@@ -1,6 +1,6 @@
 // Asking: the answer comes as it is written, and is kept for as long as the tab is open.
 
-import { fetchPart, isFree, make, tell } from "./shell.js";
+import { drawPart, isFree, keep, make, tell } from "./shell.js";
 
 const result = document.querySelector("#result");
 const form = document.querySelector("form.question");
@@ -10,21 +10,8 @@ let conversation = "new";
 const given = JSON.parse(result.dataset.given);
 const key = `answer ${location.pathname} ${JSON.stringify(given)}`;
 
-/** What this tab keeps; a browser that keeps nothing is no trouble. */
-const keep = {
-  get(name) { try { return JSON.parse(sessionStorage.getItem(name)); } catch { return null; } },
-  set(name, value) { try { sessionStorage.setItem(name, JSON.stringify(value)); } catch { /* full */ } },
-};
-
 /** The part of a page that the server draws of what the API said. */
-async function draw(what, body) {
-  const page = await fetchPart(`${result.dataset.draw}/${what}`, {
-    method: "POST",
-    headers: { "Content-Type": "application/json" },
-    body: JSON.stringify(body),
-  });
-  return document.importNode(page.body, true).children;
-}
+const draw = (what, body) => drawPart(`${result.dataset.draw}/${what}`, body);
 
 /** The events of a stream: a name and its data. */
 async function* events(body) {

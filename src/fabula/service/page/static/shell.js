@@ -30,6 +30,22 @@ export async function fetchPart(url, options) {
   return parse(await response.text());
 }
 
+/** What this tab keeps; a browser that keeps nothing is no trouble. */
+export const keep = {
+  get(name) { try { return JSON.parse(sessionStorage.getItem(name)); } catch { return null; } },
+  set(name, value) { try { sessionStorage.setItem(name, JSON.stringify(value)); } catch { /* full */ } },
+};
+
+/** What the server draws of what the API said. */
+export async function drawPart(url, body) {
+  const page = await fetchPart(url, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  return document.importNode(page.body, true).children;
+}
+
 /** Whether keys are meant for the page, as nobody is writing. */
 export function isFree(event) {
   const at = event.target;
