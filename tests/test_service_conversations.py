@@ -99,8 +99,16 @@ def test_a_question_may_begin_its_own_conversation_once(client: httpx2.Client) -
     assert len(turns(client, first["conversation"])) == 2
 
 
-def test_conversations_are_listed_page_by_page_the_last_first(client: httpx2.Client) -> None:
+def test_conversations_are_listed_page_by_page_the_last_first(
+    client: httpx2.Client, address: Address
+) -> None:
     ids = [begin(client, f"talk {number}") for number in range(3)]
+    with connect(address) as store:
+        # Times of which texts are in another order: '…00.7Z' and '…00.701Z'.
+        for id, millis in zip(ids, (700, 701, 702), strict=True):
+            at = f"2999-01-01T00:00:00.{millis}Z"
+            change = "MATCH (c:ServiceConversation {id: $id}) SET c.updated_at = datetime($at)"
+            cypher(store, change, id=id, at=at)
     found: list[str] = []
     after = ""
     while len(found) < 3:

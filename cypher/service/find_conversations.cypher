@@ -8,12 +8,13 @@ MATCH (conversation:ServiceConversation)
 WHERE conversation.collection = $collection AND conversation.caller = $caller
   AND ($before = '' OR conversation.updated_at < datetime($before)
     OR conversation.updated_at = datetime($before) AND conversation.id > $before_id)
-WITH conversation
-ORDER BY conversation.updated_at DESC, conversation.id
+WITH conversation AS own
+ORDER BY own.updated_at DESC, own.id
 LIMIT $limit
-RETURN conversation {
+RETURN own {
   .id, .collection, .title,
-  turns: COUNT { (conversation)<-[:TURN_OF]-(:ServiceTurn) },
-  created_at: toString(conversation.created_at), updated_at: toString(conversation.updated_at)
+  turns: COUNT { (own)<-[:TURN_OF]-(:ServiceTurn) },
+  created_at: toString(own.created_at), updated_at: toString(own.updated_at)
 } AS conversation
-ORDER BY conversation.updated_at DESC, conversation.id
+// By the time and not by its text, which leaves the zeros at a fraction's end out.
+ORDER BY own.updated_at DESC, own.id

@@ -55,4 +55,9 @@ def make_service(app: App) -> FastAPI:
     # The last that is added is the first that a request meets.
     access.add(service, house)
     watch.add(service, house)
+    # FastAPI makes what routes need when a request first comes by them; none is to wait for that.
+    for route in service.routes:
+        route.matches(
+            {"type": "http", "method": "GET", "path": "/", "root_path": "", "headers": []}
+        )
     return service
