@@ -120,6 +120,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
     with pytest.MonkeyPatch.context() as patch:
         # However full the last test left the graph, a statement is not planned anew for the next.
         patch.setitem(config.SETTINGS, "dbms.cypher.statistics_divergence_threshold", "1.0")
+        patch.setitem(config.SETTINGS, "dbms.cypher.min_replan_interval", "1h")
         address = server.start()
     yield address
     server.destroy()
