@@ -232,6 +232,27 @@ def test_who_may_not_remove_a_collection_has_no_removal_go_on(house: Served) -> 
     assert until(admin, removal.id)["state"] == "succeeded"
 
 
+def test_a_removal_that_is_sent_twice_is_one(house: Served) -> None:
+    admin = house.client()
+    before = begin(admin, "emptied", {"winter.txt": WINTER})
+    until(admin, before)
+    # It is not due: what comes after it waits.
+    cypher(
+        house.house.app.store,
+        "MATCH (job:ServiceJob {id: $id}) "
+        "SET job.state = 'queued', job.not_before = timestamp() + 3600000",
+        id=before,
+    )
+    sent = [
+        admin.delete(f"{BASE}/collections/emptied", headers={"Idempotency-Key": "gone"})
+        for _ in range(2)
+    ]
+    [id] = {one.json()["id"] for one in sent}
+    assert admin.post(f"{BASE}/jobs/{before}/cancel").status_code == 202
+    assert until(admin, id)["state"] == "succeeded"
+    assert books(admin, "emptied") == {}
+
+
 def test_whoever_watches_sees_the_newest_and_the_end(house: Served) -> None:
     client = house.client("write")
     id = begin(client, "watched", {"winter.txt": WINTER})

@@ -27,6 +27,15 @@ WHERE job.state IN ['queued', 'running']
       )
   }
 WITH job, now ORDER BY job.place LIMIT 1
+// Looked at again with the job locked: it may just have been cancelled, or heard of.
+SET job.seen = now
+WITH job, now
+WHERE CASE job.state
+    WHEN 'queued' THEN job.not_before <= now
+    WHEN 'running' THEN job.lease < now OR job.worker IN $dead
+    ELSE false
+  END
 SET job.state = 'running', job.worker = $worker, job.lease = now + $milliseconds,
-  job.attempts = job.attempts + 1, job.version = job.version + 1, job.updated = now
+  job.attempts = job.attempts + 1, job.version = job.version + 1, job.updated = now,
+  job.problem = ''
 RETURN job.id AS id

@@ -16,6 +16,7 @@ from fabula.names import quoted
 from fabula.service.access import Admin, Reader, Stocked, TheHouse, Writer
 from fabula.service.api.jobs import JobView, accepted
 from fabula.service.api.versions import answered, unchanged
+from fabula.service.once import Key, Once
 from fabula.service.paging import After, Limit, Page, begin_after, cursor, take
 from fabula.service.problems import Problem
 from fabula.service.views import (
@@ -80,9 +81,12 @@ def show_collection(shelf: Stocked, caller: Reader) -> CollectionWhole:
     summary="Remove a collection",
     response_model=JobView,
 )
-def remove_collection(house: TheHouse, shelf: Stocked, caller: Admin) -> Response:
+def remove_collection(
+    request: Request, house: TheHouse, shelf: Stocked, caller: Admin, key: Key = None
+) -> Response:
     """Begins a job that removes all its documents."""
-    return accepted(house.jobs.add(caller, shelf.name, "remove", [], {}))
+    once = Once.of(key, caller, request, "")
+    return accepted(house.jobs.add(caller, shelf.name, "remove", [], {}, once))
 
 
 @router.get("/collections/{collection}/documents", summary="The documents of a collection")

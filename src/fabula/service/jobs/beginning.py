@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -13,9 +14,10 @@ from fabula.graph.method import graph
 from fabula.ingest import Outcome, Source
 from fabula.load import find_in_zip, load_kept, read_text
 from fabula.model import Document, Usage, sum_usage
+from fabula.names import quoted
 from fabula.service.jobs import Item, Job
 from fabula.service.jobs.uploads import is_zip, label
-from fabula.service.problems import Problem
+from fabula.service.problems import Conflict, Problem
 from fabula.service.views import money
 
 if TYPE_CHECKING:
@@ -59,6 +61,13 @@ def text_item(house: House, text: str, source: str, **told: str) -> Item:
     return Item(source, kept.sha256, told=told)
 
 
+def refuse_namesakes(items: Iterable[Item]) -> None:
+    """Raises Conflict for a text called as a file is: each would take the other's place."""
+    for source, times in Counter(one.source for one in items).items():
+        if times > 1:
+            raise Conflict(f"A text and a file are both called {quoted(source)}.")
+
+
 def begin_ingest(
     house: House,
     caller: Caller,
@@ -70,6 +79,7 @@ def begin_ingest(
     """A job that has documents come in."""
     if not items:
         raise Problem("There is no file and no text in this request.")
+    refuse_namesakes(items)
     for name in choice.graphs or ():
         if graph(name).settle:
             raise SettingsError(
@@ -112,7 +122,8 @@ def begin_build(
     """A job that builds a graph of documents, all or those named, or of the collection itself."""
     if graph(name).settle and documents:
         raise SettingsError(f"{name} belongs to the whole collection: name no document.")
-    found = [shelf.document(one) for one in documents]
+    named = (shelf.document(one) for one in documents)
+    found = [*{one.id: one for one in named}.values()]
     items = [Item(one.source, document=one.id, title=one.title) for one in found]
     options = {"graph": name, "documents": [one.id for one in found], "rebuild": rebuild}
     return house.jobs.add(caller, shelf.name, "build", items, options, once)

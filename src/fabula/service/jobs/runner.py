@@ -222,7 +222,12 @@ class Work:
         except Exception:
             LOG.exception("Job %s ended in a way that nobody foresaw.", self._job.id)
             return "failed", UNFORESEEN, 0
-        if self._watched.waiting() or any(one.status == "stopped" for one in made):
+        if any(one.status == "stopped" for one in made):
+            return self._stopped()
+        if self._job.kind in ("build", "retry"):
+            # Begun before, and now not even looked at: it is done by now, or not there any more.
+            self._watched.settle("unchanged")
+        if self._watched.waiting():
             return self._stopped()
         failed = sum(one.state == "failed" for one in self._watched.items)
         if failed:
@@ -444,8 +449,8 @@ class Work:
         if self._is_closing() and state == "queued":
             # It was not its fault that it was let go.
             now = replace(now, attempts=0)
-        own = {"worker": None, "cancelling": False}
-        self._save(self._watched.take_changed(), job_row(now) | own, wait)
+        # Who cancelled it in the last moment was not seen here: whoever takes it up does.
+        self._save(self._watched.take_changed(), job_row(now) | {"worker": None}, wait)
 
 
 WORKS: Mapping[Kind, Callable[[Work, Collection], Sequence[Outcome]]] = {

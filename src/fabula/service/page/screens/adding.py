@@ -31,6 +31,7 @@ from fabula.service.jobs.beginning import (
     begin_ingest,
     estimate,
     read,
+    refuse_namesakes,
     text_item,
 )
 from fabula.service.jobs.receiving import Counted
@@ -220,8 +221,9 @@ def _keep(house: House, shelf: Collection, caller: Caller, form: Filled) -> str:
         text = house.uploads.take([words.encode("utf-8", "surrogatepass")], name)
     if not (uploads or text):
         raise Problem("There is no file and no text in this form: choose a file, or paste a text.")
-    # Two files of one name are refused now, and not once somebody has agreed.
-    house.uploads.items(uploads)
+    # Two of one name are refused now, and not once somebody has agreed.
+    items = house.uploads.items(uploads)
+    refuse_namesakes([*items, Item(text.name, text.sha256)] if text else items)
     kept = Kept(tuple(uploads), text, told)
     written = json.dumps(asdict(kept), sort_keys=True).encode()
     own = house.uploads.take([written], LIST)
