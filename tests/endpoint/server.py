@@ -181,6 +181,7 @@ class _Handler(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
     wbufsize = -1
     server: _Server
+    _is_inside = False
 
     def log_message(self, *_: object) -> None:
         """Say nothing: pytest's output is for people."""
@@ -193,13 +194,12 @@ class _Handler(BaseHTTPRequestHandler):
         endpoint = self.server.endpoint
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         fault, crowded = endpoint.enter(body)
-        refused = True
+        self._is_inside = True
         try:
             self._attack(endpoint.raw(endpoint.calls, body))
             self._check(body, fault, crowded=crowded)
             time.sleep(endpoint.delay + (1.0 if fault == "slow" else 0.0))
             self._answer(body, fault)
-            refused = False
             endpoint.answered(body)
         except _Refusal as refusal:
             self._send(refusal.status, refusal.body, retry_after=refusal.retry_after)
@@ -208,7 +208,13 @@ class _Handler(BaseHTTPRequestHandler):
         except _Cut:
             self.close_connection = True
         finally:
-            endpoint.leave(refused=refused)
+            self._leave(refused=True)
+
+    def _leave(self, *, refused: bool) -> None:
+        """Count a request as answered, once, before its last bytes: who has them may ask anew."""
+        if self._is_inside:
+            self._is_inside = False
+            self.server.endpoint.leave(refused=refused)
 
     def _attack(self, raw: Iterable[bytes | float] | None) -> None:
         if raw is None:
@@ -320,6 +326,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._event({"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]})
             if body.get("stream_options", {}).get("include_usage"):
                 self._event({"choices": [], "usage": self._usage(body, message["content"])})
+        self._leave(refused=False)
+        if fault != "unfinished":
             self._chunk(b"data: [DONE]\n\n")
         self.wfile.write(b"0\r\n\r\n")
         self.wfile.flush()
@@ -357,6 +365,8 @@ class _Handler(BaseHTTPRequestHandler):
         if retry_after is not None:
             self.send_header("Retry-After", retry_after)
         self._end_headers()
+        if not cut:
+            self._leave(refused=status != 200)
         self.wfile.write(data[: len(data) // 2] if cut else data)
         self.wfile.flush()
         if cut:
