@@ -60,6 +60,7 @@ HOMES: dict[str, str | tuple[str, ...]] = {
     "scipy": "graphs/entities/network.py",
     "sklearn": "graphs/aspects/cluster.py",
     "sqlite3": "providers/cache",
+    "Stemmer": "providers/stems.py",
     "starlette": "service/",
     "striprtf": "load/rtf.py",
     "tenacity": "providers/endpoint.py",

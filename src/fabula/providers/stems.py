@@ -135,6 +135,7 @@ def guess(text: str) -> str:
 
 
 def _algorithm(name: str) -> Any:
-    import snowballstemmer
+    import Stemmer as Snowball
 
-    return snowballstemmer.stemmer(name) if name in snowballstemmer.algorithms() else None
+    # Without its own cache: the words whose stems are known are remembered here.
+    return Snowball.Stemmer(name, 0) if name in Snowball.algorithms() else None

@@ -14,15 +14,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+# It imports scipy.sparse when that is first used: who walks nothing is spared 0.1 s.
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import block_array, coo_array, csr_array, vstack
 
 from fabula.graphs.entities.resolve import kind
 from fabula.providers.stems import stemmer_of, words
 from fabula.ranking import Scores, inverse_document_frequencies
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 Rows = NDArray[np.int64]
 """Numbers of rows."""
@@ -114,9 +119,11 @@ class Network:
         states a fact of them, as the published code ties them once in each direction.
         """
         linked = 2 * tie(self.linked, len(self.entities))
-        empty = csr_array((len(self.chunks),) * 2, dtype=np.float64)
-        joined = block_array([[linked, self.mentions], [self.mentions.T, empty]], format="csr")
-        return csr_array(joined)
+        empty = scipy.sparse.csr_array((len(self.chunks),) * 2, dtype=np.float64)
+        joined = scipy.sparse.block_array(
+            [[linked, self.mentions], [self.mentions.T, empty]], format="csr"
+        )
+        return scipy.sparse.csr_array(joined)
 
     @cached_property
     def linked(self) -> Links:
@@ -200,7 +207,7 @@ def joined(one: Links, other: Links) -> Links:
         one.ids + other.ids,
         np.concatenate([one.ends, other.ends]),
         np.concatenate([one.counts, other.counts]),
-        csr_array(vstack([one.chunks, other.chunks], format="csr")),
+        scipy.sparse.csr_array(scipy.sparse.vstack([one.chunks, other.chunks], format="csr")),
         one.keywords + other.keywords,
     )
 
@@ -221,8 +228,10 @@ def tie(links: Links, entities: int) -> csr_array:
     apart = links.ends[:, 0] != links.ends[:, 1]
     one, other, counts = links.ends[apart, 0], links.ends[apart, 1], links.counts[apart]
     both = (np.concatenate([one, other]), np.concatenate([other, one]))
-    tied = coo_array((np.concatenate([counts, counts]), both), shape=(entities, entities))
-    return csr_array(tied)
+    tied = scipy.sparse.coo_array(
+        (np.concatenate([counts, counts]), both), shape=(entities, entities)
+    )
+    return scipy.sparse.csr_array(tied)
 
 
 def pagerank(weights: csr_array, seeds: Scores, damping: float) -> Scores:
@@ -259,7 +268,7 @@ def within(weights: csr_array, rows: Sequence[int], hops: int) -> NDArray[np.boo
     count = weights.shape[0]
     reached = _ones(np.arange(len(rows)), np.asarray(rows, np.int64), (len(rows), count))
     for _ in range(hops):
-        reached = csr_array((reached + reached @ weights) > 0).astype(np.float64)
+        reached = scipy.sparse.csr_array((reached + reached @ weights) > 0).astype(np.float64)
     return np.asarray(reached.toarray() > 0)
 
 
@@ -404,7 +413,9 @@ def _incidence(
 
 def _ones(rows: Rows, columns: Rows, shape: tuple[int, int]) -> csr_array:
     """A matrix of ones at these places, each once."""
-    matrix = csr_array(coo_array((np.ones(len(rows)), (rows, columns)), shape=shape))
+    matrix = scipy.sparse.csr_array(
+        scipy.sparse.coo_array((np.ones(len(rows)), (rows, columns)), shape=shape)
+    )
     matrix.data[:] = 1.0
     return matrix
 
