@@ -14,6 +14,7 @@ import pytest
 
 from conftest import connect, cypher, wipe
 from fabula.app import App
+from fabula.queries import query
 from fabula.server import Address
 from fabula.service.access.caller import PERSON
 from fabula.service.house import House, make_schema
@@ -95,6 +96,42 @@ def test_a_slow_worker_loses_its_job_once_its_lease_is_over_and_says_no_more_of_
     with turn(house.app.store, ["slow"]) as held:
         Work(house, slow, "slow", held, Stop(), lambda: False).run()
     assert again(house, job.id) == done
+
+
+def test_two_jobs_of_one_name_wait_for_each_other_and_others_do_not(house: House) -> None:
+    first = ingest(house, "names", winter=WINTER)
+    second = ingest(house, "names", sea=LIGHTHOUSE, winter=WINTER)
+    third = ingest(house, "names", other=LIGHTHOUSE)
+    elsewhere = ingest(house, "elsewhere", winter=WINTER)
+    given = [take(house, f"worker {number}") for number in range(4)]
+    assert given == [first.id, third.id, elsewhere.id, None]
+    house.jobs.cancel(PERSON, second.id)
+
+
+def test_two_jobs_of_many_items_are_compared_in_a_moment(house: House) -> None:
+    """Each item by each took ten seconds for two jobs of a thousand, at every look at the queue."""
+    many = 300
+    sha256 = house.uploads.take([WINTER.encode()], "many").sha256
+    jobs = [
+        begin_ingest(
+            house,
+            PERSON,
+            house.app.collection("many"),
+            [Item(f"uploads/{name}-{number}.txt", sha256) for number in range(many)],
+            Choice(),
+        )
+        for name in ("winter", "summer")
+    ]
+    assert take(house, "first") == jobs[0].id
+    asked = {"worker": "second", "dead": [], "milliseconds": LEASE}
+    found = house.app.store._driver.execute_query(f"PROFILE {query('service/take_job')}", asked)
+    assert [row["id"] for row in found.records] == [jobs[1].id]
+    assert count_hits(found.summary.profile or {}) < 2 * many * 20
+
+
+def count_hits(plan: dict[str, Any]) -> int:
+    """How often a statement's steps read the graph, as its profile says."""
+    return int(plan["args"].get("DbHits", 0)) + sum(map(count_hits, plan.get("children", [])))
 
 
 def test_what_is_cancelled_as_it_is_let_go_is_not_taken_up_again(house: House) -> None:

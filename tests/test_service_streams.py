@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
+import anyio
 import httpx2
 import pytest
+from anyio import to_thread
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
 
 from conftest import connect, wipe
 from endpoint import Endpoint
 from fabula.app import App
 from fabula.server import Address
+from fabula.service.access.caller import PERSON
+from fabula.service.mcp import make_mcp
 from fabula.service.streams import wants
 from served import Served, events, served, server_of
 from stories import WINTER
@@ -106,6 +113,39 @@ def test_a_reader_of_the_whole_answer_that_leaves_closes_the_call_too(
     impatient = httpx2.Client(base_url=it.url, headers=headers, timeout=0.4)
     with impatient, pytest.raises(httpx2.ReadTimeout):
         impatient.post(f"{SHELF}/ask", json={"question": "Where did Boris walk?"})
+    assert ended_within(endpoint) < 0.5
+
+
+def test_an_assistant_that_cancels_or_leaves_closes_the_call_too(
+    online: tuple[Served, Endpoint],
+) -> None:
+    it, endpoint = online
+    asked = {"question": "Where did Boris walk?", "collection": "novels"}
+    headers = {"Authorization": f"Bearer {it.key()}"}
+
+    @asynccontextmanager
+    async def reach(mode: Any) -> AsyncIterator[Client]:
+        async with httpx2.AsyncClient(headers=headers, timeout=30) as http:
+            transport = streamable_http_client(f"{it.url}/mcp", http_client=http)
+            async with Client(transport, mode=mode) as client:
+                yield client
+
+    async def cancel(reached: AbstractAsyncContextManager[Client], must_leave: bool) -> None:
+        async with reached as client:
+            async with anyio.create_task_group() as calls:
+                calls.start_soon(client.call_tool, "ask", asked)
+                with anyio.fail_after(10):
+                    while endpoint.in_flight != 1:
+                        await anyio.sleep(0.005)
+                calls.cancel_scope.cancel()
+            if not must_leave:
+                assert await to_thread.run_sync(ended_within, endpoint) < 0.5
+
+    endpoint.raw = think
+    anyio.run(cancel, Client(make_mcp(it.house, PERSON)), False)
+    anyio.run(cancel, reach("auto"), False)
+    # Of the older protocol what cancels is a request of its own, which says not whose it means.
+    anyio.run(cancel, reach("legacy"), True)
     assert ended_within(endpoint) < 0.5
 
 

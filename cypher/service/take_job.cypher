@@ -21,8 +21,12 @@ WHERE job.state IN ['queued', 'running']
       AND (
         before.kind <> 'ingest' OR job.kind <> 'ingest'
         OR EXISTS {
-          MATCH (before)-[:HAS_ITEM]->(one:ServiceItem), (job)-[:HAS_ITEM]->(other:ServiceItem)
-          WHERE one.source = other.source
+          // Each item is read once: pairs of two jobs' items may be a million.
+          UNWIND [before, job] AS each
+          MATCH (each)-[:HAS_ITEM]->(item:ServiceItem)
+          WITH item.source AS source, count(DISTINCT each) AS jobs
+          WHERE jobs > 1
+          RETURN source
         }
       )
   }

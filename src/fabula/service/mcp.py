@@ -6,12 +6,11 @@ person at the machine. Results are bounded: what does not fit is cut off, and to
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial, wraps
 from typing import Annotated, Any, ParamSpec, Protocol, TypeVar
 
-from anyio import to_thread
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
 from mcp.server.transport_security import TransportSecuritySettings
@@ -30,7 +29,9 @@ from fabula.service.asking import Question
 from fabula.service.house import House
 from fabula.service.jobs.beginning import Choice, begin_ingest, text_item
 from fabula.service.problems import Forbidden
+from fabula.service.streams import attended
 from fabula.service.views import WHOLE, PassageView
+from fabula.stop import Stop
 from fabula.tokens import count
 
 MOST_TOKENS = 4000
@@ -203,6 +204,19 @@ class _Desk:
             raise Forbidden(f"That takes a key with the role write; this one has {caller.role}.")
         return caller
 
+    async def in_turn(self, context: Context[Any, Any], ask: Callable[[Stop], Out]) -> Out:
+        """What `ask` returns: one of its caller's questions, in the threads that those have.
+
+        It is stopped when they cancel it or leave, so that no model writes what nobody reads.
+        """
+        stop = Stop()
+        request = context.request_context.request
+        try:
+            with self.house.questions.one(self.caller(context).id):
+                return await attended(request, partial(ask, stop), stop.set, self.house.asks)
+        except FabulaError as error:
+            raise ToolError(str(error)) from error
+
 
 def _in_words(tool: Callable[Given, Out]) -> Callable[Given, Out]:
     """Our errors' own sentences are for the model to read; others are the log's."""
@@ -215,27 +229,6 @@ def _in_words(tool: Callable[Given, Out]) -> Callable[Given, Out]:
             raise ToolError(str(error)) from error
 
     return told
-
-
-def _in_turn(
-    desk: _Desk,
-) -> Callable[[Callable[Given, Out]], Callable[Given, Awaitable[Out]]]:
-    """For a tool that asks: it is one of its caller's questions, in the threads that those have."""
-
-    def wrap(tool: Callable[Given, Out]) -> Callable[Given, Awaitable[Out]]:
-        @wraps(tool)
-        async def told(*values: Given.args, **named: Given.kwargs) -> Out:
-            context: Any = named["context"]
-            asked = partial(_in_words(tool), *values, **named)
-            try:
-                with desk.house.questions.one(desk.caller(context).id):
-                    return await to_thread.run_sync(asked, limiter=desk.house.asks)
-            except FabulaError as error:
-                raise ToolError(str(error)) from error
-
-        return told
-
-    return wrap
 
 
 def _add_reading(server: MCPServer, desk: _Desk) -> None:
@@ -332,8 +325,7 @@ def _add_reading(server: MCPServer, desk: _Desk) -> None:
 
 def _add_asking(server: MCPServer, desk: _Desk) -> None:
     @server.tool(annotations=READ_ONLY)
-    @_in_turn(desk)
-    def search(
+    async def search(
         context: Context[Any, Any],
         question: str,
         collection: Name,
@@ -344,20 +336,23 @@ def _add_asking(server: MCPServer, desk: _Desk) -> None:
         top_k: Annotated[int, Field(ge=1, le=MOST_HITS)] = 10,
     ) -> Hits:
         """The passages that serve a question best: of the text, of summaries, of details."""
-        shelf = desk.shelf(context, collection)
-        asked = Question.made(
-            question=question,
-            document=document,
-            aspects=aspects,
-            kinds=kinds,
-            mode=mode,
-            k=top_k,
-        )
-        return _hits(asking.search(desk.house, shelf, desk.caller(context), asked).hits)
+
+        def find(stop: Stop) -> Hits:
+            shelf = desk.shelf(context, collection)
+            asked = Question.made(
+                question=question,
+                document=document,
+                aspects=aspects,
+                kinds=kinds,
+                mode=mode,
+                k=top_k,
+            )
+            return _hits(asking.search(desk.house, shelf, desk.caller(context), asked, stop).hits)
+
+        return await desk.in_turn(context, find)
 
     @server.tool(annotations=READ_ONLY)
-    @_in_turn(desk)
-    def ask(
+    async def ask(
         context: Context[Any, Any],
         question: str,
         collection: Name,
@@ -365,15 +360,19 @@ def _add_asking(server: MCPServer, desk: _Desk) -> None:
         mode: Annotated[str, Field(description="a way through the graph; auto chooses")] = "auto",
     ) -> Answered:
         """An answer written from the passages that serve the question, with what it cites."""
-        shelf = desk.shelf(context, collection)
-        asked = Question.made(question=question, document=document, mode=mode)
-        answer = asking.ask(desk.house, shelf, desk.caller(context), asked).view()
-        cited = [one for one in answer.context if one.number in answer.cited]
-        return Answered(
-            answer=answer.answer,
-            cited={one.number: _found(one) for one in cited},
-            offline=answer.offline,
-        )
+
+        def answer(stop: Stop) -> Answered:
+            shelf = desk.shelf(context, collection)
+            asked = Question.made(question=question, document=document, mode=mode)
+            view = asking.ask(desk.house, shelf, desk.caller(context), asked, stop=stop).view()
+            cited = [one for one in view.context if one.number in view.cited]
+            return Answered(
+                answer=view.answer,
+                cited={one.number: _found(one) for one in cited},
+                offline=view.offline,
+            )
+
+        return await desk.in_turn(context, answer)
 
 
 def _add_writing(server: MCPServer, desk: _Desk) -> None:

@@ -15,9 +15,9 @@ from concurrent.futures import CancelledError, Future
 from contextvars import copy_context
 from typing import Any, Protocol, TypeVar
 
-from anyio import CapacityLimiter
+from anyio import CancelScope, CapacityLimiter
 from anyio.to_thread import run_sync
-from fastapi import Request
+from starlette.requests import Request
 from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
@@ -32,23 +32,35 @@ KIND = "text/event-stream"
 
 
 async def attended(
-    request: Request, do: Callable[[], Result], leave: Callable[[], None], limiter: CapacityLimiter
+    request: Request | None,
+    do: Callable[[], Result],
+    leave: Callable[[], None],
+    limiter: CapacityLimiter,
 ) -> Result:
-    """What `do` returns, done in a thread; `leave` is called if the reader goes away meanwhile.
+    """What `do` returns, done in a thread; `leave` is called if the reader goes away meanwhile, or
+    this is cancelled, as a program's request that came otherwise than over HTTP is.
 
     `limiter` says how many threads do such things at once.
     """
 
-    async def watch() -> None:
+    async def watch(request: Request) -> None:
         while not await request.is_disconnected():
             await asyncio.sleep(WATCH)
         leave()
 
-    watching = asyncio.create_task(watch())
+    watching = asyncio.create_task(watch(request)) if request else None
+    doing = asyncio.create_task(run_sync(do, limiter=limiter))
     try:
-        return await run_sync(do, limiter=limiter)
+        return await asyncio.shield(doing)
+    except asyncio.CancelledError:
+        leave()
+        # Whoever is told that it ended may count on that.
+        with CancelScope(shield=True), contextlib.suppress(Exception):
+            await doing
+        raise
     finally:
-        watching.cancel()
+        if watching:
+            watching.cancel()
 
 
 class Work(Protocol):
