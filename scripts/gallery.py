@@ -22,7 +22,7 @@ import fabula
 PAGE = Path(__file__).parents[1] / "docs" / "gallery.md"
 COLUMNS = "92"
 BOOKS = ("11-0.txt", "2852-0.txt")
-LINES = 24
+LINES = 48
 """Of a command's output that are kept."""
 ENGINEER = """\
 from fabula import Fabula
