@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import re
+import statistics
 import subprocess
 import sys
 import time
@@ -98,6 +99,18 @@ def test_a_killed_service_loses_no_job_and_pays_none_twice(
     killed: Killed, store: Store, endpoint: Endpoint
 ) -> None:
     survive(killed, store, endpoint, SEED, KILLS)
+
+
+def test_a_service_of_its_own_process_sends_its_answers_at_once(killed: Killed) -> None:
+    # With Nagle's algorithm on its sockets each answer waits 40 ms for the client to speak.
+    def seconds() -> float:
+        began = time.perf_counter()
+        client.get("/livez").raise_for_status()
+        return time.perf_counter() - began
+
+    with killed.up() as client:
+        rounds = [statistics.median(seconds() for _ in range(20)) for _ in range(5)]
+        assert min(rounds) < 0.03
 
 
 @pytest.mark.nightly
