@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from annotated_types import Le, Lt
 from pydantic import SecretStr
 
 from fabula.errors import FabulaError, SettingsError
+from fabula.retrieve.modes import modes
 from fabula.search import Query
 from fabula.settings import CONVENTIONAL, Settings, names, variable
 
@@ -323,3 +325,14 @@ def test_a_preset_beside_the_settings_leaves_what_was_given() -> None:
     assert Settings.read(preset="economy", details_per_call=2, model="a") == economy
     with pytest.raises(SettingsError, match="There is no preset 'cheap'"):
         own.with_preset("cheap")
+
+
+def test_every_figure_of_a_mode_has_a_bound_since_a_request_may_set_it() -> None:
+    unbounded = [
+        f"{mode}.{name}"
+        for mode, way in modes().items()
+        for name, field in way.knobs.model_fields.items()
+        if field.annotation in (int, float, int | None, float | None)
+        and not any(isinstance(one, Le | Lt) for one in field.metadata)
+    ]
+    assert unbounded == []

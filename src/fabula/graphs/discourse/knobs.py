@@ -20,7 +20,10 @@ class Knobs(BaseModel):
         "pdtb3", description="senses of discourse relations: a shipped set's name or a TOML file"
     )
     window_tokens: int = Field(
-        600, ge=1, description="most tokens of the whole chunks that one call reads for events"
+        600,
+        ge=1,
+        le=200_000,
+        description="most tokens of the whole chunks that one call reads for events",
     )
     pairs: int = Field(
         12, ge=1, le=100, description="pairs of neighbouring chunks that one call judges"

@@ -74,11 +74,11 @@ class Knobs(BaseModel):
     folds: int = Field(5, ge=1, le=100, description="calls that read them, side by side")
     rounds: int = Field(3, ge=1, le=20, description="rounds of follow-up questions")
     calls: int = Field(
-        20, ge=0, le=1000, description="follow-up questions in all rounds, a call each"
+        20, ge=0, le=100, description="follow-up questions in all rounds, a call each"
     )
     reply_words: int = Field(300, ge=20, le=5000, description="words of the answer to one of them")
     point_tokens: int = Field(
-        12_000, ge=1, description="most tokens of these that the answer is made of"
+        12_000, ge=1, le=200_000, description="most tokens of these that the answer is made of"
     )
     words: int = Field(2000, ge=20, le=10_000, description="most words of the answer")
 

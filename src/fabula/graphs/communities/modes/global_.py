@@ -37,11 +37,11 @@ class Reading(BaseModel):
         "document", description="reports of each document, or the collection's own"
     )
     batch_tokens: int = Field(
-        12_000, ge=1, description="most tokens of the reports that one call reads"
+        12_000, ge=1, le=200_000, description="most tokens of the reports that one call reads"
     )
     map_words: int = Field(1000, ge=50, le=10_000, description="words of what one call finds")
     point_tokens: int = Field(
-        12_000, ge=1, description="most tokens of the points that the answer is made of"
+        12_000, ge=1, le=200_000, description="most tokens of the points that the answer is made of"
     )
     words: int = Field(2000, ge=20, le=10_000, description="most words of the answer")
 
