@@ -282,6 +282,20 @@ def test_who_signs_out_is_out(it: Served) -> None:
     assert browser.get("/api/v1/usage").status_code == 401
 
 
+def test_who_signs_in_anew_leaves_no_session_behind(it: Served) -> None:
+    browser = signed_in(it)
+    key = it.key("read")
+    for sign_in in (
+        lambda: browser.post("/signin", data={"key": key, "to": "/"}),
+        lambda: browser.post("/api/v1/session", json={"key": key}),
+        lambda: browser.get(f"/enter?token={it.house.sessions.link()}"),
+    ):
+        former = browser.cookies["fabula"]
+        sign_in()
+        assert it.house.sessions.find(former) is None
+        assert it.house.sessions.find(browser.cookies["fabula"])
+
+
 def test_signing_in_goes_on_to_a_path_of_ours_alone(it: Served, stranger: httpx2.Client) -> None:
     key = it.key("read")
     for to, leads in [

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from fabula.service.access import TheHouse
 from fabula.service.access.admission import address_of, cookie_options
 from fabula.service.access.sessions import COOKIE
+from fabula.service.house import House
 from fabula.service.problems import Unknown
 
 router = APIRouter(tags=["session"])
@@ -29,7 +30,7 @@ def sign_in(told: SignIn, house: TheHouse, response: Response, request: Request)
     if cookie is None:
         house.guesses.take(address_of(request))
         raise Unknown("That key is not good: it is unknown, revoked or expired.")
-    set_cookie(response, cookie, house.sessions.days, house.serving.url)
+    keep_session(response, cookie, request, house)
 
 
 @router.delete("/session", status_code=204)
@@ -40,6 +41,9 @@ def sign_out(house: TheHouse, response: Response, request: Request) -> None:
     response.delete_cookie(COOKIE)
 
 
-def set_cookie(response: Response, cookie: str, days: int, url: str | None) -> None:
-    """Has a browser keep a session."""
-    response.set_cookie(value=cookie, **cookie_options(days, url))  # type: ignore[arg-type]
+def keep_session(response: Response, cookie: str, request: Request, house: House) -> None:
+    """Has a browser keep a session; one that it had ends, as it forgets that one's cookie."""
+    if had := request.cookies.get(COOKIE):
+        house.sessions.end(had)
+    options = cookie_options(house.sessions.days, house.serving.url)
+    response.set_cookie(value=cookie, **options)  # type: ignore[arg-type]

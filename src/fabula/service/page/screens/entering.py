@@ -8,7 +8,7 @@ from fastapi.responses import RedirectResponse, Response
 from fabula.service.access import TheHouse
 from fabula.service.access.admission import address_of
 from fabula.service.access.sessions import COOKIE
-from fabula.service.api.session import set_cookie
+from fabula.service.api.session import keep_session
 from fabula.service.problems import Unknown
 
 router = APIRouter()
@@ -32,5 +32,5 @@ def enter(request: Request, house: TheHouse, token: str = "") -> Response:
             "prints another one."
         )
     response = RedirectResponse("/", 303)
-    set_cookie(response, cookie, house.sessions.days, house.serving.url)
+    keep_session(response, cookie, request, house)
     return response

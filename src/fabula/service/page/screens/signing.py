@@ -10,7 +10,7 @@ from fastapi.responses import RedirectResponse, Response
 from fabula.service.access import TheHouse
 from fabula.service.access.admission import address_of
 from fabula.service.access.sessions import COOKIE
-from fabula.service.api.session import set_cookie
+from fabula.service.api.session import keep_session
 from fabula.service.page.rendering import show
 
 router = APIRouter()
@@ -36,7 +36,7 @@ def sign_in(
         wrong = "That key is not good: it is unknown, revoked or expired."
         return show(request, "signin.html", {"to": _own(to), "wrong": wrong}, 401)
     response = RedirectResponse(_own(to), 303)
-    set_cookie(response, cookie, house.sessions.days, house.serving.url)
+    keep_session(response, cookie, request, house)
     return response
 
 
