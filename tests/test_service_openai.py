@@ -139,9 +139,7 @@ def test_what_a_client_wants_for_itself_goes_to_the_chat_model_alone(
     assert body["messages"][-1]["content"] == TASK, "nothing was looked up"
 
 
-def test_a_models_failure_is_an_error_of_openais_kind(
-    client: openai.OpenAI, endpoint: Endpoint
-) -> None:
+def test_what_fails_is_an_error_of_openais_kind(client: openai.OpenAI, endpoint: Endpoint) -> None:
     plan, endpoint.plan = endpoint.plan, lambda _: "error"
     try:
         with pytest.raises(openai.InternalServerError) as failed:
@@ -151,6 +149,11 @@ def test_a_models_failure_is_an_error_of_openais_kind(
     finally:
         endpoint.plan = plan
     assert failed.value.status_code == 502
+    long = TASK + "x" * 50_000
+    with pytest.raises(openai.BadRequestError, match="has 50,041 characters; at most 50,000"):
+        client.chat.completions.create(
+            model="fabula/old tales", messages=[{"role": "user", "content": long}]
+        )
     with pytest.raises(openai.BadRequestError, match="no message of the user"):
         client.chat.completions.create(
             model="fabula/old tales", messages=[{"role": "system", "content": "Hi."}]

@@ -39,6 +39,8 @@ PREFIX = "fabula/"
 TASK = "### Task:"
 """How Open WebUI begins what it wants for itself: titles, tags, follow-up questions."""
 TASK_TOKENS = 500
+TASK_CHARACTERS = 50_000
+"""That a task may have with its system's text: a chat's last turns, not a book to be read."""
 
 
 class Part(BaseModel):
@@ -233,6 +235,10 @@ class _Task:
             raise SettingsError("No model is set here, so that nothing but questions is answered.")
         house.ledger.refuse_spent(caller)
         system = next((one.text for one in asked.messages if one.role == "system"), "")
+        if (size := len(system) + len(prompt)) > TASK_CHARACTERS:
+            raise SettingsError(
+                f"The task has {size:,} characters; at most {TASK_CHARACTERS:,} are passed on."
+            )
         self._prompt = Prompt(system, prompt, max_tokens=TASK_TOKENS, temperature=0.0)
         self._form = _Form(asked.model)
 
