@@ -1,4 +1,4 @@
-"""docs/api.md: each of its examples runs, against a service that really listens."""
+"""docs/api.md and docs/assistants.md: their examples run, against a service that really listens."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ from fabula.settings import STATIC
 from served import Served, served, server_of
 from stories import WINTER
 
-PAGE = Path(__file__).parents[1] / "docs" / "api.md"
+DOCS = Path(__file__).parents[1] / "docs"
+PAGE = DOCS / "api.md"
+ASSISTANTS = DOCS / "assistants.md"
 ADDRESS = "http://127.0.0.1:8040"
 
 
@@ -32,34 +34,48 @@ def it(address: Address) -> Iterator[Served]:
             yield it
 
 
-def blocks(language: str) -> str:
-    found = re.findall(rf"(?ms)^```{language}\n(.*?)^```$", PAGE.read_text(encoding="utf-8"))
-    assert len(found) > 5
-    return "\n".join(found)
+def examples(page: Path, language: str, it: Served, least: int) -> str:
+    """A page's examples in a language, one after the other, at the service that listens."""
+    found = re.findall(rf"(?ms)^```{language}\n(.*?)^```$", page.read_text(encoding="utf-8"))
+    assert len(found) >= least
+    return "\n".join(found).replace(ADDRESS, it.url).replace("fab_...", it.key("admin"))
 
 
-def test_the_examples_in_python_run(it: Served) -> None:
-    told = blocks("python").replace(ADDRESS, it.url).replace("fab_...", it.key("admin"))
-    names: dict[str, Any] = {"print": lambda *_: None}
-    exec(compile(told, PAGE.name, "exec"), names)
-    names["fabula"].close()
-
-
-def test_the_examples_by_curl_run(it: Served, tmp_path: Path) -> None:
-    told = blocks("sh").replace(ADDRESS, it.url).replace("fab_...", it.key("admin"))
-    failing = told.replace("curl -s", "curl --fail-with-body -s")
+def by_curl(told: str, folder: Path) -> str:
+    """What the examples of a shell print. Fails where one of them does."""
     run = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", failing],
-        cwd=tmp_path,
+        ["bash", "-euo", "pipefail", "-c", told.replace("curl -s", "curl --fail-with-body -s")],
+        cwd=folder,
         capture_output=True,
         text=True,
         timeout=60,
         check=False,
     )
     assert run.returncode == 0, f"{run.stderr}\n{run.stdout[-2000:]}"
-    assert "event: answer" in run.stdout
+    return run.stdout
+
+
+def test_the_examples_in_python_run(it: Served) -> None:
+    names: dict[str, Any] = {"print": lambda *_: None}
+    exec(compile(examples(PAGE, "python", it, 6), PAGE.name, "exec"), names)
+    names["fabula"].close()
+
+
+def test_the_examples_by_curl_run(it: Served, tmp_path: Path) -> None:
+    assert "event: answer" in by_curl(examples(PAGE, "sh", it, 6), tmp_path)
     assert (tmp_path / "book.jsonl").stat().st_size > 1000
     assert "<svg" in (tmp_path / "trees.svg").read_text(encoding="utf-8")
+
+
+def test_the_examples_for_assistants_run(it: Served, tmp_path: Path) -> None:
+    said: list[tuple[Any, ...]] = []
+    names: dict[str, Any] = {"print": lambda *told: said.append(told)}
+    exec(compile(examples(ASSISTANTS, "python", it, 2), ASSISTANTS.name, "exec"), names)
+    assert any("Winter" in told[0] and told[1] < told[2] for told in said if len(told) == 4)
+    assert (["fabula/novels"],) in said
+    assert any("/c/novels/d/" in told[1] for told in said if len(told) == 2)
+    streamed = by_curl(examples(ASSISTANTS, "sh", it, 1), tmp_path)
+    assert streamed.rstrip().endswith("data: [DONE]")
 
 
 def test_every_route_is_told_of(it: Served) -> None:
