@@ -20,7 +20,14 @@ from fabula.app import App
 from fabula.graphs.aspects.values import Member, Summary
 from fabula.load import load
 from fabula.server import Address
-from fabula.service.page.book import MOST, Section, choose, make_notes, read_spans
+from fabula.service.page.book import (
+    MOST,
+    Section,
+    choose,
+    count_heading,
+    make_notes,
+    read_spans,
+)
 from fabula.service.page.rendering import is_language
 from fabula.service.page.screens.pictures import grow
 from fabula.settings import STATIC
@@ -153,6 +160,25 @@ def settle(page: Page) -> None:
 
 
 # Each screen
+
+
+@pytest.mark.parametrize(
+    ("paragraphs", "title", "count"),
+    [
+        (["STAVE ONE", "MARLEY'S GHOST", "Marley was dead"], "STAVE ONE: MARLEY'S GHOST", 2),
+        (["Chapter 1.", "It rained."], "Chapter 1", 1),
+        (["The Sea", "It rained."], "Part Two: The Sea", 1),
+        (["* * *", "It rained."], "* * *", 1),
+        (["It rained.", "Chapter 1"], "Chapter 1", 0),
+        (["Chapter 1 was never written."], "Chapter 1", 0),
+        (["It rained."], "", 0),
+        ([], "Chapter 1", 0),
+    ],
+)
+def test_a_heading_is_what_says_the_title_in_one_paragraph_or_several(
+    paragraphs: list[str], title: str, count: int
+) -> None:
+    assert count_heading(paragraphs, title) == count
 
 
 def test_each_screen_loads_clean_is_accessible_and_fits(

@@ -20,6 +20,9 @@ LONGEST = 120_000
 MOST_SAID = 60
 """Summaries and details that the margin tells of a place."""
 BETWEEN = re.compile(r"\n\s*\n")
+WORD = re.compile(r"\w+")
+MOST_OF_HEADING = 4
+"""Paragraphs that a heading is looked for in."""
 
 Span = tuple[int, int]
 
@@ -276,22 +279,35 @@ def _read_printed(
 
 
 def _paragraphs(section: Section, text: str, notes: Sequence[Note]) -> Iterator[Paragraph]:
-    """The paragraphs of a section; its first is its heading where it says the same."""
+    """The paragraphs of a section; the first of them are its heading where they say the same."""
     within = [one for one in notes if one.span[0] < section.end and section.start < one.span[1]]
-    at = 0
-    for end, following in [*(one.span() for one in BETWEEN.finditer(text)), (len(text),) * 2]:
-        if words := text[at:end].rstrip():
-            begun = not text[:at].strip()
-            is_heading = begun and not section.goes_on and _is_heading(words, section.title)
-            start = section.start + at
-            yield Paragraph(start, tuple(_pieces(words, start, within)), is_heading)
-        at = following
+    edges = [0, *(edge for one in BETWEEN.finditer(text) for edge in one.span()), len(text)]
+    printed = [
+        (section.start + at, words)
+        for at, end in zip(edges[::2], edges[1::2], strict=True)
+        if (words := text[at:end].rstrip())
+    ]
+    first = [words for _, words in printed[:MOST_OF_HEADING]]
+    of_heading = 0 if section.goes_on else count_heading(first, section.title)
+    for number, (start, words) in enumerate(printed):
+        yield Paragraph(start, tuple(_pieces(words, start, within)), number < of_heading)
 
 
-def _is_heading(words: str, title: str) -> bool:
-    """Whether a paragraph is the heading of its section, or the last part of it."""
-    said, told = (" ".join(one.split()).casefold() for one in (words, title))
-    return bool(told) and told.endswith(said)
+def count_heading(paragraphs: Sequence[str], title: str) -> int:
+    """How many of a section's first paragraphs are its title, or the last part of it.
+
+    A book may print "STAVE ONE", an empty line and "MARLEY'S GHOST"; the title is both.
+    """
+    told, said, found = _words(title), [], 0
+    for number, paragraph in enumerate(paragraphs, start=1):
+        said += _words(paragraph)
+        if told[-len(said) :] == said:
+            found = number
+    return found
+
+
+def _words(text: str) -> list[str]:
+    return WORD.findall(text.casefold()) or text.split()
 
 
 def _pieces(words: str, start: int, notes: Sequence[Note]) -> Iterator[Piece]:
