@@ -17,7 +17,6 @@ from chromium import browser
 from conftest import connect, wipe
 from endpoint import Endpoint
 from fabula.app import App
-from fabula.graphs.aspects.values import Member, Summary
 from fabula.load import load
 from fabula.server import Address
 from fabula.service.page.book import (
@@ -29,7 +28,6 @@ from fabula.service.page.book import (
     read_spans,
 )
 from fabula.service.page.rendering import is_language
-from fabula.service.page.screens.pictures import grow
 from fabula.settings import STATIC
 from served import Served, served, server_of
 from stories import LIGHTHOUSE, WINTER
@@ -625,18 +623,3 @@ def test_citations_are_numbered_in_the_order_of_the_text() -> None:
     ]
     assert read_spans("1-2, 2-5,9-9") == [(1, 5)]
     assert read_spans("12") == []
-
-
-def test_a_summary_hangs_in_the_outline_where_it_weighs_most() -> None:
-    def summary(id: str, level: int, members: dict[str, float]) -> Summary:
-        held = tuple(Member(one, weight) for one, weight in members.items())
-        return Summary(id, "plot", level, "", 0, 9, id, 1, held)
-
-    low = [summary("a", 1, {"chunk": 1.0}), summary("b", 1, {"chunk": 1.0})]
-    high = [summary("c", 2, {"a": 0.9, "b": 0.3}), summary("d", 2, {"b": 0.7})]
-    [(aspect, tops)] = grow([*low, *high], ["plot"])
-    assert aspect == "plot"
-    assert [(one.summary.id, [two.summary.id for two in one.below]) for one in tops] == [
-        ("c", ["a"]),
-        ("d", ["b"]),
-    ]

@@ -14,6 +14,7 @@ from conftest import connect, wipe
 from fabula.app import App
 from fabula.server import Address
 from fabula.service import querying
+from fabula.service.around import grow
 from fabula.settings import STATIC
 from served import Served, served, server_of
 from stories import LIGHTHOUSE, WINTER
@@ -201,3 +202,15 @@ def test_who_asks_too_many_queries_at_once_comes_again(
         for _ in range(it.house.serving.queries_at_once):
             it.house.queries.release()
     assert (busy.status_code, busy.headers["retry-after"]) == (429, "1")
+
+
+def test_a_summary_hangs_in_the_outline_where_it_weighs_most() -> None:
+    def row(id: str, level: int, members: dict[str, float]) -> dict[str, Any]:
+        rests = [{"id": one, "weight": weight} for one, weight in members.items()]
+        told = {"id": id, "level": level, "section": "", "start": 0, "end": 9, "text": id}
+        return told | {"tokens": 1, "members": rests, "aspect": "plot"}
+
+    low = [row("a", 1, {"chunk": 1.0}), row("b", 1, {"chunk": 1.0})]
+    high = [row("c", 2, {"a": 0.9, "b": 0.3}), row("d", 2, {"b": 0.7})]
+    tops = grow([*low, *high])
+    assert [(one.id, [two.id for two in one.below]) for one in tops] == [("c", ["a"]), ("d", ["b"])]

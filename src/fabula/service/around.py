@@ -82,7 +82,7 @@ def outline(
     by_aspect: dict[str, list[Mapping[str, Any]]] = {}
     for row in rows:
         by_aspect.setdefault(row["aspect"], []).append(row)
-    return [OutlineView(aspect=name, tops=_tops(by_aspect[name])) for name in sorted(by_aspect)]
+    return [OutlineView(aspect=name, tops=grow(by_aspect[name])) for name in sorted(by_aspect)]
 
 
 def find_passage(shelf: Collection, id: str) -> PassageWhole:
@@ -122,7 +122,8 @@ def _neighbour(row: Mapping[str, Any], weight: float | None) -> NeighbourView:
     return NeighbourView(**told, score=0.0, weight=weight)
 
 
-def _tops(rows: Iterable[Mapping[str, Any]]) -> list[OutlineNode]:
+def grow(rows: Iterable[Mapping[str, Any]]) -> list[OutlineNode]:
+    """The tops of a tree of summaries: each stands below the one that it bears most of."""
     by_id = {row["id"]: row for row in rows}
     above: dict[str, tuple[float, str]] = {}
     for row in by_id.values():

@@ -5,19 +5,17 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
 from fabula.collection import Collection
-from fabula.graphs.aspects.values import Summary
 from fabula.model import Entry
-from fabula.plot.reading import DISCOURSE, NETWORK, read, refuse_without
+from fabula.plot.reading import DISCOURSE, NETWORK, refuse_without
 from fabula.service.access import Reader, Stocked, TheHouse
 from fabula.service.access.admission import is_from_elsewhere, refuse_led
+from fabula.service.around import outline
 from fabula.service.files import picture
 from fabula.service.page.rendering import HEADERS, is_language, show
 from fabula.service.views import document_of
@@ -28,14 +26,6 @@ MOST_LISTED = 500
 Words = Annotated[str, Query(max_length=20_000)]
 
 
-@dataclass(slots=True)
-class Branch:
-    """A summary of an outline, and those of it that hang by it more than by any other."""
-
-    summary: Summary
-    below: list[Branch] = field(default_factory=list)
-
-
 @router.get("/c/{collection}/d/{document}/trees")
 def trees(
     request: Request, collection: Stocked, document: str, caller: Reader, q: Words = ""
@@ -43,13 +33,9 @@ def trees(
     """The trees of a book: the picture, and the outline of the same."""
     entry = document_of(collection, document)
     refuse_without(entry, "aspects", "tree")
-    order = entry.graphs["aspects"].facts.get("aspects", [])
-    return show(
-        request,
-        "trees.html",
-        _told(request, collection, entry, q)
-        | {"outline": grow(read(collection.store, entry).summaries, order)},
-    )
+    order = {name: at for at, name in enumerate(entry.graphs["aspects"].facts.get("aspects", []))}
+    trees = sorted(outline(collection, entry), key=lambda one: order.get(one.aspect, len(order)))
+    return show(request, "trees.html", _told(request, collection, entry, q) | {"outline": trees})
 
 
 @router.get("/c/{collection}/d/{document}/trees/picture")
@@ -109,25 +95,6 @@ def entities_picture(
     refuse_led(request, q)
     entry = document_of(collection, document)
     return _framed(picture(house, collection, caller, entry, "html", "network", q.strip()))
-
-
-def grow(summaries: Sequence[Summary], order: Sequence[str]) -> list[tuple[str, list[Branch]]]:
-    """The outline of each aspect, in that order: summaries under the one they weigh most in."""
-    branches = {one.id: Branch(one) for one in summaries}
-    heaviest: dict[str, tuple[float, str]] = {}
-    for one in summaries:
-        for member in one.members:
-            held = heaviest.get(member.id, (0.0, ""))
-            heaviest[member.id] = max(held, (member.weight, one.id))
-    tops: dict[str, list[Branch]] = {name: [] for name in order}
-    for id, branch in branches.items():
-        above = heaviest.get(id)
-        under = branches[above[1]].below if above else None
-        (tops.setdefault(branch.summary.aspect, []) if under is None else under).append(branch)
-    by_place: Callable[[Branch], Any] = lambda one: (-one.summary.level, one.summary.start)  # noqa: E731
-    for branch in branches.values():
-        branch.below.sort(key=by_place)
-    return [(name, sorted(found, key=by_place)) for name, found in tops.items() if found]
 
 
 def _told(request: Request, collection: Collection, entry: Entry, q: str) -> dict[str, Any]:
