@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -11,8 +12,10 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import StatusCode
 
 from endpoint import Endpoint
-from fabula import Fabula, ModelError, tracing
+from fabula import App, Fabula, ModelError, tracing
+from served import served
 from stories import WINTER
+from test_service_jobs import until
 
 QUESTION = "Who keeps the light?"
 
@@ -78,6 +81,38 @@ def test_a_build_is_traced_through_its_threads(spans: InMemorySpanExporter, fabu
     assert {span.context.trace_id for span in [*asked, built] if span.context} == {
         built.context.trace_id if built.context else 0
     }
+
+
+def test_over_http_a_question_and_a_job_are_a_trace_each(
+    spans: InMemorySpanExporter, fabula: Fabula
+) -> None:
+    with App(cache=False) as app, served(app) as it:
+        client = it.client()
+        base = "/api/v1/collections/default"
+        for number, accepted in enumerate(("application/json", "text/event-stream"), start=1):
+            headers = {"traceparent": f"00-{number:032x}-{1:016x}-01", "accept": accepted}
+            reply = client.post(f"{base}/ask", json={"question": QUESTION}, headers=headers)
+            assert reply.status_code == 200, reply.text
+            # It ends behind the last byte, which the client may have read by then.
+            deadline = time.monotonic() + 30
+            while "POST" not in (own := in_trace(spans, number)):
+                assert time.monotonic() < deadline, own.keys()
+                time.sleep(0.01)
+            assert {"retrieval default", "chat gpt-4.1-mini"} <= own.keys()
+            assert (own["POST"].attributes or {})["http.response.status_code"] == 200
+        told = {"text": f"Once more. {WINTER}", "source": "again.txt"}
+        job = client.post(f"{base}/documents", json=told).json()["id"]
+        until(client, job)
+        [worked] = [one for one in spans.get_finished_spans() if one.name == "job ingest"]
+        assert (worked.attributes or {})[tracing.JOB] == job
+        asked = [one for one in in_trace(spans, worked.context.trace_id) if one.startswith("chat")]
+        assert asked
+
+
+def in_trace(spans: InMemorySpanExporter, number: int) -> dict[str, ReadableSpan]:
+    """The spans of one trace by name."""
+    found = spans.get_finished_spans()
+    return {one.name: one for one in found if one.context and one.context.trace_id == number}
 
 
 def test_what_fails_says_of_which_kind_it_is_and_not_in_which_words(

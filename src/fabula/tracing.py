@@ -30,6 +30,7 @@ SYSTEM = "db.system.name"
 SUMMARY = "db.query.summary"
 ERROR = "error.type"
 MODE = "fabula.mode"
+JOB = "fabula.job"
 CAPTURE = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 """The variable that has texts told, too: SPAN_ONLY or SPAN_AND_EVENT."""
 

@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from fabula import tracing
 from fabula.collection import Collection
 from fabula.errors import (
     BudgetSpent,
@@ -215,8 +216,10 @@ class Work:
                 ),
                 0,
             )
+        told = {tracing.JOB: self._job.id, tracing.DATA_SOURCE: self._job.collection}
         try:
-            made = self._do()
+            with tracing.span(f"job {self._job.kind}", told):
+                made = self._do()
         except FabulaError as error:
             return self._excuse(error)
         except Exception:
