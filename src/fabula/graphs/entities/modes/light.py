@@ -65,7 +65,7 @@ class Knobs(BaseModel):
     entities: int = Field(40, ge=1, le=1000, description="entities that details are near to")
     relations: int = Field(40, ge=1, le=1000, description="relations that themes are near to")
     least: float = Field(0.2, ge=-1, le=1, description="least cosine of both")
-    most_relations: int = Field(10, ge=1, le=10_000, description="relations that an entity brings")
+    most_relations: int = Field(10, ge=1, le=100_000, description="relations that an entity brings")
     diversity: float = Field(
         0.3, ge=0, le=1, description="how much likeness to better relations counts against one"
     )

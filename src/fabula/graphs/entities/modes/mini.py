@@ -50,9 +50,9 @@ class Knobs(BaseModel):
     names: int = Field(5, ge=1, le=1000, description="entities near to a name of the question")
     least: float = Field(0.5, ge=-1, le=1, description="least cosine of these with the name")
     answers: int = Field(
-        60, ge=0, le=10_000, description="entities of the answer's types that may be it"
+        60, ge=0, le=1_000_000, description="entities of the answer's types that may be it"
     )
-    relations: int = Field(60, ge=1, le=10_000, description="relations that count on a path")
+    relations: int = Field(60, ge=1, le=1_000_000, description="relations that count on a path")
     hops: int = Field(2, ge=0, le=4, description="how far from a relation names and answers count")
     paths: int = Field(30, ge=1, le=10_000, description="paths that chunks are ranked by")
     chunks: int = Field(30, ge=1, le=1000, description="most chunks")
