@@ -42,6 +42,18 @@ with connect(Address(sys.argv[1], "", "neo4j", sys.argv[2])) as store:
     store.apply(small_graph(), "test-model", staged)
 """
 
+LEAVES = """
+import sys, threading, time
+from conftest import connect
+from fabula.server import Address
+store = connect(Address(sys.argv[1], "", "neo4j", sys.argv[2]))
+sends = lambda: store.rows("core/find_space", collection="long" * 5_000_000)
+threading.Thread(target=sends, daemon=True).start()
+time.sleep(0.05)
+store.close()
+print("closed", flush=True)
+"""
+
 
 def story(season: str) -> str:
     return "\n\n".join(
@@ -239,6 +251,16 @@ def test_ctrl_c_ends_the_waiting(
     held.go.set()
     assert first.end()[0] == 0
     is_whole("winter", store)
+
+
+def test_a_store_is_closed_though_another_thread_is_sending_a_statement(address: Address) -> None:
+    # Ctrl-C waits for no thread, and in the middle of a statement the driver fails to close.
+    for _ in range(3):
+        command = [sys.executable, "-c", LEAVES, address.uri, address.password]
+        left = subprocess.run(
+            command, capture_output=True, text=True, cwd=Path(__file__).parent, check=False
+        )
+        assert (left.returncode, left.stdout) == (0, "closed\n"), left.stderr
 
 
 def test_what_a_killed_client_staged_is_swept_by_the_next_and_a_slow_ones_is_not(

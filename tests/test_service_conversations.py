@@ -187,7 +187,8 @@ def test_of_a_reader_who_left_what_was_said_is_kept(
                 break
     began = time.monotonic()
     while not (kept := turns(client, id))[0]["left"]:
-        assert time.monotonic() - began < 2
+        assert time.monotonic() - began < 20
+        time.sleep(0.1)
     assert len(kept[0]["answer"]["answer"].split()) < 5
     assert kept[0]["answer"]["usage"]["answer"]["calls"] == 1
 

@@ -16,7 +16,7 @@ from fabula.server import Address
 from fabula.store import Store
 from served import served, server_of
 from stories import WINTER
-from test_service_jobs import BASE, begin, books, until
+from test_service_jobs import BASE, LOOK, begin, books, until
 
 DELAY = 0.3
 """Seconds that a model's call takes."""
@@ -43,7 +43,7 @@ def test_a_job_that_a_model_is_asked_for_is_counted_cancelled_and_done_again(
             deadline = time.monotonic() + 120
             while not (job := client.get(f"{BASE}/jobs/{id}").json())["items"][0]["usage"]:
                 assert time.monotonic() < deadline
-                time.sleep(0.05)
+                time.sleep(LOOK)
             assert job["state"] == "running"
             assert job["money"] is not None
             assert any(one["done"] for one in job["items"][0]["steps"].values())
@@ -77,7 +77,7 @@ def test_a_job_that_a_model_is_asked_for_is_counted_cancelled_and_done_again(
             waits = begin(client, "revoked", {"winter.txt": f"Once more.\n\n{WINTER}"})
             while not admin.get(f"{BASE}/jobs/{runs}").json()["items"][0]["usage"]:
                 assert time.monotonic() < deadline
-                time.sleep(0.05)
+                time.sleep(LOOK)
             assert admin.delete(f"{BASE}/keys/{key.id}").status_code == 204
             ends = [until(admin, one) for one in (runs, waits)]
             assert [one["counts"] for one in ends] == [{"cancelled": 1}] * 2

@@ -156,4 +156,4 @@ def goes_on(client: httpx2.Client, jobs: list[str], seed: int) -> None:
             assert all(one["state"] == "running" for one in going), f"seed {seed}: {found}"
             return
         assert time.monotonic() - began < RIGHT, f"seed {seed}: {found}"
-        time.sleep(0.2)
+        time.sleep(0.5)
