@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import re
+import signal
 import statistics
 import subprocess
 import sys
@@ -58,8 +59,8 @@ class Killed:
         self.headers = {"Authorization": f"Bearer {secret}"}
 
     @contextmanager
-    def up(self) -> Iterator[httpx2.Client]:
-        """The service, until it is killed at the end."""
+    def up(self, end: int = signal.SIGKILL) -> Iterator[httpx2.Client]:
+        """The service, until it is killed at the end, or ended by another signal."""
         program = "from fabula.cli import run; run()"
         # Not a pipe: nobody reads it, and a log of many requests would fill it.
         with self.log.open("a") as log:
@@ -78,7 +79,7 @@ class Killed:
             with httpx2.Client(base_url=found[1], headers=self.headers, timeout=30) as client:
                 yield client
         finally:
-            process.kill()
+            process.send_signal(end)
             process.communicate()
 
 

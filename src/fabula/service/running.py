@@ -24,7 +24,7 @@ def serve(app: App, ready: Callable[[str], None]) -> None:
     """
     serving: Serving = app.settings.table(TABLE)
     _refuse_unkeyed(app, serving)
-    begin_traces()
+    end_traces = begin_traces()
     begin_log(serving)
     service = make_service(app)
     house: House = service.state.house
@@ -41,6 +41,7 @@ def serve(app: App, ready: Callable[[str], None]) -> None:
             timeout_graceful_shutdown=round(serving.grace),
         ),
         lambda: ready(f"{address}/enter?token={house.sessions.link()}"),
+        end_traces,
     )
     server.run([listening])
 
@@ -56,17 +57,25 @@ def _refuse_unkeyed(app: App, serving: Serving) -> None:
 
 
 class _Server(uvicorn.Server):
-    """Tells when it answers."""
+    """Tells when it answers, and when it has answered the last."""
 
-    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
+    def __init__(
+        self, config: uvicorn.Config, ready: Callable[[], None], ended: Callable[[], None]
+    ) -> None:
         super().__init__(config)
         self._ready = ready
+        self._ended = ended
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Starts, and says so."""
         await super().startup(sockets)
         if not self.should_exit:
             self._ready()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Ends. The signal that it was ended by is raised again at once: nothing runs after it."""
+        await super().shutdown(sockets)
+        self._ended()
 
 
 def _listen(serving: Serving) -> socket.socket:

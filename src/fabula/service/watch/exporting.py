@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
+from collections.abc import Callable
 
 from fabula.errors import SettingsError
 from fabula.service.watch.requests import AsJson, AsText
@@ -29,13 +30,14 @@ def begin_log(serving: Serving) -> None:
     log.setLevel(min(log.level or logging.INFO, logging.INFO))
 
 
-def begin_traces() -> None:
+def begin_traces() -> Callable[[], None]:
     """Has spans sent where OpenTelemetry's variables say; nowhere, where they say nothing.
 
-    Raises SettingsError where what sends them is not installed.
+    What it returns sends those that are still to be sent. Raises SettingsError where what sends
+    them is not installed.
     """
     if not any(map(os.environ.get, ASKED)):
-        return
+        return lambda: None
     try:
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
         from opentelemetry.sdk.resources import SERVICE_NAME, Resource
@@ -51,3 +53,4 @@ def begin_traces() -> None:
     provider = TracerProvider(resource=Resource.create({SERVICE_NAME: name}))
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
     trace.set_tracer_provider(provider)
+    return provider.shutdown
