@@ -15,7 +15,14 @@ from subprocess import TimeoutExpired
 
 from fabula.cli import run
 
-IMPORTED = ("fabula.cli.ingest", "fabula.ingest", "neo4j", "openai", "sklearn.mixture")
+IMPORTED = (
+    "fabula.cli.ingest",
+    "fabula.ingest",
+    "fabula.service.running",
+    "neo4j",
+    "openai",
+    "sklearn.mixture",
+)
 CONTEXT = multiprocessing.get_context("forkserver")
 CONTEXT.set_forkserver_preload([*IMPORTED])
 
@@ -50,10 +57,10 @@ class Forked:
     def kill(self) -> None:
         self._process.kill()
 
-    def interrupt(self) -> None:
-        """Ctrl-C."""
+    def interrupt(self, by: int = signal.SIGINT) -> None:
+        """Ctrl-C, or another signal."""
         assert self._process.pid is not None
-        os.kill(self._process.pid, signal.SIGINT)
+        os.kill(self._process.pid, by)
 
 
 def _run(file: Path, words: list[str], environment: dict[str, str], folder: Path) -> None:
