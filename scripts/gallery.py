@@ -172,7 +172,7 @@ def _page(shell: Shell) -> str:
             ("fabula cite -c novels", 20),
         ],
         "analyst": [
-            ("fabula cypher --list", 32),
+            ("fabula cypher --list", LINES),
             ("fabula cypher names -c novels --param document=Hound", 14),
             ("fabula cypher sections -c novels --param document=Alice", 16),
             (COUNT, 8),
