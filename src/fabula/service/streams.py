@@ -11,8 +11,8 @@ import contextlib
 import json
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from concurrent.futures import CancelledError, Future
 from contextvars import copy_context
+from functools import partial
 from typing import Any, Protocol, TypeVar
 
 from anyio import CancelScope, CapacityLimiter
@@ -103,34 +103,13 @@ class EventStream(StreamingResponse):
             threading.Thread(target=self._work.close, name="close-stream", daemon=True).start()
 
     async def _lines(self) -> AsyncIterator[str]:
-        loop = asyncio.get_running_loop()
-        waiting: asyncio.Queue[tuple[str, Mapping[str, Any]] | None] = asyncio.Queue(AHEAD)
-        is_gone = threading.Event()
-        context = copy_context()
-
-        def hand(item: tuple[str, Mapping[str, Any]] | None) -> None:
-            future: Future[None] = asyncio.run_coroutine_threadsafe(waiting.put(item), loop)
-            while not (future.done() or is_gone.is_set()):
-                with contextlib.suppress(TimeoutError):
-                    future.result(0.2)
-            future.cancel()
-
-        def run() -> None:
-            # The loop is gone, too, where the service is stopped meanwhile.
-            with contextlib.suppress(CancelledError, RuntimeError):
-                try:
-                    for item in self._work.events():
-                        if is_gone.is_set():
-                            break
-                        hand(item)
-                finally:
-                    hand(None)
-
-        threading.Thread(target=context.run, args=(run,), name="stream", daemon=True).start()
+        queue = _Queue()
+        run = partial(copy_context().run, self._run, queue)
+        threading.Thread(target=run, name="stream", daemon=True).start()
         try:
             while True:
                 try:
-                    item = await asyncio.wait_for(waiting.get(), self._ping)
+                    item = await queue.get(self._ping)
                 except TimeoutError:
                     yield ": ping\n\n"
                     continue
@@ -138,7 +117,44 @@ class EventStream(StreamingResponse):
                     return
                 yield self._write(*item, self._name_event(*item))
         finally:
-            is_gone.set()
+            queue.is_left.set()
+
+    def _run(self, queue: _Queue) -> None:
+        try:
+            for item in self._work.events():
+                if queue.is_left.is_set():
+                    break
+                queue.put(item)
+        finally:
+            queue.put(None)
+
+
+class _Queue:
+    """Events on their way from a thread to the loop that makes it; None is the end."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._items: asyncio.Queue[tuple[str, Mapping[str, Any]] | None] = asyncio.Queue()
+        self._room = threading.Semaphore(AHEAD)
+        self.is_left = threading.Event()
+        """Nobody gets any more of them."""
+
+    def put(self, item: tuple[str, Mapping[str, Any]] | None) -> None:
+        """From the thread; waits while there is no room."""
+        while not self._room.acquire(timeout=0.2):
+            if self.is_left.is_set():
+                return
+        try:
+            self._loop.call_soon_threadsafe(self._items.put_nowait, item)
+        except RuntimeError:
+            # The loop is gone, as the service was stopped meanwhile.
+            self.is_left.set()
+
+    async def get(self, seconds: float) -> tuple[str, Mapping[str, Any]] | None:
+        """The next, in the loop. Raises TimeoutError where none comes so long."""
+        item = await asyncio.wait_for(self._items.get(), seconds)
+        self._room.release()
+        return item
 
 
 def event(name: str, data: Mapping[str, Any], id: str = "") -> str:
