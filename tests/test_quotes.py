@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 
 from fabula.answer import citations
-from fabula.cli.markdown import markdown
 from fabula.cli.query import on_screen
 from fabula.context import fill_by_sentences
+from fabula.markdown import markdown
 from fabula.model import Answer, Hit, Passage, Quote, place
 from fabula.providers import NO_ANSWER
 from fabula.quotes import MOST, closest, names, quote_cited, say

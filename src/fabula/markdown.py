@@ -1,19 +1,15 @@
-"""An answer as Markdown: its citations are footnotes, each with the sentence that bears it."""
+"""Answers as Markdown: their citations are footnotes, each with the sentence that bears it."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from fabula.answer import CITED
 from fabula.errors import NotFound
 from fabula.model import Answer, Entry, Quote, place
 from fabula.quotes import quote_cited
-
-if TYPE_CHECKING:
-    from fabula.collection import Collection
 
 _MARKS = re.compile(r"([\\`*_{}\[\]<>#|~])")
 
@@ -32,24 +28,50 @@ def conversation(answers: Sequence[Answer], books: Sequence[Entry]) -> str:
     return "\n\n".join(["# A conversation", *told, *_books(books)])
 
 
-def books_of(answers: Sequence[Answer], collection: Collection) -> list[Entry]:
-    """The documents that answers cite, in the order of the first citations; none that is gone."""
+def books_of(answers: Sequence[Answer], find: Callable[[str], Entry]) -> list[Entry]:
+    """The documents that answers cite, in the order of the first citations; none that is gone.
+
+    `find` finds a document by its id, and raises NotFound.
+    """
     quotes = (one for answer in answers for one in answer.quotes or quote_cited(answer))
     books = []
     for id in dict.fromkeys(one.hit.document for one in quotes):
         with suppress(NotFound):
-            books.append(collection.document(id))
+            books.append(find(id))
     return books
 
 
-def _answer(answer: Answer, heading: str, series: str) -> str:
-    """An answer; footnotes of one `series` are told from those of another by its name."""
-    title = f"{heading} {_plain(answer.question)}"
-    if answer.quotes:
-        return "\n\n".join([title, *map(_quotation, answer.quotes)])
-    text = CITED.sub(lambda cited: _references(cited, series), answer.text)
-    notes = "\n".join(_footnote(quote, series) for quote in quote_cited(answer))
+def told(
+    question: str,
+    text: str,
+    quotes: Sequence[Quote],
+    *,
+    extracts: bool,
+    heading: str = "#",
+    series: str = "",
+) -> str:
+    """A question and its answer, which cites `quotes`, or, with `extracts`, is made of them.
+
+    Footnotes of one `series` are told from those of another by its name.
+    """
+    title = f"{heading} {_plain(question)}"
+    if extracts:
+        return "\n\n".join([title, *map(_quotation, quotes)])
+    text = CITED.sub(lambda cited: _references(cited, series), text)
+    notes = "\n".join(_footnote(quote, series) for quote in quotes)
     return "\n\n".join(filter(None, [title, text, notes]))
+
+
+def _answer(answer: Answer, heading: str, series: str) -> str:
+    extracts = bool(answer.quotes)
+    return told(
+        answer.question,
+        answer.text,
+        answer.quotes if extracts else quote_cited(answer),
+        extracts=extracts,
+        heading=heading,
+        series=series,
+    )
 
 
 def _references(cited: re.Match[str], series: str) -> str:

@@ -178,7 +178,7 @@ class Talk:
 
     def save(self, name: str) -> None:
         """Writes the conversation until now as Markdown; asks before another file is replaced."""
-        from fabula.cli.markdown import books_of, conversation
+        from fabula.markdown import books_of, conversation
 
         answers = self._conversation.answers
         if not name:
@@ -196,7 +196,7 @@ class Talk:
         if not is_new and not _confirm(f"{file} is there. Replace it?"):
             return
         with replaced(file) as stream:
-            stream.write(f"{conversation(answers, books_of(answers, self._collection))}\n")
+            stream.write(f"{conversation(answers, books_of(answers, self._collection.document))}\n")
         self._saved = place
         click.echo(f"{file}: {counted(len(answers), 'answer')}", err=True)
 

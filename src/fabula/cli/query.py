@@ -137,9 +137,9 @@ def _print(
 ) -> None:
     """An answer for people, whose citations `fabula read` opens then."""
     if as_markdown:
-        from fabula.cli.markdown import books_of, markdown
+        from fabula.markdown import books_of, markdown
 
-        click.echo(markdown(stream.answer, books_of([stream.answer], collection)))
+        click.echo(markdown(stream.answer, books_of([stream.answer], collection.document)))
     else:
         print_answer(stream, show_context)
     keep(stream.answer, collection)

@@ -269,6 +269,11 @@ class QuoteView(PassageView):
         """That of a quote."""
         return cls(**asdict(quote.hit), number=quote.number, matches=list(quote.matches))
 
+    def quote(self) -> Quote:
+        """What it shows."""
+        hit = Hit(**self.model_dump(exclude={"number", "matches"}))
+        return Quote(self.number, hit, tuple(self.matches))
+
 
 class FoundBy(View):
     """A hit of a step: its score there, and whether it went on."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from fabula.answer import CITED
+from fabula.markdown import told
 from fabula.model import Usage
 from fabula.providers import NO_ANSWER
 from fabula.service.asking import AnswerView
@@ -14,7 +15,6 @@ from fabula.service.page.book import Span, merge, write_spans
 from fabula.service.page.rendering import address
 from fabula.service.views import PassageView, QuoteView, ReadView
 
-MARKS = re.compile(r"([\\`*_{}\[\]<>#|~])")
 BETWEEN = re.compile(r"\n\s*\n")
 
 
@@ -87,7 +87,13 @@ def lay_out(view: AnswerView, collection: str) -> Shown:
         says_nothing=nothing,
         calls=spent.calls,
         tokens=spent.prompt_tokens + spent.completion_tokens,
-        markdown=to_markdown(view),
+        markdown=told(
+            view.question,
+            view.answer,
+            [one.quote() for one in view.quotes],
+            extracts=bool(view.offline and view.quotes),
+        )
+        + "\n",
     )
 
 
@@ -97,24 +103,6 @@ def lay_out_context(context: Sequence[ReadView], collection: str, question: str)
         Card(one.number, one, (Run(one.text),), _link(one, None, (), collection, question), False)
         for one in context
     ]
-
-
-def to_markdown(view: AnswerView) -> str:
-    """The question as a heading, the answer, and a footnote for each citation."""
-    title = f"# {_plain(view.question)}"
-    if view.offline and view.quotes:
-        quoted = [
-            "\n>\n".join(f"> {_plain(one)}" for one in BETWEEN.split(quote.text.strip()))
-            + f"\n>\n> — {_place(quote)}"
-            for quote in view.quotes
-        ]
-        return "\n\n".join([title, *quoted]) + "\n"
-    text = CITED.sub(
-        lambda found: "".join(f"[^{number}]" for number in re.findall(r"\d+", found[1])),
-        view.answer,
-    )
-    notes = [f"[^{one.number}]: {_place(one)}{_said(one)}" for one in view.quotes]
-    return "\n\n".join(filter(None, [title, text, "\n".join(notes)])) + "\n"
 
 
 def _renumber(view: AnswerView) -> AnswerView:
@@ -216,23 +204,3 @@ def _spans(passage: ReadView, quote: QuoteView | None) -> list[Span]:
     if quote is not None and quote.matches:
         return merge([(quote.start + start, quote.start + end) for start, end in quote.matches])
     return merge(passage.spans) or [(passage.start, passage.end)]
-
-
-def _place(quote: QuoteView) -> str:
-    what = f"{quote.aspect}, level {quote.level}" if quote.aspect else quote.kind
-    spans = [(quote.start, quote.end)]
-    if quote.kind == "chunk" and quote.matches:
-        spans = [(quote.start + start, quote.start + end) for start, end in quote.matches]
-    where = ", ".join(f"{start}-{end}" for start, end in spans)
-    told = filter(None, [quote.title, quote.section, what, f"characters {where}"])
-    return _plain(" · ".join(told))
-
-
-def _said(quote: QuoteView) -> str:
-    said = " ".join(quote.text[start:end] for start, end in quote.matches)
-    return f": “{_plain(said)}”" if said else ""
-
-
-def _plain(text: str) -> str:
-    """A text on one line, none of whose characters Markdown takes for its own."""
-    return MARKS.sub(r"\\\1", " ".join(text.split()))
