@@ -326,9 +326,9 @@ def test_the_command_shows_who_is_whom_and_what_to_type_where_that_is_wrong(
     assert asked(endpoint) == 1, "what was said is in the graph, whatever a person decides"
 
 
-def test_namesakes_are_read_once_for_all_that_are_asked_about(store: Store) -> None:
+def test_namesakes_are_read_once_for_all_that_are_asked_about(ready: Store) -> None:
     cypher(
-        store,
+        ready,
         "CREATE (:Document {id: 'a', title: 'A', collection: 'default'}), "
         "(:Document {id: 'b', title: 'B', collection: 'default'}) WITH 1 AS _ "
         "UNWIND range(1, 300) AS n UNWIND ['a', 'b'] AS document "
@@ -337,7 +337,7 @@ def test_namesakes_are_read_once_for_all_that_are_asked_about(store: Store) -> N
     )
     statement = query("identities/find_others")
     asked = [f"a/{n}" for n in range(1, 301)]
-    found = store._driver.execute_query(
+    found = ready._driver.execute_query(
         f"PROFILE {statement}", {"collection": "default", "nodes": asked}
     )
     assert {row["id"]: [one["id"] for one in row["namesakes"]] for row in found.records} == {

@@ -9,8 +9,10 @@ CYPHER 25
 MATCH (space:Collection {name: $collection, model: $model, slot: $slot})
 UNWIND $nodes AS of
 MATCH (chunk:Passage {id: of})
+  USING INDEX SEEK chunk:Passage(id)
 WHERE chunk.collection = $collection
 MATCH (any:Passage {document: chunk.document, kind: 'chunk'})
+  USING INDEX SEEK any:Passage(document)
 WHERE any.collection = $collection
 WITH chunk, avg(vector.similarity.cosine(any[$embedding], $vector)) AS usual
 MATCH (chunk)-[:NEXT_CHUNK]-(beside:Chunk {collection: $collection})

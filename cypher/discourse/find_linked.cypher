@@ -4,6 +4,7 @@
 CYPHER 25
 UNWIND $nodes AS of
 MATCH (chunk:Passage {id: of})
+  USING INDEX SEEK chunk:Passage(id)
 WHERE chunk.collection = $collection
 MATCH (chunk)<-[:ARG1|ARG2]-(link:Link {collection: $collection})
   -[:ARG1|ARG2]->(other:Chunk {collection: $collection})

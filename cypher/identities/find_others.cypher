@@ -4,14 +4,17 @@
 CYPHER 25
 UNWIND $nodes AS id
 MATCH (one:Element {id: id})
+  USING INDEX SEEK one:Element(id)
 WHERE one:Entity AND one.collection = $collection
 WITH collect(one) AS some, collect(DISTINCT one.key) AS keys
 // All of a kind are read once, by the index on collection, kind and document.
 CALL (keys) {
   MATCH (other:Element {collection: $collection, kind: 'entity'})
+    USING INDEX SEEK other:Element(collection, kind, document)
   WHERE other.document >= '' AND other.key IN keys
     AND NOT EXISTS { (other)<-[:SAME]-(:Identity {collection: $collection}) }
   MATCH (document:Document {id: other.document})
+    USING INDEX SEEK document:Document(id)
   WHERE document.collection = $collection
   WITH other, document
   ORDER BY document.title, other.name, other.id
