@@ -13,8 +13,9 @@ import archive_classes
 from endpoint import Endpoint
 from fabula.providers.cache import ResponseCache
 from fabula.server import Address, PrivateServer, config
+from fabula.service.house import make_schema
 from fabula.settings import CONVENTIONAL, PREFIX
-from fabula.store import Store
+from fabula.store import Store, schema
 from graphs import DIMENSIONS, MODEL
 from reach import opened
 from stories import WINTER
@@ -51,6 +52,10 @@ LONGEST = (
     "test_runs",
     "test_cli",
 )
+
+
+SPACES = (DIMENSIONS, Endpoint.dimensions, 256)
+"""The dimensions of graphs that are made by hand, of the tests' endpoint, of static vectors."""
 
 
 STARTING = {"address", "addresses", "family", "kills"}
@@ -122,6 +127,13 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
         patch.setitem(config.SETTINGS, "dbms.cypher.statistics_divergence_threshold", "1.0")
         patch.setitem(config.SETTINGS, "dbms.cypher.min_replan_interval", "1h")
         address = server.start()
+        # Whatever changes the schema has every statement planned anew, for a twentieth of a second.
+        with connect(address) as store:
+            store.make_schema()
+            make_schema(store)
+            for dimensions in SPACES:
+                schema.make_vectors(store, dimensions, 1)
+                schema.make_vectors(store, dimensions, 1, "element")
     yield address
     server.destroy()
 

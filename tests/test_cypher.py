@@ -157,5 +157,8 @@ def test_every_statement_is_used() -> None:
     assert [name for name in SENT if not is_used(name)] == []
 
 
-def test_the_schema_names_files() -> None:
-    assert {f"core/{name}" for name in STATEMENTS} <= set(NAMES)
+@pytest.mark.parametrize("name", STATEMENTS)
+def test_a_statement_of_the_schema_is_called_after_what_it_makes(name: str) -> None:
+    # By its name is known whether that is there.
+    made = name.removeprefix(schema.MAKING)
+    assert re.search(rf"(INDEX|CONSTRAINT) {made} IF NOT EXISTS\n", query(f"core/{name}"))

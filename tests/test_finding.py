@@ -242,6 +242,18 @@ def test_an_index_that_has_failed_is_made_anew(
     assert cypher(ready, statement, name=name) != before
 
 
+def test_a_schema_that_is_there_takes_one_look(
+    ready: Store, address: Address, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[str] = []
+    monkeypatch.setattr(
+        schema, "_ensure", lambda _, statement, *given, **more: made.append(statement)
+    )
+    with connect(address) as another:
+        another.prepare("default", "test-model", DIMENSIONS)
+    assert made == []
+
+
 def test_a_slow_index_is_waited_for(ready: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     there = Store.indexes
     looks: list[float] = []

@@ -200,8 +200,7 @@ def _drop_schema(store: Store) -> None:
 def _make_schema(store: Store) -> None:
     """With its indexes populated, as the first question is asked of them."""
     schema.make(store)
-    for name in {schema.TEXTS, *(space.index for space in store.spaces())}:
-        schema.wait(store, name)
+    schema.wait(store, schema.TEXTS, *(space.index for space in store.spaces()))
 
 
 STEPS: Sequence[Step] = (

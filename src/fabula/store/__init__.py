@@ -160,7 +160,7 @@ class Store:
         return [space for row in self.rows("core/find_spaces") if (space := made_space([row]))]
 
     def indexes(self) -> list[Index]:
-        """The indexes that retrieval reads, those there are."""
+        """All indexes there are, those of constraints among them."""
         return [Index(**row) for row in self.rows("core/find_indexes")]
 
     def documents(
@@ -470,8 +470,7 @@ class Store:
             raise other_space(space, f"{dimensions} dimensions of {model}", model)
         with self._making:
             schema.make_vectors(self, space.dimensions, space.slot)
-            schema.wait(self, schema.TEXTS)
-            schema.wait(self, space.index)
+            schema.wait(self, schema.TEXTS, space.index)
         self._sweep()
         return space
 

@@ -40,7 +40,13 @@ STATEMENTS = (
     "schema_passage_texts",
     "schema_element_texts",
 )
-"""The statements that every graph has carried out."""
+"""The statements that every graph has carried out; each is called after what it makes."""
+MAKING = "schema_"
+DROPPING = {
+    TEXTS: "core/schema_drop_passage_texts",
+    ELEMENT_TEXTS: "core/schema_drop_element_texts",
+}
+"""The statements that drop an index of texts: one that has failed is of no use, and in the way."""
 VECTORS: Mapping[Embedded, tuple[str, str]] = {
     "passage": ("core/schema_passage_vectors", "core/schema_drop_passage_vectors"),
     "element": ("core/schema_element_vectors", "core/schema_drop_element_vectors"),
@@ -50,9 +56,9 @@ VECTORS: Mapping[Embedded, tuple[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """An index that retrieval reads: its name, its state, and how much of it is populated.
+    """An index, or a constraint's own: its name, its state, and how much of it is populated.
 
-    `dimensions` are those of the vectors it takes; 0 for an index of texts.
+    `dimensions` are those of the vectors it takes; 0 for an index of other things.
     """
 
     name: str
@@ -75,10 +81,14 @@ def make(store: Store) -> None:
 
     What is there stays, but for an index that has failed.
     """
-    _drop_failed(store, TEXTS, query("core/schema_drop_passage_texts"))
-    _drop_failed(store, ELEMENT_TEXTS, query("core/schema_drop_element_texts"))
+    there = {index.name: index for index in store.indexes()}
     for name in STATEMENTS:
-        ensure(store, name)
+        index = there.get(name.removeprefix(MAKING))
+        if index and index.state == "FAILED" and index.name in DROPPING:
+            store.run(query(DROPPING[index.name]), index.name)
+            index = None
+        if index is None:
+            ensure(store, name)
     spaces = store.spaces()
     for dimensions, slot in {(space.dimensions, space.slot) for space in spaces}:
         make_vectors(store, dimensions, slot)
@@ -98,24 +108,29 @@ def make_vectors(store: Store, dimensions: int, slot: int, what: Embedded = "pas
     """
     making, dropping = VECTORS[what]
     name = index_name(dimensions, slot, what)
-    _drop_failed(store, name, over(query(dropping), dimensions, slot))
-    _ensure(store, over(query(making), dimensions, slot), making, dimensions=dimensions)
+    index = {index.name: index for index in store.indexes()}.get(name)
+    if index and index.state == "FAILED":
+        store.run(over(query(dropping), dimensions, slot), name)
+        index = None
+    if index is None:
+        _ensure(store, over(query(making), dimensions, slot), making, dimensions=dimensions)
 
 
-def wait(store: Store, name: str) -> None:
-    """Waits until an index is populated, however long that takes, or gone.
+def wait(store: Store, *names: str) -> None:
+    """Waits until these indexes are populated, however long that takes, or gone.
 
-    Raises StoreError where the server could not populate it.
+    Raises StoreError where the server could not populate one.
     """
     while True:
-        found = {index.name: index for index in store.indexes()}.get(name)
-        if found is None or found.state == "ONLINE":
+        found = [index for index in store.indexes() if index.name in names]
+        for index in found:
+            if index.state == "FAILED":
+                raise StoreError(
+                    f"Neo4j could not populate the index {index.name}: see its log, and run the "
+                    "command again, which makes the index anew."
+                )
+        if all(index.state == "ONLINE" for index in found):
             return
-        if found.state == "FAILED":
-            raise StoreError(
-                f"Neo4j could not populate the index {name}: see its log, and run the command "
-                "again, which makes the index anew."
-            )
         time.sleep(PAUSE)
 
 
@@ -148,13 +163,6 @@ def faults(store: Store, space: Space) -> list[Fault]:
             what = f"has {index.dimensions} dimensions, and the embeddings {space.dimensions}"
             faults.append(Fault(name, what, made_anew))
     return faults
-
-
-def _drop_failed(store: Store, name: str, dropping: str) -> None:
-    """An index that has failed is of no use, and in the way of a new one."""
-    found = {index.name: index for index in store.indexes()}.get(name)
-    if found and found.state == "FAILED":
-        store.run(dropping, name)
 
 
 def _ensure(store: Store, statement: str, name: str, **parameters: Any) -> None:
