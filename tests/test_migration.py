@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from conftest import connect, cypher
+from conftest import connect, cypher, make_indexes
 from fabula import App
 from fabula.errors import StoreError
 from fabula.graph.method import graphs
@@ -47,7 +47,15 @@ def old(address: Address, named: None) -> Iterator[Store]:
     with connect(address) as store:
         load(store)
         yield store
+
+
+@pytest.fixture(scope="module", autouse=True)
+def indexes_again(address: Address) -> Iterator[None]:
+    """What other tests need is there again."""
+    yield
+    with connect(address) as store:
         empty(store)
+        make_indexes(store)
 
 
 @pytest.fixture(scope="module")

@@ -14,8 +14,9 @@ from fabula.store.space import Space
 if TYPE_CHECKING:
     from fabula.store import Store
 
-PAUSE = 0.1
-"""Seconds between two looks at an index that is being populated."""
+PAUSES = 0.01, 1.0
+"""Seconds between the first two looks at an index that is being populated, which are doubled with
+each look, and the longest. A new one takes a few hundredths, a large one minutes."""
 TEXTS = "passage_texts"
 ELEMENT_TEXTS = "element_texts"
 STATEMENTS = (
@@ -121,6 +122,7 @@ def wait(store: Store, *names: str) -> None:
 
     Raises StoreError where the server could not populate one.
     """
+    pause, longest = PAUSES
     while True:
         found = [index for index in store.indexes() if index.name in names]
         for index in found:
@@ -131,7 +133,8 @@ def wait(store: Store, *names: str) -> None:
                 )
         if all(index.state == "ONLINE" for index in found):
             return
-        time.sleep(PAUSE)
+        time.sleep(pause)
+        pause = min(2 * pause, longest)
 
 
 def needed(space: Space) -> tuple[str, ...]:
