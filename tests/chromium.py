@@ -6,13 +6,26 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, sync_playwright
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 REQUIRED = os.environ.get("FABULA_BROWSER") == "required"
 """Read at once, as no test sees the settings of whoever runs it."""
+
+
+CONTRAST = {"runOnly": ["color-contrast"]}
+"""All that darkness changes."""
+LOOKS: tuple[tuple[Any, int, dict[str, Any]], ...] = (
+    ("light", 1280, {}),
+    ("light", 320, {}),
+    ("dark", 320, CONTRAST),
+    ("dark", 1280, CONTRAST),
+)
+"""How a page is looked at: colours, width in pixels, and what axe looks for."""
 
 
 @contextmanager
@@ -30,3 +43,20 @@ def browser() -> Iterator[Browser]:
             yield chromium
         finally:
             chromium.close()
+
+
+def faults(page: Page) -> list[tuple[Any, ...]]:
+    """What axe finds wrong with a page, by day and night, wide and narrow, and where it is cut."""
+    found: list[tuple[Any, ...]] = []
+    page.evaluate(Axe().axe_script)
+    for colours, width, rules in LOOKS:
+        page.emulate_media(color_scheme=colours)
+        page.set_viewport_size({"width": width, "height": 720})
+        options = {"resultTypes": ["violations"], "iframes": False, **rules}
+        for one in page.evaluate("options => axe.run(options)", options)["violations"]:
+            where = [node["html"][:160] for node in one["nodes"]][:3]
+            found.append((colours, width, one["id"], where))
+        wide = page.evaluate("document.documentElement.scrollWidth")
+        if wide > width:
+            found.append((colours, width, f"{wide} pixels wide"))
+    return found
