@@ -58,6 +58,12 @@ LONGEST = (
     "test_profiles",
     "test_runs",
     "test_cli",
+    "test_reply_border",
+    "test_plot_browser",
+    "test_service_openai",
+    "test_urgent",
+    "test_stopping",
+    "test_wheel",
 )
 
 

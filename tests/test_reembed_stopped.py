@@ -14,6 +14,7 @@ import pytest
 
 from conftest import cypher
 from endpoint import Endpoint
+from fabula import Fabula
 from fabula.doctor import examine
 from fabula.errors import ModelError, SpaceError
 from fabula.server import Address
@@ -92,42 +93,42 @@ def test_documents_come_in_while_what_was_given_up_is_still_to_be_cleared(
     with fabula() as service:
         note = f"Collection 'winter' is being re-embedded with {STATIC}."
         assert service.check().notes == (note,)
-        assert [one.well for one in examine(service) if one.name == "indexes"] == [True]
+        assert indexes(service)[0]
         assert service.ingest(story)[0].status == "unchanged"
     reembed()
     is_canonical(store, STATIC, 256)
 
 
 @pytest.mark.parametrize(
-    ("statement", "index"),
-    [
-        ("core/reembed_find", "passage_vectors_256"),
-        ("core/reembed_find", "element_vectors_256"),
-        ("core/reembed_clear", "passage_vectors_48_2"),
-        ("core/reembed_clear", "element_vectors_48_2"),
-    ],
+    ("statement", "space"),
+    [("core/reembed_find", "vectors_256"), ("core/reembed_clear", "vectors_48_2")],
 )
-def test_the_doctor_looks_at_the_index_that_questions_are_answered_from(
+def test_the_doctor_looks_at_the_indexes_that_questions_are_answered_from(
     story: Path,
     store: Store,
     endpoint: Endpoint,
     monkeypatch: pytest.MonkeyPatch,
     statement: str,
-    index: str,
+    space: str,
 ) -> None:
     stop(monkeypatch, statement, endpoint)
-    with fabula(endpoint) as service:
-        [check] = [one for one in examine(service) if one.name == "indexes"]
-        space = index.partition("_")[2]
-        online = (f"passage_{space}", "passage_texts", f"element_{space}", "element_texts")
-        assert (check.well, check.says) == (True, ", ".join(f"{one} online" for one in online))
-        cypher(store, f"DROP INDEX {index}")
-        [check] = [one for one in examine(service) if one.name == "indexes"]
-    assert not check.well
     cure = "run `fabula reembed --collection winter --embedding-model m`, which goes on"
-    assert check.says == f"{index} is missing: {cure}"
+    with fabula(endpoint) as service:
+        online = (f"passage_{space}", "passage_texts", f"element_{space}", "element_texts")
+        assert indexes(service) == (True, ", ".join(f"{one} online" for one in online))
+        cypher(store, f"DROP INDEX element_{space}")
+        missing = f"element_{space} is missing: {cure}"
+        assert indexes(service) == (False, missing)
+        cypher(store, f"DROP INDEX passage_{space}")
+        assert indexes(service) == (False, f"passage_{space} is missing: {cure}; {missing}")
     reembed(endpoint)
     is_canonical(store, "m", 48)
+
+
+def indexes(service: Fabula) -> tuple[bool, str]:
+    """What the doctor says of them."""
+    [found] = [one for one in examine(service) if one.name == "indexes"]
+    return found.well, found.says
 
 
 def test_a_third_model_takes_the_place_of_one_that_was_stopped(
