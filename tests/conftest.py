@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -67,8 +68,9 @@ LONGEST = (
 )
 
 
-SPACES = (DIMENSIONS, Endpoint.dimensions, 256)
-"""The dimensions of graphs that are made by hand, of the tests' endpoint, of static vectors."""
+SPACES = (DIMENSIONS, 16, 32, Endpoint.dimensions, 256)
+"""The dimensions of graphs that are made by hand, of the tests' endpoint, of static vectors, of
+other models."""
 
 
 STARTING = {"address", "addresses", "family", "kills"}
@@ -217,9 +219,9 @@ def make_indexes(store: Store) -> None:
 
     store.make_schema()
     make_schema(store)
-    for dimensions in SPACES:
-        schema.make_vectors(store, dimensions, 1)
-        schema.make_vectors(store, dimensions, 1, "element")
+    for dimensions, slot in product(SPACES, (1, 2)):
+        schema.make_vectors(store, dimensions, slot)
+        schema.make_vectors(store, dimensions, slot, "element")
 
 
 def wipe(store: Store) -> None:
