@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from fabula import App
 from fabula.errors import SpaceError
 from fabula.model import Filters
 from fabula.store import Store
@@ -40,14 +39,3 @@ def test_vectors_that_no_index_holds_are_refused_before_anything_is_written(
     with pytest.raises(SpaceError, match="Neo4j indexes at most 4,096"):
         ready.prepare("wide", "other-model", dimensions)
     assert ready.space("wide") is None
-
-
-def test_a_store_looks_again_where_its_collection_has_moved(ready: Store, graph_url: str) -> None:
-    put(ready, small_graph())
-    asked = ready.nearest(vector(0), 3, Filters("default"), "test-model")
-    with App() as app:
-        app.compact()
-        assert ready.nearest(vector(0), 3, Filters("default"), "test-model") == asked
-        app.compact()
-        app.compact()
-    assert ready.nearest(vector(0), 3, Filters("default"), "test-model") == asked
