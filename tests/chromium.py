@@ -12,7 +12,14 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, sync_playwright
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+NAMES = (
+    "chromium-headless-shell",
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+)
+"""The first opens a page in an eighth of the CPU: it has no windows."""
 REQUIRED = os.environ.get("FABULA_BROWSER") == "required"
 """Read at once, as no test sees the settings of whoever runs it."""
 
