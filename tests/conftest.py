@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import functools
 import os
+import ssl
 from collections.abc import Iterator
-from itertools import product
+from itertools import count, product
 from pathlib import Path
 from typing import Any
 
+import httpcore2
 import pytest
 
 import archive_classes
 from endpoint import Endpoint
 from fabula.providers.cache import ResponseCache
+from fabula.providers.offline import embedder
 from fabula.server import Address, PrivateServer, config
 from fabula.settings import CONVENTIONAL, PREFIX
 from fabula.store import Store, schema
@@ -36,6 +40,7 @@ PLANNED_ANEW = (
     "test_finding",
     "test_both_at_once",
     "test_invariants",
+    "test_profiles",
 )
 """Files that change the schema, which has a server plan every statement anew: they come first."""
 
@@ -57,7 +62,6 @@ LONGEST = (
     "test_bench_command",
     "test_entities_in_neo4j",
     "test_archive",
-    "test_profiles",
     "test_runs",
     "test_cli",
     "test_reply_border",
@@ -69,9 +73,14 @@ LONGEST = (
 )
 
 
-SPACES = (DIMENSIONS, 16, 32, Endpoint.dimensions, 256)
-"""The dimensions of graphs that are made by hand, of the tests' endpoint, of static vectors, of
-other models."""
+SPACES = (
+    *product((DIMENSIONS, 32, Endpoint.dimensions, 256), (1, 2)),
+    (16, 1),
+    (48, 2),
+    (4096, 1),
+)
+"""The dimensions of graphs that are made by hand, of the tests' endpoint, of static vectors and of
+other models, and the places of those that are re-embedded or compacted."""
 
 
 STARTING = {"address", "addresses", "family", "kills"}
@@ -110,6 +119,36 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("server")
         if item.path.stem in SLOW:
             item.add_marker("slow")
+
+
+NUMBERS = count()
+
+
+@pytest.fixture
+def tmp_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of the test's own; pytest's looks through those of all tests before it."""
+    folder = tmp_path_factory.getbasetemp() / f"test{next(NUMBERS)}"
+    folder.mkdir(mode=0o700)
+    return folder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def read_once() -> Iterator[None]:
+    """Word vectors and certificates, which each process reads, and of which tests play many."""
+    read = httpcore2.default_ssl_context
+
+    @functools.cache
+    def kept(trust_env: bool, *_places: str | None) -> ssl.SSLContext:
+        return read(_trust_env=trust_env)
+
+    def certificates(*, _trust_env: bool = True) -> ssl.SSLContext:
+        places = [os.environ.get(name) for name in ("SSL_CERT_FILE", "SSL_CERT_DIR")]
+        return kept(_trust_env, *places)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(httpcore2, "default_ssl_context", certificates)
+        patch.setattr(embedder, "_load", functools.cache(embedder._load))
+        yield
 
 
 @pytest.fixture(autouse=True)
@@ -220,7 +259,7 @@ def make_indexes(store: Store) -> None:
 
     store.make_schema()
     make_schema(store)
-    for dimensions, slot in product(SPACES, (1, 2)):
+    for dimensions, slot in SPACES:
         schema.make_vectors(store, dimensions, slot)
         schema.make_vectors(store, dimensions, slot, "element")
 

@@ -74,7 +74,7 @@ def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     monkeypatch.setenv("SSL_CERT_FILE", str(CERTIFICATE))
     with Quiet(("127.0.0.1", 0), Pages) as server:
         server.socket = context.wrap_socket(server.socket, server_side=True)
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
         yield f"https://localhost:{server.server_port}"
         server.shutdown()
 

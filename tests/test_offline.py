@@ -7,17 +7,25 @@ import socket
 import subprocess
 import sys
 import threading
+from inspect import unwrap
 
 import numpy as np
 import pytest
 
 from fabula.providers.offline import StaticEmbedder
+from fabula.providers.offline import embedder as offline
 from fabula.providers.offline.embedder import DIMENSIONS, LONGEST
 
 
 @pytest.fixture(scope="module")
 def embedder() -> StaticEmbedder:
     return StaticEmbedder()
+
+
+@pytest.fixture
+def unread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test before has read the vectors."""
+    monkeypatch.setattr(offline, "_load", unwrap(offline._load))
 
 
 def test_each_text_gets_one_unit_row(embedder: StaticEmbedder) -> None:
@@ -61,6 +69,7 @@ def test_a_text_is_read_up_to_a_limit(embedder: StaticEmbedder) -> None:
     assert (endless == cut).all()
 
 
+@pytest.mark.usefixtures("unread")
 def test_threads_that_come_first_together_load_one_model() -> None:
     embedder = StaticEmbedder()
     vectors: list[np.ndarray] = []
@@ -77,6 +86,7 @@ def test_threads_that_come_first_together_load_one_model() -> None:
     assert all((vector == vectors[0]).all() for vector in vectors)
 
 
+@pytest.mark.usefixtures("unread")
 def test_embedding_needs_no_network(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("the network was used")
@@ -98,6 +108,7 @@ def test_loading_says_nothing_and_leaves_logging_to_the_program() -> None:
     assert (run.stdout, run.stderr) == (b"", b"")
 
 
+@pytest.mark.usefixtures("unread")
 def test_loading_keeps_the_programs_own_logging() -> None:
     handler = logging.NullHandler()
     logging.getLogger().addHandler(handler)

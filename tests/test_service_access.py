@@ -393,7 +393,7 @@ def test_but_for_files_bodies_are_short_and_those_of_strangers_shorter(
         pieces = (b" " * 2**15 for _ in range(most // 2**15 + 1))
         assert post(content=pieces).status_code == 413
         assert post(content=b" " * 1000).status_code != 413
-    files = [("files", ("a.txt", b"x" * (5 * 2**20)))]
+    files = [("files", ("a.bin", bytes(5 * 2**20))), ("files", ("b.txt", b"Some words."))]
     estimated = it.client("write").post("/api/v1/collections/x/estimate", files=files)
     assert estimated.status_code == 200
 
@@ -506,7 +506,7 @@ def issuing(private: ed25519.Ed25519PrivateKey) -> Iterator[tuple[str, list[str]
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         url = f"http://127.0.0.1:{server.server_address[1]}"
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
         yield url, asked
         server.shutdown()
 

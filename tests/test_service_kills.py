@@ -31,7 +31,6 @@ from test_service_jobs import BASE, begin, until
 SEED = 16
 KILLS = 9
 """Of one run: a job whose process ends ten times before it got anywhere is given up."""
-RUNS = 2
 MORE = 112
 """Runs of a night: 1,008 kills."""
 AT_ONCE = 4
@@ -94,11 +93,10 @@ def killed(tmp_path: Path, address: Address, store: Store, endpoint: Endpoint) -
     return Killed(tmp_path, address, endpoint, secret)
 
 
-@pytest.mark.parametrize("seed", range(SEED, SEED + RUNS))
 def test_a_killed_service_loses_no_job_and_pays_none_twice(
-    killed: Killed, store: Store, endpoint: Endpoint, seed: int
+    killed: Killed, store: Store, endpoint: Endpoint
 ) -> None:
-    survive(killed, store, endpoint, seed)
+    survive(killed, store, endpoint, SEED)
 
 
 def test_a_service_of_its_own_process_sends_its_answers_at_once(killed: Killed) -> None:

@@ -38,6 +38,7 @@ def it(
         "chunk_tokens": 40,
         "home": tmp_path_factory.mktemp("home"),
         "cache": False,
+        "attempts": 2,
     }
     with App(**own, levels=0, details=0) as app:
         app.collection("old tales").ingest_text(WINTER, source="w.txt", title="Winter [tale]")

@@ -55,7 +55,7 @@ def collector() -> Iterator[Collector]:
             """Nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever)
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,))
     thread.start()
     collector.url = f"http://127.0.0.1:{server.server_port}"
     yield collector
