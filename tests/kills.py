@@ -23,7 +23,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 
 from fabula.graph import Node, Owner, Part
-from fabula.graph.method import graphs
+from fabula.graph.method import graphs as shipped
 from fabula.server import PrivateServer
 from fabula.store import Store
 from fabula.store.checks import check
@@ -74,8 +74,9 @@ class Tally:
 class Kills:
     """A private server, an endpoint of its own process, and a book in two versions."""
 
-    def __init__(self, folder: Path, graphs: Sequence[str] = ("aspects",)) -> None:
+    def __init__(self, folder: Path, names: Sequence[str] = ("aspects",)) -> None:
         self.folder = folder
+        self.graphs = [shipped()[name] for name in names]
         self.server = PrivateServer(folder / "home", "512m", "128m")
         self.book = folder / "winter.txt"
         self.base = folder / "base"
@@ -86,7 +87,7 @@ class Kills:
             **{name: value for name, value in os.environ.items() if "FABULA" not in name},
             "FABULA_HOME": str(folder / "home"),
             "FABULA_CHUNK_TOKENS": "48",
-            "FABULA_GRAPHS": ",".join(graphs),
+            "FABULA_GRAPHS": ",".join(names),
             "FABULA_CONCURRENCY": str(AT_ONCE),
             "FABULA_ATTEMPTS": "2",
             "OPENAI_BASE_URL": self.url,
@@ -124,9 +125,8 @@ class Kills:
         began = time.monotonic()
         self._must(self._ingest(cache))
         tally.resumed = time.monotonic() - began
-        if self._graph() != self.new:
+        if self._look(tally) != self.new:
             tally.losses.append("the graph is not that of an undisturbed run")
-        self._look(tally)
         asked = Counter(self.notes.read_text().splitlines())
         tally.repeated = sum(count - 1 for count in asked.values())
         shutil.rmtree(cache)
@@ -204,12 +204,14 @@ class Kills:
                 for name in sorted(entry.graphs)
             ]
 
-    def _look(self, tally: Tally) -> None:
+    def _look(self, tally: Tally) -> list[tuple[list[Passage], list[Tie]]]:
         """What a reader finds between two runs: one of the versions, and whole."""
-        if self._graph() not in (self.old, self.new):
+        found = self._graph()
+        if found not in (self.old, self.new):
             tally.losses.append("neither the old graph nor the new one")
         with self._store() as store:
-            tally.losses += [one.what for one in check(store, graphs().values()).violations]
+            tally.losses += [one.what for one in check(store, self.graphs).violations]
+        return found
 
 
 def _told(part: Part) -> tuple[list[Passage], list[Tie]]:

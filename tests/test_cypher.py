@@ -16,6 +16,7 @@ from fabula.queries import FOLDER, query
 from fabula.server import Address
 from fabula.store import Store, schema
 from fabula.store.schema import STATEMENTS
+from test_tenants import WITHIN
 
 ROOMS = ("core", *graphs(), "service", "explore", "migrate")
 FILES = [path for room in ROOMS for path in sorted((FOLDER / room).glob("*.cypher"))]
@@ -144,7 +145,8 @@ def explain(name: str, store: Store) -> neo4j.ResultSummary:
         return session.run(explained, parameters).consume()
 
 
-@pytest.mark.parametrize("name", NAMES)
+# The others are run, and not only explained, in test_tenants.
+@pytest.mark.parametrize("name", sorted({*NAMES} - {*WITHIN}))
 def test_the_server_understands_it(name: str, prepared: Store) -> None:
     assert explain(name, prepared).query_type is not None
 
