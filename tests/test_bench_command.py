@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import signal
-import subprocess
-import sys
+import os
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -24,6 +22,7 @@ from fabula.experiments.run import Bench, run
 from fabula.experiments.suite import read_suite
 from fabula.ingest import Silence
 from fabula.store import Store
+from forked import Forked
 
 PLACES = ("harbour", "mill", "church", "forest")
 SUITE = """
@@ -242,17 +241,16 @@ def test_a_run_that_an_endpoint_ends_asks_nothing_twice(choosing: Path, endpoint
 
 
 def test_a_killed_run_goes_on_where_it_was(
-    choosing: Path, endpoint: Endpoint, store: Store
+    choosing: Path, endpoint: Endpoint, store: Store, tmp_path: Path
 ) -> None:
     go(choosing, "whole", cache_folder="other")
     wipe(store)
     endpoint.delay = 0.05
-    command = [sys.executable, "-c", "from fabula.cli import run; run()", "bench", "run"]
-    victim = subprocess.Popen([*command, "tiny.toml"], stdout=subprocess.DEVNULL)
+    victim = Forked(tmp_path / "said", "bench", "run", "tiny.toml", environment=os.environ)
     log = Path("runs/tiny/results.jsonl")
     while victim.poll() is None and not (log.exists() and log.read_bytes().count(b"\n") >= 3):
         time.sleep(0.01)
-    victim.send_signal(signal.SIGKILL)
+    victim.kill()
     victim.wait()
     kept = log.read_bytes().split(b"\n")[:-1]
     assert 3 <= len(kept) < 16
@@ -263,11 +261,10 @@ def test_a_killed_run_goes_on_where_it_was(
 
 
 def test_a_second_run_into_a_folder_is_refused_while_the_first_goes_on(
-    choosing: Path, endpoint: Endpoint
+    choosing: Path, endpoint: Endpoint, tmp_path: Path
 ) -> None:
     endpoint.delay = 0.3
-    command = [sys.executable, "-c", "from fabula.cli import run; run()", "bench", "run"]
-    first = subprocess.Popen([*command, "tiny.toml"], stdout=subprocess.DEVNULL)
+    first = Forked(tmp_path / "said", "bench", "run", "tiny.toml", environment=os.environ)
     while first.poll() is None and not Path("runs/tiny/run.json").exists():
         time.sleep(0.01)
     told = bench("run", choosing, code=1).stderr

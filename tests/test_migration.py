@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 import logging
 import os
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,10 +23,10 @@ from fabula.settings import OFFLINE, STATIC, Settings
 from fabula.store import Store
 from fabula.store.checks import check
 from fabula.store.migration import VERSION, migrate
+from forked import Forked
 from old_graph import ANSWERS, KNOBS, Contents, contents, empty, load
 from stories import LIGHTHOUSE, WINTER
 
-OPEN = "from fabula import App\nwith App() as app: print(app.store.spaces())"
 STEPS = MIGRATIONS[2]
 
 
@@ -234,11 +233,13 @@ def test_stopped_after_any_step_it_goes_on(whole: Contents, old: Store) -> None:
     [(0.0, 0.1, 0.4), pytest.param((0.05, 0.2), marks=pytest.mark.nightly)],
     ids=["widely", "between"],
 )
-def test_killed_it_goes_on(whole: Contents, old: Store, waits: Sequence[float]) -> None:
+def test_killed_it_goes_on(
+    whole: Contents, old: Store, waits: Sequence[float], tmp_path: Path
+) -> None:
     kills = 0
     for patience in waits:
         load(old)
-        process = subprocess.Popen([sys.executable, "-c", OPEN], env={**os.environ})
+        process = Forked(tmp_path / "said", "list", environment=os.environ)
         while process.poll() is None and version(old) is None:
             time.sleep(0.005)
         time.sleep(patience)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import signal
-import subprocess
-import sys
+import os
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,9 +15,9 @@ from endpoint import Endpoint
 from fabula import Fabula
 from fabula.doctor import examine
 from fabula.errors import ModelError, SpaceError
-from fabula.server import Address
 from fabula.settings import STATIC
 from fabula.store import Store, reembedding
+from forked import Forked
 from reembedding import (
     COLLECTION,
     STATEMENTS,
@@ -166,21 +164,21 @@ def test_a_model_whose_dimensions_change_on_the_way_is_refused(
 
 
 def test_a_killed_process_is_taken_up_at_once(
-    story: Path, store: Store, address: Address, endpoint: Endpoint
+    story: Path, store: Store, endpoint: Endpoint, tmp_path: Path
 ) -> None:
     count = passages(store)
     endpoint.delay = 0.3
-    command = [str(Path(sys.executable).with_name("fabula")), "reembed", "--base-url", endpoint.url]
+    command = ["reembed", "--base-url", endpoint.url]
     known = ["--embedding-model", "m", "--embedding-batch", "8", "--concurrency", "2"]
     known += ["--collection", COLLECTION]
     for wait in (0.1, 0.5):
         calls = endpoint.calls
-        process = subprocess.Popen([*command, *known], stdout=subprocess.DEVNULL)
+        process = Forked(tmp_path / "said", *command, *known, environment=os.environ)
         while endpoint.calls < calls + 2:
             assert process.poll() is None
             time.sleep(0.01)
         time.sleep(wait)
-        process.send_signal(signal.SIGKILL)
+        process.kill()
         process.wait()
     endpoint.delay = 0.0
     reembed(endpoint)

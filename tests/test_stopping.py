@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -13,6 +10,7 @@ import pytest
 
 from endpoint import Endpoint, every
 from endpoint.faults import Fault
+from forked import Forked
 
 STOPS_WITHIN = 2.0
 """Seconds from Ctrl-C to the prompt."""
@@ -25,22 +23,14 @@ STORY = "\n\n".join(
 )
 
 
-def typed(url: str, *paths: Path) -> subprocess.Popen[str]:
+def typed(url: str, path: Path) -> Forked:
     """`fabula ingest` in a process of its own."""
-    # Whoever runs the tests in the background has them ignore Ctrl-C, and what they start, too.
-    program = (
-        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
-        "from fabula.cli import run; run()"
-    )
-    command = [sys.executable, "-c", program, "ingest", *map(str, paths)]
     environment = os.environ | {
         "OPENAI_API_KEY": "any",
         "OPENAI_BASE_URL": url,
         "FABULA_EMBEDDING_MODEL": "wordllama-256",
     }
-    return subprocess.Popen(
-        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+    return Forked(path.with_name("said"), "ingest", path, environment=environment)
 
 
 def until(server: Endpoint, calls: int) -> None:
@@ -66,14 +56,15 @@ def story(tmp_path: Path) -> Path:
 def test_ctrl_c_stops_soon_and_says_what_is_done_and_how_to_go_on(
     graph_url: str, story: Path, endpoint: Endpoint
 ) -> None:
-    with endpoint as server, typed(server.url, story) as process:
+    with endpoint as server:
+        process = typed(server.url, story)
         until(server, 2)
         time.sleep(0.3)
         began = time.monotonic()
-        process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=20)
+        process.interrupt()
+        assert process.wait(20) == 130
         assert time.monotonic() - began < STOPS_WITHIN
-    assert process.returncode == 130
+    said = process.said
     assert "Stopped. 0 documents are done, 1 was under way; 0 model replies were paid for" in said
     assert "run the same command again to go on." in said
     assert "Traceback" not in said
@@ -83,12 +74,12 @@ def test_ctrl_c_stops_soon_and_says_what_is_done_and_how_to_go_on(
 def test_an_endpoint_that_always_fails_stops_soon_with_one_line(
     graph_url: str, story: Path, fault: Fault
 ) -> None:
-    with Endpoint(plan=every(1, fault)) as server, typed(server.url, story) as process:
+    with Endpoint(plan=every(1, fault)) as server:
+        process = typed(server.url, story)
         until(server, 1)
         began = time.monotonic()
-        _, said = process.communicate(timeout=30)
+        assert process.wait(30) == 1
         assert time.monotonic() - began < GIVES_UP_WITHIN
-    assert process.returncode == 1
     # On a slow machine a line of progress may come before.
-    *_, line = said.strip().splitlines()
+    *_, line = process.said.strip().splitlines()
     assert "Given up after 3 tries" in line
