@@ -123,7 +123,7 @@ BREAKS = {
         "DROP INDEX passage_vectors_8",
         "DROP INDEX element_texts",
         "DROP INDEX element_vectors_8",
-        "MATCH (s:Collection) SET s.dimensions = 16",
+        "MATCH (s:Collection) SET s.dimensions = 17",
     ],
 }
 
