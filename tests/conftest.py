@@ -181,6 +181,8 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
         # However full the last test left the graph, a statement is not planned anew for the next.
         patch.setitem(config.SETTINGS, "dbms.cypher.statistics_divergence_threshold", "1.0")
         patch.setitem(config.SETTINGS, "dbms.cypher.min_replan_interval", "1h")
+        # Whoever waits in vain for another's turn is told so by a look at clocks every two seconds.
+        patch.setitem(config.SETTINGS, "db.transaction.monitor.check.interval", "100ms")
         address = server.start()
         with connect(address) as store:
             make_indexes(store)
