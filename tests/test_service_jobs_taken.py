@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -28,6 +29,7 @@ from served import server_of
 from stories import LIGHTHOUSE, WINTER
 
 LEASE = 30_000
+ROUNDS = 200
 
 
 @pytest.fixture(scope="module")
@@ -96,6 +98,41 @@ def test_a_slow_worker_loses_its_job_once_its_lease_is_over_and_says_no_more_of_
     with turn(house.app.store, ["slow"]) as held:
         Work(house, slow, "slow", held, Stop(), lambda: False).run()
     assert again(house, job.id) == done
+
+
+def test_a_job_that_is_read_as_it_is_taken_was_not_let_go(house: House) -> None:
+    """State and lease are read one after the other, and may be written in between."""
+    job = ingest(house, "read", winter=WINTER)
+    over = threading.Event()
+    seen: list[Job] = []
+
+    def read() -> None:
+        while not over.is_set():
+            seen.append(again(house, job.id))
+
+    with ThreadPoolExecutor() as pool:
+        reading = [pool.submit(read) for _ in range(3)]
+        for _ in range(ROUNDS):
+            assert take(house, "reader") == job.id
+            cypher(
+                house.app.store,
+                "MATCH (j:ServiceJob {id: $id}) SET j.state = 'queued', j.lease = null",
+                id=job.id,
+            )
+        over.set()
+        for one in reading:
+            one.result()
+    assert {one.state for one in seen} == {"queued", "running"}
+
+
+def test_a_job_that_nobody_works_on_is_nobodys(house: House) -> None:
+    """Whoever reads it as it is taken again would read its old lease beside its new state."""
+    job = ingest(house, "nobody", winter=WINTER)
+    asked = "MATCH (j:ServiceJob {id: $id}) RETURN j.lease > timestamp() AS leased"
+    assert take(house, "first") == job.id
+    assert cypher(house.app.store, asked, id=job.id) == [{"leased": True}]
+    assert work(house, job.id, "first").state == "succeeded"
+    assert cypher(house.app.store, asked, id=job.id) == [{"leased": None}]
 
 
 def test_two_jobs_of_one_name_wait_for_each_other_and_others_do_not(house: House) -> None:

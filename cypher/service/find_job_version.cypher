@@ -3,4 +3,4 @@
 CYPHER 25
 MATCH (job:ServiceJob {id: $id})
 RETURN job.version AS version, job.worker AS worker, job.cancelling AS cancelling,
-  job.state = 'running' AND job.lease < timestamp() AS lost
+  job.state = 'running' AND coalesce(job.lease < timestamp(), false) AS lost

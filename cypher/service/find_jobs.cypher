@@ -7,7 +7,7 @@
 CYPHER 25
 MATCH (job:ServiceJob)
 WHERE ($everything OR job.collection IN $collections) AND ($after = '' OR job.place < $after)
-WITH job, job.state = 'running' AND job.lease < timestamp() AS lost
+WITH job, job.state = 'running' AND coalesce(job.lease < timestamp(), false) AS lost
 WHERE $state = '' OR $state = CASE WHEN lost THEN 'queued' ELSE job.state END
 WITH job, lost ORDER BY job.place DESC LIMIT $limit
 RETURN job {.*} AS job, lost,

@@ -12,9 +12,10 @@ MATCH (job:ServiceJob {id: $id})
 SET job.seen = timestamp()
 WITH job
 WHERE job.state = 'running' AND job.worker = $worker
-SET job += $job, job.lease = timestamp() + $milliseconds,
-  job.not_before = timestamp() + $wait, job.version = job.version + $news,
+SET job += $job, job.not_before = timestamp() + $wait, job.version = job.version + $news,
   job.updated = timestamp()
+// What nobody works on is nobody's, or whoever reads it as it is taken takes it for let go.
+SET job.lease = CASE job.state WHEN 'running' THEN timestamp() + $milliseconds END
 FOREACH (one IN $items |
   MERGE (item:ServiceItem {id: one.id})
   SET item += one
