@@ -15,7 +15,7 @@ serve: $(VENV)/installed-serve
 	$(BIN)/fabula serve --open
 
 test: $(VENV)/installed-test $(VENV)/readers $(VENV)/neo4j-classes.aot
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder
 
 check: lint $(VENV)/installed-test
 	$(BIN)/python -m pytest --numprocesses 2 -m 'not server and not slow and not nightly'

@@ -12,6 +12,8 @@ from typing import Any
 
 import httpcore2
 import pytest
+from xdist.scheduler import LoadFileScheduling
+from xdist.workermanage import WorkerController
 
 import archive_classes
 from endpoint import Endpoint
@@ -54,6 +56,10 @@ LONGEST = (
     "test_service_tenants",
     "test_page_working",
     "test_page_reading",
+    "test_browser",
+    "test_service_jobs_beside",
+    "test_service_traces",
+    "test_stopping",
     "test_killed",
     "test_spending",
     "test_server_start",
@@ -68,7 +74,6 @@ LONGEST = (
     "test_plot_browser",
     "test_service_openai",
     "test_urgent",
-    "test_stopping",
     "test_wheel",
 )
 
@@ -87,9 +92,11 @@ STARTING = {"address", "addresses", "family", "kills"}
 """Fixtures that start a Neo4j."""
 
 
-SLOW = (
-    "test_closing",
-    "test_hostile",
+OWN = ("test_dumps", "test_killed", "test_server_start", "test_archive", "test_server_merging")
+"""Files whose tests have servers of their own."""
+
+
+WAITING = (
     "test_limiter",
     "test_load_web",
     "test_peers",
@@ -102,9 +109,12 @@ SLOW = (
     "test_server_trouble",
     "test_trouble",
     "test_urgent",
-    "test_wheel",
 )
 """Files that need no server and wait for clocks, for child processes or for a browser."""
+
+
+SLOW = (*WAITING, "test_closing", "test_hostile", "test_wheel")
+"""With those of which a test or two need one."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -119,6 +129,40 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("server")
         if item.path.stem in SLOW:
             item.add_marker("slow")
+
+
+class BesideOthers(LoadFileScheduling):  # type: ignore[misc]
+    """Gives a third worker only what needs none of the others' Neo4js.
+
+    Two workers leave a core idle whenever one of them waits; a third Neo4j would take as much CPU
+    as that is.
+    """
+
+    def _first(self, node: WorkerController) -> str | None:
+        """The file that a worker is given next, if there is one."""
+        files: list[str] = list(self.workqueue)
+        aside = [file for file in files if Path(file).stem in (*OWN, *WAITING)]
+        if node.gateway.id == "gw2":
+            files = aside
+        else:
+            files = [file for file in files if file not in aside] or aside
+        return files[0] if files else None
+
+    def _reschedule(self, node: WorkerController) -> None:
+        if self.workqueue and not node.shutting_down and self._first(node) is None:
+            node.shutdown()
+        else:
+            super()._reschedule(node)
+
+    def _assign_work_unit(self, node: WorkerController) -> None:
+        if first := self._first(node):
+            self.workqueue.move_to_end(first, last=False)
+            super()._assign_work_unit(node)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadFileScheduling:
+    return BesideOthers(config, log)
 
 
 NUMBERS = count()
