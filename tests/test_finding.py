@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
 
 import pytest
@@ -240,6 +241,25 @@ def test_an_index_that_has_failed_is_made_anew(
         another.make_schema()
         schema.wait(another, name)
     assert cypher(ready, statement, name=name) != before
+
+
+def test_a_constraint_whose_index_a_killed_process_leaves_for_a_moment_is_made(
+    store: Store, address: Address, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neo4j takes such an index back after it has let the next statement through."""
+    constraints = "SHOW CONSTRAINTS YIELD name WHERE name = 'part_id' RETURN count(*) AS there"
+    cypher(store, "DROP CONSTRAINT part_id IF EXISTS")
+    cypher(store, "CREATE INDEX part_id FOR (n:Part) ON (n.id)")
+    with monkeypatch.context() as patch:
+        patch.setattr(schema, "PATIENCE", 0.0)
+        with pytest.raises(StoreError, match=r"core/schema_part_id: .* called 'part_id'"):
+            schema.ensure(store, "core/schema_part_id")
+    with connect(address) as other:
+        taken_back = threading.Timer(0.3, cypher, (other, "DROP INDEX part_id"))
+        taken_back.start()
+        schema.ensure(store, "core/schema_part_id")
+        taken_back.join()
+    assert cypher(store, constraints) == [{"there": 1}]
 
 
 def test_a_schema_that_is_there_takes_one_look(

@@ -64,13 +64,13 @@ def _settle_embeddings(store: Store) -> None:
 
 
 def _save_collections(store: Store) -> None:
-    store.rows("core/schema_collection_name")
+    schema.ensure(store, "core/schema_collection_name")
     store.rows("migrate/2_save_collections")
 
 
 def _migrate_documents(store: Store) -> None:
     """A document's passages come first, then it itself with its parts, at once."""
-    store.rows("core/schema_part_id")
+    schema.ensure(store, "core/schema_part_id")
     for space in store.rows("migrate/2_find_space"):
         after = ""
         while page := store.rows("migrate/2_find_documents", after=after, limit=PAGE):

@@ -13,7 +13,7 @@ from fabula.collection import Collection
 from fabula.errors import NotFound
 from fabula.names import problem, quoted
 from fabula.providers.budget import Budget
-from fabula.queries import FOLDER, query
+from fabula.queries import FOLDER
 from fabula.service.access.keys import Keys
 from fabula.service.access.limits import AtOnce, Window
 from fabula.service.access.sessions import Sessions
@@ -25,7 +25,7 @@ from fabula.service.jobs.uploads import Uploads
 from fabula.service.ledger import Ledger
 from fabula.service.watch.metrics import Metrics
 from fabula.serving import TABLE, Serving
-from fabula.store import Store
+from fabula.store import Store, schema
 
 if TYPE_CHECKING:
     from fabula.app import App
@@ -112,4 +112,4 @@ class House:
 def make_schema(store: Store) -> None:
     """Makes what the service's own nodes are kept by; what is there stays."""
     for file in sorted((FOLDER / "service").glob("schema_*.cypher")):
-        store.run(query(f"service/{file.stem}"), file.stem)
+        schema.ensure(store, f"service/{file.stem}")

@@ -41,7 +41,7 @@ def migrate(store: Store, migrations: Mapping[int, Sequence[Step]]) -> None:
     What was stopped half way is gone on with: a version is recorded after its last step. One
     process at a time does it, and all others wait.
     """
-    schema.ensure(store, "schema_lock_id")
+    schema.ensure(store, "core/schema_lock_id")
     with turn(store, ["migrate"]):
         if not is_old(store):
             return
@@ -65,7 +65,7 @@ def record(store: Store) -> None:
         raise StoreError("This graph is of an older Fabula: open it with `fabula list` first.")
     if not _version(store):
         # Without its constraint two processes that begin at once would record it twice.
-        schema.ensure(store, "schema_schema_id")
+        schema.ensure(store, "core/schema_schema_id")
         store.rows("core/save_schema", version=VERSION)
 
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 PAUSES = 0.01, 1.0
 """Seconds between the first two looks at an index that is being populated, which are doubled with
 each look, and the longest. A new one takes a few hundredths, a large one minutes."""
+PATIENCE = 10.0
+"""Seconds in which what stands in the way of a statement of the schema may go by itself."""
 TEXTS = "passage_texts"
 ELEMENT_TEXTS = "element_texts"
 STATEMENTS = (
@@ -89,7 +91,7 @@ def make(store: Store) -> None:
             store.run(query(DROPPING[index.name]), index.name)
             index = None
         if index is None:
-            ensure(store, name)
+            ensure(store, f"core/{name}")
     spaces = store.spaces()
     for dimensions, slot in {(space.dimensions, space.slot) for space in spaces}:
         make_vectors(store, dimensions, slot)
@@ -98,8 +100,8 @@ def make(store: Store) -> None:
 
 
 def ensure(store: Store, name: str) -> None:
-    """Carries out one of STATEMENTS, which others may be about to carry out, too."""
-    _ensure(store, query(f"core/{name}"), name)
+    """Carries out a statement of the schema that has no parameters, by its name in `cypher/`."""
+    _ensure(store, query(name), name)
 
 
 def make_vectors(store: Store, dimensions: int, slot: int, what: Embedded = "passage") -> None:
@@ -169,10 +171,21 @@ def faults(store: Store, space: Space) -> list[Fault]:
 
 
 def _ensure(store: Store, statement: str, name: str, **parameters: Any) -> None:
-    """Carries out a statement of the schema, unless another process just did."""
-    try:
-        store.run(statement, name, **parameters)
-    except StoreError as error:
-        code = getattr(error.__cause__, "code", None) or ""
-        if not code.endswith("AlreadyExists"):
-            raise
+    """Carries out a statement of the schema, which another process may be about to do, too.
+
+    Neo4j gives a constraint its index first, and takes it back a moment after whoever wanted it was
+    killed: until then the statement is refused, and nothing is made.
+    """
+    until = time.monotonic() + PATIENCE
+    pause, longest = PAUSES
+    while True:
+        try:
+            store.run(statement, name, **parameters)
+        except StoreError as error:
+            code = getattr(error.__cause__, "code", None) or ""
+            if not code.endswith("AlreadyExists") or time.monotonic() > until:
+                raise
+        else:
+            return
+        time.sleep(pause)
+        pause = min(2 * pause, longest)
