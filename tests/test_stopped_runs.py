@@ -45,6 +45,17 @@ def paid_twice(server: Endpoint) -> list[str]:
     return [one[:200] for one in sorted({*asked}) if asked.count(one) > 1]
 
 
+def asked(server: Endpoint) -> int:
+    """How many calls to a chat model there were."""
+    return sum("messages" in one for one in server.bodies)
+
+
+def told(outcomes: list[Outcome]) -> int:
+    """How many of them a run counted."""
+    steps = [step for one in outcomes for step in one.steps.items()]
+    return sum(usage.calls for name, usage in steps if name != "embeddings")
+
+
 def statuses(outcomes: list[Outcome]) -> list[str]:
     return [one.status for one in outcomes]
 
@@ -56,7 +67,7 @@ def test_a_stopped_ingest_ends_within_a_call_and_goes_on_without_paying_twice(
     with Fabula() as fabula, ThreadPoolExecutor(1) as pool:
         stop = Stop()
         run = pool.submit(fabula.ingest, *shelf, stop=stop)
-        until(endpoint, 30)
+        until(endpoint, 50)  # by then several steps have calls under way
         began = time.monotonic()
         stop.set()
         outcomes = run.result(timeout=30)
@@ -64,6 +75,7 @@ def test_a_stopped_ingest_ends_within_a_call_and_goes_on_without_paying_twice(
         assert statuses(outcomes) == ["stopped"] * len(shelf)
         assert [Path(one.source) for one in outcomes] == shelf
         assert endpoint.in_flight == 0
+        assert told(outcomes) == asked(endpoint), "what was under way is paid for, and counted"
         calls = endpoint.calls
         time.sleep(2 * DELAY)
         assert endpoint.calls == calls, "nothing is begun any more"

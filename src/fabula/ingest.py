@@ -304,6 +304,8 @@ class Ingest:
         try:
             outcome = make(run, meter, _Whole(heard, meter))
         except Stopped:
+            # Calls that are under way are paid for: they are counted, too.
+            run.settle()
             outcome = Outcome(name, "stopped")
         except (LoadError, BadReply, Changed, NotFound, TooLarge) as error:
             outcome = Outcome(name, "failed", error=_naming(name, error))

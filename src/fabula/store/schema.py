@@ -183,8 +183,11 @@ def _ensure(store: Store, statement: str, name: str, **parameters: Any) -> None:
             store.run(statement, name, **parameters)
         except StoreError as error:
             code = getattr(error.__cause__, "code", None) or ""
-            if not code.endswith("AlreadyExists") or time.monotonic() > until:
+            if not code.endswith("AlreadyExists"):
                 raise
+            if time.monotonic() > until:
+                told = f"{error} Drop it in Neo4j Browser, and run the command again."
+                raise StoreError(told) from error
         else:
             return
         time.sleep(pause)
