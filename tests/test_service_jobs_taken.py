@@ -112,14 +112,16 @@ def test_a_job_that_is_read_as_it_is_taken_was_not_let_go(house: House) -> None:
 
     with ThreadPoolExecutor() as pool:
         reading = [pool.submit(read) for _ in range(3)]
-        for _ in range(ROUNDS):
-            assert take(house, "reader") == job.id
-            cypher(
-                house.app.store,
-                "MATCH (j:ServiceJob {id: $id}) SET j.state = 'queued', j.lease = null",
-                id=job.id,
-            )
-        over.set()
+        try:
+            for _ in range(ROUNDS):
+                assert take(house, "reader") == job.id
+                cypher(
+                    house.app.store,
+                    "MATCH (j:ServiceJob {id: $id}) SET j.state = 'queued', j.lease = null",
+                    id=job.id,
+                )
+        finally:
+            over.set()  # or the readers would go on for good
         for one in reading:
             one.result()
     assert {one.state for one in seen} == {"queued", "running"}
