@@ -99,6 +99,16 @@ def test_calls_that_are_under_way_at_a_stop_are_paid_for_and_counted(
             assert told(run.result(timeout=30)) == asked(endpoint) - before
 
 
+def test_calls_that_are_under_way_when_a_document_fails_are_counted_too(
+    endpoint: Endpoint, tmp_path: Path
+) -> None:
+    endpoint.withheld = {("cold",): "refusal"}
+    with Fabula(cache=False) as fabula:
+        outcomes = fabula.ingest(*books(tmp_path, "cold"), strict=True)
+    assert statuses(outcomes) == ["failed"]
+    assert told(outcomes) == asked(endpoint)
+
+
 def test_a_stop_touches_no_other_run_and_no_question(endpoint: Endpoint, tmp_path: Path) -> None:
     [cold, warm] = books(tmp_path, "cold", "warm")
     endpoint.delay = 0.02

@@ -301,14 +301,15 @@ class Ingest:
         began = time.monotonic()
         heard = self.listener.begin(name)
         meter = Meter()
+        own = Job(self.kit.workers, within=run)
         try:
-            outcome = make(run, meter, _Whole(heard, meter))
+            outcome = make(own, meter, _Whole(heard, meter))
         except Stopped:
-            # Calls that are under way are paid for: they are counted, too.
-            run.settle()
             outcome = Outcome(name, "stopped")
         except (LoadError, BadReply, Changed, NotFound, TooLarge) as error:
             outcome = Outcome(name, "failed", error=_naming(name, error))
+        # Calls that were under way when it ended like that are paid for: they are counted, too.
+        own.settle()
         seconds = time.monotonic() - began
         outcome = replace(outcome, source=name, steps=meter.usage(), seconds=seconds)
         self.listener.end(outcome)
