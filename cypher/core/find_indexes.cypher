@@ -1,7 +1,8 @@
-// State, population and dimensions (0 where it has none) of all indexes, those of constraints too.
+// State, population and dimensions (0 where it has none) of all indexes, and which are constraints'.
 CYPHER 25
-SHOW INDEXES YIELD name, type, state, populationPercent, options
+SHOW INDEXES YIELD name, type, state, populationPercent, options, owningConstraint
 WHERE type <> 'LOOKUP'
 RETURN name, state, populationPercent AS percent,
-  coalesce(options.indexConfig.`vector.dimensions`, 0) AS dimensions
+  coalesce(options.indexConfig.`vector.dimensions`, 0) AS dimensions,
+  owningConstraint IS NOT NULL AS constrains
 ORDER BY name

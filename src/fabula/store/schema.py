@@ -21,7 +21,7 @@ PATIENCE = 10.0
 """Seconds in which what stands in the way of a statement of the schema may go by itself."""
 TEXTS = "passage_texts"
 ELEMENT_TEXTS = "element_texts"
-STATEMENTS = (
+CONSTRAINTS = (
     "schema_schema_id",
     "schema_collection_name",
     "schema_document_id",
@@ -30,6 +30,9 @@ STATEMENTS = (
     "schema_element_id",
     "schema_staged_id",
     "schema_lock_id",
+)
+STATEMENTS = (
+    *CONSTRAINTS,
     "schema_document_title",
     "schema_document_part_of_title",
     "schema_document_source",
@@ -61,13 +64,15 @@ VECTORS: Mapping[Embedded, tuple[str, str]] = {
 class Index:
     """An index, or a constraint's own: its name, its state, and how much of it is populated.
 
-    `dimensions` are those of the vectors it takes; 0 for an index of other things.
+    `dimensions` are those of the vectors it takes; 0 for an index of other things. One of a
+    constraint that is still being made, or whose making a crash has ended, `constrains` nothing.
     """
 
     name: str
     state: str
     percent: float
     dimensions: int
+    constrains: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +95,7 @@ def make(store: Store) -> None:
         if index and index.state == "FAILED" and index.name in DROPPING:
             store.run(query(DROPPING[index.name]), index.name)
             index = None
-        if index is None:
+        if index is None or (name in CONSTRAINTS and not index.constrains):
             ensure(store, f"core/{name}")
     spaces = store.spaces()
     for dimensions, slot in {(space.dimensions, space.slot) for space in spaces}:
@@ -174,7 +179,8 @@ def _ensure(store: Store, statement: str, name: str, **parameters: Any) -> None:
     """Carries out a statement of the schema, which another process may be about to do, too.
 
     Neo4j gives a constraint its index first, and takes it back a moment after whoever wanted it was
-    killed: until then the statement is refused, and nothing is made.
+    killed: until then the statement is refused, and nothing is made. Where the server itself was
+    killed, the index stays.
     """
     until = time.monotonic() + PATIENCE
     pause, longest = PAUSES
@@ -186,7 +192,10 @@ def _ensure(store: Store, statement: str, name: str, **parameters: Any) -> None:
             if not code.endswith("AlreadyExists"):
                 raise
             if time.monotonic() > until:
-                told = f"{error} Drop it in Neo4j Browser, and run the command again."
+                told = (
+                    f"{error} Where no other Fabula is at work, a crash has left it: drop it in "
+                    "Neo4j Browser (DROP INDEX and its name), and run the command again."
+                )
                 raise StoreError(told) from error
         else:
             return
