@@ -21,6 +21,13 @@ def chromium() -> Iterator[Browser]:
         yield chromium
 
 
+def drawn(page: Page) -> None:
+    # What is brought into sight is drawn in the third frame, however slow the machine is.
+    page.evaluate(
+        "async () => { for (let n = 0; n < 5; n++) await new Promise(requestAnimationFrame); }"
+    )
+
+
 @contextmanager
 def opened(chromium: Browser, file: Path, html: str, width: int, height: int) -> Iterator[Page]:
     """A page in a window; it must ask no network and log nothing."""
@@ -32,6 +39,7 @@ def opened(chromium: Browser, file: Path, html: str, width: int, height: int) ->
     page.on("console", lambda message: said.append(message.text))
     page.on("pageerror", lambda error: said.append(str(error)))
     page.goto(file.as_uri())
+    drawn(page)
     yield page
     assert asked == [file.as_uri()]
     assert said == []
@@ -57,10 +65,7 @@ def small(chromium: Browser, tmp_path: Path) -> Iterator[Page]:
 
 
 def view(page: Page) -> str:
-    # What is brought into sight is drawn in the third frame, however slow the machine is.
-    page.evaluate(
-        "async () => { for (let n = 0; n < 5; n++) await new Promise(requestAnimationFrame); }"
-    )
+    drawn(page)
     return page.get_attribute("#view", "transform") or ""
 
 
@@ -118,13 +123,13 @@ def test_keys_go_from_passage_to_passage_and_tell_each(page: Page) -> None:
     page.keyboard.press("Tab")  # help
     page.keyboard.press("Tab")  # the picture
     page.keyboard.press("Tab")  # its first passage
-    page.wait_for_timeout(100)
+    drawn(page)
     assert "chunk 1" in tip(page)
     page.keyboard.press("ArrowRight")
-    page.wait_for_timeout(100)
+    drawn(page)
     assert "chunk 2" in tip(page)
     page.keyboard.press("ArrowUp")
-    page.wait_for_timeout(100)
+    drawn(page)
     assert "level 1" in tip(page)
     page.keyboard.press("Enter")
     assert "level 1" in page.locator("#card").inner_text()
