@@ -72,7 +72,7 @@ class Index:
     state: str
     percent: float
     dimensions: int
-    constrains: bool = False
+    constrains: bool
 
 
 @dataclass(frozen=True, slots=True)
