@@ -39,7 +39,7 @@ VERBS = (
 )
 
 LABELS = {"Document", "Chunk", "Part", "Collection", "Schema", "Lock", "Staged", "Retired"}
-LABELS |= {"Passage", "Passage256", "Element", "Element256", "Gap"}
+LABELS |= {"Passage", "Passage256", "PassageText", "Element", "Element256", "ElementText", "Gap"}
 TYPES = {"FROM_DOCUMENT", "FIRST_CHUNK", "NEXT_CHUNK", "PART_OF", "LACKS"}
 """All that the core calls nodes and edges; a graph's own are on its closed lists."""
 OF_SERVICE = {"ServiceConversation", "ServiceTurn", "TURN_OF"}

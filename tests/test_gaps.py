@@ -18,7 +18,7 @@ from endpoint import Endpoint
 from endpoint.faults import Fault
 from fabula import Fabula, Outcome
 from fabula.cli import main
-from fabula.errors import BadReply, BudgetSpent, FabulaError, ModelError, TooLarge
+from fabula.errors import BadReply, BudgetSpent, FabulaError, ModelError
 from fabula.graph import Gap, Node
 from fabula.graph.building import chunks_of, known_of, part_of
 from fabula.graph.gaps import LONGEST, GapLimit
@@ -476,39 +476,6 @@ def test_what_a_stopped_run_was_given_is_not_paid_for_again(
     assert len(ingest(book).gaps) == 1
     assert paid
     assert all(MURDER in prompt for prompt in paid.intersection(chats(endpoint)))
-
-
-# Too large
-
-
-def test_a_text_too_large_for_the_heap_is_refused_before_it_is_paid_for(
-    endpoint: Endpoint, tmp_path: Path, store: Store
-) -> None:
-    endpoint.dimensions = 4096
-    large = tmp_path / "large.txt"
-    large.write_text(
-        " ".join(f"On day {day} the keeper wrote {day} into his long book." for day in range(250))
-    )
-    [heap] = store.rows("core/find_heap")
-    assert heap["bytes"] <= 512 << 20, "the tests' server has a small one"
-    with Fabula(chunk_tokens=16, details=64) as fabula:
-        [first] = fabula.ingest(large)
-        assert isinstance(first.error, TooLarge)
-        assert endpoint.calls == 1, "the first embeddings tell how many dimensions they have"
-        small = tmp_path / "small.txt"
-        small.write_text("Anna went to the harbour. Nobody knew why she did.")
-        assert fabula.ingest(small)[0].error is None
-        endpoint.bodies.clear()
-        [dry], [again] = fabula.expect(large), fabula.ingest(large)
-        assert isinstance(dry.error, TooLarge)
-        assert isinstance(again.error, TooLarge)
-        assert endpoint.bodies == []
-        [text] = fabula.ingest(large, graphs=[])
-        assert text.error is None, "its chunks alone are not too large"
-        endpoint.bodies.clear()
-        [built] = fabula.build("aspects", text.document)
-        assert isinstance(built.error, TooLarge)
-        assert endpoint.bodies == []
 
 
 # Any graph

@@ -73,11 +73,14 @@ def test_of_a_document_that_is_replaced_while_it_is_read_nothing_is_known(
     put(ready, graph)
     monkeypatch.setattr(parts_module, "PAGE", 5)
     rows = Store.rows
+    pages: list[list[str]] = []
 
     def replaced(self: Store, name: str, **parameters: Any) -> list[dict[str, Any]]:
         found = rows(self, name, **parameters)
-        if name == "core/find_part" and not parameters["after"]:
-            put(ready, small_graph(words="new"))
+        if name == "core/find_part":
+            pages.append(parameters["ids"])
+            if len(pages) == 1:
+                put(ready, small_graph(words="new"))
         return found
 
     monkeypatch.setattr(Store, "rows", replaced)

@@ -27,8 +27,6 @@ from forked import Forked
 from old_graph import ANSWERS, KNOBS, Contents, contents, empty, load
 from stories import LIGHTHOUSE, WINTER
 
-STEPS = MIGRATIONS[2]
-
 
 @pytest.fixture
 def named(address: Address, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -169,7 +167,7 @@ def test_it_opens_and_says_that_it_is_migrated_once(
         assert app.collections() == ["default", "naive"]
     [line] = [one for one in caplog.records if one.name == "fabula"]
     assert line.levelno == logging.WARNING
-    assert "migrated from schema 1 to 2" in line.getMessage()
+    assert "migrated from schema 1 to 3" in line.getMessage()
     assert version(old) == VERSION
 
 
@@ -218,12 +216,13 @@ def test_stopped_after_any_step_it_goes_on(whole: Contents, old: Store) -> None:
         raise KeyboardInterrupt
 
     # One after the other, so that what each step left is gone over by the next.
-    for after in range(len(STEPS)):
-        with pytest.raises(KeyboardInterrupt):
-            migrate(old, {2: (*STEPS[: after + 1], stop)})
-        assert version(old) == 1
-        with pytest.raises(StoreError, match="older Fabula"):
-            old.make_schema()
+    for to, steps in MIGRATIONS.items():
+        for after in range(len(steps)):
+            with pytest.raises(KeyboardInterrupt):
+                migrate(old, {**MIGRATIONS, to: (*steps[: after + 1], stop)})
+            assert version(old) == to - 1
+            with pytest.raises(StoreError, match="older Fabula"):
+                old.make_schema()
     with App() as app:
         assert contents(app.store) == whole
 
@@ -266,6 +265,35 @@ def test_two_that_open_at_once_migrate_it_once(
         thread.join()
     assert found == [["default", "naive"]] * 3
     assert len([one for one in caplog.records if one.name == "fabula"]) == 1
+
+
+def test_a_graph_of_version_2_is_given_the_labels_of_its_full_text_indexes(
+    address: Address, named: None
+) -> None:
+    with connect(address) as store:
+        empty(store)
+        with App(**KNOBS) as app:
+            app.collection().ingest_text(WINTER, source="winter.txt")
+            app.collection().build("entities")
+            made = contents(store)
+        for statement in (
+            "MATCH (n) REMOVE n:PassageText:ElementText",
+            "DROP INDEX passage_texts",
+            "DROP INDEX element_texts",
+            "CREATE FULLTEXT INDEX passage_texts FOR (n:Passage) ON EACH [n.text]",
+            "CREATE FULLTEXT INDEX element_texts FOR (n:Element) ON EACH [n.name, n.text]",
+            "MATCH (schema:Schema) SET schema.version = 2",
+        ):
+            cypher(store, statement)
+        assert contents(store) != made
+        with App(**KNOBS) as app:
+            assert contents(app.store) == made
+            found = cypher(
+                store,
+                "CALL db.index.fulltext.queryNodes('passage_texts', 'winter') YIELD node "
+                "RETURN count(node) AS count",
+            )
+            assert found[0]["count"] > 0
 
 
 @pytest.mark.parametrize("phase", ["writing", "clearing"])

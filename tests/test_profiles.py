@@ -199,7 +199,7 @@ def profiled(store: Store, graph: Sequence[Part]) -> dict[str, Profile]:
         "core/find_text": nearest | {"first": 0, "last": 1000},
         "core/find_place": nearest | {"at": "i", "index": -1},
         "core/find_said": nearest | chunks,
-        "aspects/find_bottom_up": everywhere | {"starts": STARTS, "covering": 0.1},
+        "aspects/find_bottom_up": everywhere | {"limit": STARTS, "depth": STARTS, "covering": 0.1},
         "aspects/find_tops": everywhere | {"width": WIDTH},
         "aspects/find_top_down": everywhere | {"width": WIDTH, "depth": DEPTH},
         "aspects/find_members": everywhere | {"summaries": summaries},
@@ -268,3 +268,44 @@ def test_tops_of_all_documents_are_found_by_a_look_at_each_summary(
 
 def test_the_graph_is_as_large_as_it_is_said_to_be(profiles: Profiles) -> None:
     assert profiles.passages >= 20_000
+
+
+OWN = ("core/find_part_ids", "core/switch_out", "core/switch_out_settled", "core/find_nodes")
+"""Statements that are also asked of what belongs to a collection itself, and to no document."""
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_what_belongs_to_a_collection_itself_is_found_without_reading_other_collections(
+    name: str, address: Address
+) -> None:
+    own = {
+        "collection": "default",
+        "document": "0" * 20 if name == "core/switch_out_settled" else "",
+        "graph": "identities",
+        "after": "",
+        "limit": 10,
+        "embedding": "",
+    }
+    with connect(address) as store:
+        wipe(store)
+        store.prepare("default", MODEL, DIMENSIONS)
+        add_own_nodes(store, "default", 10)
+        alone = profile(store, name, own).hits
+        wipe(store)
+        store.prepare("default", MODEL, DIMENSIONS)
+        add_own_nodes(store, "default", 10)
+        add_own_nodes(store, OTHERS, 3000)
+        cypher(store, "CALL db.prepareForReplanning()")
+        assert 0 < profile(store, name, own).hits <= alone + 10
+        wipe(store)
+
+
+def add_own_nodes(store: Store, collection: str, count: int) -> None:
+    """Write elements that belong to the collection itself, as identities do."""
+    cypher(
+        store,
+        "UNWIND range(1, $count) AS n CREATE (:Element:Identity {id: $collection + n, "
+        "collection: $collection, document: '', graph: 'identities', kind: 'identity'})",
+        count=count,
+        collection=collection,
+    )

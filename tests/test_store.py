@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from conftest import connect, cypher
 from fabula import store as store_module
-from fabula.errors import SpaceError, StoreError, TooLarge
+from fabula.errors import SpaceError, Stopped, StoreError
 from fabula.graph import Owner, Part
 from fabula.model import Filters, Usage
 from fabula.queries import query
@@ -34,42 +35,8 @@ instant = datetime.fromisoformat
 
 def labels(store: Store) -> dict[str, int]:
     rows = cypher(store, "MATCH (n) UNWIND labels(n) AS label RETURN label, count(*) AS count")
-    kept = ("Collection", "Schema", "Lock", f"Passage{DIMENSIONS}")
+    kept = ("Collection", "Schema", "Lock", f"Passage{DIMENSIONS}", "PassageText", "ElementText")
     return {row["label"]: row["count"] for row in rows if row["label"] not in kept}
-
-
-def test_a_document_that_the_heap_could_not_take_is_refused_with_the_cure(ready: Store) -> None:
-    ready.refuse_too_large([], 20_000, 1536)
-    with pytest.raises(TooLarge, match=r"^This document's 200,000 .*FABULA_NEO4J_HEAP=\d+m"):
-        ready.refuse_too_large([], 200_000, 1536)
-
-
-def test_what_is_replaced_is_in_the_heap_too(ready: Store) -> None:
-    text, aspects = small_graph()
-    put(ready, [text, aspects])
-    ready.refuse_too_large([], 18, 1_100_000)
-    cure = "embeddings and the 18 that they replace .* or remove the document first"
-    with pytest.raises(TooLarge, match=cure):
-        ready.refuse_too_large([text.owner], 18, 1_100_000)
-    # A graph alone leaves the text as it is.
-    with pytest.raises(TooLarge, match="the 14 that"):
-        ready.refuse_too_large([aspects.owner], 18, 1_100_000)
-
-
-def test_embedded_elements_are_in_the_heap_too(ready: Store) -> None:
-    text, aspects = small_graph()
-    names = names_of([text, aspects])
-    put(ready, [text, aspects, names])
-    with pytest.raises(TooLarge, match="the 21 that"):
-        ready.refuse_too_large([text.owner], 18, 1_100_000)
-    with pytest.raises(TooLarge, match="the 3 that"):
-        ready.refuse_too_large([names.owner], 30, 1_100_000)
-    with pytest.raises(TooLarge, match="9,001 embeddings"):
-        wide = np.broadcast_to(np.float32(0.5), (4096,))
-        many = [replace(names.nodes[0], id=f"n{n}", embedding=wide) for n in range(9001)]
-        ready.prepare("wide", "test-model", 4096)
-        owner = names.owner._replace(collection="wide")
-        put(ready, [replace(names, owner=owner, nodes=tuple(many), edges=())])
 
 
 def test_a_document_becomes_the_schema(ready: Store) -> None:
@@ -209,6 +176,55 @@ def test_readers_see_the_old_graph_until_the_new_one_is_whole(ready: Store) -> N
     assert after == {"new"}
 
 
+def crowd(words: str, place: int, chunks: int = 300) -> list[Part]:
+    """A document whose chunks are all nearest to the vector of that number."""
+    text, _ = small_graph(f"{words}.txt", words=words)
+    described, first, *_ = text.nodes
+    near = vector(place)
+    many = [
+        replace(
+            first,
+            id=f"{words}{n}",
+            embedding=near,
+            sources=(f"{words}{n}",),
+            properties={**first.properties, "text": f"{words} of the crowd"},
+        )
+        for n in range(chunks)
+    ]
+    return [replace(text, nodes=(described, *many), edges=())]
+
+
+def test_what_readers_are_not_to_see_takes_nobodys_place_among_the_nearest(
+    ready: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(ready, small_graph("old.txt", words="old"))
+    filters = Filters("default", kinds=("chunk",))
+    seen: list[list[str]] = []
+
+    def look(_: int = 0) -> None:
+        hits = ready.nearest(vector(77), 3, filters, "test-model")
+        near, alike = ready.near_or_alike(vector(77), "crowd old", 3, filters, "test-model")
+        seen.append([hit.text.split()[0] for hit in (*hits, *near, *alike)])
+
+    look()
+    ready.apply(crowd("staged", 77), "test-model", look)
+    assert len(seen) == 3, "once for each slice"
+    assert seen == 3 * [9 * ["old"]], "while it is staged"
+    look()
+    assert seen.pop()[:6] == 6 * ["staged"]
+
+    def fail(name: str) -> str:
+        return "RETURN 1 / 0" if name == "core/clear_retired" else query(name)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(store_module, "query", fail)
+        ready.remove("default", document_id(crowd("staged", 77)))
+    assert cypher(ready, "MATCH (n:Retired) RETURN n LIMIT 1"), "not swept yet"
+    seen.clear()
+    look()
+    assert seen == [9 * ["old"]], "once it was removed"
+
+
 def test_a_crash_before_the_switch_leaves_the_old_graph_whole(ready: Store) -> None:
     put(ready, small_graph(words="old"))
 
@@ -278,6 +294,36 @@ def test_turns_of_several_names_that_are_taken_crosswise_all_come_to_pass(ready:
             pool.submit(take_both, ready, names, lambda: had.append("one"))
     assert len(had) == 40
     assert not cypher(ready, "MATCH (n:Lock) WHERE n.id IN ['a', 'b', 'c'] RETURN n")
+
+
+@pytest.mark.parametrize("attempt", range(3))
+def test_of_two_who_find_a_turn_free_at_once_the_second_hears_that_it_waits(
+    ready: Store, attempt: int
+) -> None:
+    begin, heard, had = threading.Barrier(2), threading.Event(), threading.Event()
+
+    def take(_: int) -> None:
+        begin.wait()
+        with turns.turn(ready, ["document"], heard.set):
+            if not had.is_set():
+                had.set()
+                assert heard.wait(60), "the other waits and is told nothing"
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(take, range(2)))
+
+
+def test_who_waits_for_a_turn_hears_stop(ready: Store, address: Address) -> None:
+    def stop() -> None:
+        raise Stopped
+
+    with (
+        connect(address) as other,
+        turns.turn(other, ["document"], lambda: None),
+        pytest.raises(Stopped),
+        turns.turn(ready, ["document"], stop),
+    ):
+        pytest.fail("another has the turn")
 
 
 @pytest.mark.parametrize(
@@ -440,14 +486,25 @@ def test_a_label_is_a_word(ready: Store, label: str) -> None:
         put(ready, with_first_chunk(small_graph(), label=label))
 
 
-def test_a_document_whose_switch_would_exhaust_the_server_is_refused(ready: Store) -> None:
+def test_a_document_with_more_embeddings_than_the_heap_holds_is_taken_in_and_replaced(
+    ready: Store,
+) -> None:
+    heap = "CALL dbms.queryJmx('java.lang:type=Memory') YIELD attributes RETURN attributes AS row"
+    [found] = cypher(ready, heap)
+    embeddings = 5000
+    size = 4 * 4096 * embeddings
+    maximum = found["row"]["HeapMemoryUsage"]["value"]["properties"]["max"]
+    assert 2 * 4 * size > maximum, "with those that they replace more than a quarter of the heap"
     row = np.broadcast_to(np.float32(0.5), (4096,))
     ready.prepare("wide", "test-model", 4096)
     text, _ = small_graph(collection="wide")
     described, first, *_ = text.nodes
-    many = [replace(first, id=f"c{n}", embedding=row) for n in range(9000)]
-    with pytest.raises(StoreError, match="FABULA_NEO4J_HEAP=8"):
+    for attempt in ("first", "second"):
+        many = [replace(first, id=f"{attempt}{n}", embedding=row) for n in range(embeddings)]
         put(ready, [replace(text, nodes=(described, *many), edges=())])
+        [layer] = ready.layers("wide", text.owner.document)
+        assert layer.passages == embeddings
+    assert not cypher(ready, "MATCH (n:Staged|Retired) RETURN n LIMIT 1")
 
 
 def test_one_graph_of_a_document_is_replaced_alone(ready: Store) -> None:

@@ -47,8 +47,10 @@ HOSTILE = (
 BEYOND = {
     "core/clear_retired": "sweeps the whole graph",
     "core/clear_staged": "sweeps the whole graph",
+    "core/clear_staging": "sweeps the whole graph",
+    "core/count_hidden": "counts what no reader sees",
     "core/count_run": "a run's name is its own",
-    "core/find_heap": "tells of the server",
+    "core/find_collections": "lists the collections",
     "core/find_indexes": "tells of the server",
     "core/find_latest": "lists the collections",
     "core/find_runs": "sweeps the whole graph",

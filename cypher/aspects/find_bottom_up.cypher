@@ -1,10 +1,12 @@
 // Up the trees: the chunks and details closest to a question, and all summaries above them.
+// `nearest` is how many the index gave.
 // None, where the collection's embeddings are of another model or in another slot by now.
 // The program puts the space's index in the place of passage_vectors_256.
 // $vector                          the question's embedding
 // $model, $slot                    what embedded it, and where the collection keeps such vectors
 // $embedding                       the property that they are in
-// $starts                          how many chunks and details to begin with
+// $limit                           how many chunks and details to begin with
+// $depth                           how many the index is asked for; it recalls least at few
 // $covering                        0 to 1: what the share of starts below counts against cosine
 // $collection                      the collection to stay in
 // $first_document, $last_document  the same id twice, or '' and the last character for all
@@ -20,8 +22,11 @@ SEARCH start IN (
   WHERE start.collection = $collection
     AND start.document >= $first_document AND start.document <= $last_document
     AND start.kind IN ['chunk', 'detail']
-  LIMIT $starts
-)
+  LIMIT $depth
+) SCORE AS near
+WITH aspects, start, near
+ORDER BY near DESC, start.id
+LIMIT $limit
 MATCH (start)-[:DETAILS]->{0,1}(chunk:Chunk {collection: $collection})
 WITH aspects, collect({start: start, chunk: chunk}) AS begun
 UNWIND begun AS one
@@ -38,13 +43,13 @@ WITH aspects, total, passage, count(DISTINCT start) AS covered
 WHERE passage.collection = $collection
   AND ($kinds = [] OR passage.kind IN $kinds) AND passage.aspect IN aspects
   AND passage.level >= $lowest AND passage.level <= $highest
-WITH passage, 1.0 * covered / total AS share,
+WITH passage, total, 1.0 * covered / total AS share,
   2 * vector.similarity.cosine(passage[$embedding], $vector) - 1 AS cosine
-WITH passage, (1 - $covering) * cosine + $covering * share AS score
+WITH passage, total, (1 - $covering) * cosine + $covering * share AS score
 MATCH (document:Document {id: passage.document})
   USING INDEX SEEK document:Document(id)
 RETURN passage.id AS id, passage.kind AS kind, passage.document AS document,
   document.title AS title, document.language AS language, passage.section AS section,
   passage.aspect AS aspect, passage.level AS level, passage.start AS start, passage.end AS end,
-  passage.text AS text, passage.tokens AS tokens, score
+  passage.text AS text, passage.tokens AS tokens, score, total AS nearest
 ORDER BY score DESC, id

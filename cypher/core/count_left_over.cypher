@@ -6,7 +6,7 @@ CYPHER 25
 CALL () {
   MATCH (n:Retired) RETURN n
   UNION ALL
-  MATCH (n:Staged) WHERE n.run IN $runs RETURN n
+  MATCH (n:Staged) WHERE n.run IN $runs AND NOT n:Passage|Element RETURN n
 }
 WITH n
 WHERE ($document = '' OR coalesce(n.document, n.id) = $document)

@@ -3,5 +3,6 @@
 // $runs        the runs that do not go on
 CYPHER 25
 MATCH (n:Staged)
-WHERE NOT n.run IN $runs AND ($collection = '' OR n.collection = $collection)
+WHERE NOT n.run IN $runs AND NOT n:Passage|Element
+  AND ($collection = '' OR n.collection = $collection)
 RETURN count(n) AS nodes, count(DISTINCT n.run) AS runs

@@ -4,8 +4,10 @@ CYPHER 25
 MATCH (gap:Element&Gap {document: $document})
 WHERE gap.collection = $collection
 RETURN gap.graph AS graph, gap.sources AS sources,
-  gap { .*, id: null, collection: null, document: null, graph: null, kind: null, sources: null }
-    AS properties,
+  gap {
+    .*, id: null, collection: null, document: null, graph: null, kind: null, sources: null,
+    run: null, labels: null
+  } AS properties,
   COLLECT {
     MATCH (gap)-[lacks:LACKS]->(end:Passage|Element)
     RETURN {id: end.id, weight: lacks.weight} ORDER BY end.id

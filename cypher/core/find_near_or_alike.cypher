@@ -22,7 +22,7 @@ CALL (space) {
   RETURN passage, near, null AS alike
 UNION ALL
   CALL db.index.fulltext.queryNodes('passage_texts', $words) YIELD node AS passage, score
-  WHERE passage.collection = $collection
+  WHERE passage:Passage AND passage.collection = $collection
   WITH passage, score
   LIMIT $limit
   RETURN passage, null AS near, score AS alike

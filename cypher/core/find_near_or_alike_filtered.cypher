@@ -32,7 +32,7 @@ CALL (aspects, kinds) {
   RETURN passage, near, null AS alike
 UNION ALL
   CALL db.index.fulltext.queryNodes('passage_texts', $words) YIELD node AS passage, score
-  WHERE passage.collection = $collection
+  WHERE passage:Passage AND passage.collection = $collection
     AND passage.document >= $first_document AND passage.document <= $last_document
     AND passage.kind IN kinds AND passage.aspect IN aspects
     AND passage.level >= $lowest AND passage.level <= $highest

@@ -15,9 +15,20 @@ CALL () {
   WHERE $document = '' AND n.id STARTS WITH $collection + '/' AND n.document = ''
   RETURN n
   UNION ALL
-  MATCH (n:Passage {document: $document}) RETURN n
+  WITH $document AS document WHERE document <> ''
+  MATCH (n:Passage {document: document}) RETURN n
   UNION ALL
-  MATCH (n:Element {document: $document}) RETURN n
+  WITH $document AS document WHERE document <> ''
+  MATCH (n:Element {document: document}) RETURN n
+  UNION ALL
+  // What belongs to a collection itself is found by the collection, as all others' has no document.
+  WITH $document AS document WHERE document = ''
+  MATCH (n:Passage) WHERE n.collection = $collection AND n.kind >= '' AND n.document = document
+  RETURN n
+  UNION ALL
+  WITH $document AS document WHERE document = ''
+  MATCH (n:Element) WHERE n.collection = $collection AND n.kind >= '' AND n.document = document
+  RETURN n
 }
 WITH n
 WHERE n.id > $after AND n.collection = $collection
@@ -25,6 +36,7 @@ ORDER BY n.id
 LIMIT $limit
 RETURN n.id AS id, labels(n) AS labels, n {
   .*, embedding: CASE WHEN $embedding <> '' THEN n[$embedding] END, embedding_2: null,
+  run: null, labels: null,
   created_at: toString(n.created_at), updated_at: toString(n.updated_at)
 } AS properties
 ORDER BY id

@@ -1,21 +1,19 @@
-// A page of a part's nodes, with the edges that begin at them.
-// $collection, $graph, $document  its owner
-// $after       the last id of the page before; '' for the first
-// $limit       most nodes of a page
+// Nodes of a part by their ids, with the edges that begin at them.
+// $collection  the collection of the part
+// $ids         of the nodes
 // $embedding   the property that the collection's embeddings are in; '' for none of them
 // $dimensions  of those embeddings
 CYPHER 25
-CALL () {
-  MATCH (n:Passage {document: $document}) RETURN n
+UNWIND $ids AS id
+CALL (id) {
+  MATCH (n:Passage {id: id}) RETURN n
   UNION ALL
-  MATCH (n:Element {document: $document}) RETURN n
+  MATCH (n:Element {id: id}) RETURN n
 }
 WITH n
-WHERE n.collection = $collection AND n.graph = $graph AND n.id > $after
-ORDER BY n.id
-LIMIT $limit
+WHERE n.collection = $collection
 RETURN n.id AS id, labels(n) AS labels,
-  n { .*, embedding: null, embedding_2: null } AS properties,
+  n { .*, embedding: null, embedding_2: null, run: null, labels: null } AS properties,
   CASE WHEN $embedding <> '' AND n[$embedding] IS NOT NULL
     THEN vector(n[$embedding], $dimensions, FLOAT32) END AS embedding,
   COLLECT {

@@ -12,14 +12,25 @@ CALL () {
   WHERE $document = '' AND n.id STARTS WITH $collection + '/' AND n.document = ''
   RETURN n
   UNION ALL
-  MATCH (n:Passage {document: $document}) RETURN n
+  WITH $document AS document WHERE document <> ''
+  MATCH (n:Passage {document: document}) RETURN n
   UNION ALL
-  MATCH (n:Element {document: $document}) RETURN n
+  WITH $document AS document WHERE document <> ''
+  MATCH (n:Element {document: document}) RETURN n
+  UNION ALL
+  // What belongs to a collection itself is found by the collection, as all others' has no document.
+  WITH $document AS document WHERE document = ''
+  MATCH (n:Passage) WHERE n.collection = $collection AND n.kind >= '' AND n.document = document
+  RETURN n
+  UNION ALL
+  WITH $document AS document WHERE document = ''
+  MATCH (n:Element) WHERE n.collection = $collection AND n.kind >= '' AND n.document = document
+  RETURN n
 }
 WITH n
 WHERE n.collection = $collection
 UNWIND keys(n) AS name
 WITH n, name
-WHERE NOT name IN ['id', 'embedding', 'embedding_2']
+WHERE NOT name IN ['id', 'embedding', 'embedding_2', 'run', 'labels']
 RETURN DISTINCT name, valueType(n[name]) AS type
 ORDER BY name, type

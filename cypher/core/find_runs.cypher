@@ -1,4 +1,5 @@
-// The runs that have staged something and not switched it in.
+// The runs that have staged nodes and not finished: not switched them in, or not cleared them of what
+// staging needed.
 CYPHER 25
 MATCH (n:Staged)
 RETURN DISTINCT n.run AS run

@@ -5,9 +5,21 @@
 // $limit                  how many
 CYPHER 25
 CALL () {
-  MATCH (n:Passage {document: $document}) RETURN n
+  WITH $document AS document WHERE document <> ''
+  MATCH (n:Passage {document: document}) RETURN n
   UNION ALL
-  MATCH (n:Element {document: $document}) WHERE n[$embedding] IS NOT NULL RETURN n
+  WITH $document AS document WHERE document <> ''
+  MATCH (n:Element {document: document}) WHERE n[$embedding] IS NOT NULL RETURN n
+  UNION ALL
+  // What belongs to a collection itself is found by the collection, as all others' has no document.
+  WITH $document AS document WHERE document = ''
+  MATCH (n:Passage) WHERE n.collection = $collection AND n.kind >= '' AND n.document = document
+  RETURN n
+  UNION ALL
+  WITH $document AS document WHERE document = ''
+  MATCH (n:Element) WHERE n.collection = $collection AND n.kind >= '' AND n.document = document
+    AND n[$embedding] IS NOT NULL
+  RETURN n
 }
 WITH n
 WHERE n.collection = $collection AND n[$next] IS NULL

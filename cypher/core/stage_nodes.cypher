@@ -1,7 +1,8 @@
-// Stages nodes without embeddings, where no index and no reader sees them.
+// Stages a slice of nodes without embeddings. Those with text get the label of the full-text index
+// at once, as the index then takes the slice in with this small transaction and not in the switch.
 // $run   the name of the run
-// $rows  {id, labels, properties} of each
+// $rows  {id, labels, index_labels, properties} of each
 CYPHER 25
 UNWIND $rows AS row
 MERGE (n:Staged {run: $run, id: row.id})
-SET n += row.properties, n.labels = row.labels
+SET n += row.properties, n.labels = row.labels, n:$(row.index_labels)

@@ -1,10 +1,13 @@
-// Stages nodes with embeddings, where no index and no reader sees them.
+// Stages a slice of nodes with embeddings. They get the labels of the vector and the full-text index
+// at once, as the indexes then take the slice in with this small transaction and not in the switch.
+// Retrieval leaves them out: it asks for Passage or Element, which only the switch gives.
 // $run       the name of the run
 // $embedding the property that the collection's embeddings are in
-// $rows      {id, labels, properties, embedding} of each
+// $rows      {id, labels, index_labels, properties, embedding} of each
 CYPHER 25
 UNWIND $rows AS row
 MERGE (n:Staged {run: $run, id: row.id})
 SET n += row.properties, n.labels = row.labels
 WITH n, row
 CALL db.create.setNodeVectorProperty(n, $embedding, row.embedding)
+SET n:$(row.index_labels)

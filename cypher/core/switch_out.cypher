@@ -1,4 +1,4 @@
-// Takes an owner's nodes out of every index and every reader's sight.
+// Takes an owner's nodes out of every reader's sight.
 // $collection, $graph, $document  the owner; '' for what belongs to the collection itself
 CYPHER 25
 CALL () {
@@ -6,12 +6,26 @@ CALL () {
   UNION ALL
   MATCH (n:Part {id: $collection + '/' + $graph + '/' + $document}) RETURN n
   UNION ALL
-  MATCH (n:Passage {document: $document}) WHERE n.graph = $graph RETURN n
+  WITH $document AS document WHERE document <> ''
+  MATCH (n:Passage {document: document}) WHERE n.graph = $graph RETURN n
   UNION ALL
-  MATCH (n:Element {document: $document}) WHERE n.graph = $graph RETURN n
+  WITH $document AS document WHERE document <> ''
+  MATCH (n:Element {document: document}) WHERE n.graph = $graph RETURN n
+  UNION ALL
+  // What belongs to a collection itself is found by the collection, as all others' has no document.
+  WITH $document AS document WHERE document = ''
+  MATCH (n:Passage) WHERE n.collection = $collection AND n.kind >= '' AND n.document = document
+    AND n.graph = $graph
+  RETURN n
+  UNION ALL
+  WITH $document AS document WHERE document = ''
+  MATCH (n:Element) WHERE n.collection = $collection AND n.kind >= '' AND n.document = document
+    AND n.graph = $graph
+  RETURN n
 }
 WITH n
 WHERE n.collection = $collection
-REMOVE n:$(labels(n))
+// The indexes of vectors and words let go of a node when it is deleted: here that would hold readers.
+REMOVE n:$([label IN labels(n) WHERE NOT label =~ '(Passage|Element)(Text|[0-9]+)'])
 SET n:Retired
 RETURN count(n) AS nodes, toString(max(n.created_at)) AS created_at

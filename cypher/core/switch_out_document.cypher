@@ -1,4 +1,4 @@
-// Takes a document and all graphs of it out of every index and every reader's sight.
+// Takes a document and all graphs of it out of every reader's sight.
 // $collection, $document  its collection, and its id
 CYPHER 25
 CALL () {
@@ -16,6 +16,7 @@ CALL () {
 }
 WITH n
 WHERE n.collection = $collection
-REMOVE n:$(labels(n))
+// The indexes of vectors and words let go of a node when it is deleted: here that would hold readers.
+REMOVE n:$([label IN labels(n) WHERE NOT label =~ '(Passage|Element)(Text|[0-9]+)'])
 SET n:Retired
 RETURN count(n) AS nodes, toString(max(n.created_at)) AS created_at

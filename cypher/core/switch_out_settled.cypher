@@ -15,9 +15,13 @@ CALL () {
   RETURN n
   UNION ALL
   CALL () {
-    MATCH (n:Passage {document: ''}) RETURN n
+    MATCH (n:Passage)
+    WHERE n.collection = $collection AND n.kind >= '' AND n.document = ''
+    RETURN n
     UNION ALL
-    MATCH (n:Element {document: ''}) RETURN n
+    MATCH (n:Element)
+    WHERE n.collection = $collection AND n.kind >= '' AND n.document = ''
+    RETURN n
   }
   WITH n
   WHERE any(part IN coalesce(n.of, []) WHERE part ENDS WITH '/' + $document
@@ -27,6 +31,7 @@ CALL () {
 WITH n
 WHERE n.collection = $collection AND $document <> ''
 WITH DISTINCT n
-REMOVE n:$(labels(n))
+// The indexes of vectors and words let go of a node when it is deleted: here that would hold readers.
+REMOVE n:$([label IN labels(n) WHERE NOT label =~ '(Passage|Element)(Text|[0-9]+)'])
 SET n:Retired
 RETURN count(n) AS nodes

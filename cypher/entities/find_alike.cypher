@@ -6,7 +6,7 @@
 // $first_document, $last_document  the same id twice, or '' and the last character for all
 CYPHER 25
 CALL db.index.fulltext.queryNodes('element_texts', $words) YIELD node AS n, score
-WHERE n.collection = $collection AND n.kind = $kind
+WHERE n:Element AND n.collection = $collection AND n.kind = $kind
   AND n.document >= $first_document AND n.document <= $last_document
 WITH n, score
 ORDER BY score DESC, n.id

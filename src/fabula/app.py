@@ -93,7 +93,7 @@ class App:
 
     def collections(self) -> list[str]:
         """The names of the collections that hold documents."""
-        return [space.collection for space in self.store.spaces() if space.documents]
+        return self.store.collections()
 
     def compact(self, progress: Progress | None = None) -> list[Space]:
         """Makes the vector indexes anew, in few segments, while questions go on.

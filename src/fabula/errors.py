@@ -94,7 +94,7 @@ class Changed(StoreError):
 
 
 class TooLarge(StoreError):
-    """A document has more embeddings than the server can take in at once."""
+    """A document has more nodes than the server's memory can switch in at once."""
 
 
 class Stopped(FabulaError):

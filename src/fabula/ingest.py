@@ -573,11 +573,7 @@ class _Making:
     work: Work
 
     def text(self, document: Document) -> tuple[Part, tuple[Chunk, ...]]:
-        """The document's part, and its chunks; those that were there keep their embeddings.
-
-        Raises TooLarge, before anything is paid for where the collection's dimensions are known,
-        and after a call where they are not.
-        """
+        """The document's part, and its chunks; those that were there keep their embeddings."""
         meter = Meter(self.meter)
         before = self._before(TEXT)
         known = {chunk.id: chunk for chunk in (chunks_of(before) if before else ())}
@@ -588,37 +584,12 @@ class _Making:
             replace(chunk, embedding=was.embedding) if was else chunk
             for chunk, was in zip(bare, kept, strict=True)
         ]
-        passages = len(bare) + self._count(bare)
-        dimensions = self._dimensions()
-        if dimensions is not None:
-            self._refuse_too_large([TEXT], passages, dimensions)
-        chunks = self._embed(placed, meter, None if dimensions else passages)
+        chunks = self._embed(placed, meter)
         return text_part(document, chunks, self.recipes[TEXT], meter.usage()), tuple(chunks)
 
     def chunks(self) -> tuple[Chunk, ...]:
-        """The chunks that are there. Raises TooLarge before what is to rest on them is paid for."""
-        chunks = chunks_of(self.read(TEXT))
-        dimensions = self._dimensions()
-        if dimensions is not None:
-            names = [graph.name for graph in self.graphs]
-            self._refuse_too_large(names, self._count(chunks), dimensions)
-        return chunks
-
-    def _count(self, chunks: Sequence[Chunk]) -> int:
-        """How many passages the graphs that are built are to have, as far as they know."""
-        knobs = self.run.kit.knobs
-        return sum(graph.count(len(chunks), knobs(graph)) for graph in self.graphs)
-
-    def _refuse_too_large(self, graphs: Sequence[str], passages: int, dimensions: int) -> None:
-        document = self.entry.id if self.entry else ""
-        owners = [Owner(self.run.collection, name, document) for name in graphs]
-        self.run.store.refuse_too_large(owners if document else (), passages, dimensions)
-
-    def _dimensions(self) -> int | None:
-        """Of the collection's embeddings; None where that is known only once there are some."""
-        space = self.run.store.space(self.run.collection)
-        is_same = space is not None and space.model == self.run.kit.embedder.model
-        return space.dimensions if space and is_same else None
+        """The chunks that are there."""
+        return chunks_of(self.read(TEXT))
 
     def parts(self, text: Text) -> list[Part]:
         """The parts of the graphs that are built, each after those that it rests on or uses."""
@@ -678,11 +649,8 @@ class _Making:
         text = self._before(TEXT, embeddings=False)
         return known_of(part, chunks_of(text) if text else (), means)
 
-    def _embed(self, chunks: Sequence[Chunk], meter: Meter, unchecked: int | None) -> list[Chunk]:
-        """The chunks, all with embeddings, asked for in batches, side by side.
-
-        The first goes alone where it tells whether so many passages, `unchecked`, are too many.
-        """
+    def _embed(self, chunks: Sequence[Chunk], meter: Meter) -> list[Chunk]:
+        """The chunks, all with embeddings, asked for in batches, side by side."""
         bare = [chunk for chunk in chunks if not len(chunk.embedding)]
         embedder = self.run.kit.counted_embedder(meter, dry=self.run.dry)
         size = embedder.batch
@@ -695,12 +663,7 @@ class _Making:
             return [replace(one, embedding=row) for one, row in zip(batch, vectors, strict=True)]
 
         progress.expect("embeddings", len(batches))
-        done: list[list[Chunk]] = []
-        if unchecked is not None and not self.run.dry:
-            done = self.work.job.each(EMBED, embed, batches[:1])
-            for [chunk, *_] in done:
-                self._refuse_too_large([TEXT], unchecked, len(chunk.embedding))
-        done += self.work.job.each(EMBED, embed, batches[len(done) :])
+        done = self.work.job.each(EMBED, embed, batches)
         made = {chunk.id: chunk for batch in done for chunk in batch}
         return [made.get(chunk.id, chunk) for chunk in chunks]
 

@@ -54,6 +54,11 @@ def label(dimensions: int, what: Embedded = "passage") -> str:
     return f"{what.capitalize()}{dimensions}"
 
 
+def text_label(what: Embedded) -> str:
+    """Return the label of passages, or of elements, that the full-text index is over."""
+    return f"{what.capitalize()}Text"
+
+
 def embedding(slot: int) -> str:
     """The property that holds the embeddings of that slot."""
     return "embedding_2" if slot == 2 else "embedding"

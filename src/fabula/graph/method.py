@@ -155,10 +155,6 @@ def _nothing(facts: Mapping[str, Any]) -> Sequence[str]:
     return ()
 
 
-def _none(chunks: int, knobs: Any) -> int:
-    return 0
-
-
 @dataclass(frozen=True, slots=True)
 class Graph(Generic[Knobs]):
     """A method, by its `name`, which is also that of its table of settings.
@@ -175,9 +171,7 @@ class Graph(Generic[Knobs]):
     model. On those that `unasked` names no question to a model depends: what is known of the graph
     is used again where one of them has changed. `tell` puts into words what is worth saying of a
     part's facts, and `doubt` what `fabula check` is to say of them. It `rests_on` graphs without
-    which it can't be, and `uses` others where they are there: with either it becomes stale. `count`
-    is how many embedded nodes so many chunks are to have, as far as that is known beforehand: what
-    is too large for the server is refused before it is paid for.
+    which it can't be, and `uses` others where they are there: with either it becomes stale.
     """
 
     name: str
@@ -198,7 +192,6 @@ class Graph(Generic[Knobs]):
     unasked: frozenset[str] = frozenset()
     tell: Callable[[Mapping[str, Any]], Sequence[str]] = _nothing
     doubt: Callable[[Mapping[str, Any]], Sequence[str]] = _nothing
-    count: Callable[[int, Knobs], int] = _none
 
     def prompts_digest(self) -> str:
         """8 hex digits of all its prompts' texts; '' where it has none."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from fabula.migrations import v2
+from fabula.migrations import v2, v3
 from fabula.store.migration import Step
 
-MIGRATIONS: Mapping[int, Sequence[Step]] = {2: v2.STEPS}
+MIGRATIONS: Mapping[int, Sequence[Step]] = {2: v2.STEPS, 3: v3.STEPS}

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, Self
 
 import neo4j
-import numpy as np
 from neo4j.exceptions import DriverError
 
 from fabula import tracing
@@ -45,7 +44,7 @@ from fabula.store.space import (
     refuse_reembedding,
 )
 from fabula.store.turns import Turn, turn
-from fabula.store.wording import in_words, reaching, refuse_old, too_large
+from fabula.store.wording import in_words, reaching, refuse_old
 
 LOG = logging.getLogger("fabula")
 LEAST_DEPTH = 50
@@ -59,6 +58,10 @@ PAGE = 500
 """Documents that are read at once."""
 KEPT = 8
 """Collections, or documents asked for alone, of which a graph is kept in memory."""
+READING = ("find_", "count_", "check_")
+"""How the names of statements begin that only read."""
+A_QUERY = "a query"
+"""What an error calls a statement that is not one of `cypher/`."""
 SHORTEST_ID = 4
 """Characters of an id that are enough to name a document by."""
 
@@ -84,6 +87,10 @@ class Store:
     def __init__(self, driver: neo4j.Driver, database: str) -> None:
         self._driver = driver
         self._database = database
+        # On a cluster a bookmark makes who reads from one server wait for what went to another.
+        # One server needs none: there it made every reader wait for the newest write of anybody,
+        # 29 to 109 s while a large book came in.
+        self._bookmarks: neo4j.BookmarkManager | None = None
         self._making = threading.Lock()
         self._has_schema = False
         self._preparing = threading.Lock()
@@ -117,6 +124,10 @@ class Store:
             with reaching(uri, username, database), driver.session(database=database) as session:
                 rows = session.run(query("core/find_version")).data()
             refuse_old([(row["name"], row["versions"][0]) for row in rows], uri)
+            # Only the scheme neo4j asks for the servers of a cluster, which Community never is.
+            is_enterprise = any(row["edition"] != "community" for row in rows)
+            if is_enterprise and uri.lower().startswith("neo4j"):
+                store._bookmarks = driver.execute_query_bookmark_manager
         except BaseException:
             driver.close()
             raise
@@ -158,6 +169,10 @@ class Store:
     def spaces(self) -> list[Space]:
         """The embedding spaces of all collections, by their names."""
         return [space for row in self.rows("core/find_spaces") if (space := made_space([row]))]
+
+    def collections(self) -> list[str]:
+        """Return the names of the collections that hold documents, in order."""
+        return [row["name"] for row in self.rows("core/find_collections")]
 
     def indexes(self) -> list[Index]:
         """All indexes there are, those of constraints among them."""
@@ -308,6 +323,10 @@ class Store:
         It is given the filters, the `vector` and what embedded it, and finds nothing where the
         collection's space is another, or a statement is over elements and none is embedded. Raises
         SpaceError where the space is of another model.
+
+        A statement that asks the index for $depth nodes is asked again with more where fewer than
+        $limit of them were visible. Where it returns a row for something else than each of these
+        nodes, its column `nearest` tells how many they were.
         """
         collection = filters.collection
         space = self._spaces.get(collection)
@@ -320,18 +339,38 @@ class Store:
                 return []
             given = bounds(filters) | {"vector": wire(vector), "model": model, "slot": space.slot}
             given |= {"embedding": space.embedding, **asked}
-            rows, trouble = [], None
+            rows: list[dict[str, Any]] = []
+            trouble = None
             try:
-                rows = self.run(over(statement, space.dimensions, space.slot), **given)
+                rows = self._nearest(over(statement, space.dimensions, space.slot), given)
             except StoreError as error:  # its index may just have been given up for another
                 trouble = error
             now = space if rows else self.space(collection)
             if now is None or (now.kind, now.slot) == (space.kind, space.slot):
                 if trouble:
                     raise trouble
+                for row in rows:
+                    row.pop("nearest", None)
                 return rows
             space = now
         return []
+
+    def _nearest(self, statement: str, given: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """Return the rows of a statement over a vector index, which it asks for `depth` nodes.
+
+        The index also holds staged and replaced nodes, which the statement leaves out. Where these
+        took the places of others, the index is asked again for more.
+        """
+        rows = self._send(statement, A_QUERY, given, is_reading=True)
+        depth, limit = given.get("depth"), given.get("limit", 0)
+        if depth is None or _count_nearest(rows) >= limit:
+            return rows
+        [hidden] = self.rows("core/count_hidden")
+        enough = limit + hidden["nodes"]
+        while _count_nearest(rows) < limit and depth < enough:
+            depth = min(4 * depth, enough)
+            rows = self._send(statement, A_QUERY, {**given, "depth": depth}, is_reading=True)
+        return rows
 
     def near_or_alike(
         self, vector: Vector, question: str, limit: int, filters: Filters, model: str
@@ -354,7 +393,7 @@ class Store:
 
     def read(self, statement: str, filters: Filters, **asked: Any) -> list[dict[str, Any]]:
         """What a statement over no embeddings finds; it is given the filters."""
-        return self.run(statement, **bounds(filters), **asked)
+        return self._send(statement, A_QUERY, {**bounds(filters), **asked}, is_reading=True)
 
     def keep(
         self,
@@ -389,7 +428,8 @@ class Store:
     ) -> dict[str, list[Hit]]:
         """What a statement finds above or beside some passages, by the passages' ids."""
         found: dict[str, list[Hit]] = {}
-        for row in self.run(statement, collection=collection, passages=list(passages)):
+        asked = {"collection": collection, "passages": list(passages)}
+        for row in self._send(statement, A_QUERY, asked, is_reading=True):
             found.setdefault(row.pop("of"), []).append(Hit(**row))
         return found
 
@@ -483,8 +523,9 @@ class Store:
     ) -> None:
         """Puts parts, all of one collection, in the place of what their owners had: all or nothing.
 
-        Their nodes are staged in batches where no reader sees them, `written` being told how many
-        that have embeddings; then one transaction switches the old ones out and the new ones in.
+        Their nodes are staged in slices where no reader sees them, `written` being told how many
+        that have embeddings; the indexes of vectors and words take them in then, slice by slice.
+        One transaction, which changes labels alone, switches the old ones out and the new ones in.
         What is left of the old ones is swept afterwards, and what a crash leaves, by the next run.
         The collection was prepared for the `model` of their embeddings. Raises StoreError where
         the turn that is `held` for the documents was lost.
@@ -495,8 +536,6 @@ class Store:
             raise StoreError(f"Collection {collection!r} is not there any more: run it again.")
         refuse_other_model(space, model)
         refuse_broken(parts, space)
-        embedded = sum(node.embedding is not None for part in parts for node in part.nodes)
-        self.refuse_too_large([part.owner for part in parts], embedded, space.dimensions)
         run = uuid.uuid4().hex
         found_by = searchable(parts)
         if found_by["element_kinds"]:
@@ -514,16 +553,14 @@ class Store:
                 ).consume()
             )
 
-            def switched(transaction: neo4j.ManagedTransaction) -> bool:
-                replaced = switch(transaction, run, parts, out, space)
+            def switched(transaction: neo4j.ManagedTransaction) -> None:
+                switch(transaction, run, parts, out, space)
                 # Last: where the server was restarted, others may have had these turns since.
                 for one in filter(None, (own, held)):
                     one.check()
-                return replaced
 
-            replaced: bool = session.execute_write(switched)
-        if replaced:
-            self._sweep()
+            session.execute_write(switched)
+        self._sweep()
 
     def drop(self, owners: Sequence[Owner]) -> int:
         """Takes parts out of the graph, at once; how many of them there were.
@@ -590,60 +627,56 @@ class Store:
         return was_there
 
     def _sweep(self) -> None:
-        """Deletes what was switched out, and what runs that are broken off have staged.
+        """Clear what switches leave behind: marks of staging, replaced nodes, and what was staged
+        and never switched in.
 
-        What was to be done is done without it: where it fails, the next one does it.
+        The graph is right without it: where it fails, the next sweep does it.
         """
         try:
             with self.session() as session:
+                ended = {"runs": broken_off(session)}
+                session.run(query("core/clear_staging"), ended).consume()
                 session.run(query("core/clear_retired")).consume()
-                session.run(query("core/clear_staged"), runs=broken_off(session)).consume()
+                session.run(query("core/clear_staged"), ended).consume()
         except StoreError as error:
             LOG.warning("What was replaced is not deleted yet; the next run will. %s", error)
-
-    def refuse_too_large(self, owners: Sequence[Owner], embedded: int, dimensions: int) -> None:
-        """Raises TooLarge where the server can't switch so many `embedded` nodes in for these.
-
-        A switch holds all their embeddings in the server's heap, and those that it takes out; no
-        pool guards that.
-        """
-        try:
-            [row] = self.rows("core/find_heap")
-        except StoreError:  # a hosted server may not tell, and has its own limits
-            return
-        limit = int(row["bytes"]) // 4
-        size = dimensions * np.dtype(np.float32).itemsize
-        replaced = self._count_owned(owners)
-        if (embedded + replaced) * size > limit:
-            raise too_large(embedded, replaced, size, int(row["bytes"]))
-
-    def _count_owned(self, owners: Sequence[Owner]) -> int:
-        """How many nodes with embeddings these have."""
-        graphs: dict[tuple[str, str], list[str]] = {}
-        for owner in owners:
-            graphs.setdefault((owner.collection, owner.document), []).append(owner.graph)
-        return sum(
-            self.rows("core/count_owned", collection=name, document=document, graphs=of)[0]["nodes"]
-            for (name, document), of in graphs.items()
-        )
 
     def rows(self, name: str, /, **parameters: Any) -> list[dict[str, Any]]:
         """What the statement of that name in `cypher/` returns."""
         return self.run(query(name), name, **parameters)
 
     def run(
-        self, statement: str, name: str = "a query", /, **parameters: Any
+        self, statement: str, name: str = A_QUERY, /, **parameters: Any
     ) -> list[dict[str, Any]]:
         """What a statement returns; `name` is what an error calls it."""
+        is_reading = name.rpartition("/")[2].startswith(READING)
+        return self._send(statement, name, parameters, is_reading=is_reading)
+
+    def _send(
+        self, statement: str, name: str, parameters: Mapping[str, Any], *, is_reading: bool
+    ) -> list[dict[str, Any]]:
+        """Return the rows of a statement; on a cluster, one that reads may go to any server."""
         told = {tracing.SYSTEM: "neo4j", tracing.SUMMARY: name}
+        routing = neo4j.RoutingControl.READ if is_reading else neo4j.RoutingControl.WRITE
         with tracing.span(name, told, client=True), in_words(name):
-            found = self._driver.execute_query(statement, parameters, database_=self._database)
+            found = self._driver.execute_query(
+                statement,
+                dict(parameters),
+                database_=self._database,
+                routing_=routing,
+                bookmark_manager_=self._bookmarks,
+            )
         return [dict(zip(found.keys, record.values(), strict=True)) for record in found.records]
 
     @contextmanager
     def session(self) -> Iterator[neo4j.Session]:
         """A session for what takes several statements, its errors in words for a person."""
-        with in_words("writing"), self._driver.session(database=self._database) as session:
+        with (
+            in_words("writing"),
+            self._driver.session(
+                database=self._database, bookmark_manager=self._bookmarks
+            ) as session,
+        ):
             yield session
 
 
@@ -655,6 +688,15 @@ def _whole(owner: Owner) -> Owner:
 def _record(rows: Sequence[Mapping[str, Any]], graph: str) -> Record | None:
     """That of a graph, of the one document that was found, if it was."""
     return entry(rows[0]).graphs.get(graph) if rows else None
+
+
+def _count_nearest(rows: Sequence[Mapping[str, Any]]) -> int:
+    """Return how many visible nodes a vector index gave a statement."""
+    if rows and "nearest" in rows[0]:
+        return int(rows[0]["nearest"])
+    if rows and "near" in rows[0]:
+        return sum(row["near"] is not None for row in rows)
+    return len(rows)
 
 
 def _ranking(rows: Sequence[Mapping[str, Any]], score: str) -> list[Hit]:

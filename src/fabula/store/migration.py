@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 LOG = logging.getLogger("fabula")
 
-VERSION = 2
+VERSION = 3
 FIRST = 1
 """The version that was not recorded."""
 

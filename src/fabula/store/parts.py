@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from fabula.store import Store
 
 BATCH = 1000
+SLICE = 250
+"""Nodes with embeddings that one transaction stages. The vector index takes them in as it commits,
+and holds up those who read it meanwhile: with 250 of 1,536 dimensions for a tenth of a second."""
 PAGE = 2000
 """Nodes read at once: with 1,536 dimensions each, 12 MB."""
 STRIPES = 64
@@ -47,7 +50,9 @@ def stage(
     space: Space,
     written: Callable[[int], None],
 ) -> list[Edge]:
-    """Writes all parts as nodes of the one label Staged, which no index and no reader sees.
+    """Write all parts as nodes with the label Staged and those of the indexes of retrieval.
+
+    No reader asks for these labels alone, so none sees the nodes before the switch.
 
     Returns the edges that lead out of the run's own nodes: those are tied in the switch.
     """
@@ -61,7 +66,7 @@ def stage(
     bare += [_part_row(part) for part in parts]
     for batch in _batches(bare):
         save("core/stage_nodes", rows=batch)
-    for batch in _batches(row for row in rows if "embedding" in row):
+    for batch in _batches((row for row in rows if "embedding" in row), SLICE):
         save("core/stage_passages", rows=batch, embedding=space.embedding)
         written(len(batch))
     staged = {row["id"] for row in (*rows, *bare)}
@@ -78,12 +83,13 @@ def switch(
     parts: Sequence[Part],
     out: Sequence[Edge],
     space: Space,
-) -> bool:
+) -> None:
     """Takes the owners' old nodes out of sight and puts the run's staged ones in their place.
 
-    Whether there were old ones. Raises SpaceError where the collection's embeddings are, or are
-    about to be, of another model, StoreError where not all is staged any more, and Changed where
-    what the parts rest on has changed.
+    It changes labels, and no text and no embedding: so the server holds little of it in its heap,
+    and the indexes that it changes are closed to readers for a moment only. Raises SpaceError where
+    the collection's embeddings are, or are about to be, of another model, StoreError where not all
+    is staged any more, and Changed where what the parts rest on has changed.
     """
     owners = [part.owner for part in parts]
     lock(transaction, owners)
@@ -91,7 +97,6 @@ def switch(
     _refuse_incomplete(transaction, run, parts)
     _refuse_baseless(transaction, parts)
     created: dict[str, str] = {}
-    replaced = False
     # Text first: with it goes whatever rested on it, a graph that was built meanwhile, too, and one
     # whose package is not installed any more.
     for owner in sorted(owners, key=lambda owner: owner.graph != TEXT):
@@ -99,14 +104,12 @@ def switch(
         [old] = transaction.run(query(statement), owner._asdict())
         if old["created_at"]:
             created[owner.document] = old["created_at"]
-        replaced = replaced or old["nodes"] > 0
     transaction.run(query("core/switch_in"), run=run, created=created).consume()
     for batch in _batches(out):
         rows = [_edge_row(edge) for edge in batch]
         [tied] = transaction.run(query("core/switch_tie"), collection=space.collection, rows=rows)
         if tied["edges"] != len(rows):
             raise _changed()
-    return replaced
 
 
 def broken_off(session: neo4j.Session) -> list[str]:
@@ -210,14 +213,24 @@ def _row(part: Part, node: Node, space: Space) -> dict[str, Any]:
     if node.label == "Document":
         # It is no part of itself, and rests on nothing.
         del properties["sources"], properties["kind"], properties["graph"]
-        return {"id": node.id, "labels": [node.label], "properties": properties}
+        return {
+            "id": node.id,
+            "labels": [node.label],
+            "index_labels": [],
+            "properties": properties,
+        }
     properties["document"] = owner.document
     what: queries.Embedded = "passage" if part.is_passage(node) else "element"
-    row = {"id": node.id, "labels": [what.capitalize(), node.label], "properties": properties}
+    row = {
+        "id": node.id,
+        "labels": [what.capitalize(), node.label],
+        "index_labels": [queries.text_label(what)],
+        "properties": properties,
+    }
     if node.embedding is None:
         return row
-    labels = [*row["labels"], queries.label(space.dimensions, what)]
-    return row | {"labels": labels, "embedding": wire(node.embedding)}
+    index_labels = [*row["index_labels"], queries.label(space.dimensions, what)]
+    return row | {"index_labels": index_labels, "embedding": wire(node.embedding)}
 
 
 def caption(text: str) -> str:
@@ -228,7 +241,12 @@ def caption(text: str) -> str:
 
 def _part_row(part: Part) -> dict[str, Any]:
     properties = part_properties(part.owner, part.record)
-    return {"id": part_id(part.owner), "labels": ["Part"], "properties": properties}
+    return {
+        "id": part_id(part.owner),
+        "labels": ["Part"],
+        "index_labels": [],
+        "properties": properties,
+    }
 
 
 def _part_edges(part: Part) -> list[Edge]:
@@ -243,9 +261,9 @@ def _edge_row(edge: Edge) -> dict[str, Any]:
     return tie | {"properties": dict(edge.properties)}
 
 
-def _batches(items: Iterable[Item]) -> Iterator[list[Item]]:
+def _batches(items: Iterable[Item], size: int = BATCH) -> Iterator[list[Item]]:
     waiting = iter(items)
-    while batch := list(islice(waiting, BATCH)):
+    while batch := list(islice(waiting, size)):
         yield batch
 
 
@@ -312,13 +330,12 @@ def read_part(store: Store, owner: Owner, *, embeddings: bool = False) -> Part:
     nodes: list[Node] = []
     edges: list[Edge] = []
     elements: set[str] = set()
-    after, more = "", True
-    while more:
+    wanted = [row["id"] for row in store.rows("core/find_part_ids", **owner._asdict())]
+    for start in range(0, len(wanted), PAGE):
         rows = store.rows(
             "core/find_part",
-            **owner._asdict(),
-            after=after,
-            limit=PAGE,
+            collection=owner.collection,
+            ids=wanted[start : start + PAGE],
             embedding=space.embedding if space else "",
             dimensions=space.dimensions if space else 1,
         )
@@ -329,8 +346,6 @@ def read_part(store: Store, owner: Owner, *, embeddings: bool = False) -> Part:
             edges += [
                 Edge(one["type"], row["id"], one["end"], one["properties"]) for one in row["edges"]
             ]
-        more = len(rows) == PAGE
-        after = rows[-1]["id"] if rows else ""
     moved = space and (now := store.space(owner.collection)) and now.slot != space.slot
     if moved or store.record(owner) != before:
         raise Changed(CHANGED)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING, Any
 
 import neo4j
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 PATIENCE = 1.0
 """Seconds to wait for a turn before it counts as another's, who may just be giving it back."""
+DOOR_SECONDS = 5.0
+"""How long one who found a turn free may keep others from it who found it free as well."""
 TAKEN = (
     "LockAcquisitionTimeout",
     "LockClientStopped",
@@ -78,23 +80,63 @@ def turn(
     """
     names = sorted(names)
     with store.session() as session:
-        while wait and not is_free(session, names):
-            wait()
-        # 0: what is done in a turn may take longer than a server gives a transaction.
-        held = Turn(session.begin_transaction(metadata={TAG: names}, timeout=0))
+        with _enter(store, session, names, wait) if wait else nullcontext():
+            # 0: what is done in a turn may take longer than a server gives a transaction.
+            held = Turn(session.begin_transaction(metadata={TAG: names}, timeout=0))
+            try:
+                _take(held._transaction, names)
+            except BaseException:
+                held.end()
+                raise
         try:
-            _take(held._transaction, names)
             yield held
         finally:
             held.end()
 
 
+@contextmanager
+def _enter(
+    store: Store, session: neo4j.Session, names: Sequence[str], wait: Callable[[], None]
+) -> Iterator[None]:
+    """Wait until nobody has these turns, and keep others from taking them until the block ends.
+
+    A transaction that waits for a lock hears nothing until it has it, so nobody may wait for a turn
+    itself. Several who find it free at the same moment therefore pass one by one, each holding a
+    second lock, and look again whether it is still free.
+    """
+    doors = [f"{name}/next" for name in names]
+    with store.session() as other:
+        while True:
+            while not is_free(session, names):
+                wait()
+            with _begin(other, DOOR_SECONDS) as door:
+                if _is_taken(door, doors) and is_free(session, names):
+                    yield
+                    return
+            wait()
+
+
 def is_free(session: neo4j.Session, names: Sequence[str]) -> bool:
     """Whether nobody has one of these turns; where somebody has, that takes seconds."""
+    with _begin(session, PATIENCE + len(names) / 10) as transaction:
+        return _is_taken(transaction, names)
+
+
+@contextmanager
+def _begin(session: neo4j.Session, seconds: float) -> Iterator[neo4j.Transaction]:
+    """Begin a transaction, undone at the end of the block, or by the server after `seconds`."""
+    transaction = session.begin_transaction(timeout=seconds)
     try:
-        with session.begin_transaction(timeout=PATIENCE + len(names) / 10) as transaction:
-            _take(transaction, names)
-            transaction.rollback()
+        yield transaction
+    finally:
+        with suppress(Neo4jError, DriverError):
+            transaction.close()
+
+
+def _is_taken(transaction: neo4j.Transaction, names: Sequence[str]) -> bool:
+    """Take these locks; whether that came about before the transaction's time was over."""
+    try:
+        _take(transaction, names)
     except Neo4jError as error:
         if not (error.code or "").endswith(TAKEN):
             raise

@@ -12,6 +12,8 @@ from fabula.errors import DatabaseDown, StoreError, TooLarge
 
 OLDEST = (2026, 6)
 """The first Neo4j whose vector index filters by lists."""
+OUT_OF_MEMORY = "MemoryPoolOutOfMemoryError"
+"""How the code ends of a transaction that the server ends to protect its heap."""
 
 
 def refuse_old(components: Sequence[tuple[str, str]], uri: str) -> None:
@@ -23,19 +25,6 @@ def refuse_old(components: Sequence[tuple[str, str]], uri: str) -> None:
                 f"The Neo4j at {uri} is version {version}, and Fabula needs 2026.06 or later: "
                 "upgrade it, or unset NEO4J_URI to use Fabula's own."
             )
-
-
-def too_large(passages: int, replaced: int, size: int, heap: int) -> TooLarge:
-    """What to tell of a document whose embeddings take `size` bytes each beside that heap."""
-    total = (passages + replaced) * size
-    old = f" and the {replaced:,} that they replace" if replaced else ""
-    otherwise = ", or remove the document first" if replaced and 4 * passages * size <= heap else ""
-    return TooLarge(
-        f"This document's {passages:,} embeddings{old} take {total >> 20} MB, more than a quarter "
-        f"of the server's heap of {heap >> 20} MB, and switching them in could exhaust it. Set "
-        f"FABULA_NEO4J_HEAP={(4 * total >> 20) + 256}m and run `fabula db stop`, or raise the heap "
-        f"of your own server{otherwise}."
-    )
 
 
 @contextmanager
@@ -89,6 +78,12 @@ def in_words(name: str) -> Iterator[None]:
                 "The database stopped at an error while this ran, as it does when its disk is "
                 "full; nothing is half written. Run the command again: Fabula's own server is then "
                 "started anew, or says what is in the way."
+            ) from error
+        if (error.code or "").endswith(OUT_OF_MEMORY):
+            raise TooLarge(
+                f"Neo4j has too little memory for {name}; the graph is as it was. Set "
+                "FABULA_NEO4J_HEAP, 512m by default, to more, as 2g, and run `fabula db stop` and "
+                "the command again; or raise the heap of your own server."
             ) from error
         raise StoreError(f"Neo4j refused {name}: {error.message}") from error
     except DriverError as error:

@@ -28,11 +28,6 @@ def _tell(facts: Mapping[str, Any]) -> Sequence[str]:
     return (f"found in no cluster, so given to the nearest: {names}",)
 
 
-def _count(chunks: int, knobs: Knobs) -> int:
-    """Details; of summaries little is certain."""
-    return chunks * knobs.details
-
-
 GRAPH = Graph(
     name="aspects",
     about="a tree of summaries for each narrative aspect, and details",
@@ -46,5 +41,4 @@ GRAPH = Graph(
     cypher=FOLDER / "aspects",
     settings=_settings,
     tell=_tell,
-    count=_count,
 )

@@ -13,17 +13,10 @@ from fabula.graphs.communities.knobs import CHAT_ONLY, OF_CLAIMS, UNASKED, Knobs
 from fabula.graphs.communities.modes import MODES
 from fabula.queries import FOLDER
 
-CHUNKS_A_REPORT = 5
-"""About: a chunk has one or two entities of its own, and seven of them have a report."""
-
 
 def _settings(knobs: Knobs, offline: bool) -> Mapping[str, Any]:
     unread = CHAT_ONLY if offline else frozenset[str]() if knobs.claims else OF_CLAIMS
     return knobs.model_dump(mode="json", exclude=set(unread))
-
-
-def _count(chunks: int, knobs: Knobs) -> int:
-    return chunks // CHUNKS_A_REPORT + (chunks if knobs.claims else 0)
 
 
 GRAPH = Graph(
@@ -45,5 +38,4 @@ GRAPH = Graph(
     unasked=UNASKED,
     tell=tell,
     doubt=doubt,
-    count=_count,
 )

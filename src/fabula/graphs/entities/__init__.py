@@ -14,9 +14,6 @@ from fabula.graphs.entities.modes import MODES
 from fabula.graphs.entities.types import read_types
 from fabula.queries import FOLDER
 
-A_CHUNK = 2
-"""Entities and relations that a chunk brings at least, as far as that is known before."""
-
 
 def _settings(knobs: Knobs, offline: bool) -> Mapping[str, Any]:
     """The knobs, the types written out: another text under the same name is another set."""
@@ -24,11 +21,6 @@ def _settings(knobs: Knobs, offline: bool) -> Mapping[str, Any]:
         return knobs.model_dump(mode="json", exclude=set(CHAT_ONLY))
     types = {one.name: one.description for one in read_types(knobs.types)}
     return knobs.model_dump(mode="json") | {"types": types}
-
-
-def _count(chunks: int, knobs: Knobs) -> int:
-    del knobs
-    return A_CHUNK * chunks
 
 
 GRAPH = Graph(
@@ -49,5 +41,4 @@ GRAPH = Graph(
     unasked=UNASKED,
     tell=tell,
     doubt=doubt,
-    count=_count,
 )

@@ -14,9 +14,6 @@ from fabula.graphs.facts.ontology import read_ontology
 from fabula.graphs.facts.telling import doubt, tell
 from fabula.queries import FOLDER
 
-A_CHUNK = 3
-"""Facts that a chunk brings, as far as that is known before."""
-
 
 def _settings(knobs: Knobs, offline: bool) -> Mapping[str, Any]:
     """The knobs, the ontology written out: another text under the same name is another one."""
@@ -30,11 +27,6 @@ def _settings(knobs: Knobs, offline: bool) -> Mapping[str, Any]:
     }
     left_out = set(CHAT_ONLY) if offline else set()
     return knobs.model_dump(mode="json", exclude=left_out) | {"ontology": written}
-
-
-def _count(chunks: int, knobs: Knobs) -> int:
-    del knobs
-    return A_CHUNK * chunks
 
 
 GRAPH = Graph(
@@ -53,5 +45,4 @@ GRAPH = Graph(
     unasked=frozenset({"strict"}),
     tell=tell,
     doubt=doubt,
-    count=_count,
 )

@@ -32,7 +32,12 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
     vector = tools.embed(question)
     with tools.path.step("bottom-up", f"from {starts} chunks and details") as step:
         hits = tools.found(
-            query("aspects/find_bottom_up"), vector, filters, starts=starts, covering=COVERING
+            query("aspects/find_bottom_up"),
+            vector,
+            filters,
+            limit=starts,
+            depth=starts,
+            covering=COVERING,
         )
         step.found(hits, hits[: tools.k])
     return hits[: tools.k]
