@@ -18,6 +18,7 @@ from bench import (
     cpu,
     entities,
     faults,
+    large_book,
     library,
     lookup,
     names,
@@ -50,6 +51,7 @@ PARTS: dict[str, Callable[[Path | None], list[Figure]]] = {
     "startup": startup.measure,
     "serving": serving.measure,
     "library": library.measure,
+    "large-book": large_book.measure,
 }
 
 

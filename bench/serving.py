@@ -75,11 +75,11 @@ def _answers(address: Address, url: str) -> list[Figure]:
     subprocess.run([sys.executable, "-m", "fabula", "ingest", str(STORY)], env=own, check=True)
     asked = questions(EACH)
     figures = [Figure("library: first token", statistics.median(_library(own, asked[:ALONE])))]
-    with _serving(own) as it:
+    with serving(own) as it:
         for at_once in AT_ONCE:
             figures += _load(it, asked, at_once, "")
         figures.append(Figure("memory", it.memory / 2**20, "MiB"))
-    with _serving(own | {"FABULA_CONCURRENCY": "8"}) as it:
+    with serving(own | {"FABULA_CONCURRENCY": "8"}) as it:
         idle = _load(it, asked, 1, "8 calls at most, ")
         with _ingesting(it):
             busy = _load(it, asked, 1, "8 calls at most, during an ingest, ")
@@ -134,7 +134,7 @@ def _search(address: Address, books: Path | None) -> list[Figure]:
             store.apply(parts, STATIC)
     asked = questions(EACH, books)
     figures = []
-    with _serving(own) as it:
+    with serving(own) as it:
         # Neo4j plans each statement when it first meets it, and Java compiles what is asked often.
         asyncio.run(_together(it, asked * 5, 2, _find))
         for at_once in (1, 2, 4, 8, 16, 32):
@@ -184,7 +184,8 @@ class Serving:
 
 
 @contextmanager
-def _serving(own: dict[str, str]) -> Iterator[Serving]:
+def serving(own: dict[str, str]) -> Iterator[Serving]:
+    """Start `fabula serve` with these variables, and end it."""
     fabula = [sys.executable, "-m", "fabula"]
     made = subprocess.run(
         [*fabula, "keys", "make", "bench", "--role", "admin"],
