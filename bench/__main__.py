@@ -17,6 +17,7 @@ from bench import (
     coverage,
     cpu,
     entities,
+    evening,
     faults,
     large_book,
     library,
@@ -52,6 +53,7 @@ PARTS: dict[str, Callable[[Path | None], list[Figure]]] = {
     "serving": serving.measure,
     "library": library.measure,
     "large-book": large_book.measure,
+    "evening": evening.measure,
 }
 
 

@@ -90,10 +90,13 @@ def measure(books: Path | None) -> list[Figure]:
 
 
 @contextmanager
-def endpoint(delay: float = CALL, dimensions: int = 256) -> Iterator[str]:
+def endpoint(
+    delay: float = CALL, dimensions: int = 256, notes: Path | None = None
+) -> Iterator[str]:
     """The tests' endpoint in a process of its own; its embeddings take as long as its replies."""
     command = [sys.executable, "-m", "tests.endpoint", "--delay", str(delay)]
     command += ["--dimensions", str(dimensions)]
+    command += ["--notes", str(notes)] if notes else []
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
         assert process.stdout is not None
         try:

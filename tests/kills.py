@@ -127,7 +127,7 @@ class Kills:
         tally.resumed = time.monotonic() - began
         if self._look(tally) != self.new:
             tally.losses.append("the graph is not that of an undisturbed run")
-        asked = Counter(self.notes.read_text().splitlines())
+        asked = Counter(line.split()[1] for line in self.notes.read_text().splitlines())
         tally.repeated = sum(count - 1 for count in asked.values())
         shutil.rmtree(cache)
         return tally

@@ -138,7 +138,7 @@ def survive(killed: Killed, store: Store, endpoint: Endpoint, seed: int) -> None
     assert sources == {one["items"][0]["source"] for one in ended}, f"seed {seed}"
     assert check(store, graphs().values()).violations == (), f"seed {seed}"
     assert endpoint.notes is not None
-    answered = Counter(endpoint.notes.read_text().splitlines())
+    answered = Counter(line.split()[1] for line in endpoint.notes.read_text().splitlines())
     repeated = sum(count - 1 for count in answered.values())
     # What was on its way at a kill had been answered, but never arrived.
     assert repeated <= AT_ONCE * KILLS, f"seed {seed}: {repeated} calls were paid twice"

@@ -54,7 +54,8 @@ class Endpoint:
     dimensions: int = 64
     port: int = 0
     notes: Path | None = None
-    """A file that gets a line for each request that was answered: its kind and its digest."""
+    """A file that gets a line for each request that was answered: its kind, its digest, the model,
+    and its tokens: of the prompt, of these cached, and of the completion."""
 
     calls: int = 0
     """Requests that came, refused ones too."""
@@ -102,12 +103,15 @@ class Endpoint:
                     return fault, crowded
             return self.plan(self.calls), crowded
 
-    def answered(self, body: dict[str, Any]) -> None:
+    def answered(self, body: dict[str, Any], usage: Mapping[str, Any]) -> None:
         """Note a request that was answered whole, where notes are taken."""
         if self.notes is not None:
             digest = hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
             with self._lock, self.notes.open("a", encoding="utf-8") as notes:
-                notes.write(f"{'embeddings' if 'input' in body else 'chat'} {digest}\n")
+                cached = usage.get("prompt_tokens_details", {}).get("cached_tokens", 0)
+                tokens = (usage["prompt_tokens"], cached, usage.get("completion_tokens", 0))
+                kind = "embeddings" if "input" in body else "chat"
+                notes.write(" ".join(map(str, (kind, digest, body["model"], *tokens))) + "\n")
 
     def cached(self, body: dict[str, Any]) -> int:
         """How many of a prompt's tokens begin an earlier one as well; it is remembered."""
@@ -195,12 +199,14 @@ class _Handler(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         fault, crowded = endpoint.enter(body)
         self._is_inside = True
+        self._used: dict[str, Any] = {}
         try:
             self._attack(endpoint.raw(endpoint.calls, body))
             self._check(body, fault, crowded=crowded)
             time.sleep(endpoint.delay + (1.0 if fault == "slow" else 0.0))
             self._answer(body, fault)
-            endpoint.answered(body)
+            if self._used:
+                endpoint.answered(body, self._used)
         except _Refusal as refusal:
             self._send(refusal.status, refusal.body, retry_after=refusal.retry_after)
         except _Spoken as spoken:
@@ -289,6 +295,7 @@ class _Handler(BaseHTTPRequestHandler):
             )
             data.append({"object": "embedding", "index": index, "embedding": shown})
         usage = {"prompt_tokens": messages.tokens(*texts), "total_tokens": messages.tokens(*texts)}
+        self._used = usage
         return {"object": "list", "data": data[::-1], "model": body["model"], "usage": usage}
 
     def _completion(self, body: dict[str, Any], fault: Fault | None) -> dict[str, Any]:
@@ -299,7 +306,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _usage(self, body: dict[str, Any], text: str | None) -> dict[str, Any]:
         cached = {"cached_tokens": self.server.endpoint.cached(body)}
-        return {**messages.usage(body, text), "prompt_tokens_details": cached}
+        self._used = {**messages.usage(body, text), "prompt_tokens_details": cached}
+        return self._used
 
     def _stream(self, body: dict[str, Any], fault: Fault | None) -> None:
         message, reason = messages.message(body, fault)
