@@ -219,13 +219,13 @@ async def _ready(key: str) -> None:
 
 
 async def _again(
-    send: Any, diary: Diary, seconds: float = GIVE_UP_SECONDS
+    person: httpx2.AsyncClient, diary: Diary, method: str, path: str, **given: Any
 ) -> httpx2.Response | None:
     """Send a request as a patient client does: again where it is told to, or finds nobody."""
-    until = time.monotonic() + seconds
+    until = time.monotonic() + GIVE_UP_SECONDS
     while time.monotonic() < until:
         try:
-            response: httpx2.Response = await send()
+            response = await person.request(method, path, **given)
         except httpx2.HTTPError:
             diary.unreachable += 1
             await asyncio.sleep(1)
@@ -239,24 +239,19 @@ async def _again(
 
 async def _read(key: str, asked: list[str], over: asyncio.Event, diary: Diary) -> None:
     """Ask and open pages until the evening is over."""
+    collection = "/api/v1/collections/default"
     async with client(key) as reader:
         turn = 0
         while not over.is_set():
-            question = asked[turn % len(asked)]
-            path = "/api/v1/collections/default"
-            kind = ("ask", "search", "list", "page")[turn % 4]
+            body = {"json": {"question": asked[turn % len(asked)]}}
+            kind, method, path, given = (
+                ("ask", "POST", f"{collection}/ask", body),
+                ("search", "POST", f"{collection}/search", body),
+                ("list", "GET", f"{collection}/documents", {}),
+                ("page", "GET", "/c/default", {}),
+            )[turn % 4]
             began = time.perf_counter()
-            response = await _again(
-                {
-                    "ask": lambda q=question: reader.post(f"{path}/ask", json={"question": q}),
-                    "search": lambda q=question: reader.post(
-                        f"{path}/search", json={"question": q}
-                    ),
-                    "list": lambda: reader.get(f"{path}/documents"),
-                    "page": lambda: reader.get("/c/default"),
-                }[kind],
-                diary,
-            )
+            response = await _again(reader, diary, method, path, **given)
             if response is None or response.status_code >= 400:
                 told = "nobody" if response is None else f"{response.status_code} {response.text}"
                 diary.failures.append(f"{kind}: {told[:200]}")
@@ -272,7 +267,7 @@ async def _send_book(admin: str, text: str, diary: Diary) -> str:
         body = {"text": text, "source": "war", "title": "A Book as Long as War and Peace"}
         headers = {"Idempotency-Key": "the book"}
         path = "/api/v1/collections/novels/documents"
-        response = await _again(lambda: operator.post(path, json=body, headers=headers), diary)
+        response = await _again(operator, diary, "POST", path, json=body, headers=headers)
         assert response is not None and response.status_code == 202, response
         diary.note("the book was sent")
         return str(response.json()["id"])
@@ -280,7 +275,7 @@ async def _send_book(admin: str, text: str, diary: Diary) -> str:
 
 async def _progress(admin: str, job: str, diary: Diary) -> dict[str, Any]:
     async with client(admin) as operator:
-        response = await _again(lambda: operator.get(f"/api/v1/jobs/{job}"), diary)
+        response = await _again(operator, diary, "GET", f"/api/v1/jobs/{job}")
         assert response is not None
         return dict(response.json())
 
