@@ -362,12 +362,13 @@ class Store:
         took the places of others, the index is asked again for more.
         """
         rows = self._send(statement, A_QUERY, given, is_reading=True)
-        depth, limit = given.get("depth"), given.get("limit", 0)
-        if depth is None or _count_nearest(rows) >= limit:
+        depth = given.get("depth", 0)
+        wanted = min(given.get("limit", depth), depth)
+        if _count_nearest(rows) >= wanted:
             return rows
         [hidden] = self.rows("core/count_hidden")
-        enough = limit + hidden["nodes"]
-        while _count_nearest(rows) < limit and depth < enough:
+        enough = depth + hidden["nodes"]
+        while _count_nearest(rows) < wanted and depth < enough:
             depth = min(4 * depth, enough)
             rows = self._send(statement, A_QUERY, {**given, "depth": depth}, is_reading=True)
         return rows
