@@ -326,3 +326,32 @@ def test_destroy_asks_and_then_deletes_data_and_password(tmp_path: Path) -> None
     assert {path.name for path in tmp_path.iterdir()} == {"server", "lock"}
     assert fabula_db(tmp_path, "destroy", "--yes", "--programs").exit_code == 0
     assert {path.name for path in tmp_path.iterdir()} == {"lock"}
+
+
+def test_destroy_keeps_the_dumps_unless_they_are_to_go_too(tmp_path: Path) -> None:
+    dump = tmp_path / "dumps" / "2031-01-01-040000.dump"
+    for file in (dump, tmp_path / "neo4j" / "data" / "file"):
+        file.parent.mkdir(parents=True)
+        file.write_text("{}")
+    asked = fabula_db(tmp_path, "destroy")
+    assert asked.exit_code == 1
+    assert f"Delete all graphs in {tmp_path} (the one dump in {dump.parent} stays)?" in asked.output
+    told = fabula_db(tmp_path, "destroy", "--yes").stdout
+    assert "1 of its dumps stay" in told and "`fabula db destroy --with-dumps` deletes them" in told
+    assert dump.is_file() and not (tmp_path / "neo4j").exists()
+    assert "and the one dump in" in fabula_db(tmp_path, "destroy", "--with-dumps").output
+    assert fabula_db(tmp_path, "destroy", "--yes", "--with-dumps").exit_code == 0
+    assert not dump.exists()
+
+
+def test_a_dump_is_read_from_and_written_to_ordinary_files_alone(tmp_path: Path) -> None:
+    pipe, link, home = tmp_path / "pipe", tmp_path / "link", tmp_path / "home"
+    os.mkfifo(pipe)
+    link.symlink_to(tmp_path / "target")
+    # Opening a pipe would wait for somebody to write into it.
+    assert f"{pipe} is not an ordinary file" in fabula_db(home, "load", "--yes", str(pipe)).output
+    said = fabula_db(home, "dump", "--force", str(pipe))
+    assert (said.exit_code, "is a device or a pipe, and only" in said.output) == (1, True)
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    assert "is a link, and only" in fabula_db(home, "dump", "--force", str(link)).output
+    assert link.is_symlink()

@@ -108,16 +108,16 @@ def logs(settings: Settings, lines: int, follow: bool) -> None:
                 time.sleep(PAUSE)
 
 
-@command.command(examples=("db destroy", "db destroy --programs --dumps --yes"))
+@command.command(examples=("db destroy", "db destroy --programs --with-dumps --yes"))
 @click.option("--yes", is_flag=True, help="do not ask")
 @click.option("--programs", is_flag=True, help="delete what was fetched, too")
-@click.option("--dumps", is_flag=True, help="delete the dumps that were kept, too")
+@click.option("--with-dumps", is_flag=True, help="delete the dumps that were kept, too")
 @OWN
-def destroy(settings: Settings, yes: bool, programs: bool, dumps: bool) -> None:
+def destroy(settings: Settings, yes: bool, programs: bool, with_dumps: bool) -> None:
     """Stop the server and delete its data and password.
 
-    The dumps that Fabula has kept stay unless --dumps is given; `fabula db restore` puts the newest
-    one back.
+    The dumps that Fabula has kept stay unless --with-dumps is given; `fabula db restore` puts the
+    newest one back.
     """
     _mention_other(settings)
     server = private_server(settings)
@@ -126,18 +126,18 @@ def destroy(settings: Settings, yes: bool, programs: bool, dumps: bool) -> None:
         _mention_users(server)
         which = f"the {len(kept)} dumps" if len(kept) > 1 else "the one dump"
         also = "there is no dump of them" if not kept else f"{which} in {kept[0].parent} stay"
-        if kept and dumps:
+        if kept and with_dumps:
             also = f"and {which} in {kept[0].parent}"
         elif len(kept) == 1:
             also += "s"
         click.confirm(f"Delete all graphs in {settings.home} ({also})?", abort=True)
     with shown() as report:
-        server.destroy(programs=programs, dumps=dumps, report=report)
+        server.destroy(programs=programs, dumps=with_dumps, report=report)
     click.echo(f"The private Neo4j's data in {settings.home} is deleted.")
-    if kept and not dumps:
+    if kept and not with_dumps:
         click.echo(
             f"{len(kept)} of its dumps stay in {kept[0].parent}: `fabula db restore` puts the "
-            "newest back, `fabula db destroy --dumps` deletes them."
+            "newest back, `fabula db destroy --with-dumps` deletes them."
         )
 
 

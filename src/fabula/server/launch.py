@@ -90,7 +90,7 @@ class Launcher:
     def _tried(
         self, tool: AdminTool, ports: Remembered, report: Report, settings: Mapping[str, str]
     ) -> Remembered:
-        common = config.SETTINGS | config.memory(self.heap, self.page_cache) | settings
+        common = config.SETTINGS | config.memory(self.heap, self.page_cache) | dict(settings)
         config.write_conf(self.home.conf, common | config.addresses(ports) | config.QUICK_STOP)
         # Before there is a process: whoever finds it after a kill then knows where it listens.
         self.home.remember(ports)

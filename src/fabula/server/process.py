@@ -183,11 +183,12 @@ def _command(pid: int) -> str:
         words = psutil.Process(pid).cmdline()
     except psutil.Error:
         return ""
-    # An interpreter and the folder of its script say nothing about what it does.
-    named = [Path(word).name if "/" in word else word for word in words]
-    if len(named) > 1 and named[0].startswith("python"):
+    named = [Path(word).name for word in words]
+    if len(named) > 1 and named[0].startswith("python") and not named[1].startswith("-"):
         named = named[1:]
-    text = " ".join(named)
+    # The program and its command: further words may hold a password.
+    is_command = len(named) > 1 and named[1].isalpha()
+    text = " ".join(named[: 2 if is_command else 1])
     return "".join(letter if letter.isprintable() else " " for letter in text)[:60]
 
 

@@ -75,6 +75,7 @@ class DailyDump:
         self._server = None if settings.neo4j_uri else private_server(settings, clock)
         self._is_on = settings.dumps
         self._is_closing = threading.Event()
+        self._looking = threading.Lock()
         self._began = clock()
         self._next_at = find_next(self._began, house.serving.dump_hour)
         self._took = FIRST_ESTIMATE_SECONDS
@@ -120,10 +121,11 @@ class DailyDump:
 
     def run_if_due(self, pause_jobs: Callable[[], AbstractContextManager[None]]) -> bool:
         """Make the dump if its hour has come, and return whether one was tried."""
-        now = self._clock()
-        if now < self._next_at or self._server is None:
-            return False
-        due_at, self._next_at = self._next_at, find_next(now, self._house.serving.dump_hour)
+        with self._looking:
+            now = self._clock()
+            if now < self._next_at or self._server is None:
+                return False
+            due_at, self._next_at = self._next_at, find_next(now, self._house.serving.dump_hour)
         began = time.monotonic()
         LOG.info("%s The service is back in about %.0f s.", REASON, self._took)
         try:
