@@ -16,7 +16,6 @@ from fabula.errors import DatabaseDown
 from fabula.migrations import MIGRATIONS
 from fabula.server import PrivateServer, archive
 from fabula.server import dumps as dumps_module
-from fabula.server.admin import AdminTool
 from fabula.server.state import Home
 from fabula.store import Store
 from fabula.store.migration import VERSION, is_old
@@ -98,9 +97,7 @@ def test_a_database_that_panicked_is_started_anew_and_a_dump_that_fails_is_in_no
     (home / "dumps").unlink()
 
 
-def test_an_empty_graphs_dump_stands_for_no_day_and_displaces_no_other(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_empty_graphs_dump_stands_for_no_day_and_displaces_no_other(tmp_path: Path) -> None:
     home = Home(tmp_path)
     now = datetime(2031, 3, 2, 9).astimezone().timestamp()
     (home.neo4j / archive.STORES[0]).mkdir(parents=True)
@@ -117,9 +114,9 @@ def test_an_empty_graphs_dump_stands_for_no_day_and_displaces_no_other(
     assert not dumps_module.is_due(home, now + dumps_module.DAY_SECONDS - 1801)
     assert dumps_module.is_due(home, now + dumps_module.DAY_SECONDS)
     # Empty ones that follow leave it where it is.
-    monkeypatch.setattr(archive, "dump", lambda tool, home, file: file.write_bytes(b"empty"))
-    for day in range(1, 6):
-        dumps_module.keep(AdminTool(tmp_path, tmp_path), home, now + day * dumps_module.DAY_SECONDS)
+    for day in range(3, 8):
+        (home.dumps / f"2031-03-0{day}-090000.dump").write_bytes(b"empty")
+    dumps_module.delete_old(home)
     assert [one.name for one in dumps_module.kept(home)] == ["2031-03-07-090000.dump", full.name]
 
 

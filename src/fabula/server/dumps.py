@@ -75,11 +75,16 @@ def keep(tool: AdminTool, home: Home, now: float | None = None) -> Path:
     dump = home.dumps / f"{made:{NAME}}.dump"
     archive.dump(tool, home, dump)
     dump.chmod(0o600)
-    empty = [old for old in kept(home) if is_empty(old)]
-    full = [old for old in kept(home) if not is_empty(old)]
-    for old in (*full[KEPT:], *empty[1:]):
-        old.unlink()
+    delete_old(home)
     return dump
+
+
+def delete_old(home: Home) -> None:
+    """Delete all dumps but the newest ones, and all of empty graphs but the newest one."""
+    empty = [dump for dump in kept(home) if is_empty(dump)]
+    full = [dump for dump in kept(home) if not is_empty(dump)]
+    for dump in (*full[KEPT:], *empty[1:]):
+        dump.unlink()
 
 
 def _files(home: Home) -> list[tuple[int, float]]:

@@ -3,10 +3,10 @@
 A disk that fills up while Neo4j writes tears its transaction log: an entry is half written, and the
 database stops. If such a server is then asked to stop while there is room again, it writes what its
 buffers still hold behind the torn entry. From then on Neo4j refuses to open the database, although
-every committed transaction is whole: they stand in the log before the tear. In eight trials on a
-small disk (2026.08.1) the log was unreadable after three of five orderly stops and after none of
-the kills, so a server whose database has stopped is killed (`PrivateServer._stopped`). This module
-is for the logs that were torn all the same, for example by a shutdown of the machine.
+every committed transaction is whole: they stand in the log before the tear. In trials on a small
+disk (2026.08.1) the log was unreadable after four of five orderly stops and after none of nine
+kills, so a server whose database has stopped is killed (`PrivateServer._stopped`). This module is
+for the logs that were torn all the same, for example by a shutdown of the machine.
 
 Preallocated logs (`db.tx_log.preallocate`) do not prevent it: one of two trials was unreadable.
 """
