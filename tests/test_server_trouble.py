@@ -19,7 +19,7 @@ import psutil
 import pytest
 
 from fabula.errors import ServerError
-from fabula.server import process
+from fabula.server import process, repair
 from fabula.server.progress import quiet
 from fabula.server.state import Home
 from servers import fabula_db, server_of
@@ -355,3 +355,51 @@ def test_a_dump_is_read_from_and_written_to_ordinary_files_alone(tmp_path: Path)
     assert stat.S_ISFIFO(pipe.stat().st_mode)
     assert "is a link, and only" in fabula_db(home, "dump", "--force", str(link)).output
     assert link.is_symlink()
+
+
+FAILED = '"level":"ERROR","message":"Failed to start DatabaseId{8a1f5328[neo4j]}","stacktrace":'
+UNREADABLE = (
+    # As Neo4j 2026.08.1 wrote them, cut short.
+    f'{{{FAILED}"java.lang.RuntimeException: Error reading transaction logs, recovery not possible.'
+    "\\n\\tat org.neo4j.kernel.impl.transaction.log.entry.UnsupportedLogVersionException.unsupported("
+    'UnsupportedLogVersionException.java:59)"}',
+    f'{{{FAILED}"java.lang.RuntimeException: Unable to retrieve last append index\\n\\tat '
+    "org.neo4j.kernel.impl.transaction.log.files.checkpoint.DetachedLogTailAppendIndexProvider.get("
+    "DetachedLogTailAppendIndexProvider.java:173)\\nCaused by: java.lang.OutOfMemoryError: Java heap "
+    'space"}',
+)
+OTHER = f'{{{FAILED}"org.neo4j.exceptions.UnderlyingStorageException: not a store file"}}'
+
+
+@pytest.mark.parametrize("line", UNREADABLE)
+def test_a_log_that_can_not_be_read_is_told_from_other_reasons_of_a_failed_start(
+    line: str, tmp_path: Path
+) -> None:
+    home = Home(tmp_path)
+    assert not repair.is_log_unreadable(home, repair.measure_log(home)), "there is no log yet"
+    home.debug_log.parent.mkdir(parents=True)
+    home.debug_log.write_text(f"{line}\n")
+    since = repair.measure_log(home)
+    with home.debug_log.open("a") as log:
+        log.write(f"half a line of a full dis{OTHER}\n")
+    assert not repair.is_log_unreadable(home, since), "it failed at that in another start"
+    with home.debug_log.open("a") as log:
+        log.write(f"{line}\n")
+    assert repair.is_log_unreadable(home, since)
+    # It was rotated meanwhile.
+    home.debug_log.write_text(f"{line}\n")
+    assert repair.is_log_unreadable(home, since + 10**6)
+
+
+def test_transaction_logs_are_put_back_as_they_were(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    log = home.neo4j / repair.LOGS / "neo4j" / "neostore.transaction.db.0"
+    log.parent.mkdir(parents=True)
+    log.write_text("torn")
+    copy = repair.set_logs_aside(home)
+    assert (copy / "neo4j" / log.name).read_text() == "torn"
+    log.write_text("spoiled")
+    repair.put_logs_back(home, copy)
+    assert log.read_text() == "torn"
+    assert {path.name for path in tmp_path.iterdir()} == {"neo4j", "torn_logs"}
+    assert not [*home.torn_logs.iterdir()]

@@ -362,8 +362,11 @@ class PrivateServer:
         copy = repair.set_logs_aside(self._home)
         tolerant = replace(self._launcher, heap=repair.HEAP)
         tool = tolerant.admin(report)
-        server = tolerant.launch(tool, self._home.remembered(), report, repair.TOLERANT)
-        is_open = not health.trouble(server.address(self._home.password() or ""))
+        try:
+            server = tolerant.launch(tool, self._home.remembered(), report, repair.TOLERANT)
+            is_open = not health.trouble(server.address(self._home.password() or ""))
+        except ServerError:  # as where there is too little memory; the plain start says the rest
+            is_open = False
         self._stopped(report)
         if not is_open:
             repair.put_logs_back(self._home, copy)

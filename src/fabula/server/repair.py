@@ -18,7 +18,7 @@ from datetime import datetime
 from pathlib import Path
 
 from fabula.server.room import check_room
-from fabula.server.state import Home
+from fabula.server.state import SCRATCH, Home
 
 TOLERANT = {"internal.dbms.tx_log.fail_on_corrupted_log_files": "false"}
 """Neo4j then recovers what it can read of a log, and cuts off the rest."""
@@ -75,5 +75,7 @@ def set_logs_aside(home: Home) -> Path:
 
 def put_logs_back(home: Home, copy: Path) -> None:
     """Undo what a repair did to the transaction logs, and delete the copy."""
-    shutil.rmtree(home.neo4j / LOGS)
+    spoiled = home.path / f"{SCRATCH}{copy.name}"
+    (home.neo4j / LOGS).rename(spoiled)
     copy.rename(home.neo4j / LOGS)
+    shutil.rmtree(spoiled, ignore_errors=True)

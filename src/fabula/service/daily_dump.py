@@ -134,6 +134,8 @@ class DailyDump:
                 if not self._house.maintenance.wait_for_requests(self._house.serving.grace):
                     LOG.warning("Requests that were still under way end without an answer.")
                 dump = self._server.keep_dump(unless_since=due_at)
+                # It may have been down before.
+                self._server.start()
         except (FabulaError, OSError) as error:
             self._problem = str(error)
             LOG.error("The daily dump of the graphs failed: %s", error)
