@@ -136,7 +136,9 @@ def test_what_is_kept_when_and_how_it_cures_a_damaged_database(
     assert [*dumps.glob("*.dump")] == [first]
     # A day later what was written is kept by the next start, and only the last three stay.
     for year in (2001, 2002, 2003):
-        (dumps / f"{year}-01-01-000000.dump").write_bytes(b"old")
+        old = dumps / f"{year}-01-01-000000.dump"
+        old.write_bytes(b"old")
+        os.utime(old, (0, 0))
     first = age(first, 1.1)
     assert titles() == ["A", "B"]
     assert len([*dumps.glob("*.dump")]) == 3 and (dumps / "2003-01-01-000000.dump").is_file()

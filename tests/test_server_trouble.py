@@ -357,21 +357,22 @@ def test_a_dump_is_read_from_and_written_to_ordinary_files_alone(tmp_path: Path)
     assert link.is_symlink()
 
 
-FAILED = '"level":"ERROR","message":"Failed to start DatabaseId{8a1f5328[neo4j]}","stacktrace":'
-UNREADABLE = (
-    # As Neo4j 2026.08.1 wrote them, cut short.
-    f'{{{FAILED}"java.lang.RuntimeException: Error reading transaction logs, recovery not possible.'
-    "\\n\\tat org.neo4j.kernel.impl.transaction.log.entry.UnsupportedLogVersionException.unsupported("
-    'UnsupportedLogVersionException.java:59)"}',
-    f'{{{FAILED}"java.lang.RuntimeException: Unable to retrieve last append index\\n\\tat '
-    "org.neo4j.kernel.impl.transaction.log.files.checkpoint.DetachedLogTailAppendIndexProvider.get("
-    "DetachedLogTailAppendIndexProvider.java:173)\\nCaused by: java.lang.OutOfMemoryError: Java heap "
-    'space"}',
+FAILED = '{"level":"ERROR","message":"Failed to start DatabaseId{8a1f5328[neo4j]}","stacktrace":"'
+LOG = "org.neo4j.kernel.impl.transaction.log."
+# As Neo4j 2026.08.1 wrote them, cut short.
+TORN = (
+    f"{FAILED}java.lang.RuntimeException: Error reading transaction logs, recovery not possible.\\n"
+    f'\\tat {LOG}entry.UnsupportedLogVersionException.unsupported(Unsupported.java)"}}'
 )
-OTHER = f'{{{FAILED}"org.neo4j.exceptions.UnderlyingStorageException: not a store file"}}'
+ENDLESS = (
+    f"{FAILED}java.lang.RuntimeException: Unable to retrieve last append index\\n"
+    f"\\tat {LOG}files.checkpoint.DetachedLogTailAppendIndexProvider.get(\\n"
+    'Caused by: java.lang.OutOfMemoryError: Java heap space"}'
+)
+OTHER = f'{FAILED}org.neo4j.exceptions.UnderlyingStorageException: not a store file"}}'
 
 
-@pytest.mark.parametrize("line", UNREADABLE)
+@pytest.mark.parametrize("line", [TORN, ENDLESS])
 def test_a_log_that_can_not_be_read_is_told_from_other_reasons_of_a_failed_start(
     line: str, tmp_path: Path
 ) -> None:
