@@ -374,7 +374,8 @@ def test_who_uses_the_server_is_asked_before_it_is_stopped(
     address = server.start()
     assert server.find_users() == []
     using = (
-        "import neo4j, sys; driver = neo4j.GraphDatabase.driver(sys.argv[1], auth=tuple(sys.argv[2:]));"
+        "import neo4j, sys; _, uri, *auth = sys.argv;"
+        "driver = neo4j.GraphDatabase.driver(uri, auth=tuple(auth));"
         "driver.verify_connectivity(); print('ready', flush=True); input()"
     )
     words = [sys.executable, "-c", using, address.uri, address.username, address.password]
