@@ -50,6 +50,8 @@ PLANNED_ANEW = (
 LONGEST = (
     *PLANNED_ANEW,
     "test_dumps",
+    "test_service_dumps",
+    "test_server_full_disk",
     "test_tenants",
     "test_service_kills",
     "test_service_jobs",
@@ -92,7 +94,15 @@ STARTING = {"address", "addresses", "family", "kills"}
 """Fixtures that start a Neo4j."""
 
 
-OWN = ("test_dumps", "test_killed", "test_server_start", "test_archive", "test_server_merging")
+OWN = (
+    "test_dumps",
+    "test_service_dumps",
+    "test_server_full_disk",
+    "test_killed",
+    "test_server_start",
+    "test_archive",
+    "test_server_merging",
+)
 """Files whose tests have servers of their own."""
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -62,9 +63,12 @@ def events(response: httpx2.Response) -> list[tuple[str, Any]]:
 
 
 @contextmanager
-def served(app: App, port: int = 0) -> Iterator[Served]:
-    """The service over an App, listening on a port of loopback, a free one if 0, until the end."""
-    service = make_service(app)
+def served(app: App, port: int = 0, clock: Callable[[], float] = time.time) -> Iterator[Served]:
+    """The service over an App, listening on a port of loopback, a free one if 0, until the end.
+
+    `clock` tells the time by which dumps fall due.
+    """
+    service = make_service(app, clock)
     up = threading.Event()
 
     class Server(uvicorn.Server):

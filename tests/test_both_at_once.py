@@ -399,7 +399,9 @@ def test_an_ingest_whose_server_goes_away_ends_with_a_sentence_and_goes_on(
         server.dump(home.with_name("file"))
     first = begin("ingest", winter)
     held.until(2)
-    words = {"stop": (), "load": (home.with_name("file"), "--yes"), "destroy": ("--yes",)}[what]
+    words = {"stop": ("--yes",), "load": (home.with_name("file"), "--yes"), "destroy": ("--yes",)}[
+        what
+    ]
     # Two loads at once: the second waits for the first.
     for one in [begin("db", what, *words) for _ in range(2 if what == "load" else 1)]:
         assert one.end()[0] == 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,9 @@ from conftest import connect
 from fabula import Fabula
 from fabula.errors import DatabaseDown
 from fabula.migrations import MIGRATIONS
-from fabula.server import PrivateServer
+from fabula.server import PrivateServer, archive
+from fabula.server import dumps as dumps_module
+from fabula.server.state import Home
 from fabula.store import Store
 from fabula.store.migration import VERSION, is_old
 from graphs import DIMENSIONS, MODEL, put, small_graph
@@ -54,9 +57,12 @@ def interrupted(_: Store) -> None:
     raise KeyboardInterrupt
 
 
-def age(dumps: Path, days: float) -> None:
-    for dump in dumps.iterdir():
-        os.utime(dump, (time.time() - days * 86_400,) * 2)
+def age(dump: Path, days: float) -> Path:
+    """Make a dump so many days older, by its name and its file's time; return where it is then."""
+    made = time.time() - days * 86_400
+    os.utime(dump, (made, made))
+    name = datetime.fromtimestamp(made).astimezone().strftime("%Y-%m-%d-%H%M%S.dump")
+    return dump.rename(dump.with_name(name))
 
 
 def test_a_database_that_panicked_is_started_anew_and_a_dump_that_fails_is_in_nobodys_way(
@@ -91,9 +97,34 @@ def test_a_database_that_panicked_is_started_anew_and_a_dump_that_fails_is_in_no
     (home / "dumps").unlink()
 
 
+def test_an_empty_graphs_dump_stands_for_no_day_and_displaces_no_other(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    now = datetime(2031, 3, 2, 9).astimezone().timestamp()
+    (home.neo4j / archive.STORES[0]).mkdir(parents=True)
+    home.dumps.mkdir()
+    (home.dumps / "2031-03-02-080000.dump").write_bytes(bytes(dumps_module.EMPTY_BYTES - 1))
+    store = home.neo4j / archive.STORES[0] / "neostore"
+    store.write_bytes(b"written after the dump")
+    later = time.time() + 10
+    os.utime(store, (later, later))
+    assert dumps_module.is_due(home, now)
+    full = home.dumps / "2031-03-02-083000.dump"
+    full.write_bytes(bytes(dumps_module.EMPTY_BYTES))
+    assert not dumps_module.is_due(home, now)
+    assert not dumps_module.is_due(home, now + dumps_module.DAY_SECONDS - 1801)
+    assert dumps_module.is_due(home, now + dumps_module.DAY_SECONDS)
+    # Empty ones that follow leave it where it is.
+    for day in range(3, 8):
+        (home.dumps / f"2031-03-0{day}-090000.dump").write_bytes(b"empty")
+    dumps_module.delete_old(home)
+    assert [one.name for one in dumps_module.kept(home)] == ["2031-03-07-090000.dump", full.name]
+
+
 def test_what_is_kept_when_and_how_it_cures_a_damaged_database(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # The graphs of this test are small ones.
+    monkeypatch.setattr(dumps_module, "EMPTY_BYTES", 0)
     put_one("a.txt")
     fabula_db(home, "stop")
     dumps = home / "dumps"
@@ -105,8 +136,10 @@ def test_what_is_kept_when_and_how_it_cures_a_damaged_database(
     assert [*dumps.glob("*.dump")] == [first]
     # A day later what was written is kept by the next start, and only the last three stay.
     for year in (2001, 2002, 2003):
-        (dumps / f"{year}-01-01-000000.dump").write_bytes(b"old")
-    age(dumps, 1.1)
+        old = dumps / f"{year}-01-01-000000.dump"
+        old.write_bytes(b"old")
+        os.utime(old, (0, 0))
+    first = age(first, 1.1)
     assert titles() == ["A", "B"]
     assert len([*dumps.glob("*.dump")]) == 3 and (dumps / "2003-01-01-000000.dump").is_file()
     assert str(first) in fabula_db(home, "status").output

@@ -364,3 +364,37 @@ def test_a_lost_password_is_told_and_another_made_and_the_graph_stays(
     assert ask(renewed, renewed.password, query) == 202
     assert ask(renewed, address.password) == 401
     assert len(pids(home)) == 1
+
+
+def test_who_uses_the_server_is_asked_before_it_is_stopped(
+    addresses: tuple[Path, list[Address]], tmp_path: Path
+) -> None:
+    home, [address, _] = addresses
+    server = server_of(home)
+    address = server.start()
+    assert server.find_users() == []
+    using = (
+        "import neo4j, sys; _, uri, *auth = sys.argv;"
+        "driver = neo4j.GraphDatabase.driver(uri, auth=tuple(auth));"
+        "driver.verify_connectivity(); print('ready', flush=True); input()"
+    )
+    words = [sys.executable, "-c", using, address.uri, address.username, address.password]
+    pid = server.status().pid
+    with subprocess.Popen(
+        words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as program:
+        assert program.stdout is not None
+        assert program.stdout.readline() == "ready\n"
+        for command in (("stop",), ("dump", str(tmp_path / "file"))):
+            said = fabula_db(home, *command)
+            assert said.exit_code == 1
+            assert f"The private Neo4j is in use by process {program.pid} (" in said.output
+            assert "Give --yes to stop it all the same" in said.output
+        assert server.status().pid == pid, "it was not stopped"
+        assert address.password not in said.output
+        assert "is in use by" in fabula_db(home, "destroy").output
+        assert fabula_db(home, "dump", "--yes", str(tmp_path / "file")).exit_code == 0
+        program.communicate("\n")
+    assert (tmp_path / "file").is_file()
+    server.start()
+    assert server.find_users() == []

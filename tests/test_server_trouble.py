@@ -19,7 +19,7 @@ import psutil
 import pytest
 
 from fabula.errors import ServerError
-from fabula.server import process
+from fabula.server import process, repair
 from fabula.server.progress import quiet
 from fabula.server.state import Home
 from servers import fabula_db, server_of
@@ -326,3 +326,81 @@ def test_destroy_asks_and_then_deletes_data_and_password(tmp_path: Path) -> None
     assert {path.name for path in tmp_path.iterdir()} == {"server", "lock"}
     assert fabula_db(tmp_path, "destroy", "--yes", "--programs").exit_code == 0
     assert {path.name for path in tmp_path.iterdir()} == {"lock"}
+
+
+def test_destroy_keeps_the_dumps_unless_they_are_to_go_too(tmp_path: Path) -> None:
+    dump = tmp_path / "dumps" / "2031-01-01-040000.dump"
+    for file in (dump, tmp_path / "neo4j" / "data" / "file"):
+        file.parent.mkdir(parents=True)
+        file.write_text("{}")
+    asked = fabula_db(tmp_path, "destroy")
+    assert asked.exit_code == 1
+    assert f"Delete all graphs in {tmp_path} (the one dump in {dump.parent} stays)?" in asked.output
+    told = fabula_db(tmp_path, "destroy", "--yes").stdout
+    assert "1 of its dumps stay" in told and "`fabula db destroy --with-dumps` deletes them" in told
+    assert dump.is_file() and not (tmp_path / "neo4j").exists()
+    assert "and the one dump in" in fabula_db(tmp_path, "destroy", "--with-dumps").output
+    assert fabula_db(tmp_path, "destroy", "--yes", "--with-dumps").exit_code == 0
+    assert not dump.exists()
+
+
+def test_a_dump_is_read_from_and_written_to_ordinary_files_alone(tmp_path: Path) -> None:
+    pipe, link, home = tmp_path / "pipe", tmp_path / "link", tmp_path / "home"
+    os.mkfifo(pipe)
+    link.symlink_to(tmp_path / "target")
+    # Opening a pipe would wait for somebody to write into it.
+    assert f"{pipe} is not an ordinary file" in fabula_db(home, "load", "--yes", str(pipe)).output
+    said = fabula_db(home, "dump", "--force", str(pipe))
+    assert (said.exit_code, "is a device or a pipe, and only" in said.output) == (1, True)
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    assert "is a link, and only" in fabula_db(home, "dump", "--force", str(link)).output
+    assert link.is_symlink()
+
+
+FAILED = '{"level":"ERROR","message":"Failed to start DatabaseId{8a1f5328[neo4j]}","stacktrace":"'
+LOG = "org.neo4j.kernel.impl.transaction.log."
+# As Neo4j 2026.08.1 wrote them, cut short.
+TORN = (
+    f"{FAILED}java.lang.RuntimeException: Error reading transaction logs, recovery not possible.\\n"
+    f'\\tat {LOG}entry.UnsupportedLogVersionException.unsupported(Unsupported.java)"}}'
+)
+ENDLESS = (
+    f"{FAILED}java.lang.RuntimeException: Unable to retrieve last append index\\n"
+    f"\\tat {LOG}files.checkpoint.DetachedLogTailAppendIndexProvider.get(\\n"
+    'Caused by: java.lang.OutOfMemoryError: Java heap space"}'
+)
+OTHER = f'{FAILED}org.neo4j.exceptions.UnderlyingStorageException: not a store file"}}'
+
+
+@pytest.mark.parametrize("line", [TORN, ENDLESS])
+def test_a_log_that_can_not_be_read_is_told_from_other_reasons_of_a_failed_start(
+    line: str, tmp_path: Path
+) -> None:
+    home = Home(tmp_path)
+    assert not repair.is_log_unreadable(home, repair.measure_log(home)), "there is no log yet"
+    home.debug_log.parent.mkdir(parents=True)
+    home.debug_log.write_text(f"{line}\n")
+    since = repair.measure_log(home)
+    with home.debug_log.open("a") as log:
+        log.write(f"half a line of a full dis{OTHER}\n")
+    assert not repair.is_log_unreadable(home, since), "it failed at that in another start"
+    with home.debug_log.open("a") as log:
+        log.write(f"{line}\n")
+    assert repair.is_log_unreadable(home, since)
+    # It was rotated meanwhile.
+    home.debug_log.write_text(f"{line}\n")
+    assert repair.is_log_unreadable(home, since + 10**6)
+
+
+def test_transaction_logs_are_put_back_as_they_were(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    log = home.neo4j / repair.LOGS / "neo4j" / "neostore.transaction.db.0"
+    log.parent.mkdir(parents=True)
+    log.write_text("torn")
+    copy = repair.set_logs_aside(home)
+    assert (copy / "neo4j" / log.name).read_text() == "torn"
+    log.write_text("spoiled")
+    repair.put_logs_back(home, copy)
+    assert log.read_text() == "torn"
+    assert {path.name for path in tmp_path.iterdir()} == {"neo4j", "torn_logs"}
+    assert not [*home.torn_logs.iterdir()]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from fabula.errors import DatabaseDown
@@ -10,6 +13,10 @@ from fabula.settings import Settings
 
 if TYPE_CHECKING:
     from fabula.store import Store
+
+WRITING_BYTES = 200_000_000
+"""Free space on the private server's disk below which nothing more is written. A batch and its
+index entries take up to some tens of MB; a disk that is full stops the whole database."""
 
 
 def connect(settings: Settings, report: Report | None) -> Store:
@@ -37,13 +44,14 @@ def connect(settings: Settings, report: Report | None) -> Store:
     return store
 
 
-def private_server(settings: Settings) -> PrivateServer:
-    """The private server of these settings, as it is."""
+def private_server(settings: Settings, clock: Callable[[], float] = time.time) -> PrivateServer:
+    """The private server of these settings, as it is; `clock` tells when its dumps fall due."""
     return PrivateServer(
         settings.home,
         settings.neo4j_heap,
         settings.neo4j_page_cache,
         keep_dumps=settings.dumps,
+        clock=clock,
     )
 
 
@@ -58,9 +66,11 @@ def _reach(settings: Settings, server: PrivateServer | None, report: Report) -> 
             settings.neo4j_database,
         )
     try:
-        return _of(server.start(report))
+        store = _of(server.start(report))
     except DatabaseDown:
-        return _of(server.mend(report))
+        store = _of(server.mend(report))
+    store.check_room = partial(server.check_room, WRITING_BYTES)
+    return store
 
 
 def _of(address: Address) -> Store:

@@ -22,6 +22,7 @@ from fabula.errors import (
     FabulaError,
     LoadError,
     NotFound,
+    ServerError,
     Stopped,
     StoreError,
     TooLarge,
@@ -279,7 +280,7 @@ class Ingest:
         except BaseException as error:
             # Nothing comes in any more once the run is said to have failed.
             self._gate.close()
-            if isinstance(error, BudgetSpent | StoreError):
+            if isinstance(error, BudgetSpent | ServerError | StoreError):
                 # What is under way is paid for: its replies are kept, too.
                 job.settle()
             raise

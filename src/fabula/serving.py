@@ -38,6 +38,12 @@ class Serving(BaseModel):
     grace: float = Field(
         30.0, ge=0, description="seconds that answers under way have when it is stopped"
     )
+    dump_hour: int = Field(
+        4,
+        ge=0,
+        le=23,
+        description="hour, by local time, at which the private Neo4j is dumped: a minute's pause",
+    )
     log: Literal["text", "json"] = Field("text", description="how it logs")
     oidc_issuer: str | None = Field(
         None, description="issuer of OpenID tokens that are let in as bearer tokens"

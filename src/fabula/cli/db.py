@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 import urllib.request
 import webbrowser
@@ -20,7 +21,7 @@ from fabula.errors import ServerError
 from fabula.settings import Settings
 
 if TYPE_CHECKING:
-    from fabula.server import Address, Status
+    from fabula.server import Address, PrivateServer, Status
 
 PAUSE = 0.5
 """Seconds between two looks at a log that is followed."""
@@ -45,13 +46,16 @@ def start(settings: Settings) -> None:
     click.echo(f"Neo4j runs at {address.uri}; look at it with `fabula db browse`.")
 
 
-@command.command(examples=("db stop",))
+@command.command(examples=("db stop", "db stop --yes"))
+@click.option("--yes", is_flag=True, help="do not ask, though others use the server")
 @OWN
-def stop(settings: Settings) -> None:
+def stop(settings: Settings, yes: bool) -> None:
     """Stop the server; its data stays."""
     _mention_other(settings)
+    server = private_server(settings)
+    _confirm_stop(server, yes, "It is stopped, and they fail until it is started again.")
     with shown() as report:
-        ran = private_server(settings).stop(report)
+        ran = server.stop(report)
     click.echo("Neo4j is stopped." if ran else "Neo4j was not running.")
 
 
@@ -104,32 +108,55 @@ def logs(settings: Settings, lines: int, follow: bool) -> None:
                 time.sleep(PAUSE)
 
 
-@command.command(examples=("db destroy", "db destroy --programs --yes"))
+@command.command(examples=("db destroy", "db destroy --programs --with-dumps --yes"))
 @click.option("--yes", is_flag=True, help="do not ask")
 @click.option("--programs", is_flag=True, help="delete what was fetched, too")
+@click.option("--with-dumps", is_flag=True, help="delete the dumps that were kept, too")
 @OWN
-def destroy(settings: Settings, yes: bool, programs: bool) -> None:
-    """Stop the server and delete its data and password."""
+def destroy(settings: Settings, yes: bool, programs: bool, with_dumps: bool) -> None:
+    """Stop the server and delete its data and password.
+
+    The dumps that Fabula has kept stay unless --with-dumps is given; `fabula db restore` puts the
+    newest one back.
+    """
     _mention_other(settings)
+    server = private_server(settings)
+    kept = server.dumps()
     if not yes:
-        click.confirm(f"Delete all graphs in {settings.home}?", abort=True)
+        _mention_users(server)
+        which = f"the {len(kept)} dumps" if len(kept) > 1 else "the one dump"
+        also = "there is no dump of them" if not kept else f"{which} in {kept[0].parent} stay"
+        if kept and with_dumps:
+            also = f"and {which} in {kept[0].parent}"
+        elif len(kept) == 1:
+            also += "s"
+        click.confirm(f"Delete all graphs in {settings.home} ({also})?", abort=True)
     with shown() as report:
-        private_server(settings).destroy(programs=programs, report=report)
+        server.destroy(programs=programs, dumps=with_dumps, report=report)
     click.echo(f"The private Neo4j's data in {settings.home} is deleted.")
+    if kept and not with_dumps:
+        click.echo(
+            f"{len(kept)} of its dumps stay in {kept[0].parent}: `fabula db restore` puts the "
+            "newest back, `fabula db destroy --with-dumps` deletes them."
+        )
 
 
 @command.command(examples=("db dump backup.dump",))
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--force", is_flag=True, help="overwrite FILE")
+@click.option("--yes", is_flag=True, help="do not ask, though others use the server")
 @OWN
-def dump(settings: Settings, file: Path, force: bool) -> None:
+def dump(settings: Settings, file: Path, force: bool, yes: bool) -> None:
     """Write all graphs to FILE, in Neo4j's own dump format.
 
     The server is stopped meanwhile, and started again if it ran. Passwords are not in FILE.
     """
     _mention_other(settings)
+    server = private_server(settings)
+    server.refuse_unwritable(file, overwrite=force)
+    _confirm_stop(server, yes, "It is stopped for the dump and started again: they fail meanwhile.")
     with shown() as report:
-        private_server(settings).dump(file, overwrite=force, report=report)
+        server.dump(file, overwrite=force, report=report)
     click.echo(f"All graphs are in {file} ({file.stat().st_size / 1e6:.1f} MB).")
 
 
@@ -144,10 +171,12 @@ def load(settings: Settings, file: Path, yes: bool) -> None:
     by another server first.
     """
     _mention_other(settings)
+    server = private_server(settings)
     if not yes:
+        _mention_users(server)
         click.confirm(f"Replace all graphs in {settings.home} by those in {file}?", abort=True)
     with shown() as report:
-        private_server(settings).load(file, report=report)
+        server.load(file, report=report)
     click.echo(f"The graphs of {file} have taken the place of all others.")
 
 
@@ -166,7 +195,11 @@ def restore(settings: Settings, yes: bool) -> None:
     if not kept:
         raise ServerError(f"No dump was kept in {settings.home} yet.")
     if not yes:
-        click.confirm(f"Replace all graphs in {settings.home} by those in {kept[0]}?", abort=True)
+        _mention_users(server)
+        size = f"{kept[0].stat().st_size / 1e6:.1f} MB"
+        click.confirm(
+            f"Replace all graphs in {settings.home} by those in {kept[0]} ({size})?", abort=True
+        )
     with shown() as report:
         server.load(kept[0], report=report)
     click.echo(f"The graphs of {kept[0]} have taken the place of all others.")
@@ -189,6 +222,32 @@ def compact(settings: Settings) -> None:
         click.echo(f"compacted  {space.collection}: {space.index}")
     if not spaces:
         click.echo("Nothing has been ingested yet, so there is nothing to compact.")
+
+
+def _mention_users(server: PrivateServer) -> list[str]:
+    """Say which other processes use the server, and return them."""
+    users = server.find_users()
+    if users:
+        click.echo(f"The private Neo4j is in use by {', '.join(users)}.", err=True)
+    return users
+
+
+def _confirm_stop(server: PrivateServer, yes: bool, effect: str) -> None:
+    """Ask before the server is stopped while others use it.
+
+    Raises:
+        ServerError: Others use it, and there is nobody to ask.
+
+    """
+    if yes or not (users := _mention_users(server)):
+        return
+    if not sys.stdin.isatty():
+        raise ServerError(
+            f"The server was left as it is, since {len(users)} other "
+            f"{'process uses' if len(users) == 1 else 'processes use'} it. Give --yes to stop it "
+            "all the same."
+        )
+    click.confirm(f"{effect} Go on?", abort=True)
 
 
 def _mention_other(settings: Settings) -> None:

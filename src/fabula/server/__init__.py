@@ -1,7 +1,7 @@
 """Fabula's private Neo4j: a Community server of its own, on this machine's loopback only."""
 
-from fabula.server.private import PrivateServer, Status
+from fabula.server.private import Dump, PrivateServer, Status
 from fabula.server.progress import IDLE, Progress, Report, quiet
 from fabula.server.state import Address
 
-__all__ = ["IDLE", "Address", "PrivateServer", "Progress", "Report", "Status", "quiet"]
+__all__ = ["IDLE", "Address", "Dump", "PrivateServer", "Progress", "Report", "Status", "quiet"]

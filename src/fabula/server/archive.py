@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -51,6 +52,17 @@ def dump(tool: AdminTool, home: Home, file: Path) -> None:
         ) from error
     except OSError as error:
         raise _not_written(error, file) from error
+
+
+def check(tool: AdminTool, home: Home) -> None:
+    """Have Neo4j check the files of the graph; the server stands still.
+
+    Raises:
+        ServerError: It finds something wrong, or can't check.
+
+    """
+    with tempfile.TemporaryDirectory(dir=home.path, prefix=SCRATCH) as folder:
+        tool.run(home.neo4j, "database", "check", DATABASE, f"--report-path={folder}")
 
 
 @contextmanager
@@ -137,13 +149,15 @@ def recover(home: Home) -> None:
 
 def refuse_unreadable(file: Path) -> None:
     """Raises ServerError where `file` can't be a dump that is read."""
+    cure = "Name a file that `fabula db dump` wrote."
     try:
+        # Before it is opened: opening a pipe waits for somebody to write into it.
+        if not stat.S_ISREG(file.stat().st_mode):
+            raise ServerError(f"{file} is not an ordinary file. {cure}")
         with file.open("rb"):
             return
     except OSError as error:
-        raise ServerError(
-            f"{file} can't be read: {error.strerror}. Name a file that `fabula db dump` wrote."
-        ) from error
+        raise ServerError(f"{file} can't be read: {error.strerror}. {cure}") from error
 
 
 def refuse_unwritable(file: Path, overwrite: bool) -> None:
@@ -152,6 +166,11 @@ def refuse_unwritable(file: Path, overwrite: bool) -> None:
         raise ServerError(f"There is no folder {file.parent}: make it, or name another file.")
     if file.is_dir():
         raise ServerError(f"{file} is a folder: name a file.")
+    if file.is_symlink() or (file.exists() and not file.is_file()):
+        kind = "a link" if file.is_symlink() else "a device or a pipe"
+        raise ServerError(
+            f"{file} is {kind}, and only an ordinary file is replaced: name another file."
+        )
     if file.exists() and not overwrite:
         raise ServerError(f"{file} is there already: name another file, or give --force.")
 

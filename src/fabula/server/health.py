@@ -8,23 +8,47 @@ from fabula.errors import DatabaseDown
 from fabula.queries import query
 from fabula.server.state import Address
 
+CONNECT_SECONDS = 10.0
+"""How long a connection to a server on loopback may take."""
+
 
 def trouble(address: Address) -> str:
     """What is wrong with the database of the private server at `address`, or ''."""
-    import neo4j
     from neo4j.exceptions import DriverError, Neo4jError
 
-    # The driver logs what it also raises.
-    logging.getLogger("neo4j").setLevel(logging.CRITICAL)
-    auth = (address.username, address.password)
     try:
-        with (
-            neo4j.GraphDatabase.driver(address.uri, auth=auth) as driver,
-            driver.session(database="neo4j") as session,
-        ):
-            session.run(query("core/find_time")).consume()
+        _ask(address)
     except Neo4jError as error:
         return (error.message or str(error.code)) if error.code in DatabaseDown.CODES else ""
     except DriverError as error:
         return str(error)
     return ""
+
+
+def is_down(address: Address) -> bool:
+    """Return whether the server answers and says that its database has stopped at an error."""
+    from neo4j.exceptions import DriverError, Neo4jError
+
+    try:
+        _ask(address)
+    except Neo4jError as error:
+        return error.code in DatabaseDown.CODES
+    except DriverError:
+        return False
+    return False
+
+
+def _ask(address: Address) -> None:
+    """Send the smallest query there is. Raises what the driver raises."""
+    import neo4j
+
+    # The driver logs what it also raises.
+    logging.getLogger("neo4j").setLevel(logging.CRITICAL)
+    auth = (address.username, address.password)
+    with (
+        neo4j.GraphDatabase.driver(
+            address.uri, auth=auth, connection_timeout=CONNECT_SECONDS
+        ) as driver,
+        driver.session(database="neo4j") as session,
+    ):
+        session.run(query("core/find_time")).consume()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import shutil
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -40,18 +41,27 @@ class Launcher:
         """Neo4j's admin tool, fetched first where it is missing."""
         return AdminTool(process.java(), self._jars(read_lock(), report))
 
-    def launch(self, tool: AdminTool, last: Remembered | None, report: Report) -> Remembered:
-        """A server of the tool's jars that answers; on the ports of the `last` start if free."""
+    def launch(
+        self,
+        tool: AdminTool,
+        last: Remembered | None,
+        report: Report,
+        settings: Mapping[str, str] = {},
+    ) -> Remembered:
+        """A server of the tool's jars that answers; on the ports of the `last` start if free.
+
+        `settings` are added to those that every server has, for this start alone.
+        """
         check_room(self.home.path, SPARE)
         report(Progress(STARTING))
         make_private(self.home.neo4j)
         make_private(self.home.conf)
         self._ensure_password(tool)
         try:
-            return self._tried(tool, self._free_ports(last), report)
+            return self._tried(tool, self._free_ports(last), report, settings)
         except PortTaken:
             # Another program took one between the look at it and the start.
-            return self._tried(tool, self._free_ports(None), report)
+            return self._tried(tool, self._free_ports(None), report, settings)
 
     def forget_old_jars(self) -> None:
         """Deletes what other lock lists named; no server may run from them any more."""
@@ -77,8 +87,10 @@ class Launcher:
             f"{self.home.log}; `fabula db stop` ends it."
         )
 
-    def _tried(self, tool: AdminTool, ports: Remembered, report: Report) -> Remembered:
-        common = config.SETTINGS | config.memory(self.heap, self.page_cache)
+    def _tried(
+        self, tool: AdminTool, ports: Remembered, report: Report, settings: Mapping[str, str]
+    ) -> Remembered:
+        common = config.SETTINGS | config.memory(self.heap, self.page_cache) | dict(settings)
         config.write_conf(self.home.conf, common | config.addresses(ports) | config.QUICK_STOP)
         # Before there is a process: whoever finds it after a kill then knows where it listens.
         self.home.remember(ports)

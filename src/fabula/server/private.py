@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import logging
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from math import inf
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 from fabula.errors import ServerError
-from fabula.server import archive, dumps, health, process
+from fabula.server import archive, dumps, health, process, repair
+from fabula.server.admin import AdminTool
 from fabula.server.artifacts import read_lock
 from fabula.server.fetch import SPARE
 from fabula.server.launch import Launcher
@@ -22,6 +25,7 @@ from fabula.server.state import Address, Home, Remembered
 
 LOG = logging.getLogger("fabula")
 
+T = TypeVar("T")
 LOCK_PATIENCE = 600
 """Seconds."""
 
@@ -42,16 +46,35 @@ class Status:
     programs: int
 
 
+@dataclass(frozen=True, slots=True)
+class Dump:
+    """A dump that was kept: when it was made, in seconds since the epoch, and its size."""
+
+    file: Path
+    made_at: float
+    bytes: int
+
+
 class PrivateServer:
     """Neo4j Community on loopback, in folder `home`; `heap` and `page_cache` as 512m or 2g.
 
-    With `keep_dumps` it keeps the last dumps of its graphs, at most one a day.
+    With `keep_dumps` it keeps the last dumps of its graphs, at most one a day; `clock` tells the
+    time by which they are named and fall due.
     """
 
-    def __init__(self, home: Path, heap: str, page_cache: str, *, keep_dumps: bool = False) -> None:
+    def __init__(
+        self,
+        home: Path,
+        heap: str,
+        page_cache: str,
+        *,
+        keep_dumps: bool = False,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
         self._home = Home(home.expanduser().resolve())
         self._launcher = Launcher(self._home, heap, page_cache)
         self._keeps_dumps = keep_dumps
+        self._clock = clock
 
     @property
     def log_file(self) -> Path:
@@ -86,20 +109,43 @@ class PrivateServer:
     def mend(self, report: Report = quiet) -> Address:
         """The address of the server, started anew where its database is down: nothing else helps.
 
-        Raises ServerError, which says what else may be done, where it is down again.
+        A transaction log that can't be read to its end is repaired. Raises ServerError, which says
+        what else may be done, where the database is down again.
         """
         with self._alone(report):
             # First: it may be why the database is down, and a start would be in vain.
             check_room(self._home.path, SPARE)
             address = self._running()
+            begun = repair.measure_log(self._home)
             if address is None or health.trouble(address):
                 self._stopped(report)
+                begun = repair.measure_log(self._home)
                 address = self._started(report)
-        if wrong := health.trouble(address):
-            cure = "`fabula db restore` puts the newest dump in its place."
-            none = "There is no dump of it; `fabula db destroy` begins again with an empty one."
-            raise ServerError(f"{wrong} See {self.log_file}. {cure if self.dumps() else none}")
+            wrong = health.trouble(address)
+            if wrong and repair.is_log_unreadable(self._home, begun):
+                address = self._repaired(report)
+                wrong = health.trouble(address)
+        if wrong:
+            raise ServerError(f"{wrong} See {self.log_file}. {self._advice()}")
         return address
+
+    def find_users(self) -> list[str]:
+        """Return which other processes have a connection to the server, in words."""
+        remembered = self._home.remembered()
+        pid = self._pid(remembered)
+        if remembered is None or not pid:
+            return []
+        clients = process.find_clients(remembered.bolt, pid)
+        return [
+            f"process {client} ({command or 'its name is not known'})"
+            if client
+            else "a process of another user"
+            for client, command in sorted(clients.items())
+        ]
+
+    def check_room(self, needed: int) -> None:
+        """Raises ServerError where the disk of the server's data has fewer bytes free."""
+        check_room(self._home.path, needed)
 
     def status(self) -> Status:
         """How the server is now."""
@@ -119,19 +165,30 @@ class PrivateServer:
             programs=_size(self._home.programs),
         )
 
-    def destroy(self, *, programs: bool = False, report: Report = quiet) -> None:
-        """Stops the server and deletes its data and password, and with `programs` its jars."""
+    def destroy(
+        self, *, programs: bool = False, dumps: bool = False, report: Report = quiet
+    ) -> None:
+        """Stops the server and deletes its data and password.
+
+        With `programs` it deletes its jars, too, and with `dumps` the dumps that were kept.
+        """
         if not self._home.path.is_dir():
             return
         with self._alone(report):
             self._stopped(report)
-            programs_too = [self._home.programs] if programs else []
-            for folder in [self._home.neo4j, self._home.dumps, *programs_too]:
+            folders = [self._home.neo4j, self._home.torn_logs]
+            folders += [self._home.programs] if programs else []
+            folders += [self._home.dumps] if dumps else []
+            for folder in folders:
                 if folder.is_dir():
                     shutil.rmtree(folder)
             self._home.credentials.unlink(missing_ok=True)
             self._home.state.unlink(missing_ok=True)
             self._home.last_answer.unlink(missing_ok=True)
+
+    def refuse_unwritable(self, file: Path, *, overwrite: bool) -> None:
+        """Raises ServerError where `dump` would not write `file`."""
+        archive.refuse_unwritable(file.expanduser().absolute(), overwrite)
 
     def dump(self, file: Path, *, overwrite: bool = False, report: Report = quiet) -> None:
         """Writes all graphs to `file`; the server, where it runs, is stopped meanwhile.
@@ -139,7 +196,7 @@ class PrivateServer:
         Passwords are not in it. Raises ServerError where `file` is there and not to be
         overwritten.
         """
-        file = file.expanduser().resolve()
+        file = file.expanduser().absolute()
         archive.refuse_unwritable(file, overwrite)
         with self._alone(report):
             if not archive.has_data(self._home):
@@ -149,15 +206,7 @@ class PrivateServer:
             tool = self._launcher.admin(report)
             with self._still(report):
                 doing = Progress(f"Dumping the graph to {file}")
-                report(doing)
-                try:
-                    archive.dump(tool, self._home, file)
-                except archive.Unrecovered:
-                    # A server that was killed; only a start brings in what is in its logs.
-                    self._started(report)
-                    self._stopped(report)
-                    report(doing)
-                    archive.dump(tool, self._home, file)
+                self._recovered(lambda: archive.dump(tool, self._home, file), doing, report)
 
     def load(self, file: Path, *, report: Report = quiet) -> None:
         """Replaces all graphs by those of `file`, which `dump` wrote; the password stays.
@@ -166,7 +215,7 @@ class PrivateServer:
         stopped, where it runs, and the old data given up: with a file that can't be loaded,
         nothing changes. A kill at any point leaves the old graphs or the new ones.
         """
-        file = file.expanduser().resolve()
+        file = file.expanduser().absolute()
         archive.refuse_unreadable(file)
         with self._alone(report):
             tool = self._launcher.admin(report)
@@ -175,35 +224,62 @@ class PrivateServer:
             with unpacked as scratch, self._still(report):
                 archive.put_in_place(scratch, self._home)
 
-    def keep_dump(self, report: Report = quiet) -> Path | None:
-        """A dump that is kept beside the daily ones, the server being stopped meanwhile.
+    def keep_dump(self, report: Report = quiet, *, unless_since: float = inf) -> Path | None:
+        """A dump that is kept, the server being stopped meanwhile, whenever the last one was made.
 
-        None where no dumps are kept, or nothing is there.
+        None where no dumps are kept, nothing is there, or one was made `unless_since` then. Raises
+        ServerError where it fails.
         """
         with self._alone(report):
             if not self._keeps_dumps or not archive.has_data(self._home):
                 return None
+            newest = self.newest_dump()
+            if newest is not None and newest.made_at >= unless_since:
+                return None
+            dumps.check_room_for_dump(self._home)  # before anybody is cut off
             tool = self._launcher.admin(report)
             with self._still(report):
-                report(Progress("Keeping a dump of all graphs"))
-                return dumps.keep(tool, self._home)
+                return self._dump_kept(tool, Progress("Keeping a dump of all graphs"), report)
 
     def dumps(self) -> list[Path]:
         """The dumps that were kept, the newest first; `load` puts one back."""
         return dumps.kept(self._home)
+
+    def newest_dump(self) -> Dump | None:
+        """Return the newest dump that was kept, with its time and size."""
+        for file in dumps.kept(self._home):
+            with suppress(FileNotFoundError):  # another process may delete it as an old one
+                return Dump(file, dumps.made_at(file), file.stat().st_size)
+        return None
 
     def _dump_daily(self, report: Report) -> None:
         """Keeps a dump of the server, which stands still, where one is due; never in the way."""
         if not self._keeps_dumps:
             return
         try:
-            if dumps.is_due(self._home):
-                report(Progress("Keeping a dump of all graphs, as once a day"))
-                dumps.keep(self._launcher.admin(report), self._home)
-        except archive.Unrecovered:
-            LOG.info("the server was killed: a dump is kept once it was started and stopped")
+            if dumps.is_due(self._home, self._clock()):
+                doing = Progress("Keeping a dump of all graphs, as once a day")
+                self._dump_kept(self._launcher.admin(report), doing, report)
         except (ServerError, OSError) as error:
-            LOG.warning("No dump of the graphs was kept: %s", error)
+            LOG.error("No dump of the graphs was kept: %s", error)
+
+    def _dump_kept(self, tool: AdminTool, doing: Progress, report: Report) -> Path:
+        return self._recovered(lambda: dumps.keep(tool, self._home, self._clock()), doing, report)
+
+    def _recovered(self, dump: Callable[[], T], doing: Progress, report: Report) -> T:
+        """Return what `dump` returns; the server stands still before and after.
+
+        After a kill the server is started and stopped first: only that brings in what is in its
+        logs.
+        """
+        report(doing)
+        try:
+            return dump()
+        except archive.Unrecovered:
+            self._started(report)
+            self._stopped(report)
+            report(doing)
+            return dump()
 
     @contextmanager
     def _still(self, report: Report) -> Iterator[None]:
@@ -265,6 +341,50 @@ class PrivateServer:
             return remembered.pid
         return process.search(self._home)
 
+    def _advice(self) -> str:
+        """Return what a person can do about a database that can't be opened."""
+        if self.dumps():
+            return "`fabula db restore` puts the newest dump in its place."
+        return (
+            "There is no dump of it. Nothing was deleted: keep a copy of "
+            f"{self._home.neo4j / 'data'} before you try anything else. Only where its texts can "
+            "be ingested again, `fabula db destroy` begins with an empty graph."
+        )
+
+    def _repaired(self, report: Report) -> Address:
+        """Return the address of the server once it has cut off the unreadable end of its log.
+
+        A copy of the transaction logs is kept. Where the database does not open even so, the logs
+        are put back as they were.
+        """
+        self._stopped(report)
+        report(Progress("Repairing the transaction log, which can't be read to its end"))
+        copy = repair.set_logs_aside(self._home)
+        tolerant = replace(self._launcher, heap=repair.HEAP)
+        tool = tolerant.admin(report)
+        try:
+            server = tolerant.launch(tool, self._home.remembered(), report, repair.TOLERANT)
+            is_open = not health.trouble(server.address(self._home.password() or ""))
+        except ServerError:  # as where there is too little memory; the plain start says the rest
+            is_open = False
+        self._stopped(report)
+        if not is_open:
+            repair.put_logs_back(self._home, copy)
+            return self._started(report)
+        try:
+            archive.check(tool, self._home)
+            found = "Neo4j's own check finds the graph in order."
+        except ServerError as error:
+            found = f"Neo4j's own check of the graph says: {error} `fabula check` tells more."
+        LOG.warning(
+            "The end of the graph's transaction log could not be read, as happens when its disk "
+            "fills up. Neo4j has recovered everything that was committed before, and has cut off "
+            "the rest. %s A copy of the log as it was is in %s; delete it once all is well.",
+            found,
+            copy,
+        )
+        return self._started(report)
+
     def _started(self, report: Report) -> Address:
         remembered = self._home.remembered()
         pid = self._pid(remembered)
@@ -293,7 +413,12 @@ class PrivateServer:
         if not pid:
             return False
         report(Progress(f"Stopping Neo4j (process {pid})"))
-        if not process.end(pid, process.STOP_PATIENCE):
+        address = self._running()
+        if address is not None and health.is_down(address):
+            # Asked to stop, it would write behind the entry at which its log broke off
+            # (`repair`). All that was committed is in the log.
+            process.kill(pid)
+        elif not process.end(pid, process.STOP_PATIENCE):
             report(Progress(f"It did not stop within {process.STOP_PATIENCE} s and was killed"))
         if remembered is not None:
             self._home.remember(remembered.stopped())

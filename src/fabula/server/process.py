@@ -155,6 +155,43 @@ def listens(pid: int, ports: set[int]) -> bool:
     return ports <= {one.laddr.port for one in connections if one.status == psutil.CONN_LISTEN}
 
 
+def find_clients(bolt: int, server: int) -> dict[int, str]:
+    """Return the processes that have a connection to port `bolt`, and how each was called.
+
+    This process and the server itself are left out. A process of another user has the id 0 where
+    the system doesn't say which it is, and then no name.
+    """
+    found: dict[int, str] = {}
+    try:
+        connections = psutil.net_connections("tcp")
+    except psutil.Error:
+        return {}
+    for one in connections:
+        if one.status != psutil.CONN_ESTABLISHED or not one.raddr or one.raddr.port != bolt:
+            continue
+        pid = one.pid or 0
+        if pid not in (server, os.getpid()) and pid not in found:
+            found[pid] = _command(pid)
+    return found
+
+
+def _command(pid: int) -> str:
+    """Return how a process was called, on one line; '' where that is not known."""
+    if not pid:
+        return ""
+    try:
+        words = psutil.Process(pid).cmdline()
+    except psutil.Error:
+        return ""
+    named = [Path(word).name for word in words]
+    if len(named) > 1 and named[0].startswith("python") and not named[1].startswith("-"):
+        named = named[1:]
+    # The program and its command: further words may hold a password.
+    is_command = len(named) > 1 and named[1].isalpha()
+    text = " ".join(named[: 2 if is_command else 1])
+    return "".join(letter if letter.isprintable() else " " for letter in text)[:60]
+
+
 def is_free(port: int) -> bool:
     """Whether a server could listen on `port` now."""
     with socket.socket() as probe:
@@ -192,11 +229,31 @@ def end(pid: int, patience: float) -> bool:
     except psutil.NoSuchProcess:
         return True
     if not _ends(process, patience):
-        raise ServerError(
-            f"Process {pid} does not end, not even killed, as one does that waits for a disk. "
-            "Run the command again when the disk answers."
-        )
+        raise ServerError(_undying(pid))
     return False
+
+
+def kill(pid: int) -> None:
+    """Kill process `pid` without letting it write anything more.
+
+    Raises:
+        ServerError: It did not end within STOP_PATIENCE seconds.
+
+    """
+    try:
+        process = psutil.Process(pid)
+        process.kill()
+    except psutil.NoSuchProcess:
+        return
+    if not _ends(process, STOP_PATIENCE):
+        raise ServerError(_undying(pid))
+
+
+def _undying(pid: int) -> str:
+    return (
+        f"Process {pid} does not end, not even killed, as one does that waits for a disk. "
+        "Run the command again when the disk answers."
+    )
 
 
 def _ends(process: psutil.Process, patience: float) -> bool:

@@ -90,6 +90,11 @@ class Home:
         return self.neo4j / "logs" / "neo4j.log"
 
     @property
+    def debug_log(self) -> Path:
+        """Neo4j's log of what it does itself, in which the reasons of a failed start are."""
+        return self.neo4j / "logs" / "debug.log"
+
+    @property
     def console(self) -> Path:
         """What the server's process printed since it was started."""
         return self.neo4j / "logs" / "console.log"
@@ -115,6 +120,11 @@ class Home:
         return self.path / "dumps"
 
     @property
+    def torn_logs(self) -> Path:
+        """The folder of copies of transaction logs that were repaired."""
+        return self.path / "torn_logs"
+
+    @property
     def last_answer(self) -> Path:
         """The citations of the last answer, as JSON, for `fabula read`."""
         return self.path / "last_answer.json"
@@ -127,7 +137,7 @@ class Home:
     def __contains__(self, name: object) -> bool:
         """Whether a file or folder of this name is one that Fabula makes here."""
         files = (self.credentials, self.state, self.last_answer)
-        own = (self.neo4j, self.programs, self.dumps, *files, self.lock)
+        own = (self.neo4j, self.programs, self.dumps, self.torn_logs, *files, self.lock)
         parts = (SCRATCH, MOVING, *(f".{file.name}." for file in files))
         known = {path.name for path in own}
         return isinstance(name, str) and (name in known or name.startswith(parts))

@@ -7,23 +7,27 @@ outside in: a request id and the log (`watch`), who asks and how often (`access`
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import time
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from importlib.metadata import version
 
 from fastapi import FastAPI
 
 from fabula.app import App
-from fabula.service import access, api, openai, page, problems, watch
+from fabula.service import access, api, maintenance, openai, page, problems, watch
 from fabula.service.house import House
 from fabula.service.mcp import make_mcp, over_http
 
 BASE = "/api/v1"
 
 
-def make_service(app: App) -> FastAPI:
-    """The service over an App, which stays its maker's to close."""
-    house = House(app)
+def make_service(app: App, clock: Callable[[], float] = time.time) -> FastAPI:
+    """The service over an App, which stays its maker's to close.
+
+    `clock` tells the time by which dumps fall due, in seconds since the epoch.
+    """
+    house = House(app, clock)
     assistants = make_mcp(house)
     mcp_routes = over_http(assistants).routes
 
@@ -32,6 +36,8 @@ def make_service(app: App) -> FastAPI:
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(house.open())
             await stack.enter_async_context(assistants.session_manager.run())
+            house.daily_dump.start(house.runner.paused)
+            stack.callback(house.daily_dump.close)
             yield
 
     service = FastAPI(
@@ -54,6 +60,7 @@ def make_service(app: App) -> FastAPI:
     problems.add(service)
     # The last that is added is the first that a request meets.
     access.add(service, house)
+    maintenance.add(service, house)
     watch.add(service, house)
     # FastAPI makes what routes need when a request first comes by them; none is to wait for that.
     for route in service.routes:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import AsyncIterator
+import time
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
@@ -19,10 +20,12 @@ from fabula.service.access.limits import AtOnce, Window
 from fabula.service.access.sessions import Sessions
 from fabula.service.audit import Audit
 from fabula.service.conversations import Conversations
+from fabula.service.daily_dump import DailyDump
 from fabula.service.jobs import Jobs
 from fabula.service.jobs.runner import Runner
 from fabula.service.jobs.uploads import Uploads
 from fabula.service.ledger import Ledger
+from fabula.service.maintenance import Maintenance
 from fabula.service.watch.metrics import Metrics
 from fabula.serving import TABLE, Serving
 from fabula.store import Store, schema
@@ -45,9 +48,12 @@ GUESSES = 20
 
 
 class House:
-    """One App, and what the service keeps beside it; `open` for as long as it serves."""
+    """One App, and what the service keeps beside it; `open` for as long as it serves.
 
-    def __init__(self, app: App) -> None:
+    `clock` tells the time by which dumps fall due.
+    """
+
+    def __init__(self, app: App, clock: Callable[[], float] = time.time) -> None:
         self.app = app
         self.serving: Serving = app.settings.table(TABLE)
         self.metrics = Metrics()
@@ -64,6 +70,9 @@ class House:
         self.queries = threading.BoundedSemaphore(self.serving.queries_at_once)
         self.jobs = Jobs(self)
         self.uploads = Uploads(self)
+        self.maintenance = Maintenance()
+        self.daily_dump = DailyDump(self, clock)
+        self.runner: Runner
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
@@ -71,12 +80,12 @@ class House:
         make_schema(self.app.store)
         self.asks = CapacityLimiter(ASKS)
         self.door = CapacityLimiter(DOOR)
-        runner = Runner(self)
-        runner.start()
+        self.runner = Runner(self)
+        self.runner.start()
         try:
             yield
         finally:
-            await to_thread.run_sync(runner.close)
+            await to_thread.run_sync(self.runner.close)
 
     def collection(self, name: str, caller: Caller) -> Collection:
         """A collection as a caller sees it. Raises NotFound for one that it may not see."""

@@ -97,6 +97,9 @@ class Store:
         self._spaces: dict[str, Space] = {}
         """As they were when they were last read: `found` reads them again where that is too old."""
         self._kept = Kept(KEPT)
+        self.check_room: Callable[[], None] = lambda: None
+        """Raises an error where the server's disk has too little room for more to be written. It
+        does nothing unless whoever made the store knows that disk."""
 
     @classmethod
     def connect(cls, uri: str, username: str, password: str, database: str) -> Self:
@@ -489,6 +492,7 @@ class Store:
         One without documents takes any model. Raises SpaceError where they have another's.
         """
         refuse_dimensions(model, dimensions)
+        self.check_room()
         self.make_schema()
         space = self.space(collection)
         if space is None:
@@ -537,7 +541,13 @@ class Store:
             raise StoreError(f"Collection {collection!r} is not there any more: run it again.")
         refuse_other_model(space, model)
         refuse_broken(parts, space)
+        self.check_room()
         run = uuid.uuid4().hex
+
+        def staged(count: int) -> None:
+            written(count)
+            self.check_room()
+
         found_by = searchable(parts)
         if found_by["element_kinds"]:
             with self._making:
@@ -545,7 +555,7 @@ class Store:
                 schema.wait(self, space.element_index)
         # Its turn tells others that what it stages is not to be swept.
         with turn(self, [run]) as own, self.session() as session:
-            out = stage(session, run, parts, space, written)
+            out = stage(session, run, parts, space, staged)
             # Before, as whoever finds nothing of a new aspect is right, and in a transaction of its
             # own, so that no two writers wait for each other's switch.
             session.execute_write(

@@ -100,6 +100,7 @@ def _documents(store: Store, collection: str) -> Iterator[str]:
 
 def save(store: Store, space: Space, nodes: Sequence[Unembedded], vectors: Vectors) -> None:
     """Writes embeddings of the next space: unit float32 rows, one a node."""
+    store.check_room()
     rows = [
         {"id": node.id, "embedding": wire(vector)}
         for node, vector in zip(nodes, vectors, strict=True)

@@ -47,6 +47,8 @@ EVERY = 1.0
 MOST_ATTEMPTS = 10
 """How often a job is begun that gets nowhere: what ends a process each time is not begun for ever.
 """
+PAUSE_POLL_SECONDS = 0.1
+"""How often it is looked whether all jobs were let go."""
 IDLE = 60.0
 """Seconds between two words over the connection that a turn is: what is idle may be cut off."""
 UNFORESEEN = "Something went wrong that nobody foresaw; the log tells of it."
@@ -60,9 +62,12 @@ class Runner:
     def __init__(self, house: House) -> None:
         self._house = house
         self._is_closing = threading.Event()
+        self._is_paused = False
         self._stops: set[Stop] = set()
         self._lock = threading.Lock()
         self._threads: list[threading.Thread] = []
+        self._taking = 0
+        """How many threads look for a job or do one."""
         self._sees_turns = True
         """Whether this server shows who is at work; a hosted one may not, and leases tell alone."""
 
@@ -87,10 +92,38 @@ class Runner:
         for thread in self._threads:
             thread.join(max(0.1, until - time.monotonic()))
 
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Let all jobs go, and take up none as long as the context lasts.
+
+        A job that does not let go within the grace is not waited for any longer: it fails at Neo4j
+        and is taken up again later.
+        """
+        with self._lock:
+            self._is_paused = True
+            for stop in self._stops:
+                stop.set()
+        try:
+            until = time.monotonic() + self._house.serving.grace
+            while time.monotonic() < until:
+                with self._lock:
+                    if not self._taking:
+                        break
+                time.sleep(PAUSE_POLL_SECONDS)
+            yield
+        finally:
+            with self._lock:
+                self._is_paused = False
+            self._house.jobs.tell()
+
+    def _is_letting_go(self) -> bool:
+        """Return whether jobs are let go of through no fault of their own."""
+        return self._is_closing.is_set() or self._is_paused
+
     def _work(self) -> None:
         while not self._is_closing.is_set():
             try:
-                is_done = self._take_one()
+                is_done = self._take_one_unless_paused()
             except FabulaError as error:
                 # The server is away: what is waiting waits there.
                 LOG.warning("No job can be taken up now: %s", error)
@@ -101,6 +134,17 @@ class Runner:
             if not (is_done or self._is_closing.is_set()):
                 with self._house.jobs.changed:
                     self._house.jobs.changed.wait(EVERY)
+
+    def _take_one_unless_paused(self) -> bool:
+        with self._lock:
+            if self._is_paused:
+                return False
+            self._taking += 1
+        try:
+            return self._take_one()
+        finally:
+            with self._lock:
+                self._taking -= 1
 
     def _take_one(self) -> bool:
         """Does the job that waits longest; False where there is none."""
@@ -123,7 +167,7 @@ class Runner:
             if job is None:
                 return False
             with self._stopping() as stop:
-                Work(self._house, job, worker, held, stop, self._is_closing.is_set).run()
+                Work(self._house, job, worker, held, stop, self._is_letting_go).run()
         return True
 
     def _dead(self, workers: Sequence[str | None], own: str = "") -> list[str]:
@@ -147,7 +191,7 @@ class Runner:
         stop = Stop()
         with self._lock:
             self._stops.add(stop)
-        if self._is_closing.is_set():
+        if self._is_letting_go():
             stop.set()
         try:
             yield stop
@@ -165,7 +209,7 @@ class Runner:
 class Work:
     """One job, done by one worker, whose turn is `held` meanwhile.
 
-    `is_closing` tells whether the whole process ends, and the job is to be left for another.
+    `is_closing` tells whether the process ends or pauses, and the job is to be left for later.
     """
 
     def __init__(

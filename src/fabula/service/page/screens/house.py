@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import closing
+from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Annotated, Any, get_args
 
@@ -114,10 +115,13 @@ def _lay_out(house: House, caller: Caller, by: By, before: str) -> dict[str, Any
         "neo4j": app.store.version(),
     }
     if is_admin:
+        dumps = house.daily_dump.describe()
         acts, more = house.audit.acts(ACTS, before)
         values |= {
             "python": ".".join(map(str, sys.version_info[:3])),
             "where": "another's" if app.settings.neo4j_uri else "Fabula's own",
+            "dumps": dumps,
+            "next_dump": datetime.fromtimestamp(dumps.next_at, UTC).isoformat(),
             "indexes": _indexes(house),
             "cache": _cache(house),
             "keys": house.keys.list(),
