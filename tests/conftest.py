@@ -52,6 +52,7 @@ LONGEST = (
     "test_dumps",
     "test_tenants",
     "test_service_kills",
+    "test_service_outage",
     "test_service_jobs",
     "test_service_tenants",
     "test_page_working",
@@ -92,7 +93,14 @@ STARTING = {"address", "addresses", "family", "kills"}
 """Fixtures that start a Neo4j."""
 
 
-OWN = ("test_dumps", "test_killed", "test_server_start", "test_archive", "test_server_merging")
+OWN = (
+    "test_dumps",
+    "test_killed",
+    "test_server_start",
+    "test_archive",
+    "test_server_merging",
+    "test_service_outage",
+)
 """Files whose tests have servers of their own."""
 
 

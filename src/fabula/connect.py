@@ -37,6 +37,16 @@ def connect(settings: Settings, report: Report | None) -> Store:
     return store
 
 
+def reconnect(settings: Settings, store: Store, retry_seconds: float) -> None:
+    """Point a store at the server as it is now; the private one may have moved to another port.
+
+    `retry_seconds` is how long the driver tries a statement again from then on. Raises StoreError
+    and ServerError.
+    """
+    server = None if settings.neo4j_uri else private_server(settings)
+    store.follow(_reach(settings, server, quiet, retry_seconds))
+
+
 def private_server(settings: Settings) -> PrivateServer:
     """The private server of these settings, as it is."""
     return PrivateServer(
@@ -47,7 +57,12 @@ def private_server(settings: Settings) -> PrivateServer:
     )
 
 
-def _reach(settings: Settings, server: PrivateServer | None, report: Report) -> Store:
+def _reach(
+    settings: Settings,
+    server: PrivateServer | None,
+    report: Report,
+    retry_seconds: float | None = None,
+) -> Store:
     from fabula.store import Store
 
     if server is None:
@@ -56,14 +71,15 @@ def _reach(settings: Settings, server: PrivateServer | None, report: Report) -> 
             settings.neo4j_username,
             settings.neo4j_password.get_secret_value(),
             settings.neo4j_database,
+            retry_seconds,
         )
     try:
-        return _of(server.start(report))
+        return _of(server.start(report), retry_seconds)
     except DatabaseDown:
-        return _of(server.mend(report))
+        return _of(server.mend(report), retry_seconds)
 
 
-def _of(address: Address) -> Store:
+def _of(address: Address, retry_seconds: float | None = None) -> Store:
     from fabula.store import Store
 
-    return Store.connect(address.uri, address.username, address.password, "neo4j")
+    return Store.connect(address.uri, address.username, address.password, "neo4j", retry_seconds)

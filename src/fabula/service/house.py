@@ -23,7 +23,10 @@ from fabula.service.jobs import Jobs
 from fabula.service.jobs.runner import Runner
 from fabula.service.jobs.uploads import Uploads
 from fabula.service.ledger import Ledger
+from fabula.service.maintenance import Maintenance
+from fabula.service.supervisor import Supervisor
 from fabula.service.watch.metrics import Metrics
+from fabula.service.watch.readiness import Readiness
 from fabula.serving import TABLE, Serving
 from fabula.store import Store, schema
 
@@ -61,6 +64,9 @@ class House:
         self.questions = AtOnce(self.serving.asks_at_once, "questions")
         self.guesses = Window(GUESSES)
         self.conversations = Conversations(app)
+        self.maintenance = Maintenance()
+        self.neo4j = Supervisor(app, self.maintenance)
+        self.readiness = Readiness(app, self.neo4j.outage)
         self.queries = threading.BoundedSemaphore(self.serving.queries_at_once)
         self.jobs = Jobs(self)
         self.uploads = Uploads(self)
@@ -71,11 +77,13 @@ class House:
         make_schema(self.app.store)
         self.asks = CapacityLimiter(ASKS)
         self.door = CapacityLimiter(DOOR)
+        self.neo4j.start()
         runner = Runner(self)
         runner.start()
         try:
             yield
         finally:
+            self.neo4j.close()
             await to_thread.run_sync(runner.close)
 
     def collection(self, name: str, caller: Caller) -> Collection:

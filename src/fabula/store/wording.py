@@ -6,12 +6,23 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from neo4j.exceptions import AuthError, DriverError, Neo4jError, ServiceUnavailable
+from neo4j.exceptions import (
+    AuthError,
+    DriverError,
+    Neo4jError,
+    ServiceUnavailable,
+    SessionExpired,
+)
 
 from fabula.errors import DatabaseDown, StoreError, TooLarge
 
 OLDEST = (2026, 6)
 """The first Neo4j whose vector index filters by lists."""
+LOST = (
+    "The connection to Neo4j was lost; nothing is half written. Try again in a moment: Fabula's "
+    "own server is then started again."
+)
+"""What a command, a log and a client of the service are told, so that it names no command."""
 
 
 def refuse_old(components: Sequence[tuple[str, str]], uri: str) -> None:
@@ -78,16 +89,13 @@ def in_words(name: str) -> Iterator[None]:
     """What may go wrong in a statement named `name`, as StoreErrors."""
     try:
         yield
-    except ServiceUnavailable as error:
-        raise StoreError(
-            "The connection to Neo4j was lost; nothing is half written. Run the command again; "
-            "`fabula doctor` tells how the server is."
-        ) from error
+    except (ServiceUnavailable, SessionExpired) as error:
+        raise StoreError(LOST) from error
     except Neo4jError as error:
         if error.code in DatabaseDown.CODES:
             raise DatabaseDown(
                 "The database stopped at an error while this ran, as it does when its disk is "
-                "full; nothing is half written. Run the command again: Fabula's own server is then "
+                "full; nothing is half written. Try again in a moment: Fabula's own server is then "
                 "started anew, or says what is in the way."
             ) from error
         raise StoreError(f"Neo4j refused {name}: {error.message}") from error

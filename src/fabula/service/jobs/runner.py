@@ -90,9 +90,9 @@ class Runner:
     def _work(self) -> None:
         while not self._is_closing.is_set():
             try:
-                is_done = self._take_one()
+                # While Neo4j is away, what is waiting waits there; the supervisor tells of it.
+                is_done = self._house.neo4j.outage() is None and self._take_one()
             except FabulaError as error:
-                # The server is away: what is waiting waits there.
                 LOG.warning("No job can be taken up now: %s", error)
                 is_done = False
             except Exception:
