@@ -12,6 +12,7 @@ from fabula.errors import SettingsError
 from fabula.service import make_service
 from fabula.service.access.admission import is_loopback
 from fabula.service.access.keys import Keys
+from fabula.service.connections import BACKLOG, make_limits, make_protocol
 from fabula.service.house import House, make_schema
 from fabula.service.watch.exporting import begin_log, begin_traces
 from fabula.serving import TABLE, Serving
@@ -34,6 +35,9 @@ def serve(app: App, ready: Callable[[str], None]) -> None:
         uvicorn.Config(
             service,
             log_config=None,
+            http=make_protocol(make_limits()),
+            ws="none",
+            backlog=BACKLOG,
             access_log=False,
             server_header=False,
             proxy_headers=bool(serving.proxies),
@@ -91,7 +95,7 @@ def _listen(serving: Serving) -> socket.socket:
             f"Fabula can't listen at {serving.host}, port {serving.port}: {error.strerror}. Is one "
             "running already? Another port: `fabula serve --port 8041`."
         ) from error
-    listening.listen(2048)
+    listening.listen(BACKLOG)
     return listening
 
 
