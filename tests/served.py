@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import httpx2
 import uvicorn
+from fastapi import FastAPI
 
 from fabula.app import App
 from fabula.server import Address
@@ -62,9 +63,15 @@ def events(response: httpx2.Response) -> list[tuple[str, Any]]:
 
 
 @contextmanager
-def served(app: App, port: int = 0) -> Iterator[Served]:
-    """The service over an App, listening on a port of loopback, a free one if 0, until the end."""
+def served(
+    app: App, port: int = 0, add: Callable[[FastAPI], None] = lambda service: None
+) -> Iterator[Served]:
+    """The service over an App, listening on a port of loopback, a free one if 0, until the end.
+
+    `add` may give it further routes.
+    """
     service = make_service(app)
+    add(service)
     up = threading.Event()
 
     class Server(uvicorn.Server):

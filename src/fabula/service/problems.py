@@ -101,6 +101,12 @@ class TooMany(Problem):
         super().__init__(detail, headers={"Retry-After": str(max(1, round(after)))})
 
 
+class Unexpected(Problem):
+    """An error of ours, whose trace is in the log."""
+
+    status, name = 500, "unexpected"
+
+
 class Unavailable(Problem):
     """Neo4j can't be asked now; `after` seconds it may be again."""
 

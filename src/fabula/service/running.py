@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import logging
+import os
 import socket
+import threading
 from collections.abc import Callable
 
 import uvicorn
@@ -16,6 +19,10 @@ from fabula.service.connections import BACKLOG, make_limits, make_protocol
 from fabula.service.house import House, make_schema
 from fabula.service.watch.exporting import begin_log, begin_traces
 from fabula.serving import TABLE, Serving
+
+LOG = logging.getLogger("fabula.service")
+SPARE_SECONDS = 2.0
+"""How long after the grace the process ends at the latest, to close connections in order."""
 
 
 def serve(app: App, ready: Callable[[str], None]) -> None:
@@ -44,10 +51,15 @@ def serve(app: App, ready: Callable[[str], None]) -> None:
             forwarded_allow_ips=list(serving.proxies),
             timeout_graceful_shutdown=round(serving.grace),
         ),
+        house,
         lambda: ready(f"{address}/enter?token={house.sessions.link()}"),
         end_traces,
     )
-    server.run([listening])
+    try:
+        server.run([listening])
+    finally:
+        if server.limit:
+            server.limit.cancel()
 
 
 def _refuse_unkeyed(app: App, serving: Serving) -> None:
@@ -64,9 +76,16 @@ class _Server(uvicorn.Server):
     """Tells when it answers, and when it has answered the last."""
 
     def __init__(
-        self, config: uvicorn.Config, ready: Callable[[], None], ended: Callable[[], None]
+        self,
+        config: uvicorn.Config,
+        house: House,
+        ready: Callable[[], None],
+        ended: Callable[[], None],
     ) -> None:
         super().__init__(config)
+        self._house = house
+        self.limit: threading.Timer | None = None
+        """Ends the process where it does not end by itself."""
         self._ready = ready
         self._ended = ended
 
@@ -78,8 +97,20 @@ class _Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Ends. The signal that it was ended by is raised again at once: nothing runs after it."""
+        self._house.stop()
+        # A thread that works for a request can't be ended from outside; a process can. Whatever
+        # was not complete is in the graph as if the service had been killed, and goes on later.
+        self.limit = threading.Timer(self._house.seconds_left + SPARE_SECONDS, self._give_up)
+        self.limit.daemon = True
+        self.limit.start()
         await super().shutdown(sockets)
         self._ended()
+
+    def _give_up(self) -> None:
+        LOG.warning("Not all work ended within serve.grace; the service ends without it.")
+        self._ended()
+        logging.shutdown()
+        os._exit(0)
 
 
 def _listen(serving: Serving) -> socket.socket:

@@ -75,17 +75,19 @@ class Runner:
         sweeping = threading.Thread(target=self._sweep, name="jobs-sweep", daemon=True)
         sweeping.start()
 
-    def close(self) -> None:
-        """Lets jobs go for others to take up; that takes no longer than a model's call."""
+    def close(self, seconds: float) -> None:
+        """Lets jobs go for others to take up; that takes no longer than a model's call, and this
+        waits no longer than `seconds`.
+        """
         self._is_closing.set()
         with self._lock:
             stops = [*self._stops]
         for stop in stops:
             stop.set()
         self._house.jobs.tell()
-        until = time.monotonic() + self._house.serving.grace
+        until = time.monotonic() + seconds
         for thread in self._threads:
-            thread.join(max(0.1, until - time.monotonic()))
+            thread.join(max(0.0, until - time.monotonic()))
 
     def _work(self) -> None:
         while not self._is_closing.is_set():
