@@ -15,12 +15,14 @@ import httpx2
 import pytest
 
 from conftest import connect
+from fabula import StoreError
 from fabula.app import App
 from fabula.server import Address, PrivateServer
 from fabula.service.access.keys import Keys
 from fabula.service.house import make_schema
 from fabula.service.page.rendering import asset
 from forked import Forked
+from graphs import DIMENSIONS, MODEL
 from served import served, server_of
 from stories import WINTER
 
@@ -181,6 +183,31 @@ def test_a_private_neo4j_that_is_killed_is_started_again_and_nothing_is_lost(
     assert len(re.findall(r"Neo4j is back after \d+ s\.", said)) == 1
     assert "Run the command again" not in said
     assert "Traceback" not in said, said
+
+
+def test_a_private_neo4j_whose_database_stopped_at_an_error_is_started_anew(
+    private: Serving, server: PrivateServer
+) -> None:
+    before = private.process.said.count("Neo4j is back after")
+    # A term that Lucene refuses, written past the store, which would not take it.
+    panics = (
+        f"CYPHER 25 CREATE (n:Passage{DIMENSIONS} {{collection: 'x', document: 'd', kind: 'chunk', "
+        "aspect: $long, level: 0}) WITH n CALL db.create.setNodeVectorProperty(n, 'embedding', "
+        "$vector)"
+    )
+    with connect(server.start()) as store:
+        store.prepare("x", MODEL, DIMENSIONS)
+        with pytest.raises(StoreError, match="apply the transaction"):
+            store.run(panics, long="a" * 40_000, vector=[1.0] + [0.0] * (DIMENSIONS - 1))
+    wait_for(
+        lambda: private.process.said.count("Neo4j is back after") > before,
+        PATIENCE,
+        "the database is started anew",
+    )
+    wait_for(lambda: private.status(COLLECTIONS) == 200, SOON, "it answers again")
+    assert "Neo4j's database stopped at an error; Neo4j is being started" in private.process.said
+    with connect(server.start()) as store:
+        store.run(f"MATCH (n:Passage{DIMENSIONS}) WHERE size(n.aspect) = 40000 DELETE n")
 
 
 def test_a_private_neo4j_that_a_command_stopped_is_left_alone_until_it_is_started(

@@ -46,6 +46,7 @@ class Readiness:
         done, _ = await asyncio.wait({self._looking}, timeout=PATIENCE_SECONDS)
         if not done:
             return f"Neo4j does not answer within {PATIENCE_SECONDS:.0f} s."
+        self._looking.result()
         return self._problem
 
     async def _look(self) -> None:
