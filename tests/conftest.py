@@ -59,6 +59,8 @@ LONGEST = (
     "test_page_reading",
     "test_browser",
     "test_service_jobs_beside",
+    "test_service_stopping",
+    "test_service_strangers",
     "test_service_traces",
     "test_stopping",
     "test_killed",
@@ -121,7 +123,7 @@ WAITING = (
 """Files that need no server and wait for clocks, for child processes or for a browser."""
 
 
-SLOW = (*WAITING, "test_closing", "test_hostile", "test_wheel")
+SLOW = (*WAITING, "test_closing", "test_hostile", "test_service_strangers", "test_wheel")
 """With those of which a test or two need one."""
 
 

@@ -60,7 +60,10 @@ class Readiness:
         store = self._app.store
         try:
             spaces = [space for space in store.spaces() if space.documents]
-            faults = {fault.name for space in spaces for fault in schema.faults(store, space)}
+            indexes = store.indexes() if spaces else []
+            faults = {
+                fault.name for space in spaces for fault in schema.faults(store, space, indexes)
+            }
         except StoreError:
             return "Neo4j does not answer."
         except FabulaError:
