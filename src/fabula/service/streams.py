@@ -165,10 +165,16 @@ class EventStream(StreamingResponse):
                     break
                 queue.put(item)
         except FabulaError as error:
-            LOG.warning("A stream ended: %s", error, extra=self._told())
+            LOG.warning(
+                "The stream of request %s ended: %s", self._request_id, error, extra=self._told()
+            )
             queue.put(self._name_error(error))
         except Exception:
-            LOG.exception("A stream ended by an unexpected error.", extra=self._told())
+            LOG.exception(
+                "The stream of request %s ended by an unexpected error.",
+                self._request_id,
+                extra=self._told(),
+            )
             queue.put(self._name_error(Unexpected(UNEXPECTED, request_id=self._request_id)))
         finally:
             queue.put(None)
