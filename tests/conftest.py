@@ -54,12 +54,15 @@ LONGEST = (
     "test_server_full_disk",
     "test_tenants",
     "test_service_kills",
+    "test_service_outage",
     "test_service_jobs",
     "test_service_tenants",
     "test_page_working",
     "test_page_reading",
     "test_browser",
     "test_service_jobs_beside",
+    "test_service_stopping",
+    "test_service_strangers",
     "test_service_traces",
     "test_stopping",
     "test_killed",
@@ -102,6 +105,7 @@ OWN = (
     "test_server_start",
     "test_archive",
     "test_server_merging",
+    "test_service_outage",
 )
 """Files whose tests have servers of their own."""
 
@@ -123,7 +127,7 @@ WAITING = (
 """Files that need no server and wait for clocks, for child processes or for a browser."""
 
 
-SLOW = (*WAITING, "test_closing", "test_hostile", "test_wheel")
+SLOW = (*WAITING, "test_closing", "test_hostile", "test_service_strangers", "test_wheel")
 """With those of which a test or two need one."""
 
 

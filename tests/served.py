@@ -12,6 +12,7 @@ from typing import Any
 
 import httpx2
 import uvicorn
+from fastapi import FastAPI
 
 from fabula.app import App
 from fabula.server import Address
@@ -63,12 +64,18 @@ def events(response: httpx2.Response) -> list[tuple[str, Any]]:
 
 
 @contextmanager
-def served(app: App, port: int = 0, clock: Callable[[], float] = time.time) -> Iterator[Served]:
+def served(
+    app: App,
+    port: int = 0,
+    clock: Callable[[], float] = time.time,
+    add: Callable[[FastAPI], None] = lambda service: None,
+) -> Iterator[Served]:
     """The service over an App, listening on a port of loopback, a free one if 0, until the end.
 
-    `clock` tells the time by which dumps fall due.
+    `clock` tells the time by which dumps fall due. `add` may give it further routes.
     """
     service = make_service(app, clock)
+    add(service)
     up = threading.Event()
 
     class Server(uvicorn.Server):

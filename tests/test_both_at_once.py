@@ -367,7 +367,7 @@ def test_an_ingest_that_has_lost_its_turn_is_told_and_the_old_document_stays(
             "TERMINATE TRANSACTIONS id YIELD message RETURN message",
         )
 
-    with pytest.raises(StoreError, match=r"connection .* was lost.*Run the command again"):
+    with pytest.raises(StoreError, match=r"connection .* was lost.*Try again"):
         edited(winter, monkeypatch, restart)
     with Fabula() as fabula:
         fabula.ingest(winter)

@@ -80,7 +80,7 @@ def test_a_database_that_panicked_is_started_anew_and_a_dump_that_fails_is_in_no
         )
         with pytest.raises(Exception, match="apply the transaction"):
             fabula.store.run(panics, long="a" * 40_000, vector=[1.0] + [0.0] * (DIMENSIONS - 1))
-        with pytest.raises(DatabaseDown, match="Run the command again"):
+        with pytest.raises(DatabaseDown, match="Try again"):
             list(fabula.documents())
     assert "State     broken" in fabula_db(home, "status").output
     began = time.monotonic()

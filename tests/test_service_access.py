@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 import socket
 import threading
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -569,6 +570,97 @@ def test_an_issuer_that_is_away_is_not_asked_for_each_token(
         with pytest.raises(Unknown):
             openid.find(token)
     assert len([one for one in caplog.messages if "can't be had" in one]) == 1
+
+
+@contextmanager
+def answering(bodies: dict[str, bytes], wait: threading.Event | None = None) -> Iterator[str]:
+    """An issuer that sends these bodies, each once `wait` is set."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            if wait:
+                wait.wait(60)
+            body = bodies[self.path].replace(b"URL", url.encode())
+            self.send_response(200)
+            self.end_headers()
+            # Who has heard enough hangs up.
+            with suppress(OSError):
+                self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        url = f"http://127.0.0.1:{server.server_address[1]}"
+        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+        try:
+            yield url
+        finally:
+            if wait:
+                wait.set()
+            server.shutdown()
+
+
+PLACE = "/.well-known/openid-configuration"
+NESTED = b"[" * 200_000
+
+
+@pytest.mark.parametrize(
+    "bodies",
+    [
+        {PLACE: NESTED},
+        {PLACE: b'{"jwks_uri": "URL/keys"}', "/keys": NESTED},
+        {PLACE: b'{"jwks_uri": "URL/keys"}', "/keys": b'["no", "set"]'},
+        {PLACE: b'{"jwks_uri": "URL/keys"}', "/keys": b" " * 50_000_000 + b'{"keys": []}'},
+        {PLACE: b'{"jwks_uri": "file:///etc/passwd"}'},
+        {PLACE: b'"no object"'},
+    ],
+)
+def test_whatever_an_issuer_sends_a_token_is_refused_and_no_more(
+    bodies: dict[str, bytes], caplog: pytest.LogCaptureFixture
+) -> None:
+    token = jwt.encode({"sub": "a"}, "x" * 32, algorithm="HS256", headers={"kid": "one"})
+    with answering(bodies) as url:
+        openid = OpenID(Serving(oidc_issuer=url, oidc_audience="fabula"))
+        with pytest.raises(Unknown):
+            openid.find(token)
+    assert len([one for one in caplog.messages if "can't be had" in one]) == 1
+
+
+def test_a_token_of_any_depth_is_refused() -> None:
+    deep = base64.urlsafe_b64encode(b"[" * 45_000).rstrip(b"=").decode()
+    openid = OpenID(Serving(oidc_issuer="http://127.0.0.1:9", oidc_audience="fabula"))
+    with pytest.raises(Unknown):
+        openid.find(f"{deep}.{deep}.{deep}")
+
+
+def test_while_an_issuer_is_slow_keys_health_checks_and_other_tokens_are_answered(
+    address: Address, graph: Store, tmp_path: Path
+) -> None:
+    wait = threading.Event()
+    token = jwt.encode({"sub": "a"}, "x" * 32, algorithm="HS256", headers={"kid": "one"})
+    headers = {"Authorization": f"Bearer {token}"}
+    with (
+        answering({PLACE: b"{}"}, wait) as url,
+        app_at(address, tmp_path, oidc_issuer=url, oidc_audience="fabula") as app,
+        served(app) as it,
+        ThreadPoolExecutor(30) as pool,
+    ):
+        client = it.client("read")
+        client.get("/api/v1/usage")
+        ask = partial(httpx2.get, f"{it.url}/api/v1/usage", headers=headers, timeout=60)
+        asked = [pool.submit(ask) for _ in range(30)]
+        beside = [client.get(path) for path in ("/livez", "/api/v1/usage")]
+        done = [one.result() for one in as_completed(asked)]
+        statuses = [one.status_code for one in done]
+        # One has waited as long as an issuer may take, and all others were told at once.
+        assert statuses[:20] == [503] * 20
+        assert done[0].headers["retry-after"] == "1"
+        assert done[0].elapsed < done[-1].elapsed / 2
+        assert statuses[-1] == 401
+        assert done[-1].elapsed.total_seconds() >= 4
+        assert [one.status_code for one in beside] == [200, 200]
+        assert all(one.elapsed < done[-1].elapsed for one in beside)
 
 
 def test_a_working_folders_file_says_nothing_of_who_is_let_in(tmp_path: Path) -> None:

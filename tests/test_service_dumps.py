@@ -92,7 +92,7 @@ def test_at_its_hour_a_dump_is_made_while_requests_are_told_to_come_again(
     while not (home / "dumps").is_dir() or not [*(home / "dumps").glob("*.dump")]:
         assert time.monotonic() < until, caplog.text
         time.sleep(0.2)
-    while it.house.maintenance.outage is not None:
+    while it.house.maintenance.current() is not None:
         assert time.monotonic() < until
         time.sleep(0.2)
     is_over.set()
@@ -132,7 +132,7 @@ def test_a_job_is_let_go_of_for_the_dump_and_goes_on_after_it(it: Served, clock:
         time.sleep(0.05)
     clock.now = find_next(clock.now, 4)
     it.house.daily_dump.run_if_due(it.house.runner.paused)
-    while it.house.maintenance.outage is not None:  # where the service's own thread was faster
+    while it.house.maintenance.current() is not None:  # where the service's own thread was faster
         time.sleep(0.1)
     while (now := read())["state"] != "succeeded":
         assert time.monotonic() < until and now["state"] in ("queued", "running"), now

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import json
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
@@ -12,16 +13,18 @@ import anyio
 import httpx2
 import pytest
 from anyio import to_thread
+from fastapi import FastAPI
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from conftest import connect, wipe
+from conftest import connect, cypher, wipe
 from endpoint import Endpoint
 from fabula.app import App
 from fabula.server import Address
 from fabula.service.access.caller import PERSON
 from fabula.service.mcp import make_mcp
-from fabula.service.streams import wants
+from fabula.service.streams import EventStream, wants
+from fabula.service.watch.requests import AsJson
 from served import Served, events, served, server_of
 from stories import WINTER
 
@@ -65,6 +68,61 @@ def test_a_models_failure_is_told_at_the_end_of_a_stream(
     name, problem = told[-1]
     assert name == "error"
     assert problem["status"] == 502
+
+
+class Broken:
+    """Work that fails in a way that nobody expects, after its first event."""
+
+    def events(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        yield "first", {"share": 1 / 1}
+        yield "second", {"share": 1 / 0}
+
+    def close(self) -> None:
+        pass
+
+
+def test_an_unexpected_error_ends_a_stream_with_an_event_and_one_line_of_the_log(
+    address: Address, caplog: pytest.LogCaptureFixture
+) -> None:
+    def add(service: FastAPI) -> None:
+        service.add_api_route("/static/broken", lambda: EventStream(Broken()), response_model=None)
+        # Before the files of that path.
+        service.router.routes.insert(0, service.router.routes.pop())
+
+    with App(**server_of(address)) as app, served(app, add=add) as it:
+        reply = httpx2.get(f"{it.url}/static/broken")
+    (first, _), (last, problem) = events(reply)
+    assert (first, last) == ("first", "error")
+    id = reply.headers["x-request-id"]
+    assert (problem["status"], problem["request_id"]) == (500, id)
+    [line] = [
+        json.loads(AsJson().format(one)) for one in caplog.records if one.levelname == "ERROR"
+    ]
+    assert line["request_id"] == id
+    assert "ZeroDivisionError" in line["trace"]
+
+
+def test_a_job_whose_neo4j_is_lost_ends_its_stream_with_an_event(address: Address) -> None:
+    with App(**server_of(address)) as app, served(app) as it:
+        wipe(app.store)
+        client = it.client()
+        text = {"text": WINTER, "source": "winter"}
+        job = client.post(f"{SHELF}/documents", json=text).json()["id"]
+        late = time.monotonic() + 120
+        while client.get(f"/api/v1/jobs/{job}").json()["state"] not in ("succeeded", "failed"):
+            assert time.monotonic() < late
+            time.sleep(0.2)
+        # It waits for a time that does not come.
+        waits = "MATCH (j:ServiceJob {id: $id}) SET j.state = 'queued', j.not_before = 9e15"
+        cypher(app.store, waits, id=job)
+        with client.stream("GET", f"/api/v1/jobs/{job}/events") as stream:
+            lines = stream.iter_lines()
+            assert any(line == "event: snapshot" for line in lines)
+            app.store.close()
+            told = [*lines]
+    assert "event: error" in told
+    problem = json.loads(next(line[6:] for line in reversed(told) if line.startswith("data: ")))
+    assert problem["status"] == 503
 
 
 def ended_within(endpoint: Endpoint) -> float:

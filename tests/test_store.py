@@ -271,7 +271,7 @@ def end_turns(store: Store) -> None:
 
 def test_a_writer_that_has_lost_its_turn_changes_nothing(ready: Store) -> None:
     put(ready, small_graph(words="old"))
-    with pytest.raises(StoreError, match=r"connection .* was lost.*Run the command again"):
+    with pytest.raises(StoreError, match=r"connection .* was lost.*Try again"):
         ready.apply(small_graph(words="new"), "test-model", lambda _: end_turns(ready))
     found = labels(ready)
     assert found.pop("Staged") > 0

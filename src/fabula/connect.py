@@ -44,6 +44,16 @@ def connect(settings: Settings, report: Report | None) -> Store:
     return store
 
 
+def reconnect(settings: Settings, store: Store, retry_seconds: float) -> None:
+    """Point a store at the server as it is now; the private one may have moved to another port.
+
+    `retry_seconds` is how long the driver tries a statement again from then on. Raises StoreError
+    and ServerError.
+    """
+    server = None if settings.neo4j_uri else private_server(settings)
+    store.follow(_reach(settings, server, quiet, retry_seconds))
+
+
 def private_server(settings: Settings, clock: Callable[[], float] = time.time) -> PrivateServer:
     """The private server of these settings, as it is; `clock` tells when its dumps fall due."""
     return PrivateServer(
@@ -55,7 +65,12 @@ def private_server(settings: Settings, clock: Callable[[], float] = time.time) -
     )
 
 
-def _reach(settings: Settings, server: PrivateServer | None, report: Report) -> Store:
+def _reach(
+    settings: Settings,
+    server: PrivateServer | None,
+    report: Report,
+    retry_seconds: float | None = None,
+) -> Store:
     from fabula.store import Store
 
     if server is None:
@@ -64,16 +79,17 @@ def _reach(settings: Settings, server: PrivateServer | None, report: Report) -> 
             settings.neo4j_username,
             settings.neo4j_password.get_secret_value(),
             settings.neo4j_database,
+            retry_seconds,
         )
     try:
-        store = _of(server.start(report))
+        store = _of(server.start(report), retry_seconds)
     except DatabaseDown:
-        store = _of(server.mend(report))
+        store = _of(server.mend(report), retry_seconds)
     store.check_room = partial(server.check_room, WRITING_BYTES)
     return store
 
 
-def _of(address: Address) -> Store:
+def _of(address: Address, retry_seconds: float | None = None) -> Store:
     from fabula.store import Store
 
-    return Store.connect(address.uri, address.username, address.password, "neo4j")
+    return Store.connect(address.uri, address.username, address.password, "neo4j", retry_seconds)

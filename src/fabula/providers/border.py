@@ -85,6 +85,17 @@ class Bounds:
 _bounds: ContextVar[Bounds | None] = ContextVar("bounds", default=None)
 
 
+def time_connections(client: httpx2.Client) -> httpx2.Client:
+    """Have all that a client reads and writes end with the `Bounds` that its thread holds."""
+    # Its own way of making connections is kept, with its proxies; there is no public one to time
+    # them.
+    for transport in (client._transport, *client._mounts.values()):
+        if isinstance(transport, httpx2.HTTPTransport):
+            pool = transport._pool
+            pool._network_backend = TimedBackend(pool._network_backend)
+    return client
+
+
 class Border:
     """What comes from an endpoint that is called at `url` with `key`."""
 
@@ -105,13 +116,7 @@ class Border:
             headers={"Accept-Encoding": "gzip"},
             event_hooks={"response": [_enter]},
         )
-        # Its own way of making connections is kept, with its proxies; there is no public one to
-        # time them.
-        for transport in (client._transport, *client._mounts.values()):
-            if isinstance(transport, httpx2.HTTPTransport):
-                pool = transport._pool
-                pool._network_backend = TimedBackend(pool._network_backend)
-        return client
+        return time_connections(client)
 
     def text(self, text: str) -> str:
         """`text` clean, and without secrets."""

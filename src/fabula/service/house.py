@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import AsyncIterator, Callable
@@ -26,8 +27,11 @@ from fabula.service.jobs.runner import Runner
 from fabula.service.jobs.uploads import Uploads
 from fabula.service.ledger import Ledger
 from fabula.service.maintenance import Maintenance
+from fabula.service.supervisor import Supervisor
 from fabula.service.watch.metrics import Metrics
+from fabula.service.watch.readiness import Readiness
 from fabula.serving import TABLE, Serving
+from fabula.stop import Stop
 from fabula.store import Store, schema
 
 if TYPE_CHECKING:
@@ -67,12 +71,18 @@ class House:
         self.questions = AtOnce(self.serving.asks_at_once, "questions")
         self.guesses = Window(GUESSES)
         self.conversations = Conversations(app)
-        self.queries = threading.BoundedSemaphore(self.serving.queries_at_once)
-        self.jobs = Jobs(self)
-        self.uploads = Uploads(self)
         self.maintenance = Maintenance()
+        self.neo4j = Supervisor(app, self.maintenance)
+        self.readiness = Readiness(app, self.neo4j.outage)
+        self.queries = threading.BoundedSemaphore(self.serving.queries_at_once)
+        self.stopping = Stop()
+        """Set when the service begins to stop: streams of events end, and jobs are let go of."""
+        self._stop_by = math.inf
+        self._closing: threading.Thread | None = None
+        self.jobs = Jobs(self)
+        self.runner = Runner(self)
+        self.uploads = Uploads(self)
         self.daily_dump = DailyDump(self, clock)
-        self.runner: Runner
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
@@ -80,12 +90,35 @@ class House:
         make_schema(self.app.store)
         self.asks = CapacityLimiter(ASKS)
         self.door = CapacityLimiter(DOOR)
-        self.runner = Runner(self)
+        self.neo4j.start()
         self.runner.start()
         try:
             yield
         finally:
-            await to_thread.run_sync(self.runner.close)
+            self.stop()
+            assert self._closing
+            await to_thread.run_sync(self._closing.join, self.seconds_left)
+
+    def stop(self) -> None:
+        """Begin to stop, once: everything has `serve.grace` seconds from now, all together.
+
+        It does not wait. Jobs are let go of while answers under way go on.
+        """
+        if self._closing is not None:
+            return
+        self._stop_by = time.monotonic() + self.serving.grace
+        self._closing = threading.Thread(
+            target=self.runner.close, args=(self.serving.grace,), name="stop-jobs", daemon=True
+        )
+        self._closing.start()
+        self.neo4j.close()
+        self.stopping.set()
+        self.jobs.tell()
+
+    @property
+    def seconds_left(self) -> float:
+        """How many seconds of the grace are left; infinite before the service begins to stop."""
+        return max(0.0, self._stop_by - time.monotonic())
 
     def collection(self, name: str, caller: Caller) -> Collection:
         """A collection as a caller sees it. Raises NotFound for one that it may not see."""

@@ -1,8 +1,7 @@
-"""Times at which the service answers no requests, because somebody has stopped Neo4j on purpose."""
+"""Planned pauses of Neo4j, as for a dump: why it can't be asked, and for about how long."""
 
 from __future__ import annotations
 
-import math
 import threading
 import time
 from collections.abc import Iterator
@@ -14,7 +13,7 @@ from fastapi import FastAPI
 from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from fabula.service.problems import Problem, respond
+from fabula.service.problems import Unavailable, respond
 
 if TYPE_CHECKING:
     from fabula.service.house import House
@@ -24,58 +23,45 @@ ALWAYS_ANSWERED = ("/livez", "/static/")
 MIN_RETRY_SECONDS = 2
 
 
-class UnderMaintenance(Problem):
-    """The service answers no requests for a while; `Retry-After` says how long about."""
-
-    status, name = 503, "maintenance"
-
-    def __init__(self, outage: Outage) -> None:
-        seconds = outage.estimate_seconds_left()
-        super().__init__(
-            f"{outage.reason} The service is back in about {seconds} s.",
-            headers={"Retry-After": str(seconds)},
-        )
-
-
 @dataclass(frozen=True, slots=True)
 class Outage:
-    """Why the service answers nothing, and until when about (by the monotonic clock)."""
+    """Why Neo4j can't be asked now, in a sentence that names no collection, and for how long.
+
+    `retry_after` is in seconds, as the header Retry-After tells it.
+    """
 
     reason: str
-    until: float
-
-    def estimate_seconds_left(self) -> int:
-        """Return after how many seconds it is worth asking again."""
-        return max(MIN_RETRY_SECONDS, math.ceil(self.until - time.monotonic()))
+    retry_after: int
 
 
 class Maintenance:
-    """Whether the service is out of order on purpose; safe to share between threads.
+    """Whether Neo4j is stopped on purpose. Safe to share between threads.
 
-    Whoever would start a server again that does not answer looks at `outage` first: while there is
-    one, the server is stopped on purpose, and whoever stopped it starts it again.
+    While it is, requests that need Neo4j are answered with 503, the reason and Retry-After, and the
+    supervisor doesn't start the private server: whoever stopped it starts it again.
     """
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
-        self._outage: Outage | None = None
+        self._reason = ""
+        self._until = 0.0
         self._requests = 0
 
-    @property
-    def outage(self) -> Outage | None:
-        """The outage that goes on now, if there is one."""
-        return self._outage
+    def current(self) -> Outage | None:
+        """Return the pause that goes on now, with the seconds left of what was expected."""
+        with self._changed:
+            return self._current()
 
     @contextmanager
-    def begin(self, reason: str, seconds: float) -> Iterator[None]:
-        """Answer no new requests as long as the context lasts, which takes about `seconds`."""
+    def begin(self, reason: str, expected_seconds: float) -> Iterator[None]:
+        """Answer no new requests while the block runs. `reason` is a whole sentence for clients."""
         with self._changed:
-            self._outage = Outage(reason, time.monotonic() + seconds)
+            self._reason, self._until = reason, time.monotonic() + expected_seconds
         try:
             yield
         finally:
             with self._changed:
-                self._outage = None
+                self._reason = ""
 
     def wait_for_requests(self, seconds: float) -> bool:
         """Wait until no request is under way any more; return whether that came to pass."""
@@ -84,15 +70,15 @@ class Maintenance:
 
     @contextmanager
     def count_request(self) -> Iterator[None]:
-        """Count a request as under way.
+        """Count a request as under way while the block runs.
 
         Raises:
-            UnderMaintenance: There is an outage.
+            Unavailable: Neo4j is stopped on purpose.
 
         """
         with self._changed:
-            if self._outage is not None:
-                raise UnderMaintenance(self._outage)
+            if outage := self._current():
+                raise Unavailable(outage.reason, outage.retry_after)
             self._requests += 1
         try:
             yield
@@ -101,9 +87,15 @@ class Maintenance:
                 self._requests -= 1
                 self._changed.notify_all()
 
+    def _current(self) -> Outage | None:
+        if not self._reason:
+            return None
+        seconds_left = round(self._until - time.monotonic())
+        return Outage(self._reason, max(MIN_RETRY_SECONDS, seconds_left))
+
 
 class Gate:
-    """Pure ASGI middleware that refuses requests during an outage, before anybody is looked up."""
+    """Pure ASGI middleware that refuses requests during a pause, before anybody is looked up."""
 
     def __init__(self, app: ASGIApp, maintenance: Maintenance) -> None:
         self._app, self._maintenance = app, maintenance
@@ -116,10 +108,10 @@ class Gate:
         try:
             with self._maintenance.count_request():
                 await self._app(scope, receive, send)
-        except UnderMaintenance as error:
+        except Unavailable as error:
             await respond(error, Request(scope))(scope, receive, send)
 
 
 def add(service: FastAPI, house: House) -> None:
-    """Have a service refuse requests during an outage."""
+    """Have a service refuse requests while Neo4j is stopped on purpose."""
     service.add_middleware(Gate, maintenance=house.maintenance)

@@ -18,7 +18,7 @@ from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from fabula.answer import CITED
-from fabula.errors import NotFound, SettingsError
+from fabula.errors import FabulaError, NotFound, SettingsError
 from fabula.model import Turn, Usage
 from fabula.names import quoted
 from fabula.providers import Prompt
@@ -29,6 +29,7 @@ from fabula.service.access import Caller, Reader, TheHouse
 from fabula.service.asking import Answering, AnswerView, Question
 from fabula.service.house import House
 from fabula.service.page.rendering import address
+from fabula.service.problems import body
 from fabula.service.streams import EventStream, attended
 from fabula.service.views import ReadView, money
 from fabula.settings import AUTO
@@ -128,7 +129,7 @@ async def complete(
         begin = partial(_Cited, house, caller, asked, last, before, base, stop)
     work: _Cited | _Task = await attended(request, begin, stop.set, house.asks)
     if asked.stream:
-        return EventStream(work, write=_line)
+        return EventStream(work, write=_line, name_error=_error_chunk)
     return JSONResponse(await attended(request, work.whole, work.close, house.asks))
 
 
@@ -328,6 +329,11 @@ def _usage(usage: Usage) -> dict[str, Any]:
 
 def _model(name: str) -> dict[str, Any]:
     return {"id": name, "object": "model", "created": 0, "owned_by": "fabula"}
+
+
+def _error_chunk(error: FabulaError) -> tuple[str, Mapping[str, Any]]:
+    """What a stream tells of an error, where OpenAI's clients look."""
+    return "", {"error": _error(body(error))}
 
 
 def _error(problem: Mapping[str, Any]) -> dict[str, Any]:

@@ -44,6 +44,8 @@ STATUS: Mapping[type[FabulaError], int] = {
     FabulaError: 400,
 }
 """An error has the status of its nearest kind."""
+RETRY_AFTER_SECONDS = 5
+"""When a client is to come again where Neo4j failed and nothing tells how long that lasts."""
 
 
 class Problem(FabulaError):
@@ -99,6 +101,21 @@ class TooMany(Problem):
         super().__init__(detail, headers={"Retry-After": str(max(1, round(after)))})
 
 
+class Unexpected(Problem):
+    """An error of ours, whose trace is in the log."""
+
+    status, name = 500, "unexpected"
+
+
+class Unavailable(Problem):
+    """Neo4j can't be asked now; `after` seconds it may be again."""
+
+    status, name = 503, "unavailable"
+
+    def __init__(self, detail: str, after: float) -> None:
+        super().__init__(detail, headers={"Retry-After": str(max(1, round(after)))})
+
+
 def status_of(error: FabulaError) -> int:
     """The HTTP status of an error."""
     if isinstance(error, Problem):
@@ -129,6 +146,8 @@ def respond(error: FabulaError, request: Request) -> Response:
     """The response that says an error: as JSON to programs, as a page to a browser's reader."""
     headers = error.headers if isinstance(error, Problem) else {}
     status = status_of(error)
+    if status == 503:
+        headers = {"Retry-After": str(RETRY_AFTER_SECONDS)} | headers
     if is_for_people(request):
         from fabula.service.page import error_page
 

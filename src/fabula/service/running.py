@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import logging
+import os
 import socket
+import threading
 from collections.abc import Callable
 
 import uvicorn
@@ -12,9 +15,14 @@ from fabula.errors import SettingsError
 from fabula.service import make_service
 from fabula.service.access.admission import is_loopback
 from fabula.service.access.keys import Keys
+from fabula.service.connections import BACKLOG, make_limits, make_protocol
 from fabula.service.house import House, make_schema
 from fabula.service.watch.exporting import begin_log, begin_traces
 from fabula.serving import TABLE, Serving
+
+LOG = logging.getLogger("fabula.service")
+SPARE_SECONDS = 2.0
+"""How long after the grace the process ends at the latest, to close connections in order."""
 
 
 def serve(app: App, ready: Callable[[str], None]) -> None:
@@ -34,16 +42,24 @@ def serve(app: App, ready: Callable[[str], None]) -> None:
         uvicorn.Config(
             service,
             log_config=None,
+            http=make_protocol(make_limits()),
+            ws="none",
+            backlog=BACKLOG,
             access_log=False,
             server_header=False,
             proxy_headers=bool(serving.proxies),
             forwarded_allow_ips=list(serving.proxies),
             timeout_graceful_shutdown=round(serving.grace),
         ),
+        house,
         lambda: ready(f"{address}/enter?token={house.sessions.link()}"),
         end_traces,
     )
-    server.run([listening])
+    try:
+        server.run([listening])
+    finally:
+        if server.limit:
+            server.limit.cancel()
 
 
 def _refuse_unkeyed(app: App, serving: Serving) -> None:
@@ -60,9 +76,16 @@ class _Server(uvicorn.Server):
     """Tells when it answers, and when it has answered the last."""
 
     def __init__(
-        self, config: uvicorn.Config, ready: Callable[[], None], ended: Callable[[], None]
+        self,
+        config: uvicorn.Config,
+        house: House,
+        ready: Callable[[], None],
+        ended: Callable[[], None],
     ) -> None:
         super().__init__(config)
+        self._house = house
+        self.limit: threading.Timer | None = None
+        """Ends the process where it does not end by itself."""
         self._ready = ready
         self._ended = ended
 
@@ -74,8 +97,20 @@ class _Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Ends. The signal that it was ended by is raised again at once: nothing runs after it."""
+        self._house.stop()
+        # A thread that works for a request can't be ended from outside; a process can. Whatever
+        # was not complete is in the graph as if the service had been killed, and goes on later.
+        self.limit = threading.Timer(self._house.seconds_left + SPARE_SECONDS, self._give_up)
+        self.limit.daemon = True
+        self.limit.start()
         await super().shutdown(sockets)
         self._ended()
+
+    def _give_up(self) -> None:
+        LOG.warning("Not all work ended within serve.grace; the service ends without it.")
+        self._ended()
+        logging.shutdown()
+        os._exit(0)
 
 
 def _listen(serving: Serving) -> socket.socket:
@@ -91,7 +126,7 @@ def _listen(serving: Serving) -> socket.socket:
             f"Fabula can't listen at {serving.host}, port {serving.port}: {error.strerror}. Is one "
             "running already? Another port: `fabula serve --port 8041`."
         ) from error
-    listening.listen(2048)
+    listening.listen(BACKLOG)
     return listening
 
 

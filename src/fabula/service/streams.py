@@ -9,17 +9,24 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import logging
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextvars import copy_context
 from functools import partial
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from anyio import CancelScope, CapacityLimiter
 from anyio.to_thread import run_sync
 from starlette.requests import Request
 from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
+
+from fabula.errors import FabulaError
+from fabula.service.problems import RETRY_AFTER_SECONDS, Unavailable, Unexpected, body
+
+if TYPE_CHECKING:
+    from fabula.service.house import House
 
 Result = TypeVar("Result")
 PING = 15.0
@@ -29,6 +36,16 @@ AHEAD = 32
 WATCH = 0.1
 """Seconds after which it is looked again whether a reader has gone."""
 KIND = "text/event-stream"
+LAST_SECONDS = 1.0
+"""How long before the end of the grace an answer that is still being written is cut off."""
+STOPPED = "The service was stopped before this was complete: ask again in a moment."
+UNEXPECTED = "An unexpected error ended this; the log of the service has it under the request's id."
+LOG = logging.getLogger("fabula.service")
+
+
+def error_event(error: FabulaError) -> tuple[str, Mapping[str, Any]]:
+    """Return the event that tells of an error, as `application/problem+json` has it."""
+    return "error", body(error)
 
 
 async def attended(
@@ -88,14 +105,19 @@ class EventStream(StreamingResponse):
         name_event: Callable[[str, Mapping[str, Any]], str] = lambda name, data: "",
         write: Callable[[str, Mapping[str, Any], str], str] | None = None,
         ping: float = PING,
+        name_error: Callable[[FabulaError], tuple[str, Mapping[str, Any]]] = error_event,
     ) -> None:
         self._work, self._name_event, self._ping = work, name_event, ping
-        self._write = write or event
+        self._write, self._name_error = write or event, name_error
+        self._house: House | None = None
+        self._request_id = ""
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
         super().__init__(self._lines(), media_type=KIND, headers=headers)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Sends it; however that ends, the work is closed."""
+        self._house = scope["app"].state.house
+        self._request_id = scope.get("state", {}).get("request_id", "")
         try:
             await super().__call__(scope, receive, send)
         finally:
@@ -107,17 +129,34 @@ class EventStream(StreamingResponse):
         run = partial(copy_context().run, self._run, queue)
         threading.Thread(target=run, name="stream", daemon=True).start()
         try:
-            while True:
-                try:
-                    item = await queue.get(self._ping)
-                except TimeoutError:
-                    yield ": ping\n\n"
-                    continue
-                if item is None:
-                    return
-                yield self._write(*item, self._name_event(*item))
+            with self._cut_at_stop(queue):
+                while True:
+                    try:
+                        item = await queue.get(self._ping)
+                    except TimeoutError:
+                        yield ": ping\n\n"
+                        continue
+                    if item is None:
+                        return
+                    yield self._write(*item, self._name_event(*item))
         finally:
             queue.is_left.set()
+
+    @contextlib.contextmanager
+    def _cut_at_stop(self, queue: _Queue) -> Iterator[None]:
+        """Meanwhile end the stream with an event shortly before the grace of a stop is over."""
+        assert self._house
+        house, loop = self._house, asyncio.get_running_loop()
+        last = self._name_error(Unavailable(STOPPED, RETRY_AFTER_SECONDS))
+
+        def cut_later() -> None:
+            seconds = max(0.0, house.seconds_left - LAST_SECONDS)
+            # The loop may be closed already.
+            with contextlib.suppress(RuntimeError):
+                loop.call_soon_threadsafe(loop.call_later, seconds, queue.cut, last)
+
+        with house.stopping.telling(cut_later):
+            yield
 
     def _run(self, queue: _Queue) -> None:
         try:
@@ -125,8 +164,24 @@ class EventStream(StreamingResponse):
                 if queue.is_left.is_set():
                     break
                 queue.put(item)
+        except FabulaError as error:
+            LOG.warning(
+                "The stream of request %s ended: %s", self._request_id, error, extra=self._told()
+            )
+            queue.put(self._name_error(error))
+        except Exception:
+            LOG.exception(
+                "The stream of request %s ended by an unexpected error.",
+                self._request_id,
+                extra=self._told(),
+            )
+            queue.put(self._name_error(Unexpected(UNEXPECTED, request_id=self._request_id)))
         finally:
             queue.put(None)
+
+    def _told(self) -> dict[str, Any]:
+        """What the log tells beside the message."""
+        return {"told": {"request_id": self._request_id}}
 
 
 class _Queue:
@@ -149,6 +204,11 @@ class _Queue:
         except RuntimeError:
             # The loop is gone, as the service was stopped meanwhile.
             self.is_left.set()
+
+    def cut(self, last: tuple[str, Mapping[str, Any]]) -> None:
+        """From the loop: hand over a last event, and the end."""
+        self._items.put_nowait(last)
+        self._items.put_nowait(None)
 
     async def get(self, seconds: float) -> tuple[str, Mapping[str, Any]] | None:
         """The next, in the loop. Raises TimeoutError where none comes so long."""

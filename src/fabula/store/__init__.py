@@ -102,8 +102,19 @@ class Store:
         does nothing unless whoever made the store knows that disk."""
 
     @classmethod
-    def connect(cls, uri: str, username: str, password: str, database: str) -> Self:
-        """A store at `uri`; its server is reached, lets the user in, and is new enough."""
+    def connect(
+        cls,
+        uri: str,
+        username: str,
+        password: str,
+        database: str,
+        retry_seconds: float | None = None,
+    ) -> Self:
+        """A store at `uri`; its server is reached, lets the user in, and is new enough.
+
+        `retry_seconds` is how long the driver tries a statement again that failed for a reason
+        which may pass, such as a lost connection; None: for half a minute, as it does by itself.
+        """
         # The driver logs what it also raises.
         logging.getLogger("neo4j").setLevel(logging.CRITICAL)
         try:
@@ -114,6 +125,7 @@ class Store:
                 auth=(username, password),
                 connection_timeout=10,
                 connection_acquisition_timeout=15,
+                max_transaction_retry_time=30.0 if retry_seconds is None else retry_seconds,
                 notifications_min_severity="OFF",
             )
         except (DriverError, ValueError) as error:
@@ -151,6 +163,16 @@ class Store:
             # goodbye in the middle of it. By then its pool is empty: now it is closed, too.
             LOG.debug("A connection was not closed in order.", exc_info=True)
             self._driver.close()
+
+    def follow(self, other: Store) -> None:
+        """Take over another store's connections, and close those that were used until now.
+
+        The server may have come back at another port; whoever holds this store needs no other.
+        """
+        self._driver, former = other._driver, self._driver
+        self._bookmarks = other._bookmarks
+        self._has_schema = False
+        former.close()
 
     # What is there
 

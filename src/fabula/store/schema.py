@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -150,9 +150,12 @@ def needed(space: Space) -> tuple[str, ...]:
     return space.index, TEXTS, *of_elements
 
 
-def faults(store: Store, space: Space) -> list[Fault]:
-    """What is wrong with the indexes that a collection's questions are answered from now."""
-    found = {index.name: index for index in store.indexes()}
+def faults(store: Store, space: Space, indexes: Sequence[Index] | None = None) -> list[Fault]:
+    """What is wrong with the indexes that a collection's questions are answered from now.
+
+    `indexes` are all that there are, where they were read already, as for another collection.
+    """
+    found = {index.name: index for index in (store.indexes() if indexes is None else indexes)}
     made_anew = f"ingest any file into collection {space.collection} again, which makes it anew"
     if space.phase:
         made_anew = (

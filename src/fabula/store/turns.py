@@ -52,8 +52,8 @@ class Turn:
             except (Neo4jError, DriverError) as error:
                 raise StoreError(
                     "The connection to Neo4j was lost, or the server restarted, while this went "
-                    "on; nothing is half written. Run the command again; `fabula doctor` tells how "
-                    "the server is."
+                    "on; nothing is half written. Try again in a moment: Fabula's own server is "
+                    "then started again."
                 ) from error
             self._seen = time.monotonic()
             return rows

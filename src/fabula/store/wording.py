@@ -6,7 +6,13 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from neo4j.exceptions import AuthError, DriverError, Neo4jError, ServiceUnavailable
+from neo4j.exceptions import (
+    AuthError,
+    DriverError,
+    Neo4jError,
+    ServiceUnavailable,
+    SessionExpired,
+)
 
 from fabula.errors import DatabaseDown, StoreError, TooLarge
 
@@ -14,6 +20,11 @@ OLDEST = (2026, 6)
 """The first Neo4j whose vector index filters by lists."""
 OUT_OF_MEMORY = "MemoryPoolOutOfMemoryError"
 """How the code ends of a transaction that the server ends to protect its heap."""
+LOST = (
+    "The connection to Neo4j was lost; nothing is half written. Try again in a moment: Fabula's "
+    "own server is then started again."
+)
+"""What a command, a log and a client of the service are told, so that it names no command."""
 
 
 def refuse_old(components: Sequence[tuple[str, str]], uri: str) -> None:
@@ -67,16 +78,13 @@ def in_words(name: str) -> Iterator[None]:
     """What may go wrong in a statement named `name`, as StoreErrors."""
     try:
         yield
-    except ServiceUnavailable as error:
-        raise StoreError(
-            "The connection to Neo4j was lost; nothing is half written. Run the command again; "
-            "`fabula doctor` tells how the server is."
-        ) from error
+    except (ServiceUnavailable, SessionExpired) as error:
+        raise StoreError(LOST) from error
     except Neo4jError as error:
         if error.code in DatabaseDown.CODES:
             raise DatabaseDown(
                 "The database stopped at an error while this ran, as it does when its disk is "
-                "full; nothing is half written. Run the command again: Fabula's own server is then "
+                "full; nothing is half written. Try again in a moment: Fabula's own server is then "
                 "started anew, or says what is in the way."
             ) from error
         if (error.code or "").endswith(OUT_OF_MEMORY):

@@ -23,7 +23,9 @@ from fabula.service.access.sessions import COOKIE
 from fabula.service.problems import (
     Elsewhere,
     Forbidden,
+    Problem,
     TooBig,
+    Unavailable,
     Unknown,
     is_for_people,
     respond,
@@ -34,6 +36,8 @@ if TYPE_CHECKING:
 
 OPEN = ("/livez", "/readyz", "/enter", "/signin", "/api/v1/session", "/openapi.json")
 """What is answered to anybody; /static is, too."""
+HEALTH = ("/livez", "/readyz")
+SIGN_IN = "/signin"
 SAFE = ("GET", "HEAD", "OPTIONS")
 QUESTIONS = (
     *("/ask", "/ask/answer", "/ask/passages", "/search", "/compare"),
@@ -92,26 +96,53 @@ class Admission:
             await send(message)
 
         try:
-            self._refuse_host(request)
-            caller = await to_thread.run_sync(self._find, request, limiter=self._house.door)
-            name = caller.id if caller else f"from {address_of(request)}"
-            # What is refused counts, too: it was looked up who asks.
-            self._requests.take(name)
-            if caller is not None:
-                scope.setdefault("state", {})["caller"] = caller
-            elif not is_open(scope["path"]):
-                await self._refuse_unknown(request)(scope, receive, send_on)
-                return
-            self._refuse_forged(request)
-            most = self._most(caller, scope["path"])
-            _refuse_large(request, most)
-            asks = caller is not None and scope["path"].endswith(QUESTIONS)
-            under_way = self._house.questions if asks else self._house.requests
-            with under_way.one(name):
-                await self._app(scope, _counting(receive, most), send_on)
+            await self._admit(request, receive, send_on)
         except FabulaError as error:
             # What routes refuse is said by the service itself: this is the door's own.
             await respond(error, request)(scope, receive, send_on)
+
+    async def _admit(self, request: Request, receive: Receive, send: Send) -> None:
+        scope = request.scope
+        self._refuse_host(request)
+        _refuse_two_lengths(request)
+        if needs_no_graph(request):
+            await self._app(scope, receive, send)
+            return
+        if outage := self._house.neo4j.outage():
+            raise Unavailable(outage.reason, outage.retry_after)
+        caller, name = await self._identify(request)
+        if caller is not None:
+            scope.setdefault("state", {})["caller"] = caller
+        elif not is_open(scope["path"]):
+            await self._refuse_unknown(request)(scope, receive, send)
+            return
+        self._refuse_forged(request)
+        most = self._most(caller, scope["path"])
+        _refuse_large(request, most)
+        asks = caller is not None and scope["path"].endswith(QUESTIONS)
+        under_way = self._house.questions if asks else self._house.requests
+        receive = _counting(receive, most)
+        if caller is None:
+            # A slow body of a stranger's holds no place of those at the same address.
+            receive = await _receive_whole(receive, most)
+        with under_way.one(name):
+            await self._app(scope, receive, send)
+
+    async def _identify(self, request: Request) -> tuple[Caller | None, str]:
+        """Return who asks, and the name by which that one's requests are counted.
+
+        Raises TooMany, and Unknown for a key that does not hold.
+        """
+        address = address_of(request)
+        if request.scope["path"] == SIGN_IN:
+            # The form tells who signs in, and a right key is let in whatever a neighbour at the
+            # same address does: wrong ones alone are counted, by the route.
+            return None, f"signing in from {address}"
+        caller = await to_thread.run_sync(self._find, request, limiter=self._house.door)
+        name = caller.id if caller else f"from {address}"
+        # What is refused counts, too: it was looked up who asks.
+        self._requests.take(name)
+        return caller, name
 
     def _find(self, request: Request) -> Caller | None:
         """Who asks; None where nothing says so. Raises Unknown for what says it wrongly."""
@@ -199,10 +230,43 @@ class Admission:
         return most if path.endswith(UPLOADS) else min(most, MOST)
 
 
+def _refuse_two_lengths(request: Request) -> None:
+    """Raise Problem for a body whose length is told in two ways, and have the connection closed.
+
+    A proxy may believe the other one, and take for a second request what is part of this one's
+    body (RFC 9112, section 6.1).
+    """
+    if "content-length" in request.headers and "transfer-encoding" in request.headers:
+        raise Problem(
+            "A request has a Content-Length or a Transfer-Encoding, and not both.",
+            headers={"Connection": "close"},
+        )
+
+
+async def _receive_whole(receive: Receive, most: int) -> Receive:
+    """Wait for the whole body, which is a stranger's and small, and return what hands it over."""
+    try:
+        messages = [await receive()]
+        while messages[-1].get("more_body"):
+            messages.append(await receive())
+    except HTTPException as error:
+        raise _too_big(most) from error
+    waiting = iter(messages)
+
+    async def receive_on() -> Message:
+        return next(waiting, None) or await receive()
+
+    return receive_on
+
+
 def _refuse_large(request: Request, most: int) -> None:
     length = request.headers.get("content-length", "0")
     if not length.isdecimal() or int(length) > most:
-        raise TooBig(f"The body of this request may have {most:,} bytes at most.")
+        raise _too_big(most)
+
+
+def _too_big(most: int) -> TooBig:
+    return TooBig(f"The body of this request may have {most:,} bytes at most.")
 
 
 def _counting(receive: Receive, most: int) -> Receive:
@@ -237,6 +301,19 @@ def refuse_led(request: Request, question: str) -> None:
     """Raises Forbidden where another site's page would have a browser ask, and its key pay."""
     if question.strip() and is_from_elsewhere(request):
         raise Forbidden("Another site's page led here: nothing is asked for that.")
+
+
+def needs_no_graph(request: Request) -> bool:
+    """Whether a request is answered without Neo4j, whoever sends it, and is not counted.
+
+    These cost next to nothing: health checks, static files and the form to sign in.
+    """
+    path = request.scope["path"]
+    return (
+        path in HEALTH
+        or path.startswith("/static/")
+        or (path == SIGN_IN and request.method in ("GET", "HEAD"))
+    )
 
 
 def is_open(path: str) -> bool:

@@ -13,15 +13,18 @@ from typing import Any
 import httpx2
 import jwt
 
+from fabula.providers.border import Bounds, time_connections
 from fabula.service.access.caller import ROLES, Caller
-from fabula.service.problems import Unknown
+from fabula.service.problems import Unavailable, Unknown
 from fabula.serving import Serving
 
 LOG = logging.getLogger("fabula.service")
 ALGORITHMS = ("RS256", "ES256", "EdDSA")
 """None that a shared secret, or nothing at all, would do for."""
 SECONDS = 5.0
-"""That an issuer has to say its keys."""
+"""That an issuer has to say its keys, in all."""
+MAX_BYTES = 1_000_000
+"""Of each of an issuer's two documents, which have a few thousand."""
 AGAIN = 30.0
 """Seconds between two questions to the issuer: a stranger's tokens may name any key, and as many as
 they like, and an issuer that is away would have each of them wait.
@@ -32,6 +35,18 @@ STALE = 3600.0
 """Seconds that they hold where the issuer is away."""
 LEEWAY = 30.0
 """Seconds that clocks may differ."""
+FAILURES = (
+    httpx2.HTTPError,
+    httpx2.InvalidURL,
+    jwt.PyJWTError,
+    OSError,
+    ValueError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    RecursionError,
+)
+"""All that an issuer's documents may lead to: it may be away, slow, or send any JSON."""
 HEADERS = {"WWW-Authenticate": 'Bearer error="invalid_token"'}
 
 
@@ -44,6 +59,7 @@ class OpenID:
         self._claim = serving.oidc_claim
         self._keys: dict[str, jwt.PyJWK] = {}
         self._fetched = self._asked = -math.inf
+        self._is_fetching = False
         self._lock = threading.Lock()
 
     def find(self, token: str) -> Caller:
@@ -59,32 +75,56 @@ class OpenID:
                 leeway=LEEWAY,
                 options={"require": ["exp", "iss", "aud", "sub"]},
             )
-        except (jwt.PyJWTError, ValueError) as error:
+        except (jwt.PyJWTError, ValueError, RecursionError) as error:
             raise Unknown("That token is not good.", headers=HEADERS) from error
         return self._caller(claims)
 
     def _key(self, token: str) -> jwt.PyJWK:
-        """The issuer's key that a token names. Raises PyJWTError where it has none of that name."""
+        """Return the issuer's key that a token names.
+
+        One caller at a time asks the issuer, and waits; the others go by the keys that are known.
+        Raises PyJWTError where the issuer has no key of that name, and Unavailable where that is
+        just being asked.
+        """
         name = str(jwt.get_unverified_header(token).get("kid"))
         with self._lock:
             now = time.monotonic()
             is_needed = name not in self._keys or now - self._fetched > FRESH
-            if is_needed and now - self._asked > AGAIN:
-                try:
-                    self._keys, self._fetched = self._fetch(), now
-                except (httpx2.HTTPError, jwt.PyJWTError, ValueError, KeyError, TypeError) as error:
-                    LOG.warning("The keys of %s can't be had: %s", self._issuer, error)
-                self._asked = time.monotonic()
-            if now - self._fetched > STALE:
+            must_fetch = is_needed and not self._is_fetching and now - self._asked > AGAIN
+            self._is_fetching |= must_fetch
+        if must_fetch:
+            self._renew()
+        with self._lock:
+            if time.monotonic() - self._fetched > STALE:
                 self._keys = {}
-            if name not in self._keys:
-                raise jwt.InvalidKeyError("The issuer has no such key.")
-            return self._keys[name]
+            if name in self._keys:
+                return self._keys[name]
+            if self._is_fetching:
+                raise Unavailable("The issuer of that token is just being asked for its keys.", 1)
+            raise jwt.InvalidKeyError("The issuer has no such key.")
+
+    def _renew(self) -> None:
+        """Ask the issuer for its keys, without the lock; the known ones stay if that fails."""
+        keys: dict[str, jwt.PyJWK] | None = None
+        try:
+            keys = self._fetch()
+        except FAILURES as error:
+            LOG.warning("The keys of %s can't be had: %s", self._issuer, error)
+        finally:
+            with self._lock:
+                if keys is not None:
+                    self._keys, self._fetched = keys, time.monotonic()
+                self._asked = time.monotonic()
+                self._is_fetching = False
 
     def _fetch(self) -> dict[str, jwt.PyJWK]:
         place = f"{self._issuer.rstrip('/')}/.well-known/openid-configuration"
-        told = _get(place)
-        keys = jwt.PyJWKSet.from_dict(_get(str(told["jwks_uri"]))).keys
+        plain = httpx2.Client(
+            timeout=SECONDS, follow_redirects=False, headers={"Accept-Encoding": "identity"}
+        )
+        with Bounds(time.monotonic() + SECONDS).hold(), time_connections(plain) as client:
+            told = _get(client, place)
+            keys = jwt.PyJWKSet.from_dict(_get(client, str(told["jwks_uri"]))).keys
         return {
             one.key_id: one for one in keys if one.key_id and one.public_key_use in ("sig", None)
         }
@@ -95,7 +135,7 @@ class OpenID:
         if isinstance(told, str):
             try:
                 told = json.loads(told)
-            except ValueError:
+            except (ValueError, RecursionError):
                 told = None
         if not isinstance(told, Mapping) or told.get("role") not in ROLES:
             raise Unknown(
@@ -114,7 +154,13 @@ class OpenID:
         )
 
 
-def _get(place: str) -> Any:
-    response = httpx2.get(place, timeout=SECONDS, follow_redirects=False)
-    response.raise_for_status()
-    return response.json()
+def _get(client: httpx2.Client, place: str) -> Any:
+    """Return the JSON at an address. Raises one of FAILURES."""
+    body = bytearray()
+    with client.stream("GET", place) as response:
+        response.raise_for_status()
+        for piece in response.iter_raw():
+            body += piece
+            if len(body) > MAX_BYTES:
+                raise ValueError(f"{place} has more than {MAX_BYTES:,} bytes")
+    return json.loads(body)

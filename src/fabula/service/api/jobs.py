@@ -107,6 +107,9 @@ class Events:
         job: Job | None = self._job
         version = self._had
         while job is not None and not self._is_gone.is_set():
+            if self._house.stopping.is_set():
+                yield "stopping", {"version": version}
+                return
             if job.version != version:
                 version = job.version
                 # A stream may last for hours: who was let in is not for as long.
@@ -116,8 +119,11 @@ class Events:
             if job.is_over:
                 yield "end", {"state": job.state, "version": job.version}
                 return
-            now = self._house.jobs.changes(job.id, version, EVERY, self._is_gone.is_set)
+            now = self._house.jobs.changes(job.id, version, EVERY, self._is_over)
             job = now or job
+
+    def _is_over(self) -> bool:
+        return self._is_gone.is_set() or self._house.stopping.is_set()
 
     def close(self) -> None:
         """Ends it."""
@@ -163,7 +169,8 @@ def show_job(house: TheHouse, caller: Reader, job: str) -> JobView:
     response_class=Response,
     responses={
         200: {
-            "description": "The events snapshot (the job, its version as id) and end.",
+            "description": "The events snapshot (the job, its version as id) and end; stopping "
+            "where the service stops, and error where it fails: come again then.",
             "content": {KIND: {"schema": {"type": "string"}}},
         }
     },
@@ -174,12 +181,16 @@ def watch_job(
     job: str,
     last_event_id: Annotated[str | None, Header(description="the version last had")] = None,
 ) -> Response:
-    """The job as it is, and again whenever it has changed, until it is over."""
+    """The job as it is, and again whenever it has changed, until it is over.
+
+    A stream that ends with `stopping` or `error` goes on where another one begins: the page's
+    script and browsers come again by themselves.
+    """
     found = house.jobs.find(caller, job)
     had = VERSION.fullmatch(last_event_id or "")
     return EventStream(
         Events(house, caller, found, int(had[0]) if had else -1),
-        lambda name, data: str(data["version"]),
+        lambda name, data: str(data.get("version", "")),
     )
 
 

@@ -80,17 +80,19 @@ class Runner:
         sweeping = threading.Thread(target=self._sweep, name="jobs-sweep", daemon=True)
         sweeping.start()
 
-    def close(self) -> None:
-        """Lets jobs go for others to take up; that takes no longer than a model's call."""
+    def close(self, seconds: float) -> None:
+        """Lets jobs go for others to take up; that takes no longer than a model's call, and this
+        waits no longer than `seconds`.
+        """
         self._is_closing.set()
         with self._lock:
             stops = [*self._stops]
         for stop in stops:
             stop.set()
         self._house.jobs.tell()
-        until = time.monotonic() + self._house.serving.grace
+        until = time.monotonic() + seconds
         for thread in self._threads:
-            thread.join(max(0.1, until - time.monotonic()))
+            thread.join(max(0.0, until - time.monotonic()))
 
     @contextmanager
     def paused(self) -> Iterator[None]:
@@ -123,9 +125,9 @@ class Runner:
     def _work(self) -> None:
         while not self._is_closing.is_set():
             try:
-                is_done = self._take_one_unless_paused()
+                # While Neo4j is away, what is waiting waits there; the supervisor tells of it.
+                is_done = self._house.neo4j.outage() is None and self._take_one_unless_paused()
             except FabulaError as error:
-                # The server is away: what is waiting waits there.
                 LOG.warning("No job can be taken up now: %s", error)
                 is_done = False
             except Exception:

@@ -21,6 +21,7 @@ HEADINGS: Mapping[int, str] = {
     409: "Something is in the way",
     413: "That is too large",
     429: "That is too much at once",
+    503: "Not available just now",
 }
 SETTING = re.compile(r" \(FABULA_[A-Z_]+\)")
 """What an error calls a setting by, which nobody can change from a page."""

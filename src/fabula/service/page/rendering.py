@@ -16,6 +16,7 @@ from fastapi.staticfiles import StaticFiles
 from fastapi.templating import Jinja2Templates
 from starlette.types import Scope
 
+from fabula.errors import StoreError
 from fabula.service.access import caller_of, house_of
 
 HERE = Path(__file__).parent
@@ -63,7 +64,12 @@ def show(
     framed: dict[str, Any] = {"collection": "", "collections": [], "screens": [], "caller": None}
     # Of what is out of order nothing is asked, only to say so.
     if hasattr(request.state, "caller") and status < 500:
-        framed |= _frame(request, str(values.get("collection", "")))
+        try:
+            framed |= _frame(request, str(values.get("collection", "")))
+        except StoreError:
+            # An error is told all the same; a screen can't be drawn without the graph.
+            if status < 400:
+                raise
     return templates.TemplateResponse(
         request, template, framed | dict(values), status, HEADERS | dict(headers or {})
     )

@@ -9,10 +9,8 @@ from fastapi import APIRouter, FastAPI
 from fastapi.responses import JSONResponse, Response
 from prometheus_client import CONTENT_TYPE_LATEST
 
-from fabula.errors import FabulaError, StoreError
 from fabula.service.access import AdminOfAll, TheHouse
 from fabula.service.watch.requests import Watch
-from fabula.store import schema
 
 if TYPE_CHECKING:
     from fabula.service.house import House
@@ -21,15 +19,15 @@ router = APIRouter()
 
 
 @router.get("/livez", include_in_schema=False)
-def livez() -> dict[str, str]:
+async def livez() -> dict[str, str]:
     """That the process answers."""
     return {"status": "alive"}
 
 
 @router.get("/readyz", include_in_schema=False)
-def readyz(house: TheHouse) -> Response:
+async def readyz(house: TheHouse) -> Response:
     """Whether questions can be answered now; no model is asked. What is wrong is in the log."""
-    wrong = _wrong(house)
+    wrong = await house.readiness.problem()
     status = {"status": "ready"} if not wrong else {"status": "not ready", "why": wrong}
     return JSONResponse(status, 503 if wrong else 200)
 
@@ -45,21 +43,6 @@ def add(service: FastAPI, house: House) -> None:
     house.metrics.watch("state", lambda: _limits(house))
     house.metrics.watch("state", lambda: {"fabula_jobs": house.jobs.count()})
     service.add_middleware(Watch, metrics=house.metrics)
-
-
-def _wrong(house: House) -> str:
-    """What keeps questions from being answered, in words that name no collection; '' for nothing.
-
-    Whoever looks need not have a key.
-    """
-    try:
-        spaces = [space for space in house.app.store.spaces() if space.documents]
-    except StoreError:
-        return "Neo4j does not answer."
-    except FabulaError:
-        return "Neo4j can't be reached."
-    faults = {one.name for space in spaces for one in schema.faults(house.app.store, space)}
-    return f"indexes that are missing or not ready: {len(faults)}." if faults else ""
 
 
 def _limits(house: House) -> Mapping[str, Mapping[str, float]]:

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 
 from fabula.errors import SettingsError
+from fabula.service.watch.repeats import RepeatsCounted
 from fabula.service.watch.requests import AsJson, AsText
 from fabula.serving import Serving
 
@@ -18,10 +19,10 @@ ASKED = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 def begin_log(serving: Serving) -> None:
     """Has Fabula's log written to standard error, a line a request, as text or as JSON.
 
-    Of what libraries log, warnings are in it, too. One that sets a log up for itself, as the MCP
-    SDK does, finds this one and leaves it.
+    A warning that comes again within a minute is counted. Of what libraries log, warnings are in
+    it, too. One that sets a log up for itself, as the MCP SDK does, finds this one and leaves it.
     """
-    handler = logging.StreamHandler(sys.stderr)
+    handler = RepeatsCounted(sys.stderr)
     text = AsText("%(asctime)s %(levelname)s %(message)s")
     handler.setFormatter(AsJson() if serving.log == "json" else text)
     logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)

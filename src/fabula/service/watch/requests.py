@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import logging
 import re
@@ -20,6 +21,8 @@ LOG = logging.getLogger("fabula.service")
 ID = "X-Request-Id"
 REQUEST: ContextVar[str] = ContextVar("request", default="")
 """The id of the request that is worked on, in all its threads."""
+ESCAPE = codecs.getencoder("unicode_escape")
+"""Looked up now: it is a module of its own, which can't be read once no file can be opened."""
 TRACED = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}")
 
 
@@ -67,7 +70,7 @@ class AsText(logging.Formatter):
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802
         """The line."""
         return "".join(
-            one if one.isprintable() else one.encode("unicode_escape").decode()
+            one if one.isprintable() else ESCAPE(one)[0].decode("ascii")
             for one in super().formatMessage(record)
         )
 
