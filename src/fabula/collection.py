@@ -121,7 +121,8 @@ class Collection:
         it is; what changed takes the place of the old, all or nothing, and what did not change of
         it is used again; with `rebuild` nothing is, as at a first ingest. What a model does not
         give, as its replies stay malformed or are withheld, is a gap, and asked for again by the
-        next ingest; with `strict`, and beyond a tenth, the document fails. Files that can't be read
+        next ingest; with `strict`, and where more than one piece and over a tenth of a graph is
+        missing, the document fails. Files that can't be read
         are failed outcomes; the rest goes on. One outcome a file, in order, however often it is
         named, and after them one for each file in a folder or a zip that no reader knows, which is
         skipped. Raises SettingsError, ServerError, StoreError and ModelError, which end the run.
@@ -216,8 +217,8 @@ class Collection:
     ) -> Outcome:
         """A text as a document; `source` says where it is from and is what it is known by.
 
-        Raises LoadError where the text has no words or no source, and BadReply where over a tenth
-        of a graph is missing as a model's replies stay malformed.
+        Raises LoadError where the text has no words or no source, and BadReply where more than
+        one piece and over a tenth of a graph is missing as a model's replies stay malformed.
         """
         if not isinstance(text, str):
             raise TypeError(f"The text is not a str but {text!r}: `ingest` reads files.")
