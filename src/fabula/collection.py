@@ -172,7 +172,7 @@ class Collection:
         Their texts stay as they are. A graph that other settings or models made is made anew with
         those in force, as `build` would. `stop` ends it as it ends an ingest.
         """
-        lacking = [entry for entry in self.store.documents(self.name) if entry.gaps]
+        lacking = [entry for entry in self.app.reach(stop).documents(self.name) if entry.gaps]
         run = self._run([], listener, strict=strict, dry=dry, stop=stop)
         outcomes = run.retry(lacking)
         for one in self.settled():
@@ -254,11 +254,11 @@ class Collection:
         if wanted.settle:
             if documents:
                 raise SettingsError(f"{name} belongs to the whole collection: name no document.")
-            if not self.store.count(self.name)[0]:
+            if not self.app.reach(stop).count(self.name)[0]:
                 raise nothing_there(self.name)
             return self._run([], listener, rebuild, strict, dry=dry, stop=stop).settle(wanted)
         named = {entry.id: entry for entry in map(self.document, documents)}
-        entries = list(named.values()) or list(self.store.documents(self.name))
+        entries = list(named.values()) or list(self.app.reach(stop).documents(self.name))
         if not entries:
             raise nothing_there(self.name)
         run = self._run([wanted.name], listener, rebuild, strict, dry=dry, stop=stop)
@@ -319,7 +319,9 @@ class Collection:
         embedder = kit.counted_embedder(meter)
         asked = kit.counted_embedder(meter, cached=False)
         heard = progress or Muted()
-        run = Reembed(self.store, self.name, embedder, asked, kit.workers, meter, heard, stop)
+        run = Reembed(
+            self.app.reach(stop), self.name, embedder, asked, kit.workers, meter, heard, stop
+        )
         return run.run()
 
     # Reading
@@ -440,6 +442,7 @@ class Collection:
         or kind, and a plain FabulaError for a question without a character.
         """
         query = self._query(question, {**given, "fill": False})
+        self.app.reach(stop)
         filters = self._filters(query)
         ways = self._ways(query, filters, self._asking(stop), meter or Meter(), path or Steps())
         return [*self._found(query, filters, ways).hits]
@@ -456,6 +459,7 @@ class Collection:
         """What an answer is given to read, numbered as it cites it; takes what `retrieve` takes."""
         query = self._query(question, given)
         path = path or Steps()
+        self.app.reach(stop)
         filters = self._filters(query)
         ways = self._ways(query, filters, self._asking(stop), meter or Meter(), path)
         return _fill(query, self._found(query, filters, ways), path)
@@ -479,6 +483,7 @@ class Collection:
         query = self._query(question, given)
         meter, path, stop = meter or Meter(), path or Steps(), stop or Stop()
         kit = self._asking(stop)
+        self.app.reach(stop)
         asked, history = query.question, latest(history, self.settings.history_tokens)
         if history:
             self._refuse_unready()
@@ -635,6 +640,7 @@ class Collection:
                 f"{own[0]} belongs to the whole collection, and no ingest builds it: run `fabula "
                 f"build {own[0]}` once the documents are there."
             )
+        self.app.reach(stop)
         space = self.space()
         if space and (space.documents or space.phase):
             # Before anything is paid for.
