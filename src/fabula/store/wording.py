@@ -38,6 +38,20 @@ def too_large(passages: int, replaced: int, size: int, heap: int) -> TooLarge:
     )
 
 
+def is_out_of_memory(error: Neo4jError) -> bool:
+    """Whether a statement was ended because it needed more memory than the server has for it."""
+    return (error.code or "").endswith("OutOfMemoryError")
+
+
+def out_of_memory(what: str) -> str:
+    """What to tell of a statement that needed more memory than there is, without a full stop."""
+    return (
+        f"{what} needs more memory than Neo4j has for it. Narrow it, as to one document or fewer "
+        "rows, or give the server more: set FABULA_NEO4J_HEAP=1g, or more than it is now, and run "
+        "`fabula db stop`; of a server of your own raise server.memory.heap.max_size"
+    )
+
+
 @contextmanager
 def reaching(uri: str, username: str, database: str) -> Iterator[None]:
     """What may go wrong when a server is first asked, in words."""
@@ -90,6 +104,8 @@ def in_words(name: str) -> Iterator[None]:
                 "full; nothing is half written. Run the command again: Fabula's own server is then "
                 "started anew, or says what is in the way."
             ) from error
+        if is_out_of_memory(error):
+            raise StoreError(f"{out_of_memory(f'Neo4j refused {name}: it')}.") from error
         raise StoreError(f"Neo4j refused {name}: {error.message}") from error
     except DriverError as error:
         raise StoreError(f"Neo4j failed at {name}: {error}") from error
