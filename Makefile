@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 # Where Python may not keep what it compiled, each of the tests' many processes compiles it all anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo serve check test nightly lint bench clean
+.PHONY: demo serve check test nightly lint lowest bench clean
 
 demo: $(VENV)/installed
 	$(BIN)/fabula demo
@@ -29,11 +29,19 @@ lint: $(VENV)/installed-lint
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# The fast tests with the lowest versions that pyproject.toml allows, in an environment of their own.
+lowest:
+	$(PYTHON) -m venv --clear $(VENV)-lowest
+	$(VENV)-lowest/bin/python -m pip install --quiet uv
+	$(VENV)-lowest/bin/uv pip install --quiet --python $(VENV)-lowest/bin/python \
+	  --resolution lowest-direct --editable '.[bench,png,rdf,serve]' --group test
+	$(VENV)-lowest/bin/python -m pytest -m 'not server and not slow and not nightly'
+
 bench: $(VENV)/installed-test
 	$(BIN)/python -m bench
 
 clean:
-	rm -rf $(VENV) dist
+	rm -rf $(VENV) $(VENV)-lowest dist
 
 $(VENV)/pip:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from pydantic import BaseModel
@@ -11,6 +13,7 @@ from fabula.errors import SettingsError
 from fabula.graph import TEXT, Record, fingerprint
 from fabula.graph.building import (
     Recipe,
+    document_of,
     recipe,
     stale,
     text_recipe,
@@ -19,7 +22,9 @@ from fabula.graph.building import (
     with_relatives,
 )
 from fabula.graph.method import Built, Graph, _refuse_unfit
-from fabula.model import Entry
+from fabula.model import Document, Entry, Section
+from fabula.text.chunk import split
+from graphs import small_document, vector
 
 
 class Knobs(BaseModel):
@@ -92,3 +97,35 @@ def test_a_document_s_graph_can_not_use_what_belongs_to_a_collection() -> None:
     with pytest.raises(SettingsError, match="a document's, rests on 'own'"):
         _refuse_unfit({"own": own, "events": graph("events", uses=("own",))})
     _refuse_unfit({"events": graph("events", uses=("not installed",))})
+
+
+def letters(*sections: tuple[str, str]) -> Document:
+    """A document of sections, each with its heading as it is printed and what stands below it."""
+    text, starts = "A word before.\n\n", []
+    for title, body in sections:
+        starts.append(Section(" ".join(title.split()), len(text)))
+        text += f"{title}\n\n{body}\n\n"
+    return replace(small_document(), text=text, sections=tuple(starts))
+
+
+@pytest.mark.parametrize(
+    "sections",
+    [
+        [("Letter", "Dear Anna."), ("Letter", "Dear Boris."), ("The End", "He died.")],
+        [("Letter", "Dear Anna. " * 200), ("Letter", "Letter by letter he read on. " * 200)],
+        [("Letter", ""), ("Letter", "Dear Boris.")],
+        [("A LETTER\nFROM ANNA", "Dear me."), ("A LETTER\nFROM ANNA", "Dear you.")],
+    ],
+)
+def test_a_document_that_is_read_back_has_the_sections_it_came_with(
+    sections: list[tuple[str, str]],
+) -> None:
+    document = letters(*sections)
+    chunks = [replace(chunk, embedding=vector(1)) for chunk in split(document, 60)]
+    entry = cast(Entry, SimpleNamespace(**asdict_of(document)))
+    assert document_of(entry, chunks) == document
+
+
+def asdict_of(document: Document) -> dict[str, object]:
+    names = ("id", "collection", "source", "title", "author", "language", "sha256")
+    return {name: getattr(document, name) for name in names}

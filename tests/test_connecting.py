@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import socket
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, suppress
+from pathlib import Path
+
 import pytest
+from pydantic import SecretStr
 
 from conftest import connect
-from fabula.errors import StoreError
+from fabula import App, Stop, Stopped
+from fabula.errors import FabulaError, StoreError
 from fabula.server import Address
+from fabula.settings import Settings
 from fabula.store import Store
 from fabula.store.wording import refuse_old
+
+WAIT = 60
+"""Seconds after which something hangs."""
 
 
 def test_a_wrong_password_is_one_clear_line(address: Address) -> None:
@@ -49,3 +61,88 @@ def test_a_store_can_be_opened_again(address: Address) -> None:
         first.version()
     with connect(address) as second:
         assert "community" in second.version()
+
+
+class Gate:
+    """Stands before a Neo4j, and lets nothing through until it is opened."""
+
+    def __init__(self, address: Address) -> None:
+        self._target = int(address.uri.rpartition(":")[2])
+        self._server = socket.create_server(("127.0.0.1", 0))
+        self.uri = f"bolt://127.0.0.1:{self._server.getsockname()[1]}"
+        self.reached, self.opened = threading.Event(), threading.Event()
+        self.left: list[threading.Event] = []
+        """One for each connection, set once the driver has closed it."""
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def close(self) -> None:
+        self._server.close()
+
+    def _accept(self) -> None:
+        with suppress(OSError):
+            while True:
+                client, _ = self._server.accept()
+                self.left.append(threading.Event())
+                threading.Thread(target=self._join, args=(client, self.left[-1])).start()
+
+    def _join(self, client: socket.socket, left: threading.Event) -> None:
+        self.reached.set()
+        assert self.opened.wait(WAIT)
+        with client, socket.create_connection(("127.0.0.1", self._target)) as server:
+            back = threading.Thread(target=self._copy, args=(server, client))
+            back.start()
+            self._copy(client, server)
+            left.set()
+            back.join()
+
+    def _copy(self, one: socket.socket, other: socket.socket) -> None:
+        with suppress(OSError):
+            while data := one.recv(1 << 16):
+                other.sendall(data)
+        with suppress(OSError):
+            other.shutdown(socket.SHUT_RDWR)
+
+
+def test_a_connection_that_is_made_while_it_is_closed_is_closed_as_well(
+    address: Address, tmp_path: Path
+) -> None:
+    gate = Gate(address)
+    app = App(
+        Settings(
+            neo4j_uri=gate.uri,
+            neo4j_username=address.username,
+            neo4j_password=SecretStr(address.password),
+            home=tmp_path,
+        )
+    )
+    with closing(gate), ThreadPoolExecutor() as threads:
+        first = threads.submit(lambda: app.store)
+        assert gate.reached.wait(WAIT)
+        second = threads.submit(lambda: app.store)
+        app.close()
+        assert not first.done(), "closing waits for nobody"
+        gate.opened.set()
+        for one in (first, second):
+            assert isinstance(one.exception(WAIT), FabulaError)
+            assert "is closed" in str(one.exception())
+        assert gate.left
+        assert all(left.wait(WAIT) for left in gate.left), "no connection is left open"
+
+
+def test_who_waits_for_anothers_connection_is_stopped(address: Address, tmp_path: Path) -> None:
+    gate, stop = Gate(address), Stop()
+    settings = Settings(
+        neo4j_uri=gate.uri,
+        neo4j_username=address.username,
+        neo4j_password=SecretStr(address.password),
+        home=tmp_path,
+    )
+    with closing(gate), App(settings) as app, ThreadPoolExecutor() as threads:
+        first = threads.submit(lambda: app.store)
+        assert gate.reached.wait(WAIT)
+        waiting = threads.submit(lambda: app.collection().query("Who?", stop=stop))
+        stop.set()
+        assert isinstance(waiting.exception(WAIT), Stopped)
+        assert not first.done()
+        gate.opened.set()
+        assert first.result(WAIT).version()

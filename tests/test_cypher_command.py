@@ -18,7 +18,7 @@ from click.testing import CliRunner, Result
 from conftest import cypher
 from explored import explored
 from fabula.cli import main
-from fabula.errors import StoreError
+from fabula.errors import Refused, StoreError
 from fabula.explore import names, shipped
 from fabula.server import Address
 from fabula.store import Store
@@ -122,6 +122,10 @@ def test_the_server_refuses_to_write(statement: str, graph: Store) -> None:
         ("TERMINATE TRANSACTIONS 'neo4j-transaction-1'", "TerminateTransactions"),
         ("CALL dbms.listConfig()", "would write"),
         ("SHOW USERS", "would write"),
+        ("RETURN apoc.cypher.runFirstColumnSingle('RETURN 1', {})", "apoc.cypher.run"),
+        ("RETURN `apoc` . /* x */ `cypher`\n.runFirstColumnMany ('RETURN 1', {})", "apoc.cypher"),
+        ("WITH 'http://x' AS u RETURN apoc./* x */load.json(u)", "apoc.load.json"),
+        ("RETURN [x IN [1] | \\u0041POC.Load.json('http://x')]", "APOC.Load.json"),
         ("ALTER CURRENT USER SET PASSWORD FROM 'one' TO 'another'", "would write"),
     ],
 )
@@ -130,6 +134,14 @@ def test_what_does_more_than_read_the_graph_is_refused(
 ) -> None:
     with pytest.raises(StoreError, match=f"{used}.*--write"):
         run(graph, statement, {})
+
+
+def test_where_memory_ends_the_setting_that_gives_more_is_named(graph: Store) -> None:
+    statement = "CYPHER 25 UNWIND range(1, 1000000000) AS n RETURN collect(n) AS all"
+    with pytest.raises(Refused, match=r"needs more memory .* FABULA_NEO4J_HEAP=1g"):
+        run(graph, statement, {})
+    with pytest.raises(StoreError, match=r"needs more memory .* FABULA_NEO4J_HEAP=1g"):
+        graph.run(statement)
 
 
 @pytest.mark.parametrize(
@@ -142,6 +154,7 @@ def test_what_does_more_than_read_the_graph_is_refused(
         "CALL () { MATCH (n:Chunk) RETURN n } RETURN n",
         "SHOW INDEXES",
         "EXPLAIN RETURN 1",
+        "RETURN 'apoc.cypher.runFirstColumn', 'apoc.load.json of a book'",
     ],
 )
 def test_what_only_reads_the_graph_is_judged_by_its_plan(statement: str, graph: Store) -> None:

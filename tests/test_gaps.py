@@ -540,10 +540,21 @@ def test_a_tenth_of_the_pieces_may_be_missing() -> None:
 
 def test_what_is_expected_later_counts_from_then_on() -> None:
     limit = GapLimit()
-    with pytest.raises(BadReply, match=r"^1 of 0 pieces"):
+    limit.expect(10)
+    limit.accept(BadReply("No."))
+    with pytest.raises(BadReply, match=r"^2 of 10 pieces"):
         limit.accept(BadReply("No."))
     limit.expect(20)
     limit.accept(BadReply("No."))
+
+
+@pytest.mark.parametrize("pieces", [1, 2, 9])
+def test_a_short_text_may_miss_one_piece_and_no_second(pieces: int) -> None:
+    limit = GapLimit()
+    limit.expect(pieces)
+    assert limit.accept(BadReply("No.")) == "No."
+    with pytest.raises(BadReply, match=rf"^2 of {pieces} pieces .* more than a tenth"):
+        limit.accept(BadReply("No."))
 
 
 def test_where_a_run_is_strict_the_first_is_the_error() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,12 @@ import fabula
 from conftest import connect, wipe
 from fabula import Fabula
 from fabula.context import fill
-from fabula.retrieve.modes import modes
+from fabula.model import Filters, Hit
+from fabula.providers.counted import Meter
+from fabula.retrieve import retrieve
+from fabula.retrieve.modes import Mode, Tools, modes
+from fabula.retrieve.path import Path as Steps
+from fabula.search import Query, make_ways
 from fabula.server import Address
 from fabula.settings import OFFLINE, STATIC, Settings
 
@@ -75,3 +81,30 @@ def test_a_mode_finds_what_the_book_says(mode: str, shelf: Settings) -> None:
         if not any(one in found[question] for one in said)
     }
     assert missed == {one for one in MISSED if one[0] == mode}
+
+
+def test_a_mode_may_find_a_passage_twice(shelf: Settings) -> None:
+    """A mode of another package may return a hit twice, as two of its ways lead to it."""
+    question, path = "Who was Scrooge's dead partner?", Steps()
+    with Fabula(shelf) as fabula:
+        query = Query.of(question, shelf, mode="naive", k=DEPTH)
+        filters = Filters(fabula.name, kinds=("detail", "chunk"))
+        [way] = make_ways(query, filters, fabula.store, fabula.kit, shelf, Meter(), path)
+
+        def find(question: str, filters: Filters, tools: Tools) -> list[Hit]:
+            return [hit for hit in way.mode.retrieve(question, filters, tools) for _ in range(2)]
+
+        twice = replace(way, mode=Mode(find, "the nearest passages, each of them twice"))
+        found = retrieve(
+            question,
+            filters,
+            [twice],
+            shown=5,
+            rewrite="none",
+            rerank=False,
+            diversity=0.0,
+            expand="none",
+        )
+    details = [hit.id for hit in (*found.hits, *found.further) if hit.kind == "detail"]
+    assert len(details) > len(set(details)), "the mode found details, and each of them twice"
+    assert found.chunks.keys() == set(details)

@@ -6,6 +6,7 @@ again. These go through the store, past the settings, as a program or another pa
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -22,7 +23,7 @@ from fabula.graph import Node, Part
 from fabula.graphs.aspects.sets import read_aspects
 from fabula.load import read_text
 from fabula.model import Filters
-from fabula.names import LONGEST, LONGEST_LINE, collection_problem, problem
+from fabula.names import LONGEST, LONGEST_FILE, LONGEST_LINE, collection_problem, file_name, problem
 from fabula.store import Store
 from graphs import DIMENSIONS, MODEL, nodes, put, small_graph, vector
 
@@ -160,3 +161,39 @@ def test_embeddings_that_no_index_holds_leave_the_graph_as_it_was(
 def test_refused_before_anything_is_paid_for(online: None, endpoint: object) -> None:
     with Fabula(collection="a/b") as fabula, pytest.raises(StoreError, match="any script"):
         fabula.ingest_text("Some words. " * 50, source="a.txt")
+
+
+@pytest.mark.parametrize(
+    ("title", "name"),
+    [
+        ("../../etc/passwd", "etc passwd"),
+        ("..", "otherwise"),
+        (".bashrc", "bashrc"),
+        ("C:\\Windows\\x", "C Windows x"),
+        ("a\x00b\r\nSet-Cookie: x=1", "a b Set-Cookie x 1"),
+        ('He said: "No."', "He said No"),
+        ("harmless\u202egpj.exe", "harmless gpj exe"),
+        ("zero\u200bwidth\ufeff", "zero width"),
+        ("NUL", "NUL_"),
+        ("com1", "com1_"),
+        ("", "otherwise"),
+        ("\ud800", "otherwise"),
+        ("Jekyll & Hyde, (1886); it's-so_on", "Jekyll & Hyde, (1886); it's-so_on"),
+        ("Война и мир", "Война и мир"),
+        ("गोदान", "गोदान"),
+        ("紅樓夢", "紅樓夢"),
+        ("Zu\u0308rich", "Zürich"),
+    ],
+)
+def test_a_title_becomes_the_name_of_a_file(title: str, name: str) -> None:
+    assert file_name(title, "otherwise") == name
+
+
+@given(st.text(max_size=400))
+def test_no_title_makes_a_name_that_a_file_system_refuses(title: str) -> None:
+    name = file_name(title, "otherwise")
+    assert name == name.strip()
+    assert 0 < len(name.encode()) <= LONGEST_FILE + 1
+    assert not set(name) & set('/\\:*?"<>|.\x00\n\r\t')
+    assert not any(unicodedata.category(character)[0] == "C" for character in name)
+    assert file_name(name, "otherwise") in (name, f"{name}_")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 
 from conftest import connect, cypher, wipe
+from fabula.explore import names, shipped
 from fabula.graph import Part
 from fabula.graphs.aspects.values import Detail, Member, Summary
 from fabula.ids import chunk_id, detail_id, summary_id
@@ -94,6 +96,8 @@ class Profile:
     leaves: tuple[str, ...]
     hits: int
     rows: int
+    work: int
+    """Rows that all its operators gave: pairs of nodes count, though they are not read again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +106,7 @@ class Profiles:
 
     small: dict[str, Profile]
     large: dict[str, Profile]
+    analysts: dict[str, tuple[Profile, Profile]]
     passages: int
     summaries: int
 
@@ -120,6 +125,7 @@ def profiles(address: Address) -> Iterator[Profiles]:
         yield Profiles(
             small,
             profiled(store, graphs[0]),
+            {name: explored(store, name, graphs) for name in names()},
             sum(len(part.nodes) - 1 for graph in graphs for part in graph[:2]),
             sum(len(nodes(graph, "Summary")) for graph in graphs if collection_of(graph) != OTHERS),
         )
@@ -219,8 +225,12 @@ def profiled(store: Store, graph: Sequence[Part]) -> dict[str, Profile]:
 
 
 def profile(store: Store, name: str, parameters: dict[str, Any]) -> Profile:
+    return profile_text(store, query(name), parameters)
+
+
+def profile_text(store: Store, statement: str, parameters: dict[str, Any]) -> Profile:
     with store.session() as session:
-        result = session.run(f"PROFILE {over(query(name), DIMENSIONS, 1)}", parameters)
+        result = session.run(f"PROFILE {over(statement, DIMENSIONS, 1)}", parameters)
         rows = len(list(result))
         steps = list(walked(result.consume().profile))
     return Profile(
@@ -228,7 +238,18 @@ def profile(store: Store, name: str, parameters: dict[str, Any]) -> Profile:
         tuple(operator(one) for one in steps if not one.get("children")),
         sum(one["args"].get("DbHits", 0) for one in steps),
         rows,
+        sum(one["args"].get("Rows", 0) for one in steps),
     )
+
+
+def explored(store: Store, name: str, graphs: Sequence[Sequence[Part]]) -> tuple[Profile, Profile]:
+    """A query for analysts, on the short document of a collection and on a long one."""
+    asked = shipped(name)
+    short, long = (
+        profile_text(store, asked.statement, asked.fill({}) | {"document": document_id(graph)})
+        for graph in graphs[:2]
+    )
+    return short, long
 
 
 def walked(step: Any) -> Iterator[Any]:
@@ -264,6 +285,17 @@ def test_tops_of_all_documents_are_found_by_a_look_at_each_summary(
 ) -> None:
     small, large = profiles.small[name].hits, profiles.large[name].hits
     assert large - small < 3 * profiles.summaries
+
+
+@pytest.mark.parametrize("name", names())
+def test_the_work_of_an_analysts_query_grows_with_the_book_and_not_with_its_square(
+    name: str, profiles: Profiles
+) -> None:
+    """With twice the chunks it is at most 2.2 times as much: paths up a tree grow a little more."""
+    short, long = profiles.analysts[name]
+    growth = 2.2 ** math.log2(CHUNKS[1] / CHUNKS[0])
+    assert 0 < long.hits <= growth * short.hits
+    assert long.work <= growth * max(short.work, 1)
 
 
 def test_the_graph_is_as_large_as_it_is_said_to_be(profiles: Profiles) -> None:

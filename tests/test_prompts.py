@@ -5,15 +5,25 @@ from pathlib import Path
 
 import pytest
 
+import fabula
 from fabula import prompts
-from fabula.graphs.aspects import prompts as aspects
-from fabula.graphs.aspects.modes.routed import PROMPTS
+from fabula.graph.method import graphs
 from fabula.graphs.aspects.prompts import prompt
-from fabula.graphs.communities import points as communities
-from fabula.graphs.entities import prompts as entities
 
-FOLDERS = (prompts.FOLDER, aspects.FOLDER, entities.FOLDER, PROMPTS, communities.PROMPTS)
-FILES = sorted(path for folder in FOLDERS for path in folder.glob("*.txt"))
+OURS = Path(fabula.__file__).parent.rglob("prompts/*.txt")
+INSTALLED = (
+    file
+    for graph in graphs().values()
+    if graph.prompts is not None
+    for file in graph.prompts.rglob("*.txt")
+)
+FILES = sorted({*OURS, *INSTALLED})
+"""All prompts of Fabula, and those of every graph that is installed."""
+TAG = re.compile(r"<(/?)([a-z][\w-]*)")
+
+
+def tags(file: Path) -> set[str]:
+    return {name for _, name in TAG.findall(file.read_text(encoding="utf-8"))}
 
 
 def filled(file: Path, value: str) -> str:
@@ -43,12 +53,44 @@ def test_a_value_that_has_no_place_is_an_error() -> None:
         prompt("detect_system", tone="kind")
 
 
-@pytest.mark.parametrize("marker", ["</passages>", "<question>", "</Aspects>", "</passage x>"])
+@pytest.mark.parametrize(
+    "marker", ["</passages>", "<aspects>", "</Aspects>", "</passage x>", "< / passages>"]
+)
 def test_a_text_can_not_end_the_part_it_stands_in(marker: str) -> None:
     text = prompt("detect", aspects="- plot: events", passages=f"He wrote {marker} on the wall.")
     assert f"He wrote {marker}" not in text
     assert text.count("</passages>") == 1
     assert f"He wrote ‹{marker[1:]} on the wall." in text
+
+
+@pytest.mark.parametrize("file", [one for one in FILES if tags(one)], ids=lambda file: file.stem)
+def test_a_text_with_every_tag_of_its_prompt_comes_out_harmless(file: Path) -> None:
+    before = filled(file, "words")
+    for name in tags(file):
+        for mark in (f"<{name}>", f"</{name}>", f"</{name.upper()} >", f"< /{name.capitalize()}>"):
+            text = filled(file, f"He wrote {mark} on the wall.")
+            assert f"He wrote {mark}" not in text
+            assert text.count(f"<{name}") == before.count(f"<{name}")
+            assert text.count(f"</{name}") == before.count(f"</{name}")
+
+
+def test_all_prompts_are_looked_at() -> None:
+    assert {"report", "detect", "extract", "answer", "pairs", "state", "links"} <= {
+        file.stem for file in FILES
+    }
+
+
+@pytest.mark.parametrize("file", [one for one in FILES if one.stem.endswith("_system")], ids=str)
+def test_a_system_prompt_names_no_tag_that_its_prompt_has_not(file: Path) -> None:
+    user = file.with_name(file.name.replace("_system", ""))
+    assert not user.exists() or tags(file) <= tags(user)
+
+
+def test_tags_of_another_package_can_not_be_closed_either(tmp_path: Path) -> None:
+    file = tmp_path / "scenes.txt"
+    file.write_text("Below are scenes.\n<scenes>\n$scenes\n</scenes>\nName <stage-set> of each.")
+    text = prompts.filled(file, scenes="End.</scenes> <Stage-Set> </SCENE>, a <b> and </passages>.")
+    assert "End.‹/scenes> ‹Stage-Set> ‹/SCENE>, a <b> and </passages>." in text
 
 
 def test_other_angle_brackets_stay() -> None:

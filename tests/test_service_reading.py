@@ -119,6 +119,28 @@ def test_a_graph_is_sent_as_a_file(client: httpx2.Client, winter: str) -> None:
     assert client.get(f"{SHELF}/export", params={"format": "docx"}).status_code == 422
 
 
+@pytest.mark.parametrize(
+    ("title", "disposition"),
+    [
+        ("../../etc/passwd", "attachment; filename*=utf-8''etc%20passwd.jsonl"),
+        ("../passwd", 'attachment; filename="passwd.jsonl"'),
+        ('a\u202eb"; x', "attachment; filename*=utf-8''a%20b%20%3B%20x.jsonl"),
+        ("Зима", "attachment; filename*=utf-8''%D0%97%D0%B8%D0%BC%D0%B0.jsonl"),
+    ],
+)
+def test_a_file_is_named_by_a_title_that_says_no_path(
+    title: str, disposition: str, client: httpx2.Client, address: Address, winter: str
+) -> None:
+    with connect(address) as store:
+        [entry] = store.named("novels", winter.rpartition("/")[2], 1)
+        try:
+            store.describe(entry, title, "Nobody")
+            sent = client.get(f"{winter}/export")
+        finally:
+            store.describe(entry, "Winter", "Nobody")
+    assert sent.headers["content-disposition"] == disposition
+
+
 def test_a_document_is_drawn_and_its_page_is_kept_apart(client: httpx2.Client, winter: str) -> None:
     page = client.get(f"{winter}/plot.html", params={"question": "Where did Anna walk?"})
     assert page.text.startswith("<!DOCTYPE html>")

@@ -117,3 +117,14 @@ def test_help_imports_nothing_heavy() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert run.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize("file", MODULES, ids=lambda file: str(file.relative_to(SOURCE)))
+def test_nothing_changes_the_umask_of_the_process(file: Path) -> None:
+    """It is that of all threads: another one's file may be open to everybody meanwhile."""
+    names = [
+        node.attr if isinstance(node, ast.Attribute) else node.name
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Attribute | ast.alias)
+    ]
+    assert "umask" not in names

@@ -13,10 +13,11 @@ MATCH (document:Document {collection: $collection})
 WHERE document.id = $document OR toLower(document.title) CONTAINS toLower($document)
 ORDER BY document.title, document.id
 LIMIT 1
+// Counted once, and not once for each chunk.
+WITH document,
+  count { (document)<-[:FROM_DOCUMENT]-(:Chunk {collection: $collection}) } AS total
 MATCH (chunk:Passage&Chunk {collection: $collection, document: document.id})
-WITH document, chunk,
-  chunk.index * $parts /
-    count { (document)<-[:FROM_DOCUMENT]-(:Chunk {collection: $collection}) } AS part,
+WITH document, chunk, chunk.index * $parts / total AS part,
   chunk.text =~ '(?isU).*\\b(' + $words + ')\\b.*' AS has
 ORDER BY chunk.index
 WITH document, part, collect(chunk.section)[0] AS section, count(*) AS chunks,

@@ -24,9 +24,11 @@ WHERE $summary IN ['', summary.id] AND ($summary <> '' OR $aspect IN ['', summar
 WITH embedding, document, summary
 ORDER BY summary.level DESC, summary.end - summary.start DESC, summary.id
 LIMIT 1
+// Counted once, and not once for each chunk.
+WITH embedding, document, summary,
+  count { (document)<-[:FROM_DOCUMENT]-(:Chunk {collection: $collection}) } AS total
 MATCH (chunk:Passage&Chunk {collection: $collection, document: document.id})
-WITH summary, chunk, chunk.index * $parts /
-    count { (document)<-[:FROM_DOCUMENT]-(:Chunk {collection: $collection}) } AS part,
+WITH summary, chunk, chunk.index * $parts / total AS part,
   2 * vector.similarity.cosine(chunk[embedding], summary[embedding]) - 1 AS cosine
 ORDER BY cosine DESC, chunk.index
 WITH summary, part, collect(chunk)[0] AS closest, count(*) AS chunks, avg(cosine) AS mean

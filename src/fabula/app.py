@@ -15,13 +15,19 @@ from fabula.ingest import Muted
 from fabula.kit import Kit
 from fabula.progress import Progress
 from fabula.providers.budget import Budget
+from fabula.server import quiet
 from fabula.settings import Flags, Settings, names, paths
+from fabula.stop import Stop
 from fabula.store import Store
 from fabula.store.export import Exported
 from fabula.store.space import Space
 
 if TYPE_CHECKING:
     from fabula.server import Report
+    from fabula.server.progress import Progress as Starting
+
+POLL_SECONDS = 0.1
+"""How often a thread that waits for another's connection looks whether it was stopped."""
 
 
 class App:
@@ -54,6 +60,9 @@ class App:
         self.kit = kit or Kit(self.settings)
         self._report = report
         self._connecting = threading.Lock()
+        """Held while Neo4j is reached, which takes minutes where its programs are fetched."""
+        self._switching = threading.Lock()
+        """Held for a moment, so that a connection made while `close` ran is closed as well."""
         self._connected: Store | None = None
         self._is_closed = False
 
@@ -67,11 +76,17 @@ class App:
         self.close()
 
     def close(self) -> None:
-        """Lets connections and threads go; the private Neo4j stays up for the next time."""
-        self._is_closed = True
+        """Lets connections and threads go; the private Neo4j stays up for the next time.
+
+        Does not wait for a thread that is just reaching Neo4j: that one closes what it has reached,
+        and raises FabulaError.
+        """
+        with self._switching:
+            self._is_closed = True
+            connected = self._connected
         self.kit.close()
-        if self._connected:
-            self._connected.close()
+        if connected:
+            connected.close()
 
     def collection(self, name: str = "", *, budget: Budget | None = None) -> Collection:
         """The documents of that collection, or of the settings' one: the only way to data.
@@ -114,12 +129,46 @@ class App:
     @property
     def store(self) -> Store:
         """The graph; reached, and its private server started, at the first use."""
+        return self.reach()
+
+    def reach(self, stop: Stop | None = None) -> Store:
+        """Return the graph, as `store` does.
+
+        Raises Stopped where `stop` is set while the private server is fetched or started, here or
+        for another thread; the server goes on starting, for whoever comes next.
+        """
+        while not self._connecting.acquire(timeout=POLL_SECONDS):
+            self._check(stop)
+        try:
+            self._check()
+            if self._connected is None:
+                self._connect(stop)
+            assert self._connected is not None
+            return self._connected
+        finally:
+            self._connecting.release()
+
+    def _connect(self, stop: Stop | None) -> None:
+        report = self._report or quiet
+
+        def hear(progress: Starting) -> None:
+            self._check(stop)
+            report(progress)
+
+        store = connect(self.settings, hear)
+        with self._switching:
+            if not self._is_closed:
+                self._connected = store
+                return
+        store.close()
+        self._check()
+
+    def _check(self, stop: Stop | None = None) -> None:
+        """Raises FabulaError where this is closed, and Stopped where `stop` is set."""
         if self._is_closed:
             raise FabulaError("This Fabula is closed: open another one.")
-        with self._connecting:
-            if self._connected is None:
-                self._connected = connect(self.settings, self._report)
-            return self._connected
+        if stop:
+            stop.check()
 
 
 class Fabula(Collection):

@@ -121,7 +121,8 @@ class Collection:
         it is; what changed takes the place of the old, all or nothing, and what did not change of
         it is used again; with `rebuild` nothing is, as at a first ingest. What a model does not
         give, as its replies stay malformed or are withheld, is a gap, and asked for again by the
-        next ingest; with `strict`, and beyond a tenth, the document fails. Files that can't be read
+        next ingest; with `strict`, and where more than one piece and over a tenth of a graph is
+        missing, the document fails. Files that can't be read
         are failed outcomes; the rest goes on. One outcome a file, in order, however often it is
         named, and after them one for each file in a folder or a zip that no reader knows, which is
         skipped. Raises SettingsError, ServerError, StoreError and ModelError, which end the run.
@@ -171,7 +172,7 @@ class Collection:
         Their texts stay as they are. A graph that other settings or models made is made anew with
         those in force, as `build` would. `stop` ends it as it ends an ingest.
         """
-        lacking = [entry for entry in self.store.documents(self.name) if entry.gaps]
+        lacking = [entry for entry in self.app.reach(stop).documents(self.name) if entry.gaps]
         run = self._run([], listener, strict=strict, dry=dry, stop=stop)
         outcomes = run.retry(lacking)
         for one in self.settled():
@@ -216,8 +217,8 @@ class Collection:
     ) -> Outcome:
         """A text as a document; `source` says where it is from and is what it is known by.
 
-        Raises LoadError where the text has no words or no source, and BadReply where over a tenth
-        of a graph is missing as a model's replies stay malformed.
+        Raises LoadError where the text has no words or no source, and BadReply where more than
+        one piece and over a tenth of a graph is missing as a model's replies stay malformed.
         """
         if not isinstance(text, str):
             raise TypeError(f"The text is not a str but {text!r}: `ingest` reads files.")
@@ -253,11 +254,11 @@ class Collection:
         if wanted.settle:
             if documents:
                 raise SettingsError(f"{name} belongs to the whole collection: name no document.")
-            if not self.store.count(self.name)[0]:
+            if not self.app.reach(stop).count(self.name)[0]:
                 raise nothing_there(self.name)
             return self._run([], listener, rebuild, strict, dry=dry, stop=stop).settle(wanted)
         named = {entry.id: entry for entry in map(self.document, documents)}
-        entries = list(named.values()) or list(self.store.documents(self.name))
+        entries = list(named.values()) or list(self.app.reach(stop).documents(self.name))
         if not entries:
             raise nothing_there(self.name)
         run = self._run([wanted.name], listener, rebuild, strict, dry=dry, stop=stop)
@@ -318,7 +319,9 @@ class Collection:
         embedder = kit.counted_embedder(meter)
         asked = kit.counted_embedder(meter, cached=False)
         heard = progress or Muted()
-        run = Reembed(self.store, self.name, embedder, asked, kit.workers, meter, heard, stop)
+        run = Reembed(
+            self.app.reach(stop), self.name, embedder, asked, kit.workers, meter, heard, stop
+        )
         return run.run()
 
     # Reading
@@ -439,6 +442,7 @@ class Collection:
         or kind, and a plain FabulaError for a question without a character.
         """
         query = self._query(question, {**given, "fill": False})
+        self.app.reach(stop)
         filters = self._filters(query)
         ways = self._ways(query, filters, self._asking(stop), meter or Meter(), path or Steps())
         return [*self._found(query, filters, ways).hits]
@@ -455,6 +459,7 @@ class Collection:
         """What an answer is given to read, numbered as it cites it; takes what `retrieve` takes."""
         query = self._query(question, given)
         path = path or Steps()
+        self.app.reach(stop)
         filters = self._filters(query)
         ways = self._ways(query, filters, self._asking(stop), meter or Meter(), path)
         return _fill(query, self._found(query, filters, ways), path)
@@ -478,6 +483,7 @@ class Collection:
         query = self._query(question, given)
         meter, path, stop = meter or Meter(), path or Steps(), stop or Stop()
         kit = self._asking(stop)
+        self.app.reach(stop)
         asked, history = query.question, latest(history, self.settings.history_tokens)
         if history:
             self._refuse_unready()
@@ -634,6 +640,7 @@ class Collection:
                 f"{own[0]} belongs to the whole collection, and no ingest builds it: run `fabula "
                 f"build {own[0]}` once the documents are there."
             )
+        self.app.reach(stop)
         space = self.space()
         if space and (space.documents or space.phase):
             # Before anything is paid for.

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import re
+import secrets
 import stat
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -72,17 +71,12 @@ def replaced(file: Path) -> Iterator[IO[str]]:
     part = None
     try:
         refuse_what_is_no_file(file)
-        with tempfile.NamedTemporaryFile(
-            "w",
-            encoding="utf-8",
-            newline="\n",
-            dir=file.parent,
-            prefix=".fabula.",
-            delete=False,
-        ) as stream:
-            part = Path(stream.name)
+        unique = file.parent / f".fabula.{secrets.token_hex(8)}"
+        # The system takes the umask off the mode: to read it here, it would have to be changed for
+        # a moment, and for all threads.
+        with unique.open("x", encoding="utf-8", newline="\n") as stream:
+            part = unique
             yield stream
-        part.chmod(0o666 & ~_umask())
         part.replace(file)
     # Names can hold what no file system takes, as a null character.
     except (OSError, ValueError) as error:
@@ -211,10 +205,3 @@ def _each(items: Iterator[Any], stream: IO[str], said: Callable[[Any], str]) -> 
         stream.write(said(item))
         count += 1
     return count
-
-
-def _umask() -> int:
-    """Python can only tell it by setting it."""
-    mask = os.umask(0o022)
-    os.umask(mask)
-    return mask

@@ -239,12 +239,12 @@ class Ingest:
     def all(self, sources: Sequence[Source]) -> list[Outcome]:
         """What became of each source, in order.
 
-        A source that can't be read, of whose graphs over a tenth is missing, as replies stay
-        malformed, that another changes meanwhile or that is too large for the server fails alone;
-        anything else that goes wrong is raised, once what is under way has ended, and ends the run.
-        What was ingested before stays. Of a run that was stopped, all that is not done is stopped.
-        Besides `names`, the graphs that a document has already are
-        brought up to date with its text, and their gaps asked for again.
+        A source that can't be read, of whose graphs more than one piece and over a tenth is
+        missing, as replies stay malformed, that another changes meanwhile or that is too large for
+        the server fails alone; anything else that goes wrong is raised, once what is under way has
+        ended, and ends the run. What was ingested before stays. Of a run that was stopped, all that
+        is not done is stopped. Besides `names`, the graphs that a document has already are brought
+        up to date with its text, and their gaps asked for again.
         """
         return self._each([(one.name, partial(self._ingest, one)) for one in sources])
 

@@ -13,6 +13,12 @@ LONGEST = 200
 """Bytes, in UTF-8, of the name of a collection, a graph, an aspect or a label, and of an id."""
 LONGEST_LINE = 2_000
 """Bytes of a title, a heading or a source: paths are long."""
+LONGEST_FILE = 120
+"""Bytes of a file's name without its ending: most file systems take 255, and callers add words."""
+_IN_FILES = " _,;()'&-"
+"""What the name of a file may have beside letters and figures."""
+_RESERVED = {"con", "prn", "aux", "nul"} | {f"{of}{n}" for of in ("com", "lpt") for n in range(10)}
+"""Names that Windows keeps for devices, whatever their ending."""
 _BETWEEN = " _-."
 """What a collection's name may have beside letters and figures, but not at its ends."""
 
@@ -33,6 +39,23 @@ def collection_problem(name: str) -> str:
     if not fit or name != name.strip(_BETWEEN):
         return "may have letters and figures of any script, and space, _, - and . between them"
     return problem(name) or ("" if name else "is empty")
+
+
+def file_name(title: str, otherwise: str) -> str:
+    """Return a title as the name of a file, without its ending, that every system takes.
+
+    Letters and figures of any script stay; what else a title may hold, as slashes, dots, control
+    characters and marks that turn the direction of writing, becomes a space. `otherwise` is the
+    name of a title that has neither letters nor figures.
+    """
+    fit = "".join(
+        character if unicodedata.category(character)[0] in "LMN" or character in _IN_FILES else " "
+        for character in unicodedata.normalize("NFC", title)
+    )
+    name = " ".join(fit.split()).encode()[:LONGEST_FILE].decode(errors="ignore").strip()
+    if not any(character.isalnum() for character in name):
+        return otherwise
+    return f"{name}_" if name.lower() in _RESERVED else name
 
 
 def quoted(name: str) -> str:

@@ -60,9 +60,9 @@ def command(
     named, and the rest goes on; the exit code is then 1.
 
     A piece that the model does not give, as its replies can't be read or a filter withholds them,
-    is a gap: the document comes in without it, unless over a tenth is missing. The next ingest of
-    the file asks for it again; --retry does so for all documents that have gaps, whose files it
-    does not need.
+    is a gap: the document comes in without it, unless more than one and over a tenth are
+    missing. The next ingest of the file asks for it again; --retry does so for all documents that
+    have gaps, whose files it does not need.
     """
     if not paths and not retry:
         raise click.UsageError("Name files or folders, or give --retry.")

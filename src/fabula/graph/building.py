@@ -288,11 +288,18 @@ def chunks_of(part: Part) -> tuple[Chunk, ...]:
 
 
 def document_of(entry: Entry, chunks: Sequence[Chunk]) -> Document:
-    """A document as it was when it came in, its text put together from its chunks."""
+    """A document as it was when it came in, its text put together from its chunks.
+
+    The graph holds no sections but their titles, at each chunk. Of two neighbours of one title, as
+    two letters that are both headed "Letter", the second begins where a chunk begins with the
+    heading on a line of its own; where the text itself has no heading, they are one section.
+    """
     sections: list[Section] = []
+    before = ""
     for chunk in chunks:
-        if chunk.section and (not sections or sections[-1].title != chunk.section):
+        if chunk.section and (chunk.section != before or _begins_with(chunk.section, chunk.text)):
             sections.append(Section(chunk.section, chunk.start))
+        before = chunk.section
     return Document(
         id=entry.id,
         collection=entry.collection,
@@ -304,6 +311,11 @@ def document_of(entry: Entry, chunks: Sequence[Chunk]) -> Document:
         sections=tuple(sections),
         sha256=entry.sha256,
     )
+
+
+def _begins_with(heading: str, text: str) -> bool:
+    """Whether a text begins with a heading, which stands in a paragraph of its own."""
+    return text.strip().partition("\n\n")[0].split() == heading.split()
 
 
 def part_of(

@@ -9,6 +9,9 @@ from fabula.errors import BadReply
 
 MOST = 0.1
 """Share of a graph's pieces: beyond, what is wrong is not a passage here and there."""
+ALWAYS = 1
+"""Pieces that may be missing however short the text is. A story of 4,000 words has some nine
+windows of `entities`: it would have to fail as a whole where a model declines one of them."""
 LONGEST = 300
 """Characters of a gap's reason; an endpoint may quote a whole passage."""
 
@@ -34,7 +37,8 @@ class GapLimit:
     def accept(self, error: BadReply) -> str:
         """Why a piece is left out, for its gap.
 
-        Raises BadReply where over a tenth of the pieces expected so far are, or if `strict`.
+        Raises BadReply where it is the second one and over a tenth of the pieces expected so far
+        are left out, or if `strict`.
         """
         if self._strict:
             raise error
@@ -42,7 +46,7 @@ class GapLimit:
         with self._counting:
             self._gaps += 1
             gaps, expected = self._gaps, self._expected
-        if gaps > MOST * expected:
+        if gaps > max(ALWAYS, MOST * expected):
             raise BadReply(
                 f"{gaps:,} of {expected:,} pieces of the graph could not be had from the model, "
                 f"more than a tenth. The last: {why}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from pathlib import Path
 from fabula.collection import Collection
 from fabula.errors import FabulaError
 from fabula.model import Entry, Hit
+from fabula.names import file_name
 from fabula.plot.communities import groups_of
 from fabula.plot.layout import lay_out
 from fabula.plot.page import to_page
@@ -37,8 +37,6 @@ from fabula.providers.counted import Meter
 from fabula.retrieve.path import Path as Steps
 
 SUFFIXES = (".html", ".svg", ".png")
-LONGEST = 100
-"""Characters of a title in a file's name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +114,7 @@ def plot(
         if story
         else ""
     )
-    target = Path(file or f"{_name(entry.title) or entry.id}{what}.html")
+    target = Path(file or f"{file_name(entry.title, entry.id)}{what}.html")
     kind = target.suffix.lower()
     drawn = draw_document(
         collection, entry, kind, question, network=network, communities=communities, story=story
@@ -227,8 +225,3 @@ def _write(file: Path, content: bytes) -> None:
         file.write_bytes(content)
     except OSError as error:
         raise FabulaError(f"{file} can't be written: {error.strerror}.") from error
-
-
-def _name(title: str) -> str:
-    """A title as the name of a file that every system takes."""
-    return re.sub(r"[^\w ,;()'&-]+", " ", title).strip(" .")[:LONGEST].strip()

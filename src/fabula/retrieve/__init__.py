@@ -96,12 +96,13 @@ def _chunks(hits: Sequence[Hit], filters: Filters, tools: Tools) -> dict[str, Hi
         and (not filters.aspects or "" in filters.aspects)
         and filters.lowest == 0
     )
-    details = [hit.id for hit in hits if hit.level == 0 and hit.kind != "chunk"]
+    ids = [hit.id for hit in hits if hit.level == 0 and hit.kind != "chunk"]
+    details = list(dict.fromkeys(ids))  # a mode may find a passage twice
     if not (allowed and details):
         return {}
     with tools.path.step("chunks", "of details") as step:
         rows = tools.store.related(query("core/find_chunks"), filters.collection, details)
-        found = {of: chunk for of, [chunk] in rows.items()}
+        found = {of: chunks[0] for of, chunks in rows.items()}
         step.found(list({chunk.id: chunk for chunk in found.values()}.values()))
     return found
 

@@ -14,6 +14,7 @@ from starlette.background import BackgroundTask
 
 from fabula.collection import Collection
 from fabula.model import Entry
+from fabula.names import file_name
 from fabula.plot import draw_document, refuse_undrawable
 from fabula.providers.counted import Meter
 from fabula.service.asking import count_spent
@@ -38,7 +39,7 @@ ALONE = "sandbox allow-scripts allow-downloads; frame-ancestors 'self'"
 
 def export(shelf: Collection, entry: Entry | None, format: Format) -> Response:
     """A collection's graph, or one document's, as a file; it is whole before the status is sent."""
-    name = entry.title if entry else shelf.name
+    name = file_name(entry.title, entry.id) if entry else file_name(shelf.name, "graph")
     with _folder() as folder:
         file = folder / f"graph.{format}"
         shelf.export(file, entry.id if entry else "", format=format)

@@ -22,7 +22,7 @@ from fabula.graph import TEXT, Gap, Owner, Part, Record
 from fabula.model import Entry, Filters, Hit, Layer, Vector
 from fabula.queries import over, query
 from fabula.store import migration, schema
-from fabula.store.kept import Kept, Made
+from fabula.store.kept import Kept, Made, Usage
 from fabula.store.parts import (
     broken_off,
     lock,
@@ -56,12 +56,13 @@ MOST_CHARACTERS = 1000
 """Of a question's words that are looked up."""
 PAGE = 500
 """Documents that are read at once."""
-KEPT = 8
-"""Collections, or documents asked for alone, of which a graph is kept in memory."""
 READING = ("find_", "count_", "check_")
 """How the names of statements begin that only read."""
 A_QUERY = "a query"
 """What an error calls a statement that is not one of `cypher/`."""
+KEPT_BYTES = 256 << 20
+"""Memory for what modes make of whole graphs: networks, terms, reports. Those of a book as long as
+*War and Peace* take 11 MB, so all of 23 such books stay, and thousands of stories."""
 SHORTEST_ID = 4
 """Characters of an id that are enough to name a document by."""
 
@@ -96,7 +97,7 @@ class Store:
         self._preparing = threading.Lock()
         self._spaces: dict[str, Space] = {}
         """As they were when they were last read: `found` reads them again where that is too old."""
-        self._kept = Kept(KEPT)
+        self._kept = Kept(KEPT_BYTES)
         self.check_room: Callable[[], None] = lambda: None
         """Raises an error where the server's disk has too little room for more to be written. It
         does nothing unless whoever made the store knows that disk."""
@@ -443,6 +444,10 @@ class Store:
             return None
         version = tuple(tuple(row.values()) for row in rows)
         return self._kept.get(key, version, make)
+
+    def kept(self) -> Usage:
+        """How much is kept in memory by `keep`, and how often it was of use."""
+        return self._kept.usage()
 
     def count_parts(self, collection: str, document: str, graphs: Sequence[str]) -> dict[str, int]:
         """How many parts of some graphs there are, of a collection or of one document; no 0."""

@@ -18,9 +18,9 @@ from neo4j.time import Date, DateTime, Duration, Time
 from neo4j.vector import Vector
 
 from fabula.errors import FabulaError, Refused
-from fabula.queries import query
+from fabula.queries import index_name, query
 from fabula.store import Store
-from fabula.store.wording import in_words
+from fabula.store.wording import in_words, is_out_of_memory, out_of_memory
 
 READ_ONLY = "Neo.ClientError.Statement.AccessMode"
 TIMED_OUT = "Neo.ClientError.Transaction.TransactionTimedOutClientConfiguration"
@@ -51,6 +51,13 @@ READING = {
     "db.index.vector.queryRelationships",
 }
 """Those that only read it, and procedures that do."""
+INDEX = index_name(256, 1)
+"""The vector index that statements name, in whose place the collection's own is put."""
+FUNCTION = re.compile(
+    r"(?i)\b(apoc\.(?:cypher|custom|export|import|load|periodic|systemdb|trigger)\.[\w.]+)\("
+)
+"""Functions of APOC's that run a text as Cypher or reach beyond the graph. A plan has no operator
+for them, so they are refused by name."""
 EMBEDDING = 32
 """Numbers in a list that is told by its length alone, as no person reads it."""
 
@@ -85,7 +92,16 @@ def run(
     It ends after `seconds`, on the server too, as it does at Ctrl-C, and after `most` rows. Raises
     Refused, in one line, for what the server refuses, and for what its plan does beside reading
     the graph.
+
+    A statement that names the vector index `passage_vectors_256` and takes a collection reads that
+    collection's own index, whatever its dimensions; it has no rows where the collection has none.
     """
+    collection = parameters.get("collection")
+    if INDEX in statement and isinstance(collection, str):
+        space = store.space(collection)
+        if space is None:
+            return Table((), (), {})
+        statement = statement.replace(INDEX, space.index)
     tag = uuid.uuid4().hex
     access = neo4j.WRITE_ACCESS if write else neo4j.READ_ACCESS
     with (
@@ -94,6 +110,7 @@ def run(
     ):
         try:
             if not write:
+                _refuse_functions(statement)
                 _refuse_by_plan(session.run(f"EXPLAIN {statement}", dict(parameters)).consume())
             tagged = neo4j.Query(statement, metadata={TAG: tag}, timeout=seconds)
             result = session.run(tagged, dict(parameters))
@@ -165,6 +182,7 @@ def _refuse_by_plan(explained: neo4j.ResultSummary) -> None:
     if explained.query_type != "r" or explained.plan is None or explained.profile is not None:
         raise Refused(WRITES, ALLOWED)
     for name, details in _operators(explained.plan):
+        _refuse_functions(details)
         used = details.partition("(")[0].strip() if name == "ProcedureCall" else name
         if WITHIN.search(details):
             used = "a CALL or LOAD CSV within an expression"
@@ -172,6 +190,19 @@ def _refuse_by_plan(explained: neo4j.ResultSummary) -> None:
             continue
         if used not in READING:
             raise Refused(f"This query uses {used}, which does more than read the graph", ALLOWED)
+
+
+def _refuse_functions(text: str) -> None:
+    """Raises Refused where a statement, or what a plan says of it, calls one of those functions.
+
+    The text is read with and without what may be a comment, as a URL looks like one, too.
+    """
+    plain = re.sub(r"\\u+([0-9a-fA-F]{4})", lambda found: chr(int(found[1], 16)), text)
+    no_blocks = re.sub(r"/\*.*?\*/", "", plain, flags=re.DOTALL)
+    for version in (plain, no_blocks, re.sub(r"//[^\n]*", "", no_blocks)):
+        if found := FUNCTION.search(re.sub(r"\s*([.(])\s*", r"\1", version.replace("`", ""))):
+            used = f"{found[1]}, which can do more than read the graph"
+            raise Refused(f"This query uses {used}", ALLOWED)
 
 
 def _operators(plan: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -194,5 +225,7 @@ def _refused(error: Neo4jError, seconds: float | None) -> FabulaError:
     if error.code == TIMED_OUT:
         told = f"The query took longer than {seconds:g} s and was ended"
         return Refused(told, ": --time-limit gives it more")
+    if is_out_of_memory(error):
+        return Refused(out_of_memory("The query"))
     message = (error.message or str(error)).strip().splitlines()[0]
     return Refused(f"Neo4j refused the query: {message.removesuffix('.')}")

@@ -18,8 +18,6 @@ from fabula.errors import DatabaseDown, StoreError, TooLarge
 
 OLDEST = (2026, 6)
 """The first Neo4j whose vector index filters by lists."""
-OUT_OF_MEMORY = "MemoryPoolOutOfMemoryError"
-"""How the code ends of a transaction that the server ends to protect its heap."""
 LOST = (
     "The connection to Neo4j was lost; nothing is half written. Try again in a moment: Fabula's "
     "own server is then started again."
@@ -36,6 +34,20 @@ def refuse_old(components: Sequence[tuple[str, str]], uri: str) -> None:
                 f"The Neo4j at {uri} is version {version}, and Fabula needs 2026.06 or later: "
                 "upgrade it, or unset NEO4J_URI to use Fabula's own."
             )
+
+
+def is_out_of_memory(error: Neo4jError) -> bool:
+    """Whether a statement was ended because it needed more memory than the server has for it."""
+    return (error.code or "").endswith("OutOfMemoryError")
+
+
+def out_of_memory(what: str) -> str:
+    """What to tell of a statement that needed more memory than there is, without a full stop."""
+    return (
+        f"{what} needs more memory than Neo4j has for it. Narrow it, as to one document or fewer "
+        "rows, or give the server more: set FABULA_NEO4J_HEAP=1g, or more than it is now, and run "
+        "`fabula db stop`; of a server of your own raise server.memory.heap.max_size"
+    )
 
 
 @contextmanager
@@ -87,12 +99,8 @@ def in_words(name: str) -> Iterator[None]:
                 "full; nothing is half written. Try again in a moment: Fabula's own server is then "
                 "started anew, or says what is in the way."
             ) from error
-        if (error.code or "").endswith(OUT_OF_MEMORY):
-            raise TooLarge(
-                f"Neo4j has too little memory for {name}; the graph is as it was. Set "
-                "FABULA_NEO4J_HEAP, 512m by default, to more, as 2g, and run `fabula db stop` and "
-                "the command again; or raise the heap of your own server."
-            ) from error
+        if is_out_of_memory(error):
+            raise TooLarge(f"{out_of_memory(f'Neo4j refused {name}: it')}.") from error
         raise StoreError(f"Neo4j refused {name}: {error.message}") from error
     except DriverError as error:
         raise StoreError(f"Neo4j failed at {name}: {error}") from error

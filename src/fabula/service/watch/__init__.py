@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from fastapi import APIRouter, FastAPI
@@ -42,6 +43,7 @@ def add(service: FastAPI, house: House) -> None:
     """Gives each request an id, logs and counts it."""
     house.metrics.watch("state", lambda: _limits(house))
     house.metrics.watch("state", lambda: {"fabula_jobs": house.jobs.count()})
+    house.metrics.watch("state", lambda: {"fabula_kept": asdict(house.app.store.kept())})
     service.add_middleware(Watch, metrics=house.metrics)
 
 
