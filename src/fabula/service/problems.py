@@ -12,6 +12,7 @@ from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
 
 from fabula.errors import (
+    BadValue,
     BudgetSpent,
     Changed,
     DataError,
@@ -30,6 +31,7 @@ from fabula.errors import (
 LOG = logging.getLogger("fabula.service")
 STATUS: Mapping[type[FabulaError], int] = {
     SettingsError: 400,
+    BadValue: 400,
     LoadError: 422,
     DataError: 422,
     NotFound: 404,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
-from urllib.parse import quote, urlsplit
+from urllib.parse import parse_qsl, quote, urlsplit
 
 from anyio import to_thread
 from starlette.datastructures import MutableHeaders
@@ -15,6 +15,8 @@ from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from fabula.errors import FabulaError
+from fabula.names import has_control, quoted
+from fabula.nesting import find_excess
 from fabula.service.access.caller import Caller
 from fabula.service.access.keys import PREFIX
 from fabula.service.access.limits import Window
@@ -23,6 +25,7 @@ from fabula.service.access.sessions import COOKIE
 from fabula.service.problems import (
     Elsewhere,
     Forbidden,
+    Problem,
     TooBig,
     Unknown,
     is_for_people,
@@ -45,6 +48,12 @@ UPLOADS = ("/documents", "/estimate", "/add")
 MOST = 4 * 2**20
 """Bytes of any other body: it is held, and parsed by the one thread that answers everybody."""
 MOST_OF_STRANGERS = 2**16
+FORMS = ("multipart/form-data", "application/x-www-form-urlencoded")
+"""Kinds of bodies that hold no JSON."""
+BREAKS = "\t\n\r\u2028\u2029"
+"""What a question may have of the characters that no name has."""
+MAX_PARAMETERS = 200
+"""Parameters that an address may have."""
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
@@ -103,12 +112,16 @@ class Admission:
                 await self._refuse_unknown(request)(scope, receive, send_on)
                 return
             self._refuse_forged(request)
+            _refuse_unprintable(request)
             most = self._most(caller, scope["path"])
             _refuse_large(request, most)
             asks = caller is not None and scope["path"].endswith(QUESTIONS)
             under_way = self._house.questions if asks else self._house.requests
             with under_way.one(name):
-                await self._app(scope, _counting(receive, most), send_on)
+                receive = _counting(receive, most)
+                if _holds_json(request):
+                    receive = await self._read_json(receive)
+                await self._app(scope, receive, send_on)
         except FabulaError as error:
             # What routes refuse is said by the service itself: this is the door's own.
             await respond(error, request)(scope, receive, send_on)
@@ -191,12 +204,77 @@ class Admission:
         if not good:
             raise Forbidden("That came from another site's page.")
 
+    async def _read_json(self, receive: Receive) -> Receive:
+        """Read the whole body before anything parses it, and pass it on in one piece.
+
+        Raises Problem where it is nested too deep. It is held in any case, and has `MOST` bytes.
+        """
+        pieces = []
+        more = True
+        while more:
+            try:
+                message = await receive()
+            except HTTPException as error:
+                raise TooBig(
+                    f"The body of this request may have {MOST:,} bytes at most."
+                ) from error
+            if message["type"] != "http.request":
+                return _then(message, receive)
+            pieces.append(message.get("body", b""))
+            more = message.get("more_body", False)
+        body = b"".join(pieces)
+        excess = await to_thread.run_sync(find_excess, body, limiter=self._house.door)
+        if excess:
+            raise Problem(f"The JSON of this request {excess}.")
+        return _then({"type": "http.request", "body": body, "more_body": False}, receive)
+
     def _most(self, caller: Caller | None, path: str) -> int:
         """Bytes that a request's body may have."""
         if caller is None:
             return MOST_OF_STRANGERS
         most = self._serving.max_upload_mb * 2**20
         return most if path.endswith(UPLOADS) else min(most, MOST)
+
+
+def _then(first: Message, receive: Receive) -> Receive:
+    """What is received: one message that came already, and then the others."""
+    waiting = [first]
+
+    async def receive_on() -> Message:
+        return waiting.pop() if waiting else await receive()
+
+    return receive_on
+
+
+def _holds_json(request: Request) -> bool:
+    """Whether a request has a body that its route will read as JSON, whole.
+
+    Files and long texts are read as they arrive; the model of a text that comes as JSON is flat,
+    and pydantic's parser, which alone reads it, has a limit of its own.
+    """
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    is_upload = request.scope["path"].endswith(UPLOADS)
+    return request.method not in SAFE and kind not in FORMS and not is_upload
+
+
+def _refuse_unprintable(request: Request) -> None:
+    """Raises Problem for control characters in an address, and for too many parameters.
+
+    No name has such a character; a question may have line breaks and tabs.
+    """
+    if has_control(request.scope["path"]):
+        raise Problem("The path has a control character in it, and no name has one.")
+    try:
+        given = parse_qsl(
+            request.scope["query_string"].decode("latin-1"),
+            keep_blank_values=True,
+            max_num_fields=MAX_PARAMETERS,
+        )
+    except ValueError as error:
+        raise Problem(f"An address may have {MAX_PARAMETERS} parameters.") from error
+    for name, value in given:
+        if has_control(name) or has_control(value, BREAKS):
+            raise Problem(f"The parameter {quoted(name)} has a control character in it.")
 
 
 def _refuse_large(request: Request, most: int) -> None:
