@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from fabula.errors import BadValue, FabulaError, NotFound, did_you_mean
+from fabula.names import quoted
 from fabula.nesting import find_excess
 from fabula.queries import FOLDER
 from fabula.statements import UNREAD
@@ -92,7 +93,7 @@ class Query:
 
     def _instead_of(self, unknown: str) -> str:
         hint = did_you_mean(unknown, [one.name for one in self.parameters])
-        return f"{unknown!r}: {self._it_has}. {hint}".rstrip()
+        return f"{quoted(unknown)}: {self._it_has}. {hint}".rstrip()
 
 
 def names() -> list[str]:
@@ -104,7 +105,7 @@ def shipped(name: str) -> Query:
     """The query of that name that comes with Fabula. Raises NotFound, with the nearest name."""
     if name not in names():
         shown = f"{did_you_mean(name, names())} `fabula cypher --list` shows them.".lstrip()
-        raise NotFound(f"There is no query {name!r}. {shown}")
+        raise NotFound(f"There is no query {quoted(name)}. {shown}")
     return read(SHIPPED / f"{name}.cypher")
 
 

@@ -43,6 +43,12 @@ TASK_CHARACTERS = 50_000
 """That a task may have with its system's text: a chat's last turns, not a book to be read."""
 
 
+MAX_MESSAGES = 10_000
+"""Messages of one request; a question leans on the last of them."""
+MAX_PARTS = 1_000
+"""Parts of one message."""
+
+
 class Part(BaseModel):
     """A part of a message; only its text is read."""
 
@@ -58,7 +64,7 @@ class Message(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
     role: str
-    content: str | list[Part] | None = None
+    content: str | Annotated[list[Part], Field(max_length=MAX_PARTS)] | None = None
 
     @property
     def text(self) -> str:
@@ -82,7 +88,7 @@ class Completion(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
     model: str
-    messages: Annotated[list[Message], Field(min_length=1)]
+    messages: Annotated[list[Message], Field(min_length=1, max_length=MAX_MESSAGES)]
     stream: bool = False
     stream_options: StreamOptions = StreamOptions()
     fabula: bool = False

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -46,6 +47,12 @@ STATUS: Mapping[type[FabulaError], int] = {
     FabulaError: 400,
 }
 """An error has the status of its nearest kind."""
+MAX_ERRORS = 20
+"""Faults of one request that are told."""
+MAX_PART = 200
+"""Characters of the name of a field, or of what is wrong with it."""
+MAX_PARTS = 8
+"""Fields within one another that are named."""
 
 
 class Problem(FabulaError):
@@ -158,8 +165,8 @@ def add(service: FastAPI) -> None:
     @service.exception_handler(RequestValidationError)
     def invalid(request: Request, error: RequestValidationError) -> Response:
         wrong = [
-            {"pointer": "/" + "/".join(map(str, one["loc"])), "detail": one["msg"]}
-            for one in error.errors()
+            {"pointer": _point(one["loc"]), "detail": one["msg"][:MAX_PART]}
+            for one in islice(error.errors(), MAX_ERRORS)
         ]
         first = wrong[0] if wrong else {"pointer": "", "detail": "the request can't be read"}
         problem = Problem(f"{first['pointer']}: {first['detail']}.", errors=wrong)
@@ -179,6 +186,12 @@ def add(service: FastAPI) -> None:
         problem = Problem("Something went wrong that nobody foresaw; the log tells of it.")
         problem.status, problem.name = 500, "unforeseen"
         return respond(problem, request)
+
+
+def _point(place: Sequence[int | str]) -> str:
+    """Return where in a request something is: a client may call a field anything, at any depth."""
+    parts = [part if len(part) <= MAX_PART else f"{part[:MAX_PART]}…" for part in map(str, place)]
+    return "/" + "/".join(parts[:MAX_PARTS])
 
 
 def _dashed(name: str) -> str:

@@ -182,9 +182,9 @@ class _Limit:
 
 def _close(session: neo4j.Session) -> None:
     """Close a session's connection at once, from any thread; the driver has no public way to."""
-    connection = session._connection  # type: ignore[attr-defined]
+    connection = session._connection
     if connection is not None:
-        connection.kill()
+        connection.kill()  # type: ignore[no-untyped-call]
 
 
 def _read_rows(
@@ -245,7 +245,7 @@ def _counted(session: neo4j.Session) -> Iterator[_Sent]:
     The driver holds a record as a whole before it hands it over, however large it is.
     """
     sent = _Sent()
-    connection = session._connection  # type: ignore[attr-defined]
+    connection = session._connection
     if connection is None:
         # The result came whole with the first answer.
         yield sent
@@ -257,7 +257,7 @@ def _counted(session: neo4j.Session) -> Iterator[_Sent]:
         received: int = receive(buffer, nbytes)
         sent.left -= received
         if sent.is_too_much:
-            connection.kill()
+            connection.kill()  # type: ignore[no-untyped-call]
         return received
 
     socket.recv_into = receive_counted

@@ -78,8 +78,8 @@ def refuse_large(view: AnswerView) -> AnswerView:
 
     The page posts an answer back to be drawn, so that its sender may have made it up.
     """
-    lists = (view.context, view.quotes, view.cited, view.path)
-    if max(map(len, lists)) > MAX_PASSAGES:
+    sizes = (len(view.context), len(view.quotes), len(view.cited), len(view.path))
+    if max(sizes) > MAX_PASSAGES:
         raise ValueError(f"an answer that is drawn has at most {MAX_PASSAGES} passages")
     refuse_many_spans([*(one.spans for one in view.context), *(one.matches for one in view.quotes)])
     return view
