@@ -185,7 +185,7 @@ def in_queries(
 ) -> Iterator[Attack]:
     """What stands behind the question mark is wrong."""
     for name in names:
-        for value in (*IN_AN_ADDRESS, ["x"] * 5000):
+        for value in (*IN_AN_ADDRESS, ["x"] * 900):
             yield method, address, {**sent, "params": {name: value}}
         yield method, f"{address}?{name}=%ED%A0%80", dict(sent)
 
