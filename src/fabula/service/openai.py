@@ -64,7 +64,7 @@ class Message(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
     role: str
-    content: str | Annotated[list[Part], Field(max_length=MAX_PARTS)] | None = None
+    content: str | Annotated[list[Part], Field(max_length=MAX_PARTS, fail_fast=True)] | None = None
 
     @property
     def text(self) -> str:
@@ -88,7 +88,7 @@ class Completion(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
     model: str
-    messages: Annotated[list[Message], Field(min_length=1, max_length=MAX_MESSAGES)]
+    messages: Annotated[list[Message], Field(min_length=1, max_length=MAX_MESSAGES, fail_fast=True)]
     stream: bool = False
     stream_options: StreamOptions = StreamOptions()
     fabula: bool = False

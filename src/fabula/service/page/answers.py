@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from fabula.answer import CITED
 from fabula.markdown import told
@@ -17,6 +18,8 @@ from fabula.service.views import PassageView, QuoteView, ReadView
 
 MAX_PASSAGES = 500
 """Passages, or quotes, of an answer that is posted to be drawn."""
+MAX_VALUES = 50_000
+"""Values of all fields together, of an answer as JSON."""
 MAX_SPANS = 500
 """Stretches of one passage."""
 MAX_LIT = 50
@@ -71,6 +74,23 @@ class Shown:
     def links(self) -> dict[int, str]:
         """Where each passage is read."""
         return {one.number: one.url for one in (*self.cited, *self.others)}
+
+
+def refuse_many_values(posted: Any) -> Any:
+    """Raise ValueError for more values than any answer has; return what was posted otherwise.
+
+    Counted before they are validated: pydantic describes each that is wrong (60 s for a million).
+    """
+    count = 0
+    waiting = [posted]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, dict | list):
+            count += len(one)
+            if count > MAX_VALUES:
+                raise ValueError(f"an answer that is drawn has at most {MAX_VALUES:,} values")
+            waiting.extend(one.values() if isinstance(one, dict) else one)
+    return posted
 
 
 def refuse_large(view: AnswerView) -> AnswerView:

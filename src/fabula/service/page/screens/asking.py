@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import RedirectResponse, Response
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
 from fabula.collection import Collection
 from fabula.service import asking
@@ -25,6 +25,7 @@ from fabula.service.page.answers import (
     lay_out_context,
     refuse_large,
     refuse_many_spans,
+    refuse_many_values,
 )
 from fabula.service.page.rendering import address, show, show_part
 from fabula.service.streams import attended
@@ -54,7 +55,9 @@ class Context(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     question: str
-    context: list[ReadView] = Field(max_length=MAX_PASSAGES)
+    context: Annotated[list[ReadView], BeforeValidator(refuse_many_values)] = Field(
+        max_length=MAX_PASSAGES
+    )
 
     @field_validator("context")
     @classmethod
@@ -63,7 +66,7 @@ class Context(BaseModel):
         return context
 
 
-Posted = Annotated[AnswerView, AfterValidator(refuse_large)]
+Posted = Annotated[AnswerView, BeforeValidator(refuse_many_values), AfterValidator(refuse_large)]
 """An answer as the page posts it back, to be drawn."""
 
 
