@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -369,3 +370,35 @@ def test_where_nothing_is_found_it_is_said_why(typed: None, form: list[str]) -> 
 )
 def test_what_cannot_be_meant_is_a_usage_error(arguments: list[str]) -> None:
     ask(*arguments, code=2)
+
+
+# What is no value
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        '{"a":' * 60_000 + "1" + "}" * 60_000,
+        "[" * 900 + "]" * 900,
+        r'"\ud800"',
+        r'{"\ud800": 1}',
+        str(2**70),
+        "\udcff",
+    ],
+    ids=["60,000 deep", "900 deep", "half a pair", "half a pair as a key", "2^70", "no UTF-8"],
+)
+def test_a_parameter_that_can_not_be_sent_is_one_sentence(
+    value: str, graph: Store, typed: None
+) -> None:
+    refused = CliRunner().invoke(main, ["cypher", "-e", "RETURN $a", "--param", f"a={value}"])
+    assert refused.exit_code == 1
+    assert isinstance(refused.exception, SystemExit), "no traceback"
+    assert re.fullmatch(r"Error: [^\n]+\.\n", refused.stderr)
+
+
+def test_a_statement_that_is_too_deep_is_one_sentence(graph: Store, typed: None) -> None:
+    deep = "RETURN " + "(" * 20_000 + "1" + ")" * 20_000
+    for statement in (deep, "RETURN 1" + "+1" * 4000):
+        refused = CliRunner().invoke(main, ["cypher", "-e", statement])
+        assert refused.exit_code == 1
+        assert re.fullmatch(r"Error: The query has [^\n]+\.\n", refused.stderr)

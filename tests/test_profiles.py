@@ -203,6 +203,7 @@ def profiled(store: Store, graph: Sequence[Part]) -> dict[str, Profile]:
         "core/find_neighbours": everywhere | chunks,
         "core/find_sources": everywhere | chunks,
         "core/find_text": nearest | {"first": 0, "last": 1000},
+        "core/find_texts": nearest | {"spans": [[0, 1000], [5000, 5001]]},
         "core/find_place": nearest | {"at": "i", "index": -1},
         "core/find_said": nearest | chunks,
         "aspects/find_bottom_up": everywhere | {"limit": STARTS, "depth": STARTS, "covering": 0.1},

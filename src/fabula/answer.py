@@ -13,7 +13,7 @@ from fabula.providers import Reply
 from fabula.providers.counted import Meter
 from fabula.stop import Stop
 
-CITED = re.compile(r"\[(\d+(?:\s*[,;]\s*\d+)*)\]")
+CITED = re.compile(r"\[(\d{1,9}(?:\s*[,;]\s*\d{1,9})*)\]")
 
 
 class AnswerStream:

@@ -88,14 +88,18 @@ class App:
         if connected:
             connected.close()
 
-    def collection(self, name: str = "", *, budget: Budget | None = None) -> Collection:
+    def collection(
+        self, name: str = "", *, budget: Budget | None = None, takes_paths: bool = True
+    ) -> Collection:
         """The documents of that collection, or of the settings' one: the only way to data.
 
         What is asked of models for it may spend what the `budget` has left, beside what the
-        settings allow: once that is spent, BudgetSpent ends the run or the answer.
+        settings allow: once that is spent, BudgetSpent ends the run or the answer. Unless it
+        `takes_paths`, no name of a document is looked up as a path on this machine.
         """
         kit = self.kit.view(budget=budget) if budget else None
-        return Collection(self, name or self.settings.collection, kit)
+        name = name or self.settings.collection
+        return Collection(self, name, kit, takes_paths=takes_paths)
 
     def meant(self) -> Collection:
         """The collection of who names none: the settings' usual one or, as long as that is empty,

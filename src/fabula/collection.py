@@ -75,7 +75,9 @@ class Collection:
     Made by `App.collection`; safe to share between threads.
     """
 
-    def __init__(self, app: App, name: str, kit: Kit | None = None) -> None:
+    def __init__(
+        self, app: App, name: str, kit: Kit | None = None, *, takes_paths: bool = True
+    ) -> None:
         if not isinstance(name, str):
             raise TypeError(f"A collection's name is a text, not {name!r}.")
         if wrong := problem(name):
@@ -84,6 +86,8 @@ class Collection:
         self.name = name
         self.kit = kit or app.kit
         """The models, as they are called for builds of the collection."""
+        self._takes_paths = takes_paths
+        """Whether a document may be named by the path of its file on this machine."""
         self._is_ready = False
 
     def __repr__(self) -> str:
@@ -335,7 +339,7 @@ class Collection:
 
         A part of a title will do, if it is in no other's; not with `whole`.
         """
-        return choose(self.store, self.name, name, whole=whole)
+        return choose(self.store, self.name, name, whole=whole, is_path=self._takes_paths)
 
     def space(self) -> Space | None:
         """The embedding space of the collection; None where nothing was ever written to it."""

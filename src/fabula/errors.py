@@ -3,6 +3,7 @@
 FabulaError
 ├── SettingsError    a setting is unknown or has a bad value
 ├── LoadError        a file can't become a document
+├── BadValue         a value that a caller gave can't be stored, or be sent to Neo4j
 ├── DataError        a data set of questions is missing or not in its format
 ├── ModelError       the model endpoint refused, failed or can't be reached
 │   ├── BadReply     a model's reply is not what was asked for
@@ -37,6 +38,10 @@ class SettingsError(FabulaError):
 
 class LoadError(FabulaError):
     """A file can't become a document."""
+
+
+class BadValue(FabulaError):
+    """A value that a caller gave can't be stored, or be sent to Neo4j."""
 
 
 class DataError(FabulaError):
@@ -112,10 +117,16 @@ class NotFound(FabulaError):
     """No such document, collection or aspect."""
 
 
+MAX_COMPARED = 200
+"""Characters of a name that is compared with others: the time grows with the product of both."""
+
+
 def did_you_mean(name: str, names: Iterable[str], otherwise: str = "") -> str:
     """'Did you mean x?' for the nearest of `names`; `otherwise` where none is near."""
     import difflib
 
+    if len(name) > MAX_COMPARED:
+        return otherwise
     near = difflib.get_close_matches(name, list(names), 1, cutoff=0.5)
     return f"Did you mean {near[0]}?" if near else otherwise
 

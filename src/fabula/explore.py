@@ -21,17 +21,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fabula.errors import FabulaError, NotFound, did_you_mean
+from fabula.errors import BadValue, FabulaError, NotFound, did_you_mean
+from fabula.names import quoted
+from fabula.nesting import find_excess
 from fabula.queries import FOLDER
+from fabula.statements import UNREAD
 
 SHIPPED = FOLDER / "explore"
 NO_ROWS = "No rows: "
 """Begins the lines of a header that say why a query may find nothing."""
 _SETTING = re.compile(r":param\s+(\w+)\s*=>\s*(.*?);?$")
-_UNREAD = re.compile(
-    r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`[^`]*`|//[^\n]*|/\*.*?\*/""", re.DOTALL
-)
-"""Where a $ begins no parameter: in texts, quoted names and comments."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +66,7 @@ class Query:
         known = {parameter.name: parameter for parameter in self.parameters}
         return self.fill(
             {
-                name: _typed(value, known[name].default) if name in known else value
+                name: _typed(name, value, known[name].default) if name in known else value
                 for name, value in given.items()
             }
         )
@@ -94,7 +93,7 @@ class Query:
 
     def _instead_of(self, unknown: str) -> str:
         hint = did_you_mean(unknown, [one.name for one in self.parameters])
-        return f"{unknown!r}: {self._it_has}. {hint}".rstrip()
+        return f"{quoted(unknown)}: {self._it_has}. {hint}".rstrip()
 
 
 def names() -> list[str]:
@@ -106,7 +105,7 @@ def shipped(name: str) -> Query:
     """The query of that name that comes with Fabula. Raises NotFound, with the nearest name."""
     if name not in names():
         shown = f"{did_you_mean(name, names())} `fabula cypher --list` shows them.".lstrip()
-        raise NotFound(f"There is no query {name!r}. {shown}")
+        raise NotFound(f"There is no query {quoted(name)}. {shown}")
     return read(SHIPPED / f"{name}.cypher")
 
 
@@ -141,7 +140,7 @@ def parse(text: str, name: str = "") -> Query:
         elif line and (no_rows or line.startswith(NO_ROWS)):
             no_rows.append(line)
     told = [Parameter(key, one.default, " ".join(about[key])) for key, one in parameters.items()]
-    asked = dict.fromkeys(re.findall(r"\$(\w+)", _UNREAD.sub(" ", text)))
+    asked = dict.fromkeys(re.findall(r"\$(\w+)", UNREAD.sub(" ", text)))
     told += [Parameter(key, required=True) for key in asked if key not in parameters]
     return Query(name, purpose, tuple(told), text, " ".join(no_rows))
 
@@ -159,11 +158,19 @@ def _literal(written: str, parameter: str, name: str) -> Any:
         ) from error
 
 
-def _typed(given: str, default: Any) -> Any:
+def _typed(name: str, given: str, default: Any) -> Any:
+    try:
+        written = given.encode()
+    except UnicodeEncodeError as error:
+        raise BadValue(f"The value of parameter {name!r} is no text of UTF-8.") from error
     try:
         value = json.loads(given)
+    except RecursionError:
+        value = None
     except ValueError:
         return given
+    if excess := find_excess(written):
+        raise BadValue(f"The value of parameter {name!r} {excess}.")
     return given if isinstance(default, str) and not isinstance(value, str) else value
 
 

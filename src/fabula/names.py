@@ -28,9 +28,17 @@ def problem(name: str, most: int = LONGEST) -> str:
     size = len(name.encode("utf-8", "surrogatepass"))
     if size > most:
         return f"has {size:,} bytes, and {most:,} are the most"
-    if any(unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp") for character in name):
+    if has_control(name):
         return "has a character in it that is none to write"
     return ""
+
+
+def has_control(text: str, allowed: str = "") -> bool:
+    """Whether a text has a control character, a line break or half of a surrogate pair in it."""
+    return any(
+        unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp") and character not in allowed
+        for character in text
+    )
 
 
 def collection_problem(name: str) -> str:

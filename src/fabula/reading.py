@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from fabula.errors import NotFound, did_you_mean
 from fabula.model import Entry, Hit
@@ -21,6 +22,8 @@ SPAN = re.compile(r"(\d{1,9})-(\d{1,9})")
 CHARACTERS = re.compile(rf"{SPAN.pattern}(?:, *{SPAN.pattern})*")
 """One stretch or several, as citations print them."""
 WHOLE = 10**9
+MAX_PLACE = 2000
+"""Characters of what names a place: a hundred stretches of a long book, or any heading."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +71,17 @@ def read(store: Store, document: Entry, at: str = "") -> Reading:
     Raises NotFound where there is no such place.
     """
     at = at.strip()
+    if len(at) > MAX_PLACE:
+        raise NotFound(
+            f"{quoted(at)} is no place of {document.title}: it has {len(at):,} characters, and "
+            f"{MAX_PLACE:,} are the most."
+        )
     if not at:
         return _around(store, document, [(0, 0)])
     if CHARACTERS.fullmatch(at):
         spans = [(int(start), int(end)) for start, end in SPAN.findall(at)]
-        if all(start < end and store.text(document, start, end) for start, end in spans):
+        rows = store.texts(document, spans)
+        if all(any(_meets(span, row) for row in rows) for span in spans):
             return _around(store, document, sorted(spans))
         ends = max((row["end"] for row in store.text(document, 0, WHOLE)), default=0)
         raise NotFound(f"{document.title} has no characters {at}: it ends at {ends}.")
@@ -92,22 +101,27 @@ def _around(
     around = 0 if of else AROUND
     lines: list[Lines] = []
     chunks: list[str] = []
-    for first, last in _joined(lit, around):
-        for row in store.text(document, first, last):
-            start, end, text = row["start"], row["end"], row["text"]
-            marks = [(max(a, start) - start, min(b, end) - start) for a, b in lit]
-            marks = [(a, b) for a, b in marks if a < b]
-            if marks:
-                chunks.append(row["id"])
-            before = lines[-1] if lines else None
-            if before and before.section == row["section"] and before.end == start:
-                shift = len(before.text)
-                marks = [*before.lit, *((a + shift, b + shift) for a, b in marks)]
-                lines[-1] = Lines(before.section, before.start, before.text + text, _merged(marks))
-            else:
-                lines.append(Lines(row["section"], start, text, _merged(marks)))
+    for row in store.texts(document, _joined(lit, around)):
+        start, end, text = row["start"], row["end"], row["text"]
+        marks = [(max(a, start) - start, min(b, end) - start) for a, b in lit]
+        marks = [(a, b) for a, b in marks if a < b]
+        if marks:
+            chunks.append(row["id"])
+        before = lines[-1] if lines else None
+        if before and before.section == row["section"] and before.end == start:
+            shift = len(before.text)
+            marks = [*before.lit, *((a + shift, b + shift) for a, b in marks)]
+            lines[-1] = Lines(before.section, before.start, before.text + text, _merged(marks))
+        else:
+            lines.append(Lines(row["section"], start, text, _merged(marks)))
     said = store.said(document, chunks, MOST_SAID)
     return Reading(document, tuple(lines), tuple(said), of)
+
+
+def _meets(span: tuple[int, int], row: Mapping[str, Any]) -> bool:
+    """Whether a chunk holds any character of a stretch, which is no empty one."""
+    start, end = span
+    return start < end and bool(row["start"] < end and start < row["end"])
 
 
 def _joined(lit: Sequence[tuple[int, int]], around: int) -> list[tuple[int, int]]:

@@ -126,8 +126,9 @@ class House:
             raise NotFound(f"There is no collection {quoted(name)}.")
         left = self.ledger.left(caller)
         if left is None:
-            return self.app.collection(name)
-        return self.app.collection(name, budget=Budget(tokens=left, named="the quota of this key"))
+            return self.app.collection(name, takes_paths=False)
+        budget = Budget(tokens=left, named="the quota of this key")
+        return self.app.collection(name, budget=budget, takes_paths=False)
 
     def stocked(self, name: str, caller: Caller) -> Collection:
         """A collection with documents. One without is told of as one that a caller may not see."""

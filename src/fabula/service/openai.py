@@ -44,6 +44,12 @@ TASK_CHARACTERS = 50_000
 """That a task may have with its system's text: a chat's last turns, not a book to be read."""
 
 
+MAX_MESSAGES = 10_000
+"""Messages of one request; a question leans on the last of them."""
+MAX_PARTS = 1_000
+"""Parts of one message."""
+
+
 class Part(BaseModel):
     """A part of a message; only its text is read."""
 
@@ -59,7 +65,7 @@ class Message(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
     role: str
-    content: str | list[Part] | None = None
+    content: str | Annotated[list[Part], Field(max_length=MAX_PARTS, fail_fast=True)] | None = None
 
     @property
     def text(self) -> str:
@@ -83,7 +89,7 @@ class Completion(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
     model: str
-    messages: Annotated[list[Message], Field(min_length=1)]
+    messages: Annotated[list[Message], Field(min_length=1, max_length=MAX_MESSAGES, fail_fast=True)]
     stream: bool = False
     stream_options: StreamOptions = StreamOptions()
     fabula: bool = False

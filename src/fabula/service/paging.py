@@ -12,6 +12,7 @@ from typing import Annotated, Any, Generic, TypeVar
 from fastapi import Query
 from pydantic import BaseModel, ConfigDict
 
+from fabula.nesting import load_json
 from fabula.service.problems import Problem
 
 Item = TypeVar("Item")
@@ -39,7 +40,7 @@ def begin_after(cursor: str, *kinds: type) -> tuple[Any, ...] | None:
     if not cursor:
         return None
     try:
-        place = json.loads(base64.urlsafe_b64decode(cursor.encode("ascii")))
+        place = load_json(base64.urlsafe_b64decode(cursor.encode("ascii")).decode())
     except (binascii.Error, ValueError):
         place = None
     if not isinstance(place, list) or [type(one) for one in place] != list(kinds):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -12,6 +13,7 @@ from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
 
 from fabula.errors import (
+    BadValue,
     BudgetSpent,
     Changed,
     DataError,
@@ -30,6 +32,7 @@ from fabula.errors import (
 LOG = logging.getLogger("fabula.service")
 STATUS: Mapping[type[FabulaError], int] = {
     SettingsError: 400,
+    BadValue: 400,
     LoadError: 422,
     DataError: 422,
     NotFound: 404,
@@ -46,6 +49,12 @@ STATUS: Mapping[type[FabulaError], int] = {
 """An error has the status of its nearest kind."""
 RETRY_AFTER_SECONDS = 5
 """When a client is to come again where Neo4j failed and nothing tells how long that lasts."""
+MAX_ERRORS = 20
+"""Faults of one request that are told."""
+MAX_PART = 200
+"""Characters of the name of a field, or of what is wrong with it."""
+MAX_PARTS = 8
+"""Fields within one another that are named."""
 
 
 class Problem(FabulaError):
@@ -175,8 +184,8 @@ def add(service: FastAPI) -> None:
     @service.exception_handler(RequestValidationError)
     def invalid(request: Request, error: RequestValidationError) -> Response:
         wrong = [
-            {"pointer": "/" + "/".join(map(str, one["loc"])), "detail": one["msg"]}
-            for one in error.errors()
+            {"pointer": _point(one["loc"]), "detail": one["msg"][:MAX_PART]}
+            for one in islice(error.errors(), MAX_ERRORS)
         ]
         first = wrong[0] if wrong else {"pointer": "", "detail": "the request can't be read"}
         problem = Problem(f"{first['pointer']}: {first['detail']}.", errors=wrong)
@@ -196,6 +205,12 @@ def add(service: FastAPI) -> None:
         problem = Problem("Something went wrong that nobody foresaw; the log tells of it.")
         problem.status, problem.name = 500, "unforeseen"
         return respond(problem, request)
+
+
+def _point(place: Sequence[int | str]) -> str:
+    """Return where in a request something is: a client may call a field anything, at any depth."""
+    parts = [part if len(part) <= MAX_PART else f"{part[:MAX_PART]}…" for part in map(str, place)]
+    return "/" + "/".join(parts[:MAX_PARTS])
 
 
 def _dashed(name: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from fabula.collection import Collection
 from fabula.errors import Refused
@@ -21,6 +21,8 @@ SECONDS = 30.0
 """That a query may take."""
 ROWS = 1000
 """That are told at most."""
+BYTES = 8_000_000
+"""That all rows together may have as JSON."""
 WAIT = 5.0
 """Seconds that a query waits for its turn; then the caller is told to come again."""
 COLLECTION = "collection"
@@ -46,14 +48,17 @@ class QueryView(View):
 
 
 class TableView(View):
-    """What a query found; `truncated` is whether there were more rows. A cell is what JSON holds.
+    """What a query found. A cell is what JSON holds.
 
-    `why` tells, where there are no rows, what may be missing.
+    `truncated` is whether there were more rows, and `cut_by` which limit left them out: "rows", of
+    which there are 1,000 at most, or "bytes", 8 MB of them as JSON. `why` tells, where there are no
+    rows, what may be missing.
     """
 
     columns: list[str]
     rows: list[list[Any]]
     truncated: bool
+    cut_by: Literal["rows", "bytes"] | None
     why: str
 
 
@@ -88,17 +93,16 @@ def _run(house: House, store: Store, query: Query, parameters: Mapping[str, Any]
     values = query.fill(parameters)
     with _turn(house):
         try:
-            table = run(store, query.statement, values, seconds=SECONDS, most=ROWS)
+            table = run(
+                store, query.statement, values, seconds=SECONDS, most=ROWS, most_bytes=BYTES
+            )
         except Refused as error:
             raise Problem(error.why) from error
-        except (OverflowError, UnicodeEncodeError) as error:
-            raise Problem(
-                "A parameter has a number or a character that Neo4j can't hold."
-            ) from error
     return TableView(
         columns=list(table.columns),
         rows=[list(row) for row in table.rows],
-        truncated=table.truncated,
+        truncated=bool(table.cut),
+        cut_by=table.cut or None,
         why="" if table.rows else query.no_rows,
     )
 

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any, Self
 
 import neo4j
@@ -237,17 +236,26 @@ class Store:
         [row] = self.rows("core/count_checked", collection="", document="")
         return int(row["passages"])
 
-    def named(self, collection: str, name: str, limit: int, *, whole: bool = False) -> list[Entry]:
+    def named(
+        self,
+        collection: str,
+        name: str,
+        limit: int,
+        *,
+        whole: bool = False,
+        sources: Sequence[str] = (),
+    ) -> list[Entry]:
         """The documents that a name fits best, at most `limit` or a few more.
 
         An id or the beginning of one, where it comes from, its title, the name of its file with or
-        without its ending; and, but with `whole`, a part of its title.
+        without its ending; and, but with `whole`, a part of its title. `sources` are further
+        places that the name may mean, as the whole path of a file.
         """
         key = name.casefold()
         asked = {
             "collection": collection,
             "id": name.lower() if len(name) >= SHORTEST_ID else "",
-            "sources": [name, str(Path(name).resolve())],
+            "sources": [name, *sources],
             "key": key,
             "part": "" if whole else key.strip() and key,
             "limit": limit,
@@ -484,6 +492,11 @@ class Store:
         """The chunks that hold any character from `first` to before `last`, in text order."""
         asked = {"collection": document.collection, "document": document.id}
         return self.rows("core/find_text", **asked, first=first, last=last)
+
+    def texts(self, document: Entry, spans: Sequence[tuple[int, int]]) -> list[dict[str, Any]]:
+        """Return the chunks that hold any character of any span, in text order, each once."""
+        asked = {"collection": document.collection, "document": document.id}
+        return self.rows("core/find_texts", **asked, spans=[list(span) for span in spans])
 
     def place(self, document: Entry, at: str, index: int) -> Hit | None:
         """The passage of that id, the chunk of that `index` if it is not -1, or the first chunk of

@@ -12,7 +12,7 @@ import neo4j
 import numpy as np
 
 from fabula import queries
-from fabula.errors import Changed, NotFound, SpaceError, StoreError
+from fabula.errors import BadValue, Changed, NotFound, SpaceError, StoreError
 from fabula.graph import TEXT, Edge, Node, Owner, Part
 from fabula.names import LONGEST, LONGEST_LINE, problem, quoted
 from fabula.queries import query
@@ -307,8 +307,9 @@ def searchable(parts: Sequence[Part]) -> dict[str, list[str]]:
 
 
 def refuse_long(line: str) -> None:
-    """Raises StoreError for a title or an author that no index holds."""
-    _refuse_name("line", line, LONGEST_LINE)
+    """Raise BadValue for a title or an author that no index holds."""
+    if wrong := problem(line, LONGEST_LINE):
+        raise BadValue(f"The line {quoted(line)} {wrong}.")
 
 
 def _refuse_name(what: str, name: str, most: int) -> None:

@@ -14,7 +14,7 @@ from neo4j.exceptions import (
     SessionExpired,
 )
 
-from fabula.errors import DatabaseDown, StoreError, TooLarge
+from fabula.errors import BadValue, DatabaseDown, StoreError, TooLarge
 
 OLDEST = (2026, 6)
 """The first Neo4j whose vector index filters by lists."""
@@ -87,9 +87,22 @@ def reaching(uri: str, username: str, database: str) -> Iterator[None]:
 
 @contextmanager
 def in_words(name: str) -> Iterator[None]:
-    """What may go wrong in a statement named `name`, as StoreErrors."""
+    """Raise what may go wrong in a statement named `name` as errors of ours.
+
+    Raises:
+        BadValue: A parameter is a number or a text that Neo4j can't be sent.
+        StoreError: The server refuses, fails or can't be reached.
+
+    """
     try:
         yield
+    except (OverflowError, UnicodeEncodeError) as error:
+        # The driver's own packing: nothing was sent.
+        what = "a number" if isinstance(error, OverflowError) else "half of a surrogate pair"
+        limit = " beyond 64 bits" if isinstance(error, OverflowError) else ""
+        raise BadValue(
+            f"A value given to {name} has {what}{limit}, which Neo4j can't hold."
+        ) from error
     except (ServiceUnavailable, SessionExpired) as error:
         raise StoreError(LOST) from error
     except Neo4jError as error:

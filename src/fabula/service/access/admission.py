@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
-from urllib.parse import quote, urlsplit
+from urllib.parse import parse_qsl, quote, urlsplit
 
 from anyio import to_thread
 from starlette.datastructures import MutableHeaders
@@ -15,6 +15,8 @@ from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from fabula.errors import FabulaError
+from fabula.names import has_control, quoted
+from fabula.nesting import find_excess
 from fabula.service.access.caller import Caller
 from fabula.service.access.keys import PREFIX
 from fabula.service.access.limits import Window
@@ -49,6 +51,12 @@ UPLOADS = ("/documents", "/estimate", "/add")
 MOST = 4 * 2**20
 """Bytes of any other body: it is held, and parsed by the one thread that answers everybody."""
 MOST_OF_STRANGERS = 2**16
+FORMS = ("multipart/form-data", "application/x-www-form-urlencoded")
+"""Kinds of bodies that hold no JSON."""
+BREAKS = "\t\n\r\u2028\u2029"
+"""What a question may have of the characters that no name has."""
+MAX_PARAMETERS = 200
+"""Parameters that an address may have."""
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
@@ -117,6 +125,7 @@ class Admission:
             await self._refuse_unknown(request)(scope, receive, send)
             return
         self._refuse_forged(request)
+        _refuse_unprintable(request)
         most = self._most(caller, scope["path"])
         _refuse_large(request, most)
         asks = caller is not None and scope["path"].endswith(QUESTIONS)
@@ -126,6 +135,8 @@ class Admission:
             # A slow body of a stranger's holds no place of those at the same address.
             receive = await _receive_whole(receive, most)
         with under_way.one(name):
+            if _holds_json(request):
+                receive = await self._read_json(receive, most)
             await self._app(scope, receive, send)
 
     async def _identify(self, request: Request) -> tuple[Caller | None, str]:
@@ -222,6 +233,19 @@ class Admission:
         if not good:
             raise Forbidden("That came from another site's page.")
 
+    async def _read_json(self, receive: Receive, most: int) -> Receive:
+        """Read the whole body before anything parses it, and pass it on in one piece.
+
+        Raises Problem where it is nested too deep. It is held in any case, and has `most` bytes.
+        """
+        messages = await _receive_all(receive, most)
+        if messages[-1]["type"] != "http.request":
+            return _hand_over(messages, receive)
+        body = b"".join(message.get("body", b"") for message in messages)
+        if excess := await to_thread.run_sync(find_excess, body, limiter=self._house.door):
+            raise Problem(f"The JSON of this request {excess}.")
+        return _hand_over([{"type": "http.request", "body": body, "more_body": False}], receive)
+
     def _most(self, caller: Caller | None, path: str) -> int:
         """Bytes that a request's body may have."""
         if caller is None:
@@ -245,18 +269,59 @@ def _refuse_two_lengths(request: Request) -> None:
 
 async def _receive_whole(receive: Receive, most: int) -> Receive:
     """Wait for the whole body, which is a stranger's and small, and return what hands it over."""
+    return _hand_over(await _receive_all(receive, most), receive)
+
+
+async def _receive_all(receive: Receive, most: int) -> list[Message]:
+    """Return all messages of a body. Raises TooBig for one of more than `most` bytes."""
+    messages: list[Message] = []
     try:
-        messages = [await receive()]
-        while messages[-1].get("more_body"):
+        while not messages or messages[-1].get("more_body"):
             messages.append(await receive())
     except HTTPException as error:
         raise _too_big(most) from error
+    return messages
+
+
+def _hand_over(messages: Sequence[Message], receive: Receive) -> Receive:
+    """Return what hands over messages that came already, and then the others."""
     waiting = iter(messages)
 
     async def receive_on() -> Message:
         return next(waiting, None) or await receive()
 
     return receive_on
+
+
+def _holds_json(request: Request) -> bool:
+    """Whether a request has a body that its route will read as JSON, whole.
+
+    Files and long texts are read as they arrive; the model of a text that comes as JSON is flat,
+    and pydantic's parser, which alone reads it, has a limit of its own.
+    """
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    is_upload = request.scope["path"].endswith(UPLOADS)
+    return request.method not in SAFE and kind not in FORMS and not is_upload
+
+
+def _refuse_unprintable(request: Request) -> None:
+    """Raises Problem for control characters in an address, and for too many parameters.
+
+    No name has such a character; a question may have line breaks and tabs.
+    """
+    if has_control(request.scope["path"]):
+        raise Problem("The path has a control character in it, and no name has one.")
+    try:
+        given = parse_qsl(
+            request.scope["query_string"].decode("latin-1"),
+            keep_blank_values=True,
+            max_num_fields=MAX_PARAMETERS,
+        )
+    except ValueError as error:
+        raise Problem(f"An address may have {MAX_PARAMETERS} parameters.") from error
+    for name, value in given:
+        if has_control(name) or has_control(value, BREAKS):
+            raise Problem(f"The parameter {quoted(name)} has a control character in it.")
 
 
 def _refuse_large(request: Request, most: int) -> None:

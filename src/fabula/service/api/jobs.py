@@ -23,7 +23,7 @@ EVERY = 1.0
 """Seconds between two looks whether a reader of a job's events is still there."""
 
 
-class StepView(View):
+class JobStepView(View):
     """How many pieces of work of a step are done, and how many are known."""
 
     done: int
@@ -40,7 +40,7 @@ class ItemView(View):
     state: ItemState
     document: str
     title: str
-    steps: dict[str, StepView]
+    steps: dict[str, JobStepView]
     usage: UsageByStep
     gaps: int
     error: str
@@ -49,7 +49,8 @@ class ItemView(View):
     def of(cls, item: Item) -> Self:
         """That of an item."""
         steps = {
-            name: StepView(done=done, expected=known) for name, (done, known) in item.steps.items()
+            name: JobStepView(done=done, expected=known)
+            for name, (done, known) in item.steps.items()
         }
         own = ("source", "state", "document", "title", "gaps", "error")
         told = {name: getattr(item, name) for name in own}

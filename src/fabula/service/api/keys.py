@@ -7,8 +7,9 @@ from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
+from fabula.names import LONGEST
 from fabula.service.access import AdminOfAll, Caller, Quotas, Role, TheHouse
 from fabula.service.access.keys import Key
 from fabula.service.house import House
@@ -18,6 +19,9 @@ MOST = 10**15
 """That a quota may be: beyond it, none is meant."""
 
 
+Name = Annotated[str, StringConstraints(max_length=LONGEST)]
+
+
 class NewKey(BaseModel):
     """A key to be made; `collections` null: all. Quotas are for a day or a month (UTC)."""
 
@@ -25,7 +29,7 @@ class NewKey(BaseModel):
 
     name: str = Field(min_length=1, max_length=100)
     role: Role = "read"
-    collections: list[str] | None = None
+    collections: list[Name] | None = Field(None, max_length=1000)
     days: int | None = Field(None, ge=1, le=3660)
     tokens_a_day: int | None = Field(None, ge=0, le=MOST)
     tokens_a_month: int | None = Field(None, ge=0, le=MOST)

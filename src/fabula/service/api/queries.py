@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from fabula.service import querying
 from fabula.service.access import AdminOfAll, Reader, Stocked, TheHouse
 from fabula.service.querying import QueryView, TableView
+from fabula.statements import MAX_CHARACTERS
 
 router = APIRouter(tags=["queries"])
 
@@ -25,7 +26,7 @@ class Given(BaseModel):
 class Statement(Given):
     """A statement of Cypher, and a value for each `$name` in it."""
 
-    statement: str = Field(min_length=1, max_length=20_000)
+    statement: str = Field(min_length=1, max_length=MAX_CHARACTERS)
 
 
 @router.get("/queries", summary="The analysts' queries")

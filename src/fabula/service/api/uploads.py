@@ -130,6 +130,13 @@ class EstimateView(View):
         )
 
 
+def _describe_text() -> dict[str, Any]:
+    """Return the schema of a text that comes in, whole: OpenAPI knows no definitions within one."""
+    told = Coming.model_json_schema()
+    told["properties"]["uploads"]["items"] = told.pop("$defs")["Named"]
+    return told
+
+
 BODY: dict[str, Any] = {
     "requestBody": {
         "required": True,
@@ -145,7 +152,7 @@ BODY: dict[str, Any] = {
                     },
                 }
             },
-            "application/json": {"schema": Coming.model_json_schema()},
+            "application/json": {"schema": _describe_text()},
         },
     }
 }

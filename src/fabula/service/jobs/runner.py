@@ -303,7 +303,9 @@ class Work:
 
     def _do(self) -> Sequence[Outcome]:
         self._house.ledger.refuse_spent(self._caller)
-        shelf = self._house.app.collection(self._job.collection, budget=self._budget())
+        shelf = self._house.app.collection(
+            self._job.collection, budget=self._budget(), takes_paths=False
+        )
         return WORKS[self._job.kind](self, shelf)
 
     def _budget(self) -> Budget | None:

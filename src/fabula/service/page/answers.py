@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from fabula.answer import CITED
 from fabula.markdown import told
@@ -15,6 +16,18 @@ from fabula.service.page.book import Span, merge, write_spans
 from fabula.service.page.rendering import address
 from fabula.service.views import PassageView, QuoteView, ReadView
 
+MAX_PASSAGES = 500
+"""Passages, or quotes, of an answer that is posted to be drawn."""
+MAX_VALUES = 50_000
+"""Values of all fields together, of an answer as JSON."""
+MAX_SPANS = 500
+"""Stretches of one passage."""
+MAX_LIT = 50
+"""Stretches of the passage that a link leads to which it has lit."""
+MAX_ALSO = 20
+"""Stretches of other citations that a link has lit, too: those that the answer cites first."""
+MAX_QUESTION = 500
+"""Characters of the question in a link."""
 BETWEEN = re.compile(r"\n\s*\n")
 
 
@@ -63,13 +76,48 @@ class Shown:
         return {one.number: one.url for one in (*self.cited, *self.others)}
 
 
+def refuse_many_values(posted: Any) -> Any:
+    """Raise ValueError for more values than any answer has; return what was posted otherwise.
+
+    Counted before they are validated: pydantic describes each that is wrong (60 s for a million).
+    """
+    count = 0
+    waiting = [posted]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, dict | list):
+            count += len(one)
+            if count > MAX_VALUES:
+                raise ValueError(f"an answer that is drawn has at most {MAX_VALUES:,} values")
+            waiting.extend(one.values() if isinstance(one, dict) else one)
+    return posted
+
+
+def refuse_large(view: AnswerView) -> AnswerView:
+    """Raise ValueError for an answer of more than one page draws; return it otherwise.
+
+    The page posts an answer back to be drawn, so that its sender may have made it up.
+    """
+    sizes = (len(view.context), len(view.quotes), len(view.cited), len(view.path))
+    if max(sizes) > MAX_PASSAGES:
+        raise ValueError(f"an answer that is drawn has at most {MAX_PASSAGES} passages")
+    refuse_many_spans([*(one.spans for one in view.context), *(one.matches for one in view.quotes)])
+    return view
+
+
+def refuse_many_spans(spans: Sequence[Sequence[Span]]) -> None:
+    """Raise ValueError where one of some passages has too many stretches."""
+    if max(map(len, spans), default=0) > MAX_SPANS:
+        raise ValueError(f"a passage that is drawn has at most {MAX_SPANS} stretches")
+
+
 def lay_out(view: AnswerView, collection: str) -> Shown:
     """An answer with its passages in the order that it cites them, and then the rest."""
     view = _renumber(view)
     quotes = {one.number: one for one in view.quotes}
     read = {one.number: one for one in view.context}
     links = _links(view, collection)
-    cited = [number for number in view.cited if number in read]
+    cited = dict.fromkeys(number for number in view.cited if number in read)
     cards = {
         number: Card(number, one, _marked(one, quotes.get(number)), links[number], number in cited)
         for number, one in read.items()
@@ -107,8 +155,8 @@ def lay_out_context(context: Sequence[ReadView], collection: str, question: str)
 
 def _renumber(view: AnswerView) -> AnswerView:
     """An answer whose passages are numbered as one sees them: those it cites, and then the rest."""
-    read = [one.number for one in view.context]
-    cited = [number for number in view.cited if number in read]
+    read = dict.fromkeys(one.number for one in view.context)
+    cited = dict.fromkeys(number for number in view.cited if number in read)
     order = [*cited, *(number for number in read if number not in cited)]
     places = {number: place for place, number in enumerate(order, start=1)}
 
@@ -165,20 +213,19 @@ def _marked(passage: ReadView, quote: QuoteView | None) -> tuple[Run, ...]:
 def _links(view: AnswerView, collection: str) -> Mapping[int, str]:
     """Where each passage is read, with what else the answer cites of its book."""
     quotes = {one.number: one for one in view.quotes}
-    spans = {one.number: _spans(one, quotes.get(one.number)) for one in view.context}
+    cited = set(view.cited)
+    # The first of each document's citations, one more than are shown: a link leaves out its own.
+    also: dict[str, list[tuple[int, Span]]] = {}
+    for one in view.context:
+        if one.number in cited and one.kind == "chunk":
+            spans = _spans(one, quotes.get(one.number))[:MAX_ALSO]
+            also.setdefault(one.document, []).extend((one.number, span) for span in spans)
+    also = {document: spans[: 2 * MAX_ALSO] for document, spans in also.items()}
     return {
         one.number: _link(
             one,
             quotes.get(one.number),
-            [
-                span
-                for other in view.context
-                if other.number in view.cited
-                and other.number != one.number
-                and other.document == one.document
-                and other.kind == "chunk"
-                for span in spans[other.number]
-            ],
+            [span for number, span in also.get(one.document, ()) if number != one.number],
             collection,
             view.question,
         )
@@ -193,10 +240,14 @@ def _link(
     collection: str,
     question: str,
 ) -> str:
-    place = {"chars": write_spans(_spans(passage, quote)), "also": write_spans(merge(also))}
+    place = {
+        "chars": write_spans(_spans(passage, quote)[:MAX_LIT]),
+        "also": write_spans(merge(also[:MAX_ALSO])),
+    }
     if passage.kind != "chunk":
         place = {"passage": passage.id}
-    return address("c", collection, "d", passage.document, **place, q=question) + "#lit"
+    shown = question[:MAX_QUESTION]
+    return address("c", collection, "d", passage.document, **place, q=shown) + "#lit"
 
 
 def _spans(passage: ReadView, quote: QuoteView | None) -> list[Span]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import groupby
+from itertools import groupby, islice
 
 from fabula.errors import NotFound
 from fabula.model import Entry, Hit
 from fabula.names import quoted
+from fabula.queries import query
 from fabula.reading import CHARACTERS, SPAN
 from fabula.store import Store
 
@@ -19,6 +21,8 @@ LONGEST = 120_000
 """Characters of a section; what is longer, as a text without headings, goes on in another."""
 MOST_SAID = 60
 """Summaries and details that the margin tells of a place."""
+MAX_NOTES = 100
+"""Stretches of one kind, cited or cited besides, that an address may name."""
 BETWEEN = re.compile(r"\n\s*\n")
 WORD = re.compile(r"\w+")
 MOST_OF_HEADING = 4
@@ -140,7 +144,11 @@ def read_page(
     `also` are further citations, as `chars`. Raises NotFound where there is no such place.
     """
     sections = read_sections(store, entry)
-    meant, of = read_spans(chars), None
+    meant, of, others = read_spans(chars), None, read_spans(also)
+    if (most := max(len(meant), len(others))) > MAX_NOTES:
+        raise NotFound(
+            f"This address names {most} stretches of the text; {MAX_NOTES} are the most."
+        )
     if chars and not meant:
         raise NotFound(f"{quoted(chars)} names no characters: write 1200-1388.")
     if passage:
@@ -158,15 +166,12 @@ def read_page(
         raise NotFound(f"{entry.title} has {len(sections)} sections: there is none of {section}.")
     at = meant[0][0] if meant else sections[section].start if section and sections else 0
     shown = choose(sections, at)
-    notes = make_notes(meant, read_spans(also), sections)
+    notes = make_notes(meant, others, sections)
     return Page(
         entry,
         tuple(sections),
         tuple(_read_printed(store, entry, shown, notes)),
-        tuple(
-            replace(one, said=tuple(_closest(read_margin(store, entry, *one.span))))
-            for one in notes
-        ),
+        tuple(_add_summaries(store, entry, notes)),
         read_margin(store, entry, at, at + 1),
         of,
         frozenset(one.number for one in shown),
@@ -256,9 +261,22 @@ def read_margin(store: Store, entry: Entry, start: int, end: int) -> Margin:
     )
 
 
-def _closest(margin: Margin) -> Iterator[Hit]:
-    """The lowest summary of each aspect."""
-    yield from (hits[0] for _, hits in margin.aspects)
+def _add_summaries(store: Store, entry: Entry, notes: Sequence[Note]) -> Iterator[Note]:
+    """Yield notes with the closest summary of each aspect, of the chunk where each begins.
+
+    Two statements for all of them together, however many there are.
+    """
+    starts = [one.span[0] for one in notes]
+    rows = store.texts(entry, [(at, at + 1) for at in starts]) if notes else []
+    statement = query("aspects/find_parents")
+    above = store.related(statement, entry.collection, [row["id"] for row in rows]) if rows else {}
+    firsts = [row["start"] for row in rows]
+    for note in notes:
+        place = bisect_right(firsts, note.span[0]) - 1
+        closest: dict[str, Hit] = {}
+        for hit in above.get(rows[place]["id"], ()) if place >= 0 else ():
+            closest.setdefault(hit.aspect, hit)
+        yield replace(note, said=tuple(closest[aspect] for aspect in sorted(closest)))
 
 
 def _section_at(sections: Sequence[Section], at: int) -> str:
@@ -289,8 +307,13 @@ def _paragraphs(section: Section, text: str, notes: Sequence[Note]) -> Iterator[
     ]
     first = [words for _, words in printed[:MOST_OF_HEADING]]
     of_heading = 0 if section.goes_on else count_heading(first, section.title)
+    first_note = 0
     for number, (start, words) in enumerate(printed):
-        yield Paragraph(start, tuple(_pieces(words, start, within)), number < of_heading)
+        # Notes and paragraphs are in text order: those before this one are not looked at again.
+        while first_note < len(within) and within[first_note].span[1] <= start:
+            first_note += 1
+        pieces = _pieces(words, start, islice(within, first_note, None))
+        yield Paragraph(start, tuple(pieces), number < of_heading)
 
 
 def count_heading(paragraphs: Sequence[str], title: str) -> int:
@@ -310,9 +333,11 @@ def _words(text: str) -> list[str]:
     return WORD.findall(text.casefold()) or text.split()
 
 
-def _pieces(words: str, start: int, notes: Sequence[Note]) -> Iterator[Piece]:
+def _pieces(words: str, start: int, notes: Iterable[Note]) -> Iterator[Piece]:
     at = 0
     for note in notes:
+        if note.span[0] >= start + len(words):
+            break
         first, last = note.span[0] - start, note.span[1] - start
         low, high = max(first, at), min(last, len(words))
         if low >= high:

@@ -11,6 +11,8 @@ from fabula.model import Usage
 
 WAITS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
 """Seconds; the bounds of the histograms."""
+SEVERAL = "several"
+"""What the label of a mode says where a question was asked by more than one."""
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 Levels = Callable[[], Mapping[str, Mapping[str, float]]]
 """What is read when it is asked for: gauges by name, and of each the values by label."""
@@ -73,9 +75,13 @@ class Metrics:
         """An answer has begun to come."""
         self._first.observe(seconds)
 
-    def retrieved(self, mode: str, seconds: float) -> None:
-        """A question's passages were found."""
-        self._retrieval.labels(mode).observe(seconds)
+    def retrieved(self, modes: str, seconds: float) -> None:
+        """Count a question whose passages were found.
+
+        Several modes at once are one label: a caller may choose them in any order, and each label
+        is a set of series that is kept for good.
+        """
+        self._retrieval.labels(SEVERAL if "," in modes else modes).observe(seconds)
 
     def spent(self, usage: Mapping[str, Usage]) -> None:
         """Models were asked, by step."""

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import RedirectResponse, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
 from fabula.collection import Collection
 from fabula.service import asking
@@ -18,7 +18,15 @@ from fabula.service.api.choices import aspects_of, modes_of
 from fabula.service.asking import AnswerView, Compared, Comparison, Question, share
 from fabula.service.conversations import ConversationView, ConversationWhole, TurnView
 from fabula.service.house import House
-from fabula.service.page.answers import lay_out, lay_out_context
+from fabula.service.page.answers import (
+    MAX_PASSAGES,
+    Shown,
+    lay_out,
+    lay_out_context,
+    refuse_large,
+    refuse_many_spans,
+    refuse_many_values,
+)
 from fabula.service.page.rendering import address, show, show_part
 from fabula.service.streams import attended
 from fabula.service.views import ReadView
@@ -47,7 +55,25 @@ class Context(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     question: str
-    context: list[ReadView]
+    context: Annotated[list[ReadView], BeforeValidator(refuse_many_values)] = Field(
+        max_length=MAX_PASSAGES
+    )
+
+    @field_validator("context")
+    @classmethod
+    def _refuse_many_spans(cls, context: list[ReadView]) -> list[ReadView]:
+        refuse_many_spans([one.spans for one in context])
+        return context
+
+
+Posted = Annotated[AnswerView, BeforeValidator(refuse_many_values), AfterValidator(refuse_large)]
+"""An answer as the page posts it back, to be drawn."""
+
+
+class Column(Compared):
+    """What one mode answered, as the page posts it back."""
+
+    answer: Posted | None = None
 
 
 class Columns(BaseModel):
@@ -55,7 +81,7 @@ class Columns(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
-    answers: list[Compared] = Field(max_length=AT_ONCE)
+    answers: list[Column] = Field(max_length=AT_ONCE)
 
 
 @router.get("/c/{collection}/ask")
@@ -166,9 +192,7 @@ def forget(
 
 
 @router.post("/c/{collection}/ask/answer")
-def draw_answer(
-    request: Request, collection: Stocked, caller: Reader, answer: AnswerView
-) -> Response:
+def draw_answer(request: Request, collection: Stocked, caller: Reader, answer: Posted) -> Response:
     """An answer that the API has streamed, drawn as the page draws it."""
     values = {"collection": collection.name, "shown": lay_out(answer, collection.name)}
     return show_part(request, "answer.html", values)
@@ -235,16 +259,26 @@ def draw_columns(
 
 def _lay_out_columns(answers: Sequence[Compared], collection: str) -> dict[str, Any]:
     """Each mode's answer, and what several of them were given, as the template draws them."""
+    columns = [
+        {
+            "mode": one.mode,
+            "problem": one.problem,
+            "shown": lay_out(one.answer, collection) if one.answer else None,
+        }
+        for one in answers
+    ]
+    # The card of the last column that has a passage: any would do.
+    cards = {
+        card.passage.id: card
+        for one in columns
+        if isinstance(shown := one["shown"], Shown)
+        for card in (*shown.cited, *shown.others)
+    }
+    shared = share(answers)
     return {
-        "columns": [
-            {
-                "mode": one.mode,
-                "problem": one.problem,
-                "shown": lay_out(one.answer, collection) if one.answer else None,
-            }
-            for one in answers
-        ],
-        "shared": {one.id: number for number, one in enumerate(share(answers), start=1)},
+        "columns": columns,
+        "shared": {one.id: number for number, one in enumerate(shared, start=1)},
+        "in_common": [(one, cards.get(one.id)) for one in shared],
         "is_whole": all(one.answer or one.problem for one in answers),
     }
 

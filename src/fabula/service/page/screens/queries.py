@@ -13,12 +13,15 @@ from fabula.cells import cell, table_csv
 from fabula.collection import Collection
 from fabula.errors import FabulaError
 from fabula.explore import shipped
+from fabula.names import LONGEST
 from fabula.service import querying
 from fabula.service.access import AdminOfAll, Caller, Reader, TheHouse
+from fabula.service.access.admission import is_from_elsewhere
 from fabula.service.house import House
 from fabula.service.page.rendering import address, show
 from fabula.service.problems import status_of
 from fabula.service.querying import ParameterView, QueryView, TableView
+from fabula.statements import MAX_CHARACTERS
 
 router = APIRouter()
 AS = "as"
@@ -55,7 +58,7 @@ def own(
     request: Request,
     house: TheHouse,
     caller: AdminOfAll,
-    statement: Annotated[str, Query(max_length=20_000)] = "",
+    statement: Annotated[str, Query(max_length=MAX_CHARACTERS)] = "",
     collection: Name = "",
     kind: As = "",
 ) -> Response:
@@ -115,9 +118,14 @@ def _answer(
     kind: str,
     name: str,
 ) -> Response:
-    """The screen, with the table where one is asked for; or that alone, as a file."""
+    """The screen, with the table where one is asked for; or that alone, as a file.
+
+    Where another site's page led here by the reader's cookie nothing is run: what was to be asked
+    stands in the form.
+    """
     status, table, wrong = 200, None, ""
-    if find is not None:
+    is_led = find is not None and is_from_elsewhere(request)
+    if find is not None and not is_led:
         try:
             table = find()
         except FabulaError as error:
@@ -136,7 +144,7 @@ def _answer(
             )
         return Response(text, media_type=KINDS[kind], headers=headers)
     address_of = {one: f"?{_with(request, one)}" for one in KINDS}
-    values |= {"table": table, "wrong": wrong, "files": address_of}
+    values |= {"table": table, "wrong": wrong, "files": address_of, "is_led": is_led}
     if table is not None:
         values["rows"] = _rows(shelf, table)
     return show(request, template, values, status)
@@ -192,7 +200,8 @@ def _field(shelf: Collection, one: ParameterView, given: Mapping[str, str]) -> d
 
 def _rows(shelf: Collection, table: TableView) -> list[list[dict[str, Any]]]:
     """The cells with where they lead: an id of a document or a passage into the book."""
-    ids = sorted({one for row in table.rows for one in row if isinstance(one, str) and one})
+    texts = {one for row in table.rows for one in row if isinstance(one, str)}
+    ids = sorted(one for one in texts if 0 < len(one) <= LONGEST)
     found = shelf.store.rows("service/find_places", collection=shelf.name, ids=ids)
     places = {row["id"]: row["document"] for row in found}
 

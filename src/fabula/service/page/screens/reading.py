@@ -13,6 +13,9 @@ from fabula.service.page.rendering import is_language, show, show_part
 from fabula.service.views import WHOLE, document_of
 
 router = APIRouter()
+Spans = Annotated[str, Query(max_length=4000)]
+MAX_QUESTION = 500
+"""Characters of the question that led here: each link on the page repeats them."""
 
 
 @router.get("/c/{collection}/d/{document}")
@@ -21,11 +24,11 @@ def read(
     collection: Stocked,
     document: str,
     caller: Reader,
-    chars: str = "",
-    also: str = "",
-    passage: str = "",
-    section: Annotated[int | None, Query(ge=0)] = None,
-    q: str = "",
+    chars: Spans = "",
+    also: Spans = "",
+    passage: Annotated[str, Query(max_length=200)] = "",
+    section: Annotated[int | None, Query(ge=0, le=WHOLE)] = None,
+    q: Annotated[str, Query(max_length=20_000)] = "",
 ) -> Response:
     """A book at a place."""
     entry = document_of(collection, document)
@@ -35,7 +38,7 @@ def read(
         "collection": collection.name,
         "page": page,
         "lang": entry.language if is_language(entry.language) else "",
-        "q": q,
+        "q": q[:MAX_QUESTION],
     }
     return show(request, "read.html", values)
 
