@@ -322,3 +322,28 @@ def test_brackets_and_controls_in_names_do_not_break_what_is_shown(
     assert "[bold][a][/] [/nothing]" in shown.stdout
     asked = CliRunner().invoke(main, ["query", "Who lit the [/lamp] [red]?"])
     assert asked.exit_code == 0, asked.output
+
+
+def test_nothing_is_printed_in_another_order_than_it_is_stored(
+    graph_url: str, tmp_path: Path
+) -> None:
+    override = "\u202e"
+    book = tmp_path / "turned.txt"
+    book.write_text(f"Title: A {override}turned title\n\n{SENTENCE}The {override}lamp was lit.\n")
+    made = CliRunner().invoke(main, ["ingest", str(book)])
+    assert made.exit_code == 0, made.output
+    typed: list[list[str]] = [
+        ["list"],
+        ["show", "turned.txt"],
+        ["read", "turned.txt"],
+        ["query", "Who lit the lamp?"],
+        ["query", "Who lit the lamp?", "--no-answer"],
+        ["query", "Who lit the lamp?", "--json"],
+        ["cypher", "-e", "MATCH (d:Document) RETURN d.title"],
+        ["remove", "turned.txt"],
+    ]
+    for words in typed:
+        shown = CliRunner().invoke(main, words)
+        assert shown.exit_code == 0, shown.output
+        assert "turned" in shown.output, words
+        assert override not in shown.output, words
