@@ -287,7 +287,7 @@ class Settings(BaseModel):
                 yield name, shown_url(value) if name in ADDRESSES and value else value
 
     def shown(self) -> dict[str, Any]:
-        """Return all settings as JSON has them, without keys and passwords, those of addresses too."""
+        """Return all settings as JSON has them, without keys and passwords."""
         values = self.model_dump(mode="json")
         return values | {name: shown_url(values[name]) for name in ADDRESSES if values[name]}
 

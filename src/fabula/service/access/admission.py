@@ -108,7 +108,7 @@ class Admission:
             asks = caller is not None and scope["path"].endswith(QUESTIONS)
             under_way = self._house.questions if asks else self._house.requests
             with under_way.one(name):
-                await self._app(scope, _counting(receive, most), send_on)
+                await self._app(scope, _counting(receive, most, scope["path"]), send_on)
         except FabulaError as error:
             # What routes refuse is said by the service itself: this is the door's own.
             await respond(error, request)(scope, receive, send_on)
@@ -195,17 +195,27 @@ class Admission:
         """Bytes that a request's body may have."""
         if caller is None:
             return MOST_OF_STRANGERS
-        most = self._serving.max_upload_mb * 2**20
+        most = self._serving.upload_bytes
         return most if path.endswith(UPLOADS) else min(most, MOST)
 
 
 def _refuse_large(request: Request, most: int) -> None:
     length = request.headers.get("content-length", "0")
     if not length.isdecimal() or int(length) > most:
-        raise TooBig(f"The body of this request may have {most:,} bytes at most.")
+        raise TooBig(f"{_too_large(request.url.path, most)}.")
 
 
-def _counting(receive: Receive, most: int) -> Receive:
+def _too_large(path: str, most: int) -> str:
+    """Return why a body is refused, and what to do where it has files in it."""
+    if path.endswith(UPLOADS):
+        return (
+            f"A request may have {most / 1e6:,.0f} MB (serve.max_upload_mb): send the files in "
+            "several"
+        )
+    return f"The body of this request may have {most:,} bytes at most"
+
+
+def _counting(receive: Receive, most: int, path: str) -> Receive:
     """Counts what arrives, whatever its length was said to be."""
     arrived = 0
 
@@ -215,7 +225,7 @@ def _counting(receive: Receive, most: int) -> Receive:
         if message["type"] == "http.request":
             arrived += len(message.get("body", b""))
             if arrived > most:
-                raise HTTPException(413, "Content Too Large")
+                raise HTTPException(413, _too_large(path, most))
         return message
 
     return receive_on

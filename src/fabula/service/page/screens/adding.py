@@ -34,7 +34,7 @@ from fabula.service.jobs.beginning import (
     refuse_namesakes,
     text_item,
 )
-from fabula.service.jobs.receiving import Counted
+from fabula.service.jobs.receiving import Body
 from fabula.service.jobs.receiving import Form as Filled
 from fabula.service.jobs.uploads import WITHIN, Upload, label
 from fabula.service.once import Once
@@ -165,7 +165,7 @@ def add(
 @router.post("/c/{collection}/add")
 async def take(request: Request, house: TheHouse, collection: Shelf, caller: Writer) -> Response:
     """Keeps files and a text as they arrive, and goes on to what they would cost."""
-    body = Counted(request, house.serving.max_upload_mb * 1_000_000)
+    body = Body(request)
     form = await body.form(house.uploads)
 
     def keep() -> str:
