@@ -34,7 +34,7 @@ from fabula.service.jobs.beginning import (
     refuse_namesakes,
     text_item,
 )
-from fabula.service.jobs.receiving import Body
+from fabula.service.jobs.receiving import MOST_PARTS, Body
 from fabula.service.jobs.receiving import Form as Filled
 from fabula.service.jobs.uploads import WITHIN, Upload, label
 from fabula.service.once import Once
@@ -50,6 +50,9 @@ PRICED_APART = 4_000_000
 """Bytes of files for which each graph is priced by itself, too: all of them are kept for that."""
 LONGEST_TEXT = 20_000
 """Characters that may be pasted, as a form holds no long fields; what is longer is a file."""
+
+FIELDS = ("title", "author", "language", "text")
+"""What the form sends beside files; each is a part of it, too."""
 
 Batch = Annotated[str, Query(pattern="^[0-9a-f]{64}$")]
 Graphs = Annotated[list[str], Query(max_length=50)]
@@ -134,6 +137,7 @@ def add(
         "collection": collection.name,
         "readable": known(),
         "most_mb": house.serving.max_upload_mb,
+        "most_files": MOST_PARTS - len(FIELDS),
         "longest": LONGEST_TEXT,
     }
     if not batch:
