@@ -139,8 +139,8 @@ def _without_strays(text: str) -> str:
 def _flattened(text: str) -> str:
     """A page without the tags that mean nothing to us, and with at most _MAX_DEPTH of others open.
 
-    Words and paragraphs stay: a tag that begins a paragraph, but would be nested too deeply, becomes
-    an empty one.
+    Words and paragraphs stay: a tag that begins a paragraph, but would be nested too deeply,
+    becomes an empty one.
     """
     opened: defaultdict[str, list[bool]] = defaultdict(list)
     depth = 0
