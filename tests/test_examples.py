@@ -62,8 +62,8 @@ def test_every_example_runs(
         )
     Path("question.txt").write_text("Who is Fred?")
     Path("questions.txt").write_text("Who is Fred?\n/quit\n")
-    graphs = "aspects,entities,communities,discourse,facts"
-    run(f"ingest carol.txt --graphs {graphs}")
+    graphs = ("aspects", "entities", "communities", "discourse", "facts")
+    run(f"ingest carol.txt {' '.join(f'--graph {name}' for name in graphs)}")
     # Another collection that an example asks.
     run("ingest novels/ --collection novels")
     run("ingest novels/ --collection trial")

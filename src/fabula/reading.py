@@ -91,8 +91,8 @@ def read(store: Store, document: Entry, at: str = "") -> Reading:
 def _numbered_section(store: Store, document: Entry, at: str) -> str:
     """Return the first section that has the number which `at` names in words or figures, or ''.
 
-    'Stave Two' is 'STAVE II: THE FIRST OF THE THREE SPIRITS'. A number with a title beside it is not
-    looked for here: titles are compared as they are printed.
+    'Stave Two' is 'STAVE II: THE FIRST OF THE THREE SPIRITS'. A number with a title beside it is
+    not looked for here: titles are compared as they are printed.
     """
     number = chapter_number(at)
     if number is None or number.titled:

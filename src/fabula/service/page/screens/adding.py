@@ -156,6 +156,8 @@ def add(
         "books": _books(found, reader),
         "more": max(0, len(items) - READ_THROUGH),
         "count": sum(one.status not in ("failed", "skipped") for one in found.outcomes),
+        "refused": sum(one.status == "failed" for one in found.outcomes),
+        "is_offline": collection.settings.offline,
         "graphs": rows,
         "changed": changed,
         "calls": sum(one.calls for one in found.usage.values()),
