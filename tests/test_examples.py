@@ -34,7 +34,7 @@ LAST = ("drop", "remove", "cache clear")
 
 def examples() -> list[str]:
     """All examples of all commands, in an order in which each has what it needs."""
-    found = []
+    found: list[str] = []
     for _, command in commands():
         assert isinstance(command, Command)
         found += command.examples
