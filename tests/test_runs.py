@@ -250,11 +250,12 @@ def test_the_wrong_model_names_the_collection_and_the_way_out(
         first = app.collection("first")
         # A question is embedded as the collection is; what comes in would be of two models.
         assert first.retrieve("Who?", mode="hybrid")
-        for ask in (
+        asks: list[Callable[[], object]] = [
             lambda: first.ingest(tmp_path / "second.txt"),
             lambda: first.build("aspects", rebuild=True),
             lambda: first.expect(tmp_path / "second.txt"),
-        ):
+        ]
+        for ask in asks:
             with pytest.raises(SpaceError) as caught:
                 ask()
             said = str(caught.value)
