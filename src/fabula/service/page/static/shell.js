@@ -67,7 +67,7 @@ if (keySwitch) {
 export function isFree(event) {
   const at = event.target;
   return areKeysOn && !(event.ctrlKey || event.metaKey || event.altKey || keys?.open)
-    && !(at instanceof Element && at.closest("input, textarea, select, [contenteditable]"));
+    && !(at instanceof Element && at.closest("input:not([type=checkbox]), textarea, select, [contenteditable]"));
 }
 
 document.querySelector("#show-keys")?.addEventListener("click", () => keys.showModal());
