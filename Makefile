@@ -12,7 +12,8 @@ demo: $(VENV)/installed
 	$(BIN)/fabula demo
 
 serve: $(VENV)/installed-serve
-	$(BIN)/fabula serve --open
+	@# Ctrl-C is how it ends: Make would call 130 an error.
+	$(BIN)/fabula serve --open || test $$? -eq 130
 
 test: $(VENV)/installed-test $(VENV)/readers $(VENV)/neo4j-classes.aot
 	$(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder

@@ -356,6 +356,17 @@ def test_doctor_tells_a_wrong_key_a_wrong_address_and_another_space_apart(
     assert any(line.startswith(f"BAD  {name} ") and says in line for line in ill)
 
 
+@pytest.mark.parametrize("form", [[], ["--json"]])
+def test_settings_show_no_password_of_an_address(
+    form: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://me:hunter2@models.example/v1")
+    shown = run("settings", *form).stdout
+    assert "http://models.example/v1" in shown
+    assert "hunter2" not in shown
+    assert "hunter2" not in run("query", "--help-all").stdout
+
+
 def test_settings_shows_every_setting_with_its_variable() -> None:
     shown = run("settings", "--top-k", "9").stdout
     for told in ("FABULA_TOP_K", "OPENAI_API_KEY", "aspects.levels", "FABULA_TOP_DOWN__WIDTH"):

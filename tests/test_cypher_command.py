@@ -202,6 +202,25 @@ def test_a_table_is_for_reading(typed: None) -> None:
     assert shown.endswith("2 rows\n")
 
 
+HOSTILE = "a\x1b]0;owned\x07b\x9bc\u202ed\u2066e"
+"""What sets a terminal's title, rings its bell, and shows text in another order than it has."""
+
+
+def test_a_table_holds_nothing_that_a_terminal_obeys(typed: None) -> None:
+    written = "RETURN $said AS said, [$said] AS `he\x1b[1mad`"
+    shown = ask("-e", written, "--param", f"said={json.dumps(HOSTILE)}").stdout
+    assert "a]0;ownedbcde" in shown
+    assert "he[1mad" in shown
+    assert not [one for one in shown if one != "\n" and not one.isprintable()]
+
+
+def test_json_keeps_the_data_and_escapes_what_a_terminal_obeys(typed: None) -> None:
+    said = ("--param", f"said={json.dumps(HOSTILE)}")
+    shown = ask("-e", "RETURN $said AS said", *said, "--json").stdout
+    assert json.loads(shown) == [{"said": HOSTILE}]
+    assert not [one for one in shown if one != "\n" and not one.isprintable()]
+
+
 def test_json_is_a_list_of_objects(typed: None) -> None:
     told = json.loads(ask("read", "--param", "document=A", "--param", "limit=1", "--json").stdout)
     assert told == [{"title": "A", "section": "I", "index": 0, "text": "word 0."}]

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
+import sys
+import threading
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any
 
 import pytest
@@ -91,3 +95,60 @@ def test_what_a_service_refuses_is_said_in_its_words(fabula: Fabula, service: Se
         searching.at(service.url, fabula.name, key)(QUESTION, {"mode": "nearby"})
     with pytest.raises(FabulaError, match=r"http://127\.0\.0\.1:9 can't be reached"):
         searching.at("http://127.0.0.1:9", fabula.name, key)(QUESTION, {})
+
+
+class Proxy(BaseHTTPRequestHandler):
+    """What answers in the place of a service."""
+
+    status, body = 200, b""
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(self.status)
+        self.send_header("Content-Length", str(len(self.body)))
+        self.end_headers()
+        self.wfile.write(self.body)
+
+    def log_message(self, *_: object) -> None:
+        """Nothing."""
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "says"),
+    [
+        (502, b'{"error": "bad gateway"}', "can't be reached.* status 502"),
+        (502, b"[1]", "can't be reached.* status 502"),
+        (502, b"<html>", "can't be reached.* status 502"),
+        (404, b'{"detail": {"why": 1}}', "can't be reached.* status 404"),
+        (403, b'{"detail": "Not with that key."}', "Not with that key."),
+        (200, b"<html>", "is no Fabula"),
+        (200, b'{"hits": [{"id": 1}]}', "is no Fabula"),
+        (200, b"[]", "is no Fabula"),
+    ],
+)
+def test_what_is_no_service_is_told_in_a_sentence(status: int, body: bytes, says: str) -> None:
+    handler = type("Answering", (Proxy,), {"status": status, "body": body})
+    with HTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            with pytest.raises(FabulaError, match=says):
+                searching.at(f"http://127.0.0.1:{server.server_port}", "x", "key")(QUESTION, {})
+        finally:
+            server.shutdown()
+
+
+@pytest.mark.parametrize(
+    ("module", "missing", "package"),
+    [
+        ("langchain", "langchain_core.callbacks", "langchain-core"),
+        ("llama_index", "llama_index.core.retrievers", "llama-index-core"),
+    ],
+)
+def test_a_framework_that_is_missing_is_named_with_its_package(
+    module: str, missing: str, package: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip(missing)
+    monkeypatch.setitem(sys.modules, missing, None)
+    monkeypatch.delitem(sys.modules, f"fabula.frameworks.{module}", raising=False)
+    with pytest.raises(ModuleNotFoundError, match=f"is not installed.*pip install {package}$"):
+        importlib.import_module(f"fabula.frameworks.{module}")

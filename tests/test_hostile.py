@@ -21,7 +21,7 @@ from endpoint import Endpoint
 from fabula import Fabula
 from fabula.cli import main
 from fabula.errors import LoadError
-from fabula.load import find_files, load, markdown, read_text
+from fabula.load import find_files, html, load, markdown, read_text
 from fabula.load.epub import read as read_epub
 from fabula.model import Document
 from fabula.settings import STATIC
@@ -166,6 +166,28 @@ def test_html_of_any_shape_is_its_words(html: str, tmp_path: Path) -> None:
     text = load(path, "default", LIMIT).text
     assert "word" in text
     assert len(text) < 20
+
+
+@pytest.mark.parametrize("piece", ["<q><b></q></b>", "<form><form></form></form>", "<br></br>"])
+@pytest.mark.parametrize("around", ["<q>", "<div>"])
+def test_html_is_read_in_time_that_grows_with_its_length(around: str, piece: str) -> None:
+    """End tags that end nothing, each looked for among all the tags that are open around it."""
+    assert keeps_pace(
+        lambda n: html.read((around * 2 * n + piece * n + "word").encode(), "a"), 4000
+    )
+
+
+def test_a_page_nested_too_deeply_keeps_its_words_paragraphs_and_what_is_hidden() -> None:
+    page = (
+        "<h1>The Lamp</h1>"
+        + "<q>" * 3000
+        + "<p>One <i>word</i>.</p><p class='pagenum'>7</p><p style='display:none'>no</p>"
+        + "<div>" * 3000
+        + "Two words.<div title='a > b'>Three.</div><script>var a = '<p>no';</script>"
+    )
+    blocks = html.page(page, "a.html").blocks
+    assert [one.text for one in blocks] == ["The Lamp", "One word.", "Two words.", "Three."]
+    assert blocks[0].heading == "The Lamp"
 
 
 # Files
@@ -331,3 +353,28 @@ def test_brackets_and_controls_in_names_do_not_break_what_is_shown(
     assert "[bold][a][/] [/nothing]" in shown.stdout
     asked = CliRunner().invoke(main, ["query", "Who lit the [/lamp] [red]?"])
     assert asked.exit_code == 0, asked.output
+
+
+def test_nothing_is_printed_in_another_order_than_it_is_stored(
+    graph_url: str, tmp_path: Path
+) -> None:
+    override = "\u202e"
+    book = tmp_path / "turned.txt"
+    book.write_text(f"Title: A {override}turned title\n\n{SENTENCE}The {override}lamp was lit.\n")
+    made = CliRunner().invoke(main, ["ingest", str(book)])
+    assert made.exit_code == 0, made.output
+    typed: list[list[str]] = [
+        ["list"],
+        ["show", "turned.txt"],
+        ["read", "turned.txt"],
+        ["query", "Who lit the lamp?"],
+        ["query", "Who lit the lamp?", "--no-answer"],
+        ["query", "Who lit the lamp?", "--json"],
+        ["cypher", "-e", "MATCH (d:Document) RETURN d.title"],
+        ["remove", "turned.txt"],
+    ]
+    for words in typed:
+        shown = CliRunner().invoke(main, words)
+        assert shown.exit_code == 0, shown.output
+        assert "turned" in shown.output, words
+        assert override not in shown.output, words

@@ -3,7 +3,7 @@
 import pytest
 
 from fabula.load import read_text
-from fabula.load.chapters import is_chapter_line
+from fabula.load.chapters import chapter_number, is_chapter_line
 
 BODY = "Then he went up to the old house, and nobody there knew who he was or what he wanted. " * 20
 
@@ -141,3 +141,37 @@ def test_capitals_beside_real_chapters_are_no_chapters() -> None:
 
 def test_a_story_without_chapters_has_no_sections() -> None:
     assert titles(f"THE TALE\n\nby Somebody\n\n{BODY}\n\n{BODY}") == []
+
+
+@pytest.mark.parametrize(
+    ("heading", "number"),
+    [
+        ("STAVE II:  THE FIRST OF THE THREE SPIRITS", ("stave", 2)),
+        ("Stave Two", ("stave", 2)),
+        ("Chapter the Twenty-Third", ("chapter", 23)),
+        ("Chapter Seventeen. Of Ships", ("chapter", 17)),
+        ("CHAPTER FORTY", ("chapter", 40)),
+        ("Chapter XLIX.", ("chapter", 49)),
+        ("2nd Part", ("part", 2)),
+        ("Erstes Kapitel", ("kapitel", 1)),
+        ("Dreizehntes Kapitel", ("kapitel", 13)),
+        ("Rozdział drugi", ("rozdział", 2)),
+        ("Rozdział piętnasty", ("rozdział", 15)),
+        ("Chapitre dix", ("chapitre", 10)),
+        ("Livre premier", ("livre", 1)),
+        ("Quinzième chapitre", ("chapitre", 15)),
+        ("Capítulo tercero", ("capítulo", 3)),
+        ("Capitolo primo", ("capitolo", 1)),
+        ("Часть пятая", ("часть", 5)),
+        ("Глава пятнадцатая", ("глава", 15)),
+        ("Глава пятидесятая", None),
+        ("Chapter the Last", None),
+        ("Epilogue", None),
+        ("The second chapter of his life had begun", None),
+    ],
+)
+def test_a_headings_number_is_the_same_in_words_and_figures(
+    heading: str, number: tuple[str, int] | None
+) -> None:
+    found = chapter_number(heading)
+    assert (found and (found.kind, found.value)) == number

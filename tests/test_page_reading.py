@@ -284,6 +284,35 @@ def test_by_keys_alone_from_a_question_to_its_citation_in_the_book(
         assert page.locator(".answered .passage").count() >= 1
 
 
+def test_keys_of_one_letter_can_be_turned_off_and_stay_so(
+    chromium: Browser, library: Library
+) -> None:
+    """As WCAG 2.1.4 asks: who speaks to a browser sets off what is one letter."""
+    with opened(chromium, library.offline) as context:
+        page = context.new_page()
+        page.goto("/c/books")
+        page.locator("#show-keys").click()
+        page.locator("#key-switch").uncheck()
+        expect(page.locator("#told")).to_have_text("Keys are off")
+        page.get_by_role("button", name="Close").click()
+        for _ in range(2):
+            page.keyboard.press("?")
+            page.keyboard.press("/")
+            assert page.locator("dialog[open]").count() == 0
+            assert page.evaluate("document.activeElement.id") != "question"
+            page.keyboard.press("Control+k")
+            assert page.evaluate("document.activeElement.id") == "question"
+            # Another page of the same browser knows it, too.
+            page.goto("/c/books/add")
+            page.goto("/c/books")
+        page.locator("#show-keys").click()
+        page.locator("#key-switch").check()
+        page.get_by_role("button", name="Close").click()
+        page.locator("h1").click()
+        page.keyboard.press("/")
+        assert page.evaluate("document.activeElement.id") == "question"
+
+
 def test_a_models_answer_is_streamed_and_its_citations_lead_to_cards(
     chromium: Browser, library: Library
 ) -> None:

@@ -90,6 +90,19 @@ def test_a_section_is_named_by_its_heading_or_a_part_of_it(book: Path) -> None:
     assert "On day 200 Anna" in first
 
 
+@pytest.mark.parametrize("at", ["Chapter Two", "chapter II", "The Second Chapter", "CHAPTER 2."])
+def test_a_section_is_named_by_its_number_in_words_or_figures(at: str, book: Path) -> None:
+    reading = read(at)
+    [place] = [lines for lines in reading.lines if lines.lit]
+    assert place.section == "CHAPTER 2: The Mill"
+
+
+@pytest.mark.parametrize("at", ["Chapter Nine", "Stave Two", "Chapter the Last"])
+def test_a_section_of_another_number_or_kind_is_not_meant(at: str, book: Path) -> None:
+    with pytest.raises(NotFound, match="has no chunk, section or passage"):
+        read(at)
+
+
 def test_without_a_place_it_is_the_beginning(book: Path) -> None:
     reading = read()
     assert reading.lines[0].start == 0

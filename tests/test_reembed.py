@@ -140,10 +140,27 @@ def test_a_model_that_is_gone_is_found_out_though_its_vectors_are_kept(
     is_canonical(store, STATIC, 256)
 
 
-def test_who_asks_with_another_model_is_told_the_cure(story: Path, endpoint: Endpoint) -> None:
+def test_who_adds_with_another_model_is_told_the_cure(story: Path, endpoint: Endpoint) -> None:
     cure = f"MODEL={STATIC}, or run `fabula reembed --collection winter --embedding-model m`"
     with fabula(endpoint) as service, pytest.raises(SpaceError, match=cure):
-        service.retrieve("Who walked?")
+        service.ingest_text("Anna walked home.", source="more")
+
+
+def test_what_was_made_without_an_endpoint_is_asked_with_any_model(
+    story: Path, endpoint: Endpoint
+) -> None:
+    """Its own vectors need no endpoint: no text is embedded by the settings' model."""
+    with fabula() as service:
+        found = [hit.id for hit in service.retrieve("Who walked?", mode="hybrid")]
+    with fabula(endpoint) as service:
+        assert [hit.id for hit in service.retrieve("Who walked?", mode="hybrid")] == found
+        assert service.query("Who walked?", mode="hybrid").text
+        assert [body for body in endpoint.bodies if "input" in body] == []
+        reembed(endpoint)
+        # The same collection, now of the settings' model.
+        assert service.retrieve("Who walked?", mode="hybrid")
+        embedded = [body["input"] for body in endpoint.bodies if "input" in body]
+        assert "Who walked?" in [text for texts in embedded for text in texts]
 
 
 def test_the_command_says_what_it_did(

@@ -6,6 +6,7 @@ import random
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -248,12 +249,14 @@ def test_the_wrong_model_names_the_collection_and_the_way_out(
     calls = endpoint.calls
     with App(two[1]) as app:
         first = app.collection("first")
-        for ask in (
-            lambda: first.query("Who?"),
+        # A question is embedded as the collection is; what comes in would be of two models.
+        assert first.retrieve("Who?", mode="hybrid")
+        asks: list[Callable[[], object]] = [
             lambda: first.ingest(tmp_path / "second.txt"),
             lambda: first.build("aspects", rebuild=True),
             lambda: first.expect(tmp_path / "second.txt"),
-        ):
+        ]
+        for ask in asks:
             with pytest.raises(SpaceError) as caught:
                 ask()
             said = str(caught.value)

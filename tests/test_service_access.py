@@ -32,6 +32,7 @@ from fabula.service.access.admission import is_open
 from fabula.service.access.limits import Window
 from fabula.service.access.openid import OpenID
 from fabula.service.house import GUESSES, REQUESTS
+from fabula.service.paging import cursor
 from fabula.service.problems import Unknown
 from fabula.serving import Serving
 from fabula.settings import OFFLINE, STATIC
@@ -473,6 +474,16 @@ def test_what_is_changed_is_told_to_admins(it: Served) -> None:
     page = admin.get("/api/v1/audit?limit=1").json()
     after = admin.get("/api/v1/audit", params={"limit": 1, "after": page["next"]}).json()
     assert after["items"] == [second]
+    # Page by page it is the same list, none left out and none twice.
+    whole = admin.get("/api/v1/audit?limit=200").json()["items"]
+    pages, place = [], ""
+    while place is not None:
+        page = admin.get("/api/v1/audit", params={"limit": 3, "after": place}).json()
+        pages += page["items"]
+        place = page["next"]
+    assert pages == whole
+    forged = admin.get("/api/v1/audit", params={"after": cursor("yesterday a")})
+    assert (forged.status_code, "no place" in forged.json()["detail"]) == (400, True)
     listed = {one["name"]: one for one in admin.get("/api/v1/keys").json()["items"]}
     assert listed["Dora"]["revoked"]
     assert listed["Dora"]["collections"] == ["plays"]

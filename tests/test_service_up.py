@@ -42,14 +42,21 @@ def test_it_is_ready_once_its_neo4j_is_and_says_so_to_anyone(app: App) -> None:
         assert (ready.status_code, ready.json()) == (200, {"status": "ready"})
 
 
-def test_each_response_has_an_id_that_a_trace_may_give(app: App) -> None:
+def test_each_request_has_an_id_of_its_own_and_its_trace_beside_it(
+    app: App, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "fabula.service")
     with app, served(app) as it:
-        given = "4bf92f3577b34da6a3ce929d0e0e4736"
-        headers = {"traceparent": f"00-{given}-00f067aa0ba902b7-01"}
-        assert it.client().get("/livez", headers=headers).headers["x-request-id"] == given
-        own = {it.client().get("/livez").headers["x-request-id"] for _ in range(2)}
-        assert len(own) == 2
-        assert all(len(id) == 32 for id in own)
+        trace = "4bf92f3577b34da6a3ce929d0e0e4736"
+        headers = {"traceparent": f"00-{trace}-00f067aa0ba902b7-01"}
+        traced = [it.client().get("/livez", headers=headers) for _ in range(2)]
+        own = [it.client().get("/livez") for _ in range(2)]
+    ids = [one.headers["x-request-id"] for one in (*traced, *own)]
+    assert len({*ids, trace}) == 5, "no two have one, and the caller gives none"
+    assert all(len(id) == 32 for id in ids)
+    logged = [one.told for one in caplog.records if hasattr(one, "told")]
+    told = {one["request_id"]: one["trace_id"] for one in logged if "request_id" in one}
+    assert [told[id] for id in ids] == [trace, trace, "", ""]
 
 
 def test_requests_are_counted_by_their_routes_pattern(app: App) -> None:

@@ -170,6 +170,41 @@ def test_what_is_too_large_is_refused_as_it_arrives(house: Served, size: int) ->
     assert len(files(house)) == before
 
 
+def test_a_megabyte_is_a_million_bytes_wherever_a_body_is_counted(house: Served) -> None:
+    path = f"{BASE}/collections/large/documents"
+    kind = {"Content-Type": "application/json"}
+    for content in (b" " * (80 * MB + 1), (b" " * MB for _ in range(81))):
+        refused = house.client("write").post(path, content=content, headers=kind)
+        assert refused.status_code == 413
+        assert "80 MB (serve.max_upload_mb): send the files in several." in refused.text
+        assert refused.json()["type"] == "/problems/too-large"
+
+
+def test_the_files_of_a_form_are_written_out_together(
+    house: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The disk is waited for once a file, and once a folder, and only when all have arrived."""
+    waited: list[int] = []
+    arriving = house.house.uploads.folder / "arriving"
+    real = os.fsync
+
+    def counted(handle: int) -> None:
+        waited.append(handle)
+        real(handle)
+
+    # What is counted is the system's call: how long it takes is the disk's affair.
+    monkeypatch.setattr(os, "fsync", counted)
+    many = [("files", (f"{number}.txt", f"{WINTER} {number}".encode())) for number in range(60)]
+    estimated = house.client("write").post(f"{BASE}/collections/many/estimate", files=many)
+    assert estimated.status_code == 200, estimated.text
+    uploads = [one["sha256"] for one in estimated.json()["uploads"]]
+    assert len(uploads) == 60
+    assert all(house.house.uploads.path(one).is_file() for one in uploads)
+    assert not [*arriving.iterdir()]
+    folders = {one[:2] for one in uploads}
+    assert len(waited) == 60 + len(folders) < 120
+
+
 def test_a_form_that_breaks_off_leaves_nothing(house: Served) -> None:
     client = house.client("write")
     before = len(files(house))

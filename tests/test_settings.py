@@ -196,6 +196,14 @@ def test_a_secret_is_not_repeated_by_an_error(tmp_path: Path) -> None:
     assert "12345" not in str(caught.value)
 
 
+def test_a_password_in_an_address_is_not_shown() -> None:
+    address = "http://me:hunter2@models.example/v1"
+    shown = Settings(base_url=address, neo4j_uri="bolt://me:hunter2@db.example:7687").shown()
+    assert shown["base_url"] == "http://models.example/v1"
+    assert shown["neo4j_uri"] == "bolt://db.example:7687"
+    assert "hunter2" not in str(shown)
+
+
 # Whose file it is
 
 A_STRANGERS = {
@@ -251,6 +259,22 @@ def test_the_users_own_file_and_a_named_one_may_set_all(
     (tmp_path / "fabula.toml").write_text(line)
     monkeypatch.setenv("FABULA_CONFIG", "fabula.toml")
     assert plain() == wanted
+
+
+@pytest.mark.parametrize("written", ["true", '"on"', "1"])
+def test_a_working_folder_does_not_turn_on_what_reaches_the_network(
+    written: str, tmp_path: Path
+) -> None:
+    write_own(tmp_path, "fetch = false\n")
+    (tmp_path / "fabula.toml").write_text(f"fetch = {written}\n")
+    with pytest.raises(SettingsError, match="fetch is not taken from the working folder") as told:
+        Settings.read()
+    assert "FABULA_FETCH" in str(told.value)
+
+
+def test_a_working_folder_may_turn_off_what_reaches_the_network(tmp_path: Path) -> None:
+    (tmp_path / "fabula.toml").write_text("fetch = false\n")
+    assert Settings.read().fetch is False
 
 
 def test_every_path_among_the_settings_is_kept_from_the_working_folder(tmp_path: Path) -> None:

@@ -1,11 +1,12 @@
 // What was changed, the newest first.
-// $before  only what is older than this time and id, or ''
-// $limit   how many
+// $at, $id  only what is older than the act of this time and id; '' for the newest
+// $limit    how many
 CYPHER 25
+WITH CASE $at WHEN '' THEN datetime() + duration('P1D') ELSE datetime($at) END AS last
 MATCH (act:ServiceAct)
-WHERE act.at IS NOT NULL
-WITH act, toString(act.at.epochMillis) + ' ' + act.id AS place
-WHERE $before = '' OR place < $before
-RETURN act {.key, .name, .what, .target, .request, at: toString(act.at)} AS act, place
-ORDER BY place DESC
+WHERE act.at <= last AND ($at = '' OR act.at < last OR act.id < $id)
+WITH act
+ORDER BY act.at DESC, act.id DESC
 LIMIT $limit
+RETURN act {.key, .name, .what, .target, .request, at: toString(act.at)} AS act,
+  toString(act.at) + ' ' + act.id AS place

@@ -35,7 +35,7 @@ from fabula.retrieve import Found
 from fabula.retrieve.modes import Pieces, Way, mode
 from fabula.retrieve.path import Path as Steps
 from fabula.search import Asked, Query, count_parts, make_ways, search
-from fabula.settings import Settings
+from fabula.settings import STATIC, Settings
 from fabula.sources import Sources, sources
 from fabula.stop import Stop
 from fabula.store import Source as Stretch
@@ -524,8 +524,15 @@ class Collection:
     # Inside
 
     def _asking(self, stop: Stop | None) -> Kit:
-        """The models, as they are called for one question."""
-        return self.kit.view(urgent=True, stop=stop)
+        """The models, as they are called for one question.
+
+        A question is compared with the collection's vectors, so it is embedded by what made them.
+        Static vectors need no endpoint: a collection that was made without one can be asked
+        whatever model the settings name now. Another model than theirs may not be reachable.
+        """
+        space = self.space() if self.kit.embedder.model != STATIC else None
+        is_static = space is not None and space.model == STATIC
+        return self.kit.view(urgent=True, stop=stop, is_static=is_static)
 
     def _differences(
         self,
@@ -566,7 +573,7 @@ class Collection:
         self, query: Query, filters: Filters, kit: Kit, meter: Meter, path: Steps
     ) -> list[Way]:
         """The modes that a question is asked by. Raises NotFound where none has its graph."""
-        ways = make_ways(query, filters, self.store, kit, self.settings, meter, path)
+        ways = make_ways(query, filters, self.store, kit, kit.settings, meter, path)
         if not ways:
             self._refuse_groundless(query, filters, query.modes[0])
         return ways
@@ -609,6 +616,9 @@ class Collection:
         space = self.space()
         if space is None or not space.documents:
             raise nothing_there(self.name)
+        if space.model == STATIC:
+            # What `_asking` sees to. It may be re-embedded meanwhile, so it is looked at each time.
+            return
         refuse_other_model(space, self.kit.embedder.model)
         self._is_ready = True
 

@@ -99,9 +99,16 @@ def _embeddings(collection: Collection) -> str:
     space = collection.space()
     if space is None or not space.documents:
         return f"none yet in collection {collection.name!r}: run `fabula ingest BOOK`"
-    refuse_other_model(space, collection.app.kit.embedder.model)
     vectors = f"{space.dimensions} dimensions of {space.model}"
     told = f"collection {collection.name!r}, {space.documents} documents, {vectors}"
+    model = collection.app.kit.embedder.model
+    if space.model == STATIC != model and not space.phase:
+        return (
+            f"{told}: questions are embedded by it, too. `fabula reembed --collection "
+            f"{collection.name}` gives it embeddings of {model}, which find better; until then it "
+            "takes no further documents"
+        )
+    refuse_other_model(space, model)
     return f"{told}; being re-embedded with {space.target}" if space.phase else told
 
 

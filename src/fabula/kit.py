@@ -80,16 +80,24 @@ class Kit:
         """The kit that this one is a view of, or itself: what is opened once is opened there."""
 
     def view(
-        self, *, urgent: bool = False, stop: Stop | None = None, budget: Budget | None = None
+        self,
+        *,
+        urgent: bool = False,
+        stop: Stop | None = None,
+        budget: Budget | None = None,
+        is_static: bool = False,
     ) -> Kit:
         """The same kit, its models called for a question, a run or a key of their own.
 
         All else is shared: the endpoint and its limiter, the threads, the cache. The calls of a
         question are `urgent`. `stop` ends what is asked through the view, and what that waits for.
         It may spend what `budget` has left, beside what this kit may; a view of a view is held to
-        the budgets of both. Only the kit itself is closed.
+        the budgets of both. With `is_static` it embeds by static vectors, whatever the settings
+        name. Only the kit itself is closed.
         """
         view = copy.copy(self)
+        if is_static:
+            view._settings = self._settings.model_copy(update={"embedding_model": STATIC})
         view._purpose = Purpose(urgent or self._purpose.urgent, stop or self._purpose.stop)
         if view._purpose.urgent:
             view.workers = self._askers
@@ -99,6 +107,11 @@ class Kit:
         for made in ("embedder", "_remote"):
             view.__dict__.pop(made, None)
         return view
+
+    @property
+    def settings(self) -> Settings:
+        """The settings that the models are named by."""
+        return self._settings
 
     @cached_property
     def embedder(self) -> Embedder:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fabula.errors import NotFound, did_you_mean
+from fabula.load.chapters import chapter_number
 from fabula.model import Entry, Hit
 from fabula.names import quoted
 from fabula.notebook import show_text
@@ -86,12 +87,27 @@ def read(store: Store, document: Entry, at: str = "") -> Reading:
         ends = max((row["end"] for row in store.text(document, 0, WHOLE)), default=0)
         raise NotFound(f"{document.title} has no characters {at}: it ends at {ends}.")
     place = store.place(document, at, int(at) if CHUNK.fullmatch(at) else -1)
+    if place is None and (section := _numbered_section(store, document, at)):
+        place = store.place(document, section, -1)
     if place is None:
         raise NotFound(_unknown(store, document, at))
     if place.kind == "chunk":
         return _around(store, document, [(place.start, place.end)])
     sources = store.sources(document.collection, [place.id])[place.id]
     return _around(store, document, [(one.start, one.end) for one in sources], place)
+
+
+def _numbered_section(store: Store, document: Entry, at: str) -> str:
+    """Return the first section that has the number which `at` names in words or figures, or ''.
+
+    'Stave Two' is 'STAVE II: THE FIRST OF THE THREE SPIRITS'. A number with a title beside it is
+    not looked for here: titles are compared as they are printed.
+    """
+    number = chapter_number(at)
+    if number is None or number.titled:
+        return ""
+    sections = (row["section"] for row in store.text(document, 0, WHOLE))
+    return next((one for one in sections if chapter_number(one) == number), "")
 
 
 def _around(

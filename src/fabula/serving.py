@@ -53,6 +53,11 @@ class Serving(BaseModel):
         "fabula", description="claim of those tokens that says role and collections"
     )
 
+    @property
+    def upload_bytes(self) -> int:
+        """Return the most bytes of one request's body: a MB is 1,000,000 bytes everywhere."""
+        return self.max_upload_mb * 1_000_000
+
     @field_validator("hosts", "origins", "proxies", mode="before")
     @classmethod
     def _divided(cls, value: Any) -> Any:

@@ -73,6 +73,9 @@ SECRET = ("api_key", "neo4j_password")
 OWN = (*SECRET, "keyring", "base_url", "neo4j_*", "home", "cache_folder", "prices", "serve.*")
 """Settings that a working folder's file may not hold, and no path is one either: the folder may be
 a stranger's, and would name what programs are run, and who is sent texts and passwords."""
+OFF_ONLY = ("fetch",)
+"""Settings that a working folder's file may turn off, but not on: with them the network is reached,
+and the user's own file may have turned them off."""
 FLAT = ("aspects", "hybrid", "top-down", "bottom-up", "adaptive")
 """Tables whose settings go by their names alone, too, as they did before there were tables."""
 SET = "aspects.set"
@@ -283,6 +286,11 @@ class Settings(BaseModel):
             if name in self.model_fields_set - {*SECRET, "tables"}:
                 yield name, shown_url(value) if name in ADDRESSES and value else value
 
+    def shown(self) -> dict[str, Any]:
+        """Return all settings as JSON has them, without keys and passwords."""
+        values = self.model_dump(mode="json")
+        return values | {name: shown_url(values[name]) for name in ADDRESSES if values[name]}
+
     def table(self, name: str) -> Any:
         """The settings of the graph or mode of that name: its own model, checked and frozen."""
         return self.tables.get(name) or knobs()[name]()
@@ -446,7 +454,8 @@ def _of_working_folder(file: Path) -> Given:
     if file.is_file() and own_file().is_file() and file.samefile(own_file()):
         return
     for name, value, place in _of_file(file):
-        if any(map(_is_own, paths(name))):
+        turns_on = any(path in OFF_ONLY for path in paths(name)) and _is_on(value)
+        if turns_on or any(map(_is_own, paths(name))):
             flag = "" if name in SECRET or "." in name else f" or --{name.replace('_', '-')}"
             raise SettingsError(
                 f"{place} is not taken from the working folder, whose files may be a stranger's. "

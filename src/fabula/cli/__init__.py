@@ -91,7 +91,10 @@ class Commands(click.Group):
         except FabulaError as error:
             if ctx.meta.get(DEBUG):
                 raise
-            raise click.ClickException(str(error)) from error
+            from fabula.providers.clean import clean_output
+
+            # A message quotes titles and what an endpoint or a server said.
+            raise click.ClickException(clean_output(str(error))) from error
         except KeyboardInterrupt as stop:
             click.echo(f"\nStopped. {stop}".rstrip(), err=True)
             ctx.exit(130)
@@ -132,7 +135,9 @@ class _Shown(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """A line, above the progress bars where there are any."""
-        click.echo(f"{record.levelname}: {record.getMessage()}", err=True)
+        from fabula.providers.clean import clean_output
+
+        click.echo(clean_output(f"{record.levelname}: {record.getMessage()}"), err=True)
 
 
 def _set_debug(ctx: click.Context, param: click.Parameter | None, value: bool) -> None:

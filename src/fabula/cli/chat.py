@@ -16,7 +16,7 @@ from fabula.cli.last_answer import LastAnswer, keep
 from fabula.cli.options import ASKING, GRAPH, settings_flags
 from fabula.cli.query import NOTHING, print_answer
 from fabula.cli.read import show
-from fabula.cli.screen import counted, notice_offline
+from fabula.cli.screen import counted, echo, notice_offline
 from fabula.cli.starting import meant
 from fabula.errors import FabulaError, NotFound, did_you_mean
 from fabula.export import refuse_what_is_no_file, replaced
@@ -89,10 +89,10 @@ class Talk:
             "/mode": self.choose_mode,
             "/save": self.save,
             "/new": self.forget,
-            "/help": lambda _: click.echo(HELP),
+            "/help": lambda _: echo(HELP),
         }
         told = f"{counted(documents, 'document')} of collection {collection.name}"
-        click.echo(f"{told}. /help tells what can be typed, Ctrl-D ends.", err=True)
+        echo(f"{told}. /help tells what can be typed, Ctrl-D ends.", err=True)
 
     def run(self) -> bool:
         """Does line by line what is typed; whether all went well, or somebody was there to see."""
@@ -104,11 +104,11 @@ class Talk:
                 self._do(line)
             except FabulaError as error:
                 well = False
-                click.echo(f"Error: {error}", err=True)
+                echo(f"Error: {error}", err=True)
             except KeyboardInterrupt:
                 if not sys.stdin.isatty():
                     raise
-                click.echo("\nStopped.", err=True)
+                echo("\nStopped.", err=True)
         return well or sys.stdin.isatty()
 
     def _do(self, line: str) -> None:
@@ -128,13 +128,13 @@ class Talk:
         self._last = None
         stream = self._conversation.stream(question)
         if stream.sought != question:
-            click.echo(f"Understood as: {stream.sought}", err=True)
+            echo(f"Understood as: {stream.sought}", err=True)
         if not stream.hits:
-            click.echo(NOTHING, err=True)
+            echo(NOTHING, err=True)
             return
         try:
             print_answer(stream, show_context=False)
-            click.echo()
+            echo()
         except KeyboardInterrupt:
             stream.close()
             raise
@@ -164,7 +164,7 @@ class Talk:
             given["document"] = self._collection.document(name).id
         chosen = given.get("document")
         asked = self._collection.document(chosen).title if chosen else "all documents"
-        click.echo(f"Asking {asked}.", err=True)
+        echo(f"Asking {asked}.", err=True)
 
     def choose_mode(self, name: str) -> None:
         """Goes another way from now on, or several at once; without a name tells which."""
@@ -174,7 +174,7 @@ class Talk:
         if name:
             given["mode"] = ",".join(Query.of("?", settings, mode=name).modes)
         way = given.get("mode") or settings.mode
-        click.echo(f"Asking by {way}. There are: {', '.join([AUTO, *modes()])}.", err=True)
+        echo(f"Asking by {way}. There are: {', '.join([AUTO, *modes()])}.", err=True)
 
     def save(self, name: str) -> None:
         """Writes the conversation until now as Markdown; asks before another file is replaced."""
@@ -198,13 +198,13 @@ class Talk:
         with replaced(file) as stream:
             stream.write(f"{conversation(answers, books_of(answers, self._collection.document))}\n")
         self._saved = place
-        click.echo(f"{file}: {counted(len(answers), 'answer')}", err=True)
+        echo(f"{file}: {counted(len(answers), 'answer')}", err=True)
 
     def forget(self, _: str) -> None:
         """Begins a new conversation."""
         self._conversation.forget()
         self._saved = None
-        click.echo("Forgotten: the next question leans on nothing.", err=True)
+        echo("Forgotten: the next question leans on nothing.", err=True)
 
 
 def _read_line() -> str:
@@ -214,21 +214,21 @@ def _read_line() -> str:
         try:
             line = input(PROMPT) if is_typed else sys.stdin.readline()
         except EOFError:
-            click.echo()
+            echo()
             return ""
         except UnicodeDecodeError as error:
             if not is_typed:
                 raise FabulaError(f"What was typed is not in {error.encoding}.") from error
-            click.echo(f"That is not in {error.encoding}: type it again.", err=True)
+            echo(f"That is not in {error.encoding}: type it again.", err=True)
             continue
         except KeyboardInterrupt:
             if not is_typed:
                 raise
-            click.echo("\nCtrl-D ends the chat.", err=True)
+            echo("\nCtrl-D ends the chat.", err=True)
             continue
         if line.strip():
             if not is_typed:
-                click.echo(f"{PROMPT}{line.strip()}")
+                echo(f"{PROMPT}{line.strip()}")
             return line.strip()
         if not is_typed and not line:
             return ""
@@ -238,5 +238,5 @@ def _confirm(question: str) -> bool:
     try:
         return click.confirm(question, err=True)
     except click.Abort:
-        click.echo(err=True)
+        echo(err=True)
         return False

@@ -9,7 +9,7 @@ import click
 
 from fabula.cli.help import Command
 from fabula.cli.options import GRAPH, settings_flags
-from fabula.cli.screen import counted, print_json
+from fabula.cli.screen import counted, echo, print_json
 from fabula.cli.starting import meant, opened
 from fabula.settings import Settings
 
@@ -48,25 +48,25 @@ def command(document: str, as_json: bool, everywhere: bool, settings: Settings) 
     else:
         for name, findings in found.items():
             if everywhere:
-                click.echo(f"Collection {name}:")
+                echo(f"Collection {name}:")
             _tell(findings)
         if not found:
-            click.echo("Every collection is empty: run `fabula ingest BOOK`.")
+            echo("Every collection is empty: run `fabula ingest BOOK`.")
     if any(findings.violations for findings in found.values()):
         raise click.exceptions.Exit(1)
 
 
 def _tell(findings: Findings) -> None:
     for violation in findings.violations:
-        click.echo(_line(violation))
+        echo(_line(violation))
     looked_at = [counted(findings.documents, "document"), counted(findings.passages, "passage")]
     looked_at += [
         f"{name} of {counted(count, 'document')}" for name, count in findings.graphs.items()
     ]
     well = "Looked at" if findings.violations else "All well"
-    click.echo(f"{well}: {', '.join(looked_at)}")
+    echo(f"{well}: {', '.join(looked_at)}")
     for note in findings.notes:
-        click.echo(f"Note: {note}")
+        echo(f"Note: {note}")
 
 
 def _line(violation: Violation) -> str:

@@ -7,7 +7,7 @@ import click
 from fabula.cli.help import Command
 from fabula.cli.last_answer import recall
 from fabula.cli.options import GRAPH, settings_flags
-from fabula.cli.screen import print_json
+from fabula.cli.screen import echo, print_json
 from fabula.cli.starting import meant, opened
 from fabula.errors import NotFound
 from fabula.settings import Settings
@@ -57,6 +57,6 @@ def command(documents: tuple[str, ...], last: bool, format: str, settings: Setti
             if not entries:
                 raise nothing_there(collection.name)
     if format == "bibtex":
-        click.echo(bibtex(entries), nl=False)
+        echo(bibtex(entries), nl=False)
     else:
         print_json(csl(entries))

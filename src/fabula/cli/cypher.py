@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,9 +16,10 @@ from fabula.catalogue import choose, nothing_there
 from fabula.cells import cell, table_csv
 from fabula.cli.help import Command
 from fabula.cli.options import GRAPH, settings_flags
-from fabula.cli.screen import print_json, print_table
+from fabula.cli.screen import echo, print_json, print_table
 from fabula.cli.starting import meant, opened
 from fabula.explore import Query, names, parse, read, shipped
+from fabula.providers.clean import clean_output
 from fabula.settings import Settings
 
 if TYPE_CHECKING:
@@ -108,7 +110,7 @@ def command(
         raise click.UsageError("Name a query or a file, or give a statement with -e; see --list.")
     query = parse(execute) if execute else _named(name)
     if show:
-        click.echo(query.statement.rstrip())
+        echo(query.statement.rstrip())
         return
     given = dict(parameters)
     is_meant = COLLECTION not in given and COLLECTION in {one.name for one in query.parameters}
@@ -125,9 +127,9 @@ def command(
             _refuse_missing(fabula.store, query, values)
     _print(table, as_json, as_csv)
     if not table.rows and query.no_rows:
-        click.echo(query.no_rows, err=True)
+        echo(query.no_rows, err=True)
     if table.changes:
-        click.echo(f"Changed: {_counted(table)}", err=True)
+        echo(f"Changed: {_counted(table)}", err=True)
 
 
 def _refuse_missing(store: Store, query: Query, values: Mapping[str, Any]) -> None:
@@ -177,7 +179,9 @@ def _print(table: Table, as_json: bool, as_csv: bool) -> None:
     if as_json:
         print_json([dict(zip(table.columns, row, strict=True)) for row in table.rows])
     elif as_csv:
-        click.echo(table_csv(table.columns, table.rows), nl=False)
+        written = table_csv(table.columns, table.rows)
+        # CSV has no escapes: a file or a program is given the data as it is, a terminal is not.
+        click.echo(clean_output(written) if sys.stdout.isatty() else written, nl=False)
     else:
         _print_table(table)
 
@@ -193,7 +197,7 @@ def _print_table(table: Table) -> None:
     for row in table.rows:
         grid.add_row(*(Text(cell(value)) for value in row))
     print_table(grid)
-    click.echo(f"{len(table.rows):,} rows" if len(table.rows) != 1 else "1 row")
+    echo(f"{len(table.rows):,} rows" if len(table.rows) != 1 else "1 row")
 
 
 def _counted(table: Table) -> str:

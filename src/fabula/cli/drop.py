@@ -6,7 +6,7 @@ import click
 
 from fabula.cli.help import Command
 from fabula.cli.options import GRAPH, settings_flags
-from fabula.cli.screen import counted
+from fabula.cli.screen import counted, echo
 from fabula.cli.starting import meant, opened
 from fabula.settings import Settings
 
@@ -36,7 +36,7 @@ def command(
     with (meant if documents else opened)(settings) as fabula:
         found = fabula.drop(graph, *documents, dry=True)
         if not found:
-            click.echo(f"No such document of collection {fabula.name!r} has the graph {graph}.")
+            echo(f"No such document of collection {fabula.name!r} has the graph {graph}.")
             return
         others = sorted({name for _, names in found for name in names if name != graph})
         resting = f", and {', '.join(others)}, which rests on it," if others else ""
@@ -50,4 +50,4 @@ def command(
     done = "would drop" if dry_run else "dropped   "
     for entry, names in found:
         of = f"{entry.title} ({entry.id})" if entry else whole
-        click.echo(f"{done} {', '.join(names)}: {of}")
+        echo(f"{done} {', '.join(names)}: {of}")

@@ -13,7 +13,7 @@ from rich.table import Table
 
 from fabula.cli.help import Command
 from fabula.cli.options import GRAPH, settings_flags
-from fabula.cli.screen import counted, print_json, print_table
+from fabula.cli.screen import counted, echo, print_json, print_table
 from fabula.cli.starting import meant
 from fabula.errors import NotFound
 from fabula.graphs.entities.resolve import kind
@@ -101,7 +101,7 @@ def command(
         )
     if out:
         written = write_network(cast, ties, out)
-        click.echo(f"{out}: {written.nodes:,} nodes, {written.relationships:,} ties")
+        echo(f"{out}: {written.nodes:,} nodes, {written.relationships:,} ties")
         return
     if as_json:
         print_json(cast)
@@ -152,13 +152,13 @@ def _tell(found: Sequence[Row], others: Others, as_json: bool) -> None:
         return
     for number, one in enumerate(found):
         if number:
-            click.echo("")
+            echo("")
         for line in (*_head(one), *others.lines(one)):
-            click.echo(line)
+            echo(line)
         if one["relations"]:
-            click.echo("")
+            echo("")
             print_table(_relations(one))
-        click.echo("")
+        echo("")
         print_table(_places(one))
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 from rich.table import Table
 
-from fabula.cli.screen import counted, print_table, show_skipped
+from fabula.cli.screen import counted, echo, print_table, show_skipped
 from fabula.model import Usage, sum_usage
 from fabula.prices import price, read_prices
 from fabula.settings import Settings
@@ -34,18 +34,18 @@ def show_expected(
     """
     for one in outcomes:
         if one.error:
-            click.echo(f"failed  {one.error}")
+            echo(f"failed  {one.error}")
             continue
         if one.status == "skipped":
             continue
         chunks = f", {counted(one.counts['chunk'], 'chunk')}" if "chunk" in one.counts else ""
-        click.echo(f"{PurePath(one.source).name}: {WOULD[one.status]}{chunks}")
+        echo(f"{PurePath(one.source).name}: {WOULD[one.status]}{chunks}")
     show_skipped([one.source for one in outcomes if one.status == "skipped"])
     steps = sum_usage(one.steps for one in outcomes)
     if steps:
         _show_steps(steps, settings)
     else:
-        click.echo("No model would be asked anything.")
+        echo("No model would be asked anything.")
     if steps and cheaper:
         _show_cheaper(steps, sum_usage(one.steps for one in cheaper()), settings)
     if any(one.error for one in outcomes):
@@ -62,9 +62,9 @@ def _show_steps(steps: Mapping[str, Usage], settings: Settings) -> None:
     table.add_section()
     table.add_row("all", "", *_counts(sum(steps.values(), Usage())), _cost(steps, settings))
     print_table(table)
-    click.echo("Expected, not counted: what models reply is not known before.")
+    echo("Expected, not counted: what models reply is not known before.")
     if unknown := _unpriced(steps, settings):
-        click.echo(
+        echo(
             f"No price is known of {', '.join(unknown)}: name a TOML file of prices with "
             "--prices (FABULA_PRICES)."
         )
@@ -78,7 +78,7 @@ def _show_cheaper(
     asked = [one.prompt_tokens + one.completion_tokens for one in wholes.values()]
     if asked[1] >= asked[0]:
         return
-    click.echo("\nCheaper, with fewer, larger clusters and calls that ask for more at once:")
+    echo("\nCheaper, with fewer, larger clusters and calls that ask for more at once:")
     table = _table("", "calls", "saved", "prompt tokens", "completion tokens", "USD")
     for name, way in ways.items():
         table.add_row(name, *_counts(wholes[name]), _cost(way, settings))

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from fabula.cli.help import Command
 from fabula.cli.options import GRAPH, settings_flags
-from fabula.cli.screen import counted, print_json, print_table
+from fabula.cli.screen import counted, echo, print_json, print_table
 from fabula.cli.starting import meant
 from fabula.errors import NotFound
 from fabula.rdf import write_facts
@@ -72,7 +72,7 @@ def command(
             "`fabula build facts` makes the graph of them; without a model it finds few."
         )
     if out:
-        click.echo(f"{out}: {counted(write_facts(found, collection, out), 'fact')}")
+        echo(f"{out}: {counted(write_facts(found, collection, out), 'fact')}")
     elif as_json:
         print_json(found)
     else:

@@ -11,7 +11,7 @@ import click
 from fabula.cli.expected import ECONOMY, show_expected
 from fabula.cli.help import Command
 from fabula.cli.options import BUILDING, GRAPH, settings_flags
-from fabula.cli.screen import counted, notice_offline, show_skipped, spent
+from fabula.cli.screen import counted, echo, notice_offline, show_skipped, spent
 from fabula.cli.starting import opened
 from fabula.cli.watching import Watching
 from fabula.model import Usage
@@ -125,7 +125,7 @@ def make_graphs(
     except KeyboardInterrupt:
         raise KeyboardInterrupt(_how_to_go_on(listener.so_far(), settings)) from None
     show_skipped([one.source for one in outcomes if one.status == "skipped"])
-    click.echo(_in_all(outcomes, nothing))
+    echo(_in_all(outcomes, nothing))
     if any(outcome.error for outcome in outcomes):
         raise click.exceptions.Exit(1)
 

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from fabula.cli.help import Command
 from fabula.cli.options import GRAPH, settings_flags
-from fabula.cli.screen import counted, print_json, print_table
+from fabula.cli.screen import counted, echo, print_json, print_table
 from fabula.cli.starting import meant, opened
 from fabula.cli.watching import RETRY
 from fabula.graph import TEXT
@@ -59,15 +59,15 @@ def command(as_json: bool, everywhere: bool, settings: Settings) -> None:
     if found:
         print_table(_table(found))
         for line in (*_differing(found), *_lacking(entry for entry, _ in found)):
-            click.echo(line)
+            echo(line)
         for name, one in settled:
-            click.echo(_told(name, one))
+            echo(_told(name, one))
     elif everywhere:
-        click.echo("Every collection is empty: run `fabula ingest BOOK`.")
+        echo("Every collection is empty: run `fabula ingest BOOK`.")
     else:
-        click.echo(f"Collection {fabula.name!r} is empty: run `fabula ingest BOOK`.")
+        echo(f"Collection {fabula.name!r} is empty: run `fabula ingest BOOK`.")
     if others:
-        click.echo(f"{others} more in other collections: --all shows them.")
+        echo(f"{others} more in other collections: --all shows them.")
 
 
 def entry_json(entry: Entry, stale: Stale) -> dict[str, Any]:

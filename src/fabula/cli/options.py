@@ -168,8 +168,8 @@ class SettingOption(click.Option):
 
 
 def values(settings: Settings) -> dict[str, Any]:
-    """Every setting's value as JSON has it, by its whole name."""
-    own = settings.model_dump(mode="json")
+    """Every setting's value as it may be shown, by its whole name."""
+    own = settings.shown()
     tables = own.pop("tables")
     return own | {f"{table}.{name}": of[name] for table, of in tables.items() for name in of}
 

@@ -9,6 +9,7 @@ import click
 
 from fabula.cli.help import Command
 from fabula.cli.options import GRAPH, MODELS, RANKING, settings_flags
+from fabula.cli.screen import echo
 from fabula.cli.starting import meant
 from fabula.settings import Settings
 
@@ -78,14 +79,12 @@ def command(
     if communities:
         walked = f"{sum(hit.kind == 'report' for hit in plotted.hits)} reports found"
     found = walked if plotted.entities else f"{len(plotted.hits)} found"
-    click.echo(f"{plotted}, {found} for the question" if question else f"{plotted}")
+    echo(f"{plotted}, {found} for the question" if question else f"{plotted}")
     if not plotted.has_words:
-        click.echo(
+        echo(
             "This machine has no fonts, so the PNG has no words: install some, as fonts-dejavu, "
             "or name a file that ends in .svg or .html.",
             err=True,
         )
     if open_it and not webbrowser.open(plotted.file.absolute().as_uri()):
-        click.echo(
-            f"No web browser could be opened here: open {plotted.file} in one yourself.", err=True
-        )
+        echo(f"No web browser could be opened here: open {plotted.file} in one yourself.", err=True)

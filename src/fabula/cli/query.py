@@ -17,7 +17,7 @@ from fabula.cli.explained import path_json, print_path
 from fabula.cli.help import Command
 from fabula.cli.last_answer import keep
 from fabula.cli.options import ASKING, GRAPH, settings_flags
-from fabula.cli.screen import console, counted, notice_offline, print_json
+from fabula.cli.screen import console, counted, echo, notice_offline, print_json
 from fabula.cli.starting import meant
 from fabula.model import Answer, Hit, Passage, Quote, in_document, place
 from fabula.retrieve.path import Path
@@ -121,7 +121,7 @@ def command(
             return
         is_found = bool(hits if no_answer else stream.hits)
         if not is_found:
-            click.echo(NOTHING, err=True)
+            echo(NOTHING, err=True)
         elif no_answer:
             _print_hits(hits)
         else:
@@ -139,7 +139,7 @@ def _print(
     if as_markdown:
         from fabula.markdown import books_of, markdown
 
-        click.echo(markdown(stream.answer, books_of([stream.answer], collection.document)))
+        echo(markdown(stream.answer, books_of([stream.answer], collection.document)))
     else:
         print_answer(stream, show_context)
     keep(stream.answer, collection)
@@ -149,23 +149,23 @@ def print_answer(stream: AnswerStream, show_context: bool) -> None:
     """An answer as it is written, then the passages it cites; or the closest passages."""
     if show_context:
         for passage in stream.context:
-            click.echo(f"[{passage.number}] {place(passage.hit, passage.spans)}\n{passage.text}\n")
+            echo(f"[{passage.number}] {place(passage.hit, passage.spans)}\n{passage.text}\n")
     if stream.quotes:
         print_quotes(stream)
         return
     try:
         for piece in stream:
-            click.echo(piece, nl=False)
+            echo(piece, nl=False)
     finally:
         # An answer that is cut short must not share its line with the error.
-        click.echo("\n")
+        echo("\n")
     from fabula.quotes import quote_cited
 
     for quote in quote_cited(stream.answer):
-        click.echo(f"[{quote.number}] {place(quote.hit, quote.matches)}")
+        echo(f"[{quote.number}] {place(quote.hit, quote.matches)}")
         for start, end in quote.matches:
             words = " ".join(quote.hit.text[start:end].split())
-            click.echo(f"    {textwrap.shorten(words, LONGEST_QUOTED, placeholder=' ...')}")
+            echo(f"    {textwrap.shorten(words, LONGEST_QUOTED, placeholder=' ...')}")
 
 
 def print_quotes(stream: AnswerStream) -> None:
@@ -177,7 +177,7 @@ def print_quotes(stream: AnswerStream) -> None:
         screen.print(text, soft_wrap=False)
         screen.print()
     found = counted(len(stream.context), "passage")
-    click.echo(
+    echo(
         f"Offline: no model was asked. These are the closest of {found} that a model would answer "
         "from, as the book prints them."
     )
@@ -205,7 +205,7 @@ def on_screen(quotes: Sequence[Quote], width: int, height: int) -> list[tuple[Te
 
 def _print_hits(hits: Sequence[Hit]) -> None:
     for rank, hit in enumerate(hits, start=1):
-        click.echo(f"{rank}. {place(hit)} · score {hit.score:.3f}\n{hit.text.strip()}\n")
+        echo(f"{rank}. {place(hit)} · score {hit.score:.3f}\n{hit.text.strip()}\n")
 
 
 def _answer_json(answer: Answer, settings: Settings) -> dict[str, Any]:

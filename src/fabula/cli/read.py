@@ -13,10 +13,11 @@ import click
 from fabula.cli.help import Command
 from fabula.cli.last_answer import Citation, LastAnswer, recall
 from fabula.cli.options import GRAPH, settings_flags
-from fabula.cli.screen import print_json
+from fabula.cli.screen import echo, print_json
 from fabula.cli.starting import meant, opened
 from fabula.errors import NotFound
 from fabula.model import place
+from fabula.providers.clean import clean_output
 from fabula.settings import Settings
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def command(document: str, at: str, as_json: bool, settings: Settings) -> None:
             if citation.document != (cited.document(document).id if at else citation.document):
                 raise NotFound(f"[{number}] of the last answer is not of {document!r}.")
             reading = cited.read(citation.document, citation.at)
-        click.echo(f"[{number}] of the answer to {last.question!r}", err=True)
+        echo(f"[{number}] of the answer to {last.question!r}", err=True)
     else:
         with meant(settings) as fabula:
             reading = fabula.read(document, at)
@@ -96,13 +97,13 @@ def _cited(
     except NotFound as error:
         if at or not NUMBER.fullmatch(document):
             raise
-        click.echo(f"{error} So {document} is looked for as a document.", err=True)
+        echo(f"{error} So {document} is looked for as a document.", err=True)
         return None
 
 
 def _told(reading: Reading) -> Iterator[str]:
     if reading.of:
-        yield f"{place(reading.of)}\n{reading.of.text.strip()}\n\nIt rests on:\n\n"
+        yield clean_output(f"{place(reading.of)}\n{reading.of.text.strip()}\n\nIt rests on:\n\n")
     end = None
     for lines in reading.lines:
         if end not in (None, lines.start):
@@ -112,21 +113,22 @@ def _told(reading: Reading) -> Iterator[str]:
     if reading.said:
         yield "The graphs say of it:\n\n"
         for hit in reading.said:
-            yield f"{place(hit)} · {hit.id}\n{hit.text.strip()}\n\n"
+            yield clean_output(f"{place(hit)} · {hit.id}\n{hit.text.strip()}\n\n")
 
 
 def _heading(reading: Reading, lines: Lines) -> str:
     where = f"characters {lines.start}-{lines.end}"
     parts = (reading.document.title, lines.section, where)
-    return click.style(" · ".join(part for part in parts if part), dim=True)
+    return click.style(clean_output(" · ".join(part for part in parts if part)), dim=True)
 
 
 def _lit(lines: Lines) -> str:
     pieces, end = [], 0
     for start, until in lines.lit:
-        pieces += [lines.text[end:start], click.style(lines.text[start:until], bold=True)]
+        lit = clean_output(lines.text[start:until])
+        pieces += [clean_output(lines.text[end:start]), click.style(lit, bold=True)]
         end = until
-    return "".join([*pieces, lines.text[end:]])
+    return "".join([*pieces, clean_output(lines.text[end:])])
 
 
 def _json(reading: Reading) -> dict[str, Any]:

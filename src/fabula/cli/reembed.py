@@ -8,7 +8,7 @@ import click
 
 from fabula.cli.help import Command
 from fabula.cli.options import GRAPH, settings_flags
-from fabula.cli.screen import spent
+from fabula.cli.screen import echo, spent
 from fabula.cli.starting import opened
 from fabula.cli.watching import Watching
 from fabula.settings import Settings
@@ -43,8 +43,8 @@ def command(settings: Settings) -> None:
     """
     with opened(settings) as fabula, Watching() as listener:
         done = fabula.reembed(listener.begin("reembed"))
-    click.echo(_in_all(fabula.name, done))
-    click.echo(
+    echo(_in_all(fabula.name, done))
+    echo(
         f"Set FABULA_EMBEDDING_MODEL={done.model} for all that asks collection {fabula.name!r} or "
         "adds to it; other collections keep theirs."
     )

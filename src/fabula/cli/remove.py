@@ -6,6 +6,7 @@ import click
 
 from fabula.cli.help import Command
 from fabula.cli.options import GRAPH, settings_flags
+from fabula.cli.screen import echo
 from fabula.cli.starting import meant, opened
 from fabula.settings import Settings
 
@@ -37,6 +38,6 @@ def command(documents: tuple[str, ...], everything: bool, yes: bool, settings: S
                 abort=True,
             )
         for entry in fabula.remove(*documents):
-            click.echo(f"removed    {entry.title} ({entry.id})")
+            echo(f"removed    {entry.title} ({entry.id})")
     if not documents:
-        click.echo(f"Collection {settings.collection!r} is empty already.")
+        echo(f"Collection {settings.collection!r} is empty already.")

@@ -5,18 +5,20 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import PurePath
 from typing import Any
 
 import click
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.measure import Measurement
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
 from fabula.graph import Gap
 from fabula.model import Entry, Layer, Usage
+from fabula.providers.clean import clean_output, escape_json
 from fabula.settings import Settings
 
 MOST_NAMED = 10
@@ -25,11 +27,30 @@ WIDE = 10_000
 """A pipe has no width: its lines are never broken."""
 
 
+class CleanConsole(Console):
+    """A console that prints no control character of a text: only rich's own styles."""
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
+        """Yield the segments of a renderable, their texts cleaned."""
+        for segment in super().render(renderable, options):
+            if segment.control:
+                yield segment
+            else:
+                yield Segment(clean_output(segment.text), segment.style)
+
+
+def echo(text: object = "", *, err: bool = False, nl: bool = True) -> None:
+    """Print a text for people, without what a terminal would obey."""
+    click.echo(clean_output(str(text)), err=err, nl=nl)
+
+
 def console(stderr: bool = False) -> Console:
     """Where people read; lines are whole where it is no terminal, and brackets are text."""
     stream = sys.stderr if stderr else sys.stdout
     width = None if stream.isatty() else WIDE
-    return Console(file=stream, highlight=False, markup=False, soft_wrap=True, width=width)
+    return CleanConsole(file=stream, highlight=False, markup=False, soft_wrap=True, width=width)
 
 
 def print_table(table: Table) -> None:
@@ -60,7 +81,7 @@ def fitted(table: Table, width: int) -> RenderableType:
 def notice_offline(settings: Settings) -> None:
     """Says, on every run without a chat model, what the words are then."""
     if settings.offline:
-        click.echo(
+        echo(
             "Offline: no chat model is set, so summaries and details are extracts of the text, and "
             "a question finds passages, not a model's words. Set OPENAI_API_KEY or OPENAI_BASE_URL "
             "to use a model.",
@@ -69,8 +90,8 @@ def notice_offline(settings: Settings) -> None:
 
 
 def print_json(value: Any) -> None:
-    """One JSON value, indented, in UTF-8."""
-    click.echo(json.dumps(value, indent=2, ensure_ascii=False))
+    """One JSON value, indented, in UTF-8; characters that a terminal obeys are escaped."""
+    click.echo(escape_json(json.dumps(value, indent=2, ensure_ascii=False)))
 
 
 def counted(number: int, noun: str) -> str:
@@ -94,7 +115,7 @@ def show_skipped(names: Sequence[str]) -> None:
     kinds = Counter(PurePath(name).suffix.lower() or "without a suffix" for name in names)
     by_kind = ", ".join(f"{number:,} {kind}" for kind, number in kinds.most_common(MOST_NAMED))
     more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
-    click.echo(
+    echo(
         f"skipped    {counted(len(names), 'file')} of kinds that Fabula doesn't read ({by_kind}): "
         f"{', '.join(names[:MOST_NAMED])}{more}"
     )

@@ -31,7 +31,7 @@ def command(as_json: bool, settings: Settings) -> None:
     from this folder's file, which may be a stranger's.
     """
     if as_json:
-        told = settings.model_dump(mode="json")
+        told = settings.shown()
         print_json(told | told.pop("tables"))
         return
     now = values(settings)

@@ -11,7 +11,7 @@ import click
 from fabula.cli.help import Command
 from fabula.cli.list import Stale, entry_json
 from fabula.cli.options import GRAPH, settings_flags
-from fabula.cli.screen import counted, outline, print_json, print_table, spent
+from fabula.cli.screen import counted, echo, outline, print_json, print_table, spent
 from fabula.cli.starting import meant
 from fabula.cli.watching import RETRY
 from fabula.graph import TEXT, Gap, Record
@@ -52,7 +52,7 @@ def command(document: str, as_json: bool, settings: Settings) -> None:
         print_json(entry_json(entry, stale) | told)
         return
     print_table(outline(entry, layers))
-    click.echo(facts(entry, stale, gaps))
+    echo(facts(entry, stale, gaps))
 
 
 def facts(entry: Entry, stale: Stale, gaps: Gaps) -> str:

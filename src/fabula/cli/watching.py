@@ -7,7 +7,6 @@ import time
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Self
 
-import click
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -17,7 +16,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from fabula.cli.screen import console, counted, lacking, spent
+from fabula.cli.screen import console, counted, echo, lacking, spent
 from fabula.model import Usage
 from fabula.progress import Pace
 
@@ -81,7 +80,7 @@ class Watching:
         if sources > 1:
             self._all = self.bars.add_task("documents", total=sources, spent="")
             if not self.is_live:
-                click.echo(f"{sources} documents")
+                echo(f"{sources} documents")
 
     def begin(self, source: str) -> Steps:
         """A document is being made, or something else."""
@@ -99,7 +98,7 @@ class Watching:
             steps.remove()
         if self._all is not None:
             self.bars.update(self._all, advance=1)
-        click.echo(outcome_line(outcome))
+        echo(outcome_line(outcome))
 
     def so_far(self) -> str:
         """Documents that are done and under way, and the replies that came, in words."""
@@ -153,7 +152,7 @@ class Steps:
                 return
             self._spoke = now
             line = self._line(usage)
-        click.echo(line)
+        echo(line)
 
     def remove(self) -> None:
         """Its bars go."""

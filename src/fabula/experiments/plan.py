@@ -179,8 +179,8 @@ def made_with() -> dict[str, str]:
 
 
 def told(settings: Settings) -> dict[str, Any]:
-    """All settings by their whole names, as JSON holds them."""
-    values = settings.model_dump(mode="json")
+    """All settings by their whole names, as JSON holds them; no password of an address."""
+    values = settings.shown()
     tables = values.pop("tables")
     return values | {f"{table}.{name}": own[name] for table, own in tables.items() for name in own}
 

@@ -8,6 +8,7 @@ A run that was stopped goes on where it was: results that are there are not aske
 from __future__ import annotations
 
 import logging
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -207,6 +208,7 @@ class _System:
     def _ask(self, asking: Asking, questions: Sequence[Question], kit: Kit) -> None:
         score = self.metrics.by(kit, self.system)
         seconds = {"ask": 0.0, "score": 0.0}
+        lock = threading.Lock()
 
         def one(question: Question) -> None:
             try:
@@ -218,8 +220,10 @@ class _System:
             except BadReply as error:
                 tell(f"{self.system.name}, question {question.id}: {error}")
                 return
-            seconds["ask"] += result.seconds
-            seconds["score"] += time.monotonic() - answered
+            # Several threads ask at once, and adding is no single step.
+            with lock:
+                seconds["ask"] += result.seconds
+                seconds["score"] += time.monotonic() - answered
             self.log.append(scored)
             tell("")
 

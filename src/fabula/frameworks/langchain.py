@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
-from langchain_core.callbacks import CallbackManagerForRetrieverRun
-from langchain_core.documents import Document
-from langchain_core.retrievers import BaseRetriever
+from fabula.frameworks.searching import Search, at, metadata, over, refuse_missing
 
-from fabula.frameworks.searching import Search, at, metadata, over
+try:
+    from langchain_core.callbacks import CallbackManagerForRetrieverRun
+    from langchain_core.documents import Document
+    from langchain_core.retrievers import BaseRetriever
+except ModuleNotFoundError as error:
+    refuse_missing(error, "LangChain", "langchain-core")
 
 if TYPE_CHECKING:
     from fabula.collection import Collection

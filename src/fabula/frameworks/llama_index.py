@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
-from llama_index.core.retrievers import BaseRetriever
-from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+from fabula.frameworks.searching import Search, at, metadata, over, refuse_missing
 
-from fabula.frameworks.searching import Search, at, metadata, over
+try:
+    from llama_index.core.retrievers import BaseRetriever
+    from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+except ModuleNotFoundError as error:
+    refuse_missing(error, "LlamaIndex", "llama-index-core")
 
 if TYPE_CHECKING:
     from fabula.collection import Collection

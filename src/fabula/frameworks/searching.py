@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 from urllib.parse import quote
 
 import httpx2
@@ -43,18 +43,41 @@ def at(url: str, collection: str, key: str) -> Search:
         try:
             body = {"question": question, **given}
             response = httpx2.post(place, json=body, headers=headers, timeout=SECONDS)
-            said = response.json()
-        except (httpx2.HTTPError, ValueError) as error:
+        except httpx2.HTTPError as error:
             raise FabulaError(f"The service at {url} can't be reached: {error}.") from error
-        if response.status_code == 404:
-            raise NotFound(said["detail"])
         if response.is_error:
-            raise FabulaError(said["detail"])
-        return [Hit(**{name: hit[name] for name in FIELDS}) for hit in said["hits"]]
+            problem = _detail(response) or (
+                f"The service at {url} can't be reached: what answered is no Fabula, with status "
+                f"{response.status_code}."
+            )
+            raise (NotFound if response.status_code == 404 else FabulaError)(problem)
+        try:
+            hits = response.json()["hits"]
+            return [Hit(**{name: hit[name] for name in FIELDS}) for hit in hits]
+        except (ValueError, KeyError, TypeError) as error:
+            raise FabulaError(
+                f"What answered at {url} is no Fabula, or one of another release."
+            ) from error
 
     return search
+
+
+def _detail(response: httpx2.Response) -> str:
+    """Return what a service says of its refusal; '' where a proxy or another program refused."""
+    try:
+        detail = response.json()["detail"]
+    except (ValueError, KeyError, TypeError):
+        return ""
+    return detail if isinstance(detail, str) else ""
 
 
 def metadata(hit: Hit) -> dict[str, Any]:
     """What a framework keeps beside a hit's text: where it stands, and what it is."""
     return {name: getattr(hit, name) for name in FIELDS if name not in ("text", "tokens")}
+
+
+def refuse_missing(error: ModuleNotFoundError, framework: str, package: str) -> NoReturn:
+    """Raise ModuleNotFoundError that names the package to install."""
+    raise ModuleNotFoundError(
+        f"{framework} is not installed here ({error}): pip install {package}", name=error.name
+    ) from error

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 LONGEST = 90
 """Characters; a longer line is no heading."""
@@ -39,6 +39,38 @@ _OTHER_NUMBERS = r"""
     prim[oa] second[oa] terz[oa] quart[oa] sest[oa] settim[oa] ottav[oa] non[oa] decim[oa]
     перв\w+ втор\w+ трет\w+ четв[её]рт\w+ пят\w+ шест\w+ седьм\w+ восьм\w+ девят\w+ десят\w+
 """
+_STEMS = {
+    stem: value
+    for first, stems in (
+        (1, _UNITS),
+        (1, _ORDINALS),
+        (11, "jedenast dwunast trzynast czternast piętnast szesnast siedemnast osiemnast"),
+        (1, "pierwsz drug trzeci czwart piąt szóst siódm ósm dziewiąt dziesiąt"),
+        (13, "dreizehn vierzehn fünfzehn sechzehn siebzehn achtzehn neunzehn"),
+        (1, "eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf"),
+        (1, "erst zweit dritt viert fünft sechst siebt acht neunt zehnt elft zwölft"),
+        (11, "onz douz treiz quatorz quinz seiz"),
+        (1, "un deux trois quatre cinq six sept huit neuf dix"),
+        (1, "premi seconde trois quatri cinqu six sept hui neuv dix"),
+        (1, "uno dos tres cuatro cinco seis siete ocho nueve diez"),
+        (1, "primer segund tercer cuart quint sext séptim octav"),
+        (1, "uno due tre quattro cinque sei sette otto nove dieci"),
+        (1, "prim second terz quart quint sest settim ottav non decim"),
+        (11, "одиннадцат двенадцат тринадцат четырнадцат пятнадцат шестнадцат семнадцат"),
+        (1, "перв втор трет четв пят шест седьм восьм девят десят"),
+    )
+    for value, stem in enumerate(stems.split(), start=first)
+}
+"""What number words begin with, in the languages of _OTHER_NUMBERS; the longest stem counts."""
+_LONGEST_STEM = max(map(len, _STEMS))
+_TEN_STEMS = {
+    stem: 10 * n
+    for n, stem in enumerate(["twen", "thir", "for", "fif", "six", "seven", "eigh", "nine"], 2)
+}
+_TEEN_STEMS = {
+    stem: n for n, stem in enumerate(["thir", "four", "fif", "six", "seven", "eigh", "nine"], 13)
+}
+_COMPOUND = re.compile(r"(?P<teen>\w+)teen(?:th)?|(?P<ten>\w+?)t(?:y|ieth)(?:[- ](?P<unit>\w+))?")
 _NAMES = """
     prologue epilogue preface introduction foreword afterword conclusion postscript interlude
     prolog epilog wstęp przedmowa posłowie zakończenie
@@ -99,6 +131,15 @@ class ChapterLine:
 
 
 @dataclass(frozen=True, slots=True)
+class ChapterNumber:
+    """What is counted, as 'stave', and the number; whether a title follows makes no difference."""
+
+    kind: str
+    value: int
+    titled: bool = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class NumeralLine:
     """A line that reads 'III.' or 'III. A TITLE'."""
 
@@ -123,6 +164,19 @@ def chapter_line(line: str) -> ChapterLine | None:
     return ChapterLine(
         kind, f"{kind} {found['number'].casefold()}", titled=bool(found["title"] or bare)
     )
+
+
+def chapter_number(heading: str) -> ChapterNumber | None:
+    """Return what a heading counts and its number: 'Stave Two' and 'STAVE II: GHOSTS' are equal.
+
+    None for what is no heading, or one whose number is not known.
+    """
+    found = _KEYWORD_FIRST.fullmatch(heading) or _NUMBER_FIRST.fullmatch(heading)
+    if not found or (found["bare"] and not _looks_like_title(found["bare"])):
+        return None
+    value = _value(found["number"].casefold())
+    titled = bool(found["title"] or found["bare"])
+    return ChapterNumber(found["keyword"].casefold(), value, titled) if value else None
 
 
 def is_chapter_line(line: str) -> bool:
@@ -203,3 +257,20 @@ def _roman(numeral: str) -> int:
     values = [_ROMAN_VALUES[digit] for digit in numeral]
     pairs = zip(values, [*values[1:], 0], strict=True)
     return sum(-value if value < after else value for value, after in pairs)
+
+
+def _value(number: str) -> int:
+    """The value of a number as _NUMBER finds it, in small letters; 0 for one that isn't known."""
+    if number.isdecimal():
+        return int(number)
+    if compound := _COMPOUND.fullmatch(number):
+        if teen := _TEEN_STEMS.get(compound["teen"] or ""):
+            return teen
+        if ten := _TEN_STEMS.get(compound["ten"] or ""):
+            return ten + _STEMS.get(compound["unit"] or "", 0)
+    # Words before Roman numerals: 'dix' is ten, though DIX would be 509.
+    for length in range(min(len(number), _LONGEST_STEM), 1, -1):
+        # What has ten within it is many tens: 'пятидесятая' is not the fifth.
+        if number[:length] in _STEMS and "десят" not in number[1:]:
+            return _STEMS[number[:length]]
+    return _roman(number.upper()) if set(number) <= set("ivxlcdm") else 0

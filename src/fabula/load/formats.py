@@ -12,11 +12,13 @@ _KINDLE = "is a Kindle book, which Fabula doesn't read: save it as EPUB, which C
 _OTHERS = {
     **dict.fromkeys((".mobi", ".azw", ".azw3", ".kfx", ".prc"), _KINDLE),
     ".doc": "is an old Word document, which Fabula doesn't read: save it as .docx.",
-    ".zip": "is a zip of several files: unpack it, or give it to `fabula ingest` by its name.",
+    ".zip": "is a zip of several files: unpack it, or give it a name that ends in .zip.",
 }
 """What is known not to be read as a document, and what to do."""
 _WORDED = (".txt", ".text", ".md", ".markdown")
 """Formats that nothing in a file tells apart for certain."""
+_PACKED = (".epub", ".docx", ".odt")
+"""Formats that are zips."""
 _ROOTS = {"tei": ".tei", "tei.2": ".tei", "teicorpus": ".tei", "fictionbook": ".fb2"}
 _NO_TAG = re.compile(r"<[?!][^>]*>|<!--.*?-->|\s+", re.DOTALL)
 _TAG = re.compile(r"<(?:[\w.-]+:)?([a-z][\w.-]*)", re.IGNORECASE)
@@ -40,6 +42,12 @@ def recognise(data: bytes, name: str) -> str:
     LoadError, calling it `name`, for what is known not to be read.
     """
     suffix = _by_magic(data)
+    named = PurePosixPath(name).suffix.lower()
+    if suffix == ".zip" and named in _PACKED:
+        raise LoadError(
+            f"{name} is damaged, or no {named} file: it is a zip, but without what such a file has "
+            "in it. Save or download it again."
+        )
     if suffix in _OTHERS:
         raise LoadError(f"{name} {_OTHERS[suffix]}")
     if suffix:
@@ -48,7 +56,6 @@ def recognise(data: bytes, name: str) -> str:
     head = data[:_HEAD].replace(b"\0", b"").decode("latin-1").lstrip("ÿþï»¿ \t\r\n")
     if head.startswith("<"):
         return _by_tag(head)
-    named = PurePosixPath(name).suffix.lower()
     if named in _WORDED:
         return named
     return ".md" if len(_MARKDOWN.findall(head)) > 1 else ".txt"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -55,6 +55,16 @@ _TAG = re.compile(
 _CLOSED_BY_THE_NEXT_NAMES = "p li dt dd option thead tbody tfoot tr th td"
 _CLOSED_BY_THE_NEXT = frozenset(_CLOSED_BY_THE_NEXT_NAMES.split())
 _MOST_STRAYS = 1000
+_MAX_DEPTH = 2000
+"""Tags that may be open at once before a page is flattened."""
+_WHOLE_TAG = re.compile(
+    r"<!--(?:.*?-->|.*)"
+    r"""|<(?P<end>/?)(?P<name>[a-z][^\s<>/]*+)(?P<attributes>(?:[^<>"']|"[^"]*"|'[^']*')*+)>""",
+    re.IGNORECASE | re.DOTALL,
+)
+_MAY_HIDE = re.compile(r"\b(?:class|id|style|hidden)\b", re.IGNORECASE)
+_UNNESTED = frozenset(["html", "head", "body", "title", "script", "style"])
+"""What a page has once, or whose content is no markup."""
 _TITLE_END = re.compile(r"\s+[|]\s+.*$")
 
 
@@ -95,25 +105,69 @@ def page(text: str, source: str) -> Page:
 def _without_strays(text: str) -> str:
     """A page of many end tags that end nothing, without them; any other page as it is.
 
-    The parser looks for what such a tag ends among all that is open: a megabyte took a minute.
+    The parser looks for what such a tag ends among all that is open: a megabyte took a minute. Some
+    of them only the parser knows, as where another end tag has ended two elements: so where very
+    many tags are open at once, the page is flattened.
     """
     opened: Counter[str] = Counter()
-    strays = 0
+    strays = depth = deepest = 0
 
     def keep(tag: re.Match[str]) -> str:
-        nonlocal strays
+        nonlocal strays, depth, deepest
         name = (tag["name"] or "").lower()
         if name and not tag["end"]:
-            opened[name] = 1 if name in _CLOSED_BY_THE_NEXT else opened[name] + 1
+            if name in _CLOSED_BY_THE_NEXT:
+                opened[name] = 1
+            elif name not in _VOID:
+                opened[name] += 1
+                depth += 1
+                deepest = max(deepest, depth)
         elif opened[name]:
             opened[name] -= 1
+            depth -= name not in _CLOSED_BY_THE_NEXT
         elif name:
             strays += 1
             return "<p></p>" if name == "p" else ""
         return tag[0]
 
     kept = _TAG.sub(keep, text)
+    if deepest > _MAX_DEPTH:
+        return _flattened(text)
     return kept if strays > _MOST_STRAYS else text
+
+
+def _flattened(text: str) -> str:
+    """A page without the tags that mean nothing to us, and with at most _MAX_DEPTH of others open.
+
+    Words and paragraphs stay: a tag that begins a paragraph, but would be nested too deeply,
+    becomes an empty one.
+    """
+    opened: defaultdict[str, list[bool]] = defaultdict(list)
+    depth = 0
+
+    def keep(tag: re.Match[str]) -> str:
+        nonlocal depth
+        name = (tag["name"] or "").lower()
+        if not name or name in _UNNESTED or name in _VOID:
+            return tag[0]
+        parts = name in _BLOCKS or name in _LINES
+        counts = name not in _CLOSED_BY_THE_NEXT
+        if tag["end"]:
+            is_kept = opened[name].pop() if opened[name] else False
+            depth -= is_kept and counts
+        else:
+            hides = name in _SKIPPED or _MAY_HIDE.search(tag["attributes"])
+            is_kept = bool(parts or hides) and depth < _MAX_DEPTH
+            if counts:
+                opened[name].append(is_kept)
+                depth += is_kept
+            else:
+                opened[name] = [is_kept]
+        if is_kept:
+            return tag[0]
+        return "<p></p>" if parts else ""
+
+    return _WHOLE_TAG.sub(keep, text)
 
 
 @dataclass(slots=True)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING
 
+from fabula.service.problems import Problem
 from fabula.service.watch.requests import REQUEST
 from fabula.store import Store
 
@@ -48,7 +50,21 @@ class Audit:
         self._store.rows("service/save_act", **told)
 
     def acts(self, limit: int, before: str = "") -> tuple[list[Act], str]:
-        """The newest, older than the place `before`; and the place to go on from, '' at the end."""
-        rows = self._store.rows("service/find_acts", limit=limit + 1, before=before)
+        """The newest, older than the place `before`; and the place to go on from, '' at the end.
+
+        Raises Problem for a place that none of these pages has told.
+        """
+        at, _, id = before.partition(" ")
+        if before and not _is_time(at):
+            raise Problem("That is no place in the list of what was changed: begin at its start.")
+        rows = self._store.rows("service/find_acts", limit=limit + 1, at=at, id=id)
         more = rows[limit - 1]["place"] if len(rows) > limit else ""
         return [Act(**row["act"]) for row in rows[:limit]], more
+
+
+def _is_time(written: str) -> bool:
+    try:
+        datetime.fromisoformat(written)
+    except ValueError:
+        return False
+    return True

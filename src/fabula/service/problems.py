@@ -195,6 +195,9 @@ def add(service: FastAPI) -> None:
     @service.exception_handler(HTTPException)
     def theirs(request: Request, error: HTTPException) -> Response:
         said = "There is nothing here." if error.status_code == 404 else f"{error.detail}."
+        if error.status_code == 413:
+            # The door counts what arrives, and FastAPI lets no other error of a body pass.
+            return respond(TooBig(said), request)
         problem = Problem(said, headers=error.headers)
         problem.status, problem.name = error.status_code, _dashed(str(error.detail))
         return respond(problem, request)

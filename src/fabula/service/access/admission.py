@@ -130,13 +130,13 @@ class Admission:
         _refuse_large(request, most)
         asks = caller is not None and scope["path"].endswith(QUESTIONS)
         under_way = self._house.questions if asks else self._house.requests
-        receive = _counting(receive, most)
+        receive = _counting(receive, most, scope["path"])
         if caller is None:
             # A slow body of a stranger's holds no place of those at the same address.
-            receive = await _receive_whole(receive, most)
+            receive = await _receive_whole(receive)
         with under_way.one(name):
             if _holds_json(request):
-                receive = await self._read_json(receive, most)
+                receive = await self._read_json(receive)
             await self._app(scope, receive, send)
 
     async def _identify(self, request: Request) -> tuple[Caller | None, str]:
@@ -233,12 +233,12 @@ class Admission:
         if not good:
             raise Forbidden("That came from another site's page.")
 
-    async def _read_json(self, receive: Receive, most: int) -> Receive:
+    async def _read_json(self, receive: Receive) -> Receive:
         """Read the whole body before anything parses it, and pass it on in one piece.
 
-        Raises Problem where it is nested too deep. It is held in any case, and has `most` bytes.
+        Raises Problem where it is nested too deep. It is held in any case, and is small.
         """
-        messages = await _receive_all(receive, most)
+        messages = await _receive_all(receive)
         if messages[-1]["type"] != "http.request":
             return _hand_over(messages, receive)
         body = b"".join(message.get("body", b"") for message in messages)
@@ -250,7 +250,7 @@ class Admission:
         """Bytes that a request's body may have."""
         if caller is None:
             return MOST_OF_STRANGERS
-        most = self._serving.max_upload_mb * 2**20
+        most = self._serving.upload_bytes
         return most if path.endswith(UPLOADS) else min(most, MOST)
 
 
@@ -267,19 +267,19 @@ def _refuse_two_lengths(request: Request) -> None:
         )
 
 
-async def _receive_whole(receive: Receive, most: int) -> Receive:
+async def _receive_whole(receive: Receive) -> Receive:
     """Wait for the whole body, which is a stranger's and small, and return what hands it over."""
-    return _hand_over(await _receive_all(receive, most), receive)
+    return _hand_over(await _receive_all(receive), receive)
 
 
-async def _receive_all(receive: Receive, most: int) -> list[Message]:
-    """Return all messages of a body. Raises TooBig for one of more than `most` bytes."""
+async def _receive_all(receive: Receive) -> list[Message]:
+    """Return all messages of a body. Raises TooBig for one that is too large."""
     messages: list[Message] = []
     try:
         while not messages or messages[-1].get("more_body"):
             messages.append(await receive())
     except HTTPException as error:
-        raise _too_big(most) from error
+        raise TooBig(f"{error.detail}.") from error
     return messages
 
 
@@ -327,14 +327,20 @@ def _refuse_unprintable(request: Request) -> None:
 def _refuse_large(request: Request, most: int) -> None:
     length = request.headers.get("content-length", "0")
     if not length.isdecimal() or int(length) > most:
-        raise _too_big(most)
+        raise TooBig(f"{_too_large(request.scope['path'], most)}.")
 
 
-def _too_big(most: int) -> TooBig:
-    return TooBig(f"The body of this request may have {most:,} bytes at most.")
+def _too_large(path: str, most: int) -> str:
+    """Return why a body is refused, and what to do where it has files in it."""
+    if path.endswith(UPLOADS):
+        return (
+            f"A request may have {most / 1e6:,.0f} MB (serve.max_upload_mb): send the files in "
+            "several"
+        )
+    return f"The body of this request may have {most:,} bytes at most"
 
 
-def _counting(receive: Receive, most: int) -> Receive:
+def _counting(receive: Receive, most: int, path: str) -> Receive:
     """Counts what arrives, whatever its length was said to be."""
     arrived = 0
 
@@ -344,7 +350,7 @@ def _counting(receive: Receive, most: int) -> Receive:
         if message["type"] == "http.request":
             arrived += len(message.get("body", b""))
             if arrived > most:
-                raise HTTPException(413, "Content Too Large")
+                raise HTTPException(413, _too_large(path, most))
         return message
 
     return receive_on

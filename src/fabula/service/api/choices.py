@@ -11,12 +11,11 @@ from fabula.collection import Collection
 from fabula.graph import TEXT
 from fabula.graphs.aspects.sets import read_aspects
 from fabula.model import Filters
-from fabula.providers.address import shown_url
 from fabula.retrieve.modes import Mode, modes
 from fabula.search import count_parts
 from fabula.service.access import Reader, Stocked, TheHouse
 from fabula.service.views import View
-from fabula.settings import ADDRESSES, SECRET, Settings, names
+from fabula.settings import SECRET, Settings, names
 
 router = APIRouter(tags=["choices"])
 CHOSEN = (
@@ -147,9 +146,7 @@ def _aspects(settings: Settings) -> list[tuple[str, str]]:
 
 
 def _values(settings: Settings) -> dict[str, Any]:
-    """Every setting's value as JSON has it, by its whole name."""
-    own = settings.model_dump(mode="json")
-    # Which may hold a name and a password.
-    own |= {name: shown_url(own[name]) for name in ADDRESSES if own[name]}
+    """Every setting's value as it may be shown, by its whole name."""
+    own = settings.shown()
     tables = own.pop("tables")
     return own | {f"{table}.{name}": of[name] for table, of in tables.items() for name in of}

@@ -22,7 +22,7 @@ from fabula.service.jobs.beginning import (
     estimate,
     text_item,
 )
-from fabula.service.jobs.receiving import FORM, Counted
+from fabula.service.jobs.receiving import FORM, Body
 from fabula.service.jobs.uploads import Upload, label
 from fabula.service.once import Key, Once
 from fabula.service.problems import Problem
@@ -282,7 +282,7 @@ async def _receive(
     request: Request, house: House, caller: Caller
 ) -> tuple[list[Item], list[Upload]]:
     """The documents of a request, read as they arrive, and the files that they are in."""
-    body = Counted(request, house.serving.max_upload_mb * 1_000_000)
+    body = Body(request)
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind == FORM:
         form = await body.form(house.uploads)

@@ -1,4 +1,4 @@
-"""A request's files as they arrive: parsed, counted and written in pieces, and never all held."""
+"""A request's files as they arrive: parsed and written in pieces, and never all held."""
 
 from __future__ import annotations
 
@@ -33,42 +33,29 @@ class Form:
     fields: dict[str, str] = field(default_factory=dict)
 
 
-class Counted:
-    """A request's body, counted while it arrives. Raises TooBig as soon as it is."""
+class Body:
+    """A request's body as it arrives. The door (`access.admission`) bounds and counts its bytes."""
 
-    def __init__(self, request: Request, most: int) -> None:
-        self._request, self._most = request, most
-        self.refuse(int(request.headers.get("content-length", "0") or 0))
-
-    def refuse(self, size: int) -> None:
-        """Raises TooBig for more than may be sent."""
-        if size > self._most:
-            raise TooBig(
-                f"A request may have {self._most / 1e6:,.0f} MB (serve.max_upload_mb): send the "
-                "files in several."
-            )
+    def __init__(self, request: Request) -> None:
+        self._request = request
 
     async def read(self) -> bytes:
         """All of it."""
         pieces = bytearray()
         async for piece in self._request.stream():
             pieces += piece
-            self.refuse(len(pieces))
         return bytes(pieces)
 
     async def form(self, uploads: Uploads) -> Form:
-        """Its files, each kept as soon as it is whole."""
+        """Its files, kept once all of them have arrived."""
         kind, options = parse_options_header(self._request.headers.get("content-type", ""))
         boundary = options.get(b"boundary", b"")
         if kind != FORM.encode() or not boundary:
             raise Problem(f"This is no {FORM} with a boundary.")
-        received = 0
         with _Parts(uploads) as parts:
             try:
                 parser = MultipartParser(boundary, parts.callbacks())
                 async for piece in self._request.stream():
-                    received += len(piece)
-                    self.refuse(received)
                     # Hashing and writing are not for the thread that answers everybody.
                     await to_thread.run_sync(partial(parser.write, piece))
                 parser.finalize()
@@ -76,6 +63,7 @@ class Counted:
                 raise Problem(f"The form can't be read: {error}.") from error
             if not parts.is_whole:
                 raise Problem("The form ends before its end: send it again.")
+            await to_thread.run_sync(parts.keep)
         return parts.form
 
 
@@ -90,6 +78,7 @@ class _Parts:
         self._name, self._value = bytearray(), bytearray()
         self._headers: dict[bytes, bytes] = {}
         self._arriving: Arriving | None = None
+        self._arrived: list[Arriving] = []
         self._field: str | None = None
         self._text = bytearray()
         self._texts = 0
@@ -98,8 +87,12 @@ class _Parts:
         return self
 
     def __exit__(self, *failure: object) -> None:
-        if self._arriving:
-            self._arriving.discard()
+        for file in [*self._arrived, *([self._arriving] if self._arriving else [])]:
+            file.discard()
+
+    def keep(self) -> None:
+        """Keep all files; without this nothing is left of them."""
+        self.form.uploads = self._uploads.keep(self._arrived)
 
     def callbacks(self) -> MultipartCallbacks:
         """By the parser's names."""
@@ -150,10 +143,12 @@ class _Parts:
 
     def _close(self) -> None:
         if self._arriving:
-            with self._arriving as arriving:
-                # A form in which no file was chosen sends an empty one.
-                if arriving.size or arriving.name != UNNAMED:
-                    self.form.uploads.append(arriving.keep())
+            self._arriving.finish()
+            # A form in which no file was chosen sends an empty one.
+            if self._arriving.size or self._arriving.name != UNNAMED:
+                self._arrived.append(self._arriving)
+            else:
+                self._arriving.discard()
             self._arriving = None
         elif self._field is not None:
             self.form.fields[self._field] = _text(bytes(self._text))

@@ -88,7 +88,24 @@ class Uploads:
         with self.begin(name) as arriving:
             for piece in stream:
                 arriving.write(piece)
-            return arriving.keep()
+            arriving.finish()
+            [upload] = self.keep([arriving])
+            return upload
+
+    def keep(self, arrived: Iterable[Arriving]) -> list[Upload]:
+        """Put files that have arrived whole in their places, so that they survive a power cut.
+
+        Only what a job names must survive, and no job is there before its whole form is: so all
+        files of a form are written out together at its end. One after the other, as they arrived,
+        each waited for the disk twice.
+        """
+        files = list(arrived)
+        for file in files:
+            file.write_out()
+        folders = {file.take_place() for file in files}
+        for folder in folders:
+            _write_out_folder(folder)
+        return [file.upload for file in files]
 
     def lend(self, caller: Caller, uploads: Iterable[Upload]) -> None:
         """Lets a caller begin a job with files for a day without sending them again."""
@@ -192,22 +209,31 @@ class Arriving:
         self._digest.update(piece)
         self._file.write(piece)
 
-    def keep(self) -> Upload:
-        """It is whole: it survives what may come."""
-        self._file.flush()
-        os.fsync(self._file.fileno())
+    def finish(self) -> None:
+        """Close the file: nothing more of it will arrive."""
         self._file.close()
-        sha256 = self._digest.hexdigest()
-        place = self._uploads.path(sha256)
+
+    @property
+    def upload(self) -> Upload:
+        """What has arrived."""
+        return Upload(self._digest.hexdigest(), self.size, self.name)
+
+    def write_out(self) -> None:
+        """Wait until the disk has the file. Raises Problem where it is gone."""
+        try:
+            with self._path.open("rb") as file:
+                os.fsync(file.fileno())
+        except FileNotFoundError:
+            # What arrives for longer than YOUNG is swept as what never arrived whole.
+            raise Problem("The files took too long to arrive: send them again.") from None
+
+    def take_place(self) -> Path:
+        """Give the file the name of its SHA-256; return the folder that it is in now."""
+        place = self._uploads.path(self.upload.sha256)
         self._uploads._make(place.parent)
         # The same again takes the place of itself, and is young.
         self._path.replace(place)
-        folder = os.open(place.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
-        return Upload(sha256, self.size, self.name)
+        return place.parent
 
     def discard(self) -> None:
         """Nothing of it stays, unless it was kept."""
@@ -244,3 +270,12 @@ def _touched(path: Path) -> float:
         return path.stat().st_mtime
     except OSError:
         return time.time()
+
+
+def _write_out_folder(folder: Path) -> None:
+    """Wait until the disk has the names of a folder's files."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -20,7 +20,10 @@ from fabula.service.watch.metrics import Metrics
 LOG = logging.getLogger("fabula.service")
 ID = "X-Request-Id"
 REQUEST: ContextVar[str] = ContextVar("request", default="")
-"""The id of the request that is worked on, in all its threads."""
+"""The id of the request that is worked on, in all its threads.
+
+It is always made here, so that no two requests share one in the log or the audit. The caller's
+trace stands beside it, in the log alone."""
 ESCAPE = codecs.getencoder("unicode_escape")
 """Looked up now: it is a module of its own, which can't be read once no file can be opened."""
 TRACED = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}")
@@ -39,8 +42,9 @@ class Watch:
             return
         began = time.perf_counter()
         headers = Headers(scope=scope)
-        found = TRACED.fullmatch(headers.get("traceparent", ""))
-        id = found[1] if found else secrets.token_hex(16)
+        traced = TRACED.fullmatch(headers.get("traceparent", ""))
+        trace = traced[1] if traced else ""
+        id = secrets.token_hex(16)
         scope.setdefault("state", {})["request_id"] = id
         REQUEST.set(id)
         status = 500
@@ -61,7 +65,7 @@ class Watch:
                 seconds = time.perf_counter() - began
                 span.tell({"http.route": route, "http.response.status_code": status})
                 self._metrics.answered(method, route, status, seconds)
-                _log(scope, method, status, seconds, id)
+                _log(scope, method, status, seconds, id, trace)
 
 
 class AsText(logging.Formatter):
@@ -97,7 +101,7 @@ def _pattern(scope: Scope) -> str:
     return str(getattr(scope.get("route"), "path", ""))
 
 
-def _log(scope: Scope, method: str, status: int, seconds: float, id: str) -> None:
+def _log(scope: Scope, method: str, status: int, seconds: float, id: str, trace: str) -> None:
     caller = scope["state"].get("caller")
     told = {
         "method": method,
@@ -107,5 +111,6 @@ def _log(scope: Scope, method: str, status: int, seconds: float, id: str) -> Non
         "seconds": round(seconds, 4),
         "caller": caller.id if caller else "",
         "request_id": id,
+        "trace_id": trace,
     }
     LOG.info("%s %s %s", method, scope["path"], status, extra={"told": told})

@@ -34,7 +34,7 @@ from fabula.service.jobs.beginning import (
     refuse_namesakes,
     text_item,
 )
-from fabula.service.jobs.receiving import Counted
+from fabula.service.jobs.receiving import MOST_PARTS, Body
 from fabula.service.jobs.receiving import Form as Filled
 from fabula.service.jobs.uploads import WITHIN, Upload, label
 from fabula.service.once import Once
@@ -50,6 +50,9 @@ PRICED_APART = 4_000_000
 """Bytes of files for which each graph is priced by itself, too: all of them are kept for that."""
 LONGEST_TEXT = 20_000
 """Characters that may be pasted, as a form holds no long fields; what is longer is a file."""
+
+FIELDS = ("title", "author", "language", "text")
+"""What the form sends beside files; each is a part of it, too."""
 
 Batch = Annotated[str, Query(pattern="^[0-9a-f]{64}$")]
 Graphs = Annotated[list[str], Query(max_length=50)]
@@ -134,6 +137,7 @@ def add(
         "collection": collection.name,
         "readable": known(),
         "most_mb": house.serving.max_upload_mb,
+        "most_files": MOST_PARTS - len(FIELDS),
         "longest": LONGEST_TEXT,
     }
     if not batch:
@@ -152,6 +156,8 @@ def add(
         "books": _books(found, reader),
         "more": max(0, len(items) - READ_THROUGH),
         "count": sum(one.status not in ("failed", "skipped") for one in found.outcomes),
+        "refused": sum(one.status == "failed" for one in found.outcomes),
+        "is_offline": collection.settings.offline,
         "graphs": rows,
         "changed": changed,
         "calls": sum(one.calls for one in found.usage.values()),
@@ -165,7 +171,7 @@ def add(
 @router.post("/c/{collection}/add")
 async def take(request: Request, house: TheHouse, collection: Shelf, caller: Writer) -> Response:
     """Keeps files and a text as they arrive, and goes on to what they would cost."""
-    body = Counted(request, house.serving.max_upload_mb * 1_000_000)
+    body = Body(request)
     form = await body.form(house.uploads)
 
     def keep() -> str:

@@ -71,6 +71,13 @@ function wordsOf(request) {
 form.addEventListener("submit", (event) => {
   event.preventDefault();
   refused.hidden = true;
+  const most = Number(form.dataset.most);
+  const count = dropped.length + input.files.length;
+  if (count > most) {
+    // The service could only refuse once it had been sent that many.
+    refuse(`${count} files are too many: send at most ${most} at once.`);
+    return;
+  }
   const body = new FormData(form);
   for (const [file, path] of dropped) body.append("files", file, path);
   form.querySelector("button.main").disabled = true;

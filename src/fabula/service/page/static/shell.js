@@ -46,12 +46,31 @@ export async function drawPart(url, body) {
   return document.importNode(page.body, true).children;
 }
 
-/** Whether keys are meant for the page, as nobody is writing. */
+/** Where this browser keeps that keys without Ctrl are off: who speaks to it would set them off. */
+const KEYS_OFF = "fabula keys off";
+const keySwitch = document.querySelector("#key-switch");
+let areKeysOn = true;
+try { areKeysOn = localStorage.getItem(KEYS_OFF) === null; } catch { /* it keeps nothing */ }
+if (keySwitch) {
+  keySwitch.checked = areKeysOn;
+  keySwitch.addEventListener("change", () => {
+    areKeysOn = keySwitch.checked;
+    try {
+      if (areKeysOn) localStorage.removeItem(KEYS_OFF);
+      else localStorage.setItem(KEYS_OFF, "1");
+    } catch { /* it holds for this page alone */ }
+    tell(areKeysOn ? "Keys are on" : "Keys are off");
+  });
+}
+
+/** Whether keys are meant for the page: they are on, and nobody is writing. */
 export function isFree(event) {
   const at = event.target;
-  return !(event.ctrlKey || event.metaKey || event.altKey || keys?.open)
-    && !(at instanceof Element && at.closest("input, textarea, select, [contenteditable]"));
+  return areKeysOn && !(event.ctrlKey || event.metaKey || event.altKey || keys?.open)
+    && !(at instanceof Element && at.closest("input:not([type=checkbox]), textarea, select, [contenteditable]"));
 }
+
+document.querySelector("#show-keys")?.addEventListener("click", () => keys.showModal());
 
 function toQuestion() {
   if (!question) return;
