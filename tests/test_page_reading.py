@@ -434,9 +434,10 @@ def test_an_answer_that_is_not_kept_says_so(chromium: Browser, library: Library)
         told = answer | {"kept": False, "warning": "It could not be kept in its conversation yet."}
         drawn = context.request.post("/c/books/ask/answer", data=told)
         assert "It could not be kept in its conversation yet." in drawn.text()
-        assert "It could not be kept" not in context.request.post(
-            "/c/books/ask/answer", data=answer
-        ).text()
+        assert (
+            "It could not be kept"
+            not in context.request.post("/c/books/ask/answer", data=answer).text()
+        )
 
 
 def kept_by_tab(page: Page) -> str:

@@ -40,7 +40,7 @@ class TurnView(View):
     """A question and what was answered; `answer` is null while it is being written.
 
     `left` is whether the reader left before the end: then `answer` is the part that was written by
-    then. `value` and `feedback` are what its reader thought of it, and `note` what was kept with it.
+    then. `value` and `feedback` are what its reader thought of it, `note` what was kept with it.
     """
 
     id: str
@@ -125,10 +125,9 @@ class Conversations:
     def history(
         self, caller: Caller, collection: str, id: str, before: int | None = None
     ) -> list[Turn]:
-        """What was said in a caller's conversation, in order. Raises NotFound.
+        """What was said in a caller's conversation, in order; or `before` the turn of that number.
 
-        Args:
-            before: The number of a turn; what was said from that turn on is left out.
+        Raises NotFound.
         """
         rows: Sequence[dict[str, Any]] = self._row(caller, collection, id)["turns"]
         return [
@@ -167,6 +166,7 @@ class Conversations:
 
         Raises:
             Conflict: The key came with something else, or is being answered just now.
+
         """
         rows = self._app.store.rows(
             "service/take_turn", collection=collection, once=once.mark, said=once.said

@@ -66,12 +66,15 @@ class House:
         self.uploads = Uploads(self)
 
     @asynccontextmanager
-    async def open(self) -> AsyncIterator[None]:
-        """Makes the schema that the service is kept by, and starts what runs beside requests."""
+    async def open(self, *, takes_others: bool = True) -> AsyncIterator[None]:
+        """Makes the schema that the service is kept by, and starts what runs beside requests.
+
+        Without `takes_others` no jobs are worked on but those that this process begins.
+        """
         make_schema(self.app.store)
         self.asks = CapacityLimiter(ASKS)
         self.door = CapacityLimiter(DOOR)
-        runner = Runner(self)
+        runner = Runner(self, others=takes_others)
         runner.start()
         try:
             yield
