@@ -323,7 +323,7 @@ def test_the_graphs_of_documents_are_named_in_the_address_the_form_or_the_body(
 ) -> None:
     client = house.client("write")
     path = f"{BASE}/collections/named/documents"
-    form = [("files", ("a.txt", WINTER.encode()))]
+    form: list[tuple[str, Any]] = [("files", ("a.txt", WINTER.encode()))]
     fields = [*form, ("graphs", (None, "aspects")), ("graphs", (None, "entities"))]
     both = ["aspects", "entities"]
     text = {"text": WINTER, "source": "b"}

@@ -9,7 +9,7 @@ SET queue.taken = timestamp()
 WITH queue
 MATCH (new:ServiceJob) USING INDEX new:ServiceJob(queue, place)
 WHERE new.queue = 'new' AND new.place >= ''
-WITH new ORDER BY new.place LIMIT $limit
+WITH new ORDER BY new.queue, new.place LIMIT $limit
 CALL (new) {
   // First, so that what is read afterwards is read with the job locked.
   SET new.seen = timestamp()

@@ -20,7 +20,7 @@ CALL (now) {
         WHEN 'running' THEN job.lease < now OR job.worker IN $dead
         ELSE false
       END
-    RETURN job ORDER BY job.place LIMIT 1
+    RETURN job ORDER BY job.recipe, job.queue, job.place LIMIT 1
   }
   RETURN job
   UNION

@@ -76,7 +76,9 @@ class Building(BaseModel):
     @property
     def name(self) -> str:
         """The graph. Raises Problem where none is named, or two."""
-        names = {*self.graphs, *filter(None, [self.__dict__["graph"]])}
+        # Read in this way, as what is deprecated warns whoever reads it.
+        old: str = self.__dict__["graph"]
+        names = {*self.graphs, *filter(None, [old])}
         if len(names) != 1:
             raise Problem('Name one graph to build, as {"graphs": ["entities"]}.')
         return names.pop()

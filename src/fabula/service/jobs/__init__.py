@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import time
 import uuid
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
@@ -44,6 +44,8 @@ DAY = 24 * 3_600_000
 """Milliseconds that an Idempotency-Key holds."""
 QUEUE_BATCH = 50
 """Jobs that one statement puts into their places in the queue, or lets go out of it."""
+MAX_BEGUN = 1_000
+"""Jobs that a process remembers as its own: one that does no others' does the last of them."""
 LOOK = 0.5
 """Seconds between two looks at a job that another process may be at work on."""
 
@@ -123,8 +125,8 @@ class Jobs:
         self.recipes = Recipes(house)
         self.changed = Condition()
         """Told of each change that this process makes."""
-        self.begun: list[str] = []
-        """The ids of the jobs that were begun in this process."""
+        self.begun: deque[str] = deque(maxlen=MAX_BEGUN)
+        """The ids of the last jobs that were begun in this process."""
 
     def add(
         self,
@@ -202,7 +204,7 @@ class Jobs:
         )
         return [self._job(row) for row in rows]
 
-    def is_any_waiting(self, *, others: bool = True) -> tuple[bool, list[str | None]]:
+    def is_any_waiting(self, *, others: bool = True) -> tuple[bool, Sequence[str | None]]:
         """Return whether there may be a job to take, and who works on jobs now.
 
         Args:
@@ -320,11 +322,11 @@ class Jobs:
             self._house.app.store.rows("service/save_recipe", id=digest, made_with=made_with)
         return digest
 
-    def _takes(self, others: bool) -> dict[str, list[str]]:
+    def _takes(self, others: bool) -> dict[str, Sequence[str]]:
         """Return which jobs are taken here, as the parameters of the statements."""
         if others:
             return {"recipes": self.recipes.digests, "ids": []}
-        return {"recipes": [], "ids": self.begun}
+        return {"recipes": [], "ids": list(self.begun)}
 
     def _job(self, row: Mapping[str, Any]) -> Job:
         """Return a job as the graph has it, with why it waits if it is left here."""

@@ -79,9 +79,13 @@ class Uploads:
             with os.fdopen(handle, "w", encoding="ascii") as file:
                 file.write(uuid.uuid4().hex)
             # Whole at once, and of two processes that make it one is first.
-            with suppress(FileExistsError):
+            try:
                 os.link(aside, path)
-            Path(aside).unlink()
+            except FileExistsError:
+                pass
+            except OSError:  # a file system without hard links
+                Path(aside).replace(path)
+            Path(aside).unlink(missing_ok=True)
         return path.read_text(encoding="ascii").strip()
 
     def path(self, sha256: str) -> Path:
