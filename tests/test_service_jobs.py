@@ -307,7 +307,8 @@ def test_a_job_that_its_process_let_go_is_taken_up_and_one_that_gets_nowhere_fai
             app.store,
             "MATCH (job:ServiceJob {id: $id})-[:HAS_ITEM]->(item) SET job.kind = 'ingest', "
             "job.options = '{}', item.state = 'running', job.worker = $worker, "
-            "job.lease = timestamp() + 30000, job.attempts = $attempts, job.state = 'running'",
+            "job.lease = timestamp() + 30000, job.attempts = $attempts, job.state = 'running', "
+            "job.queue = 'ready'",
             id=job.id,
             worker=f"{app.settings.neo4j_username} gone",
             attempts=attempts,
