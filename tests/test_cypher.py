@@ -44,6 +44,7 @@ TYPES = {"FROM_DOCUMENT", "FIRST_CHUNK", "NEXT_CHUNK", "PART_OF", "LACKS"}
 """All that the core calls nodes and edges; a graph's own are on its closed lists."""
 OF_SERVICE = {"ServiceConversation", "ServiceTurn", "TURN_OF"}
 OF_SERVICE |= {"ServiceJob", "ServiceItem", "HAS_ITEM", "ServiceQueue", "ServiceUpload"}
+OF_SERVICE |= {"WAITS_FOR", "ServiceRecipe"}
 OF_SERVICE |= {"ServiceKey", "ServiceSession", "ServiceLink", "ServiceAct", "ServiceSpend"}
 """What the service keeps, which no graph and nothing of the core names."""
 OF_VERSION_1 = {"EmbeddingSpace"}
@@ -128,6 +129,7 @@ def explain(name: str, store: Store) -> neo4j.ResultSummary:
     values |= {"width": 5, "starts": 20, "covering": 0.1, "slot": 1, "created": {}}
     values |= {"skip": 0, "collections": ["x"], "everything": True, "milliseconds": 9, "days": 1}
     values |= {"job": {}, "items": [], "from": [], "dead": [], "news": 1, "wait": 0, "quotas": {}}
+    values |= {"recipes": []}
     values |= {"minutes": 1, "calls": 1, "tokens": 1, "saved": 1, "money": 0.5}
     values |= {"level": 1, "most": 3, "distance": 1, "index": 0, "sources": [], "documents": []}
     values |= {

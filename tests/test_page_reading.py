@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -418,6 +419,110 @@ def test_trouble_is_told_where_the_answer_would_be(chromium: Browser, library: L
         context.unroute("**/api/v1/**")
         page.goto("/c/books/ask?q=Who?&document=no such book")
         expect(page.locator("#result .note.bad")).to_contain_text("no such book")
+
+
+def test_what_was_written_before_a_failure_stays_beside_it(
+    chromium: Browser, library: Library
+) -> None:
+    with opened(chromium, library.online) as context:
+        page = context.new_page()
+        endpoint = library.endpoint
+        endpoint.plan = lambda _: "cut" if endpoint.bodies[-1].get("stream") else None
+        try:
+            page.goto("/c/books/ask?q=Who carried the mirror up the stairs?&mode=naive")
+            expect(page.locator("#result .note.bad")).to_be_visible()
+            settle(page)
+        finally:
+            endpoint.plan = lambda _: None
+        assert page.locator("#result .streamed").inner_text()
+        assert page.get_by_role("button", name="Stop").count() == 0
+
+
+def test_a_finished_answer_that_can_not_be_drawn_is_shown_as_text(
+    chromium: Browser, library: Library
+) -> None:
+    with opened(chromium, library.online) as context:
+        page = context.new_page()
+        context.route("**/ask/answer", lambda route: route.fulfill(status=503, body=""))
+        page.goto("/c/books/ask?q=Where did Anna walk in winter?&mode=naive")
+        expect(page.locator("#result .note.bad")).to_contain_text("could not be drawn")
+        assert page.locator("#result .streamed").inner_text()
+        calls = library.endpoint.calls
+        context.unroute("**/ask/answer")
+        page.reload()
+        settle(page)
+        expect(page.locator(".answer a.cite").first).to_be_visible()
+        assert library.endpoint.calls == calls, "it is kept, and not asked again"
+
+
+def test_an_answer_that_is_not_kept_says_so(chromium: Browser, library: Library) -> None:
+    with opened(chromium, library.online) as context:
+        answer = context.request.post(
+            "/api/v1/collections/books/ask", data={"question": QUESTION, "mode": "naive"}
+        ).json()
+        told = answer | {"kept": False, "warning": "It could not be kept in its conversation yet."}
+        drawn = context.request.post("/c/books/ask/answer", data=told)
+        assert "It could not be kept in its conversation yet." in drawn.text()
+        assert (
+            "It could not be kept"
+            not in context.request.post("/c/books/ask/answer", data=answer).text()
+        )
+
+
+def kept_by_tab(page: Page) -> str:
+    return str(page.evaluate("JSON.stringify({...sessionStorage})"))
+
+
+def test_what_a_tab_keeps_is_of_who_signed_in_and_gone_when_they_sign_out(
+    chromium: Browser, library: Library
+) -> None:
+    it = library.online
+    with opened(chromium, it) as context:
+        page = context.new_page()
+        path = "/c/books/ask?q=What did Anna carry?&mode=naive"
+        page.goto(path)
+        settle(page)
+        assert "What did Anna carry?" in kept_by_tab(page)
+        page.goto("/house")
+        page.get_by_role("button", name="Sign out").click()
+        page.wait_for_url("**/signin")
+        assert "Anna" not in kept_by_tab(page)
+        # Another signs in where the first has not signed out: as when a session has ended.
+        for _ in range(2):
+            page.goto("/signin")
+            page.get_by_label("Your key").fill(it.key("read"))
+            page.keyboard.press("Enter")
+            page.wait_for_url("**/c/books")
+            calls = library.endpoint.calls
+            page.goto(path)
+            settle(page)
+            assert library.endpoint.calls > calls, "it is asked for each of them"
+        [kept] = [one for one in json.loads(kept_by_tab(page)) if "answer" in one]
+        # By a link, which leads past the page to sign in.
+        page.goto(f"/enter?token={it.house.sessions.link()}")
+        page.goto("/c/books")
+        assert kept not in kept_by_tab(page)
+
+
+def test_what_a_tab_keeps_is_of_the_collection_as_it_was(
+    chromium: Browser, library: Library
+) -> None:
+    with opened(chromium, library.online) as context:
+        page = context.new_page()
+        page.goto("/c/books/ask?q=What did Boris sell?&mode=naive")
+        settle(page)
+        calls = library.endpoint.calls
+        page.reload()
+        settle(page)
+        assert library.endpoint.calls == calls
+        books = library.offline.house.app.collection("books")
+        entry = books.ingest_text("Boris sold his boat to Clara in May. " * 9, source="new.txt")
+        try:
+            page.reload()
+            settle(page)
+            assert library.endpoint.calls > calls, "what was kept is not shown as current"
+        finally:
+            books.store.remove("books", entry.document)
 
 
 def test_without_scripts_all_can_be_read_and_asked(chromium: Browser, library: Library) -> None:

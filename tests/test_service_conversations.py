@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any
 
 import httpx2
@@ -208,6 +210,185 @@ def test_the_same_under_one_key_is_one_turn(client: httpx2.Client, endpoint: End
     assert other.status_code == 409
     lone = client.post(f"{SHELF}/ask", json={"question": "Who?"}, headers=headers)
     assert lone.status_code == 400
+
+
+def leave_after_the_first_token(
+    client: httpx2.Client, conversation: str, question: str, key: str
+) -> None:
+    """Ask as a client whose connection is lost while the answer is written."""
+    body = {"question": question, "conversation": conversation}
+    headers = {"Idempotency-Key": key, **STREAMED}
+    with client.stream("POST", f"{SHELF}/ask", json=body, headers=headers) as answer:
+        for line in answer.iter_lines():
+            if line == "event: token":
+                break
+
+
+def ask_until_answered(
+    client: httpx2.Client, conversation: str, question: str, **more: Any
+) -> httpx2.Response:
+    """Ask, and again while the service says that the same is just being answered."""
+    until = time.monotonic() + 60
+    while True:
+        answer = ask(client, conversation, question, **more)
+        if answer.status_code != 409 or time.monotonic() > until:
+            return answer
+        assert answer.headers["Retry-After"]
+        time.sleep(0.1)
+
+
+@pytest.mark.parametrize("headers", [{}, STREAMED], ids=["whole", "streamed"])
+def test_a_retry_after_a_lost_connection_has_the_whole_answer(
+    client: httpx2.Client, endpoint: Endpoint, headers: dict[str, str]
+) -> None:
+    whole = ask(client, begin(client), "Where did Anna walk?").json()["answer"]
+    id, key = begin(client), f"lost {bool(headers)}"
+    endpoint.between = 0.1
+    leave_after_the_first_token(client, id, "Where did Anna walk?", key)
+    endpoint.between = 0.0
+    again = ask_until_answered(
+        client, id, "Where did Anna walk?", headers={"Idempotency-Key": key, **headers}
+    )
+    view = events(again)[-1][1] if headers else again.json()
+    assert view["answer"] == whole
+    [turn] = turns(client, id)
+    assert (turn["id"], turn["left"], turn["answer"]) == (view["turn"], False, view)
+    calls = endpoint.calls
+    third = ask(client, id, "Where did Anna walk?", headers={"Idempotency-Key": key})
+    assert (third.json(), endpoint.calls) == (view, calls), "from now on it is given as it was"
+
+
+def test_a_turn_is_asked_again_with_what_came_before_it_alone(
+    client: httpx2.Client, endpoint: Endpoint
+) -> None:
+    id = begin(client)
+    ask(client, id, "Where did Anna walk?")
+    endpoint.between = 0.1
+    leave_after_the_first_token(client, id, "And what did she do?", "second")
+    endpoint.between = 0.0
+    asked = len(endpoint.bodies)
+    headers = {"Idempotency-Key": "second"}
+    assert ask_until_answered(client, id, "And what did she do?", headers=headers).is_success
+    said = [str(body["messages"]) for body in endpoint.bodies[asked:] if "messages" in body]
+    assert said
+    assert all(one.count("And what did she do?") <= 1 for one in said)
+    assert [one["number"] for one in turns(client, id)] == [1, 2]
+
+
+def test_a_retry_that_fails_keeps_what_was_said_before(
+    client: httpx2.Client, endpoint: Endpoint
+) -> None:
+    id, headers = begin(client), {"Idempotency-Key": "fails"}
+    endpoint.between = 0.1
+    leave_after_the_first_token(client, id, "Where did Anna walk?", "fails")
+    until = time.monotonic() + 60
+    while not (left := turns(client, id))[0]["left"]:
+        assert time.monotonic() < until
+        time.sleep(0.1)
+    endpoint.between = 0.0
+    endpoint.plan = lambda _: "error" if "messages" in endpoint.bodies[-1] else None
+    assert ask(client, id, "Where did Anna walk?", headers=headers).status_code == 502
+    assert turns(client, id) == left
+    other = ask(client, id, "Where did Boris walk?", headers=headers)
+    assert other.status_code == 409, "the key came with another question"
+    endpoint.plan = lambda _: None
+    assert ask(client, id, "Where did Anna walk?", headers=headers).status_code == 200
+    [turn] = turns(client, id)
+    assert (turn["left"], turn["id"]) == (False, left[0]["id"])
+
+
+def test_of_two_retries_at_once_one_asks_again(client: httpx2.Client, endpoint: Endpoint) -> None:
+    id = begin(client)
+    endpoint.between = 0.1
+    leave_after_the_first_token(client, id, "Where did Anna walk?", "both")
+    until = time.monotonic() + 60
+    while not turns(client, id)[0]["left"]:
+        assert time.monotonic() < until
+        time.sleep(0.1)
+    asked = len(endpoint.bodies)
+    headers = {"Idempotency-Key": "both"}
+    with ThreadPoolExecutor() as pool:
+        answers = [
+            pool.submit(ask_until_answered, client, id, "Where did Anna walk?", headers=headers)
+            for _ in range(4)
+        ]
+    assert len({one.result().json()["answer"] for one in answers}) == 1
+    written = [body for body in endpoint.bodies[asked:] if body.get("stream")]
+    assert len(written) == 1
+    assert len(turns(client, id)) == 1
+
+
+@contextmanager
+def holding(it: Served, question: str) -> Iterator[threading.Event]:
+    """Lock the turn of a question as soon as there is one, until the event that this gives is set:
+    what is written to it meanwhile waits, as with a Neo4j that hangs.
+    """
+    release, failures = threading.Event(), list[BaseException]()
+    find = "MATCH (turn:ServiceTurn) WHERE turn.question = $question SET turn.held = true "
+
+    def hold() -> None:
+        until = time.monotonic() + 60
+        with it.house.app.store.session() as session:
+            while time.monotonic() < until and not release.is_set():
+                with session.begin_transaction() as transaction:
+                    if transaction.run(f"{find} RETURN turn.id", question=question).single():
+                        release.wait(60)
+                        return
+                    transaction.rollback()
+        failures.append(AssertionError(f"nobody asked {question!r}"))
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    try:
+        yield release
+    finally:
+        release.set()
+        thread.join()
+    assert not failures
+
+
+@pytest.mark.parametrize("headers", [{}, STREAMED], ids=["whole", "streamed"])
+def test_a_finished_answer_is_told_though_neo4j_does_not_take_it_and_kept_later(
+    it: Served, client: httpx2.Client, endpoint: Endpoint, headers: dict[str, str]
+) -> None:
+    whole = ask(client, begin(client), "Where did Anna walk?").json()
+    assert (whole["kept"], whole["warning"]) == (True, "")
+    question = f"Where did Anna walk {'next' if headers else 'then'}?"
+    id = begin(client)
+    endpoint.between = 0.02
+    with holding(it, question):
+        answer = ask(client, id, question, headers=headers)
+        assert answer.status_code == 200
+        view = events(answer)[-1][1] if headers else answer.json()
+        if headers:
+            assert events(answer)[-1][0] == "answer"
+        assert view["answer"]
+        assert view["kept"] is False
+        assert "could not be kept" in view["warning"]
+    until = time.monotonic() + 60
+    while (kept := turns(client, id)[0]["answer"]) is None:
+        assert time.monotonic() < until, "it was never kept"
+        time.sleep(0.1)
+    assert kept == view | {"kept": True, "warning": ""}
+
+
+def test_a_write_that_neo4j_refuses_is_tried_again(
+    it: Served, client: httpx2.Client, endpoint: Endpoint
+) -> None:
+    """A constraint stands for whatever makes Neo4j refuse a write, until it is dropped."""
+    store, id = it.house.app.store, begin(client)
+    cypher(store, "MATCH (turn:ServiceTurn) DETACH DELETE turn")
+    ask(client, begin(client), "Where did Anna walk?", body={"mode": "naive"})
+    cypher(store, "CREATE CONSTRAINT refusing FOR (n:ServiceTurn) REQUIRE n.mode IS UNIQUE")
+    try:
+        refused = ask(client, id, "Where did Anna walk?", body={"mode": "naive"})
+    finally:
+        cypher(store, "DROP CONSTRAINT refusing")
+    assert (refused.status_code, refused.json()["kept"]) == (200, False)
+    until = time.monotonic() + 120
+    while turns(client, id)[0]["answer"] is None:
+        assert time.monotonic() < until, "it was never kept"
+        time.sleep(0.1)
 
 
 def test_the_same_at_the_same_time_is_one_turn(client: httpx2.Client, endpoint: Endpoint) -> None:

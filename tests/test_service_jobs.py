@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -306,7 +307,8 @@ def test_a_job_that_its_process_let_go_is_taken_up_and_one_that_gets_nowhere_fai
             app.store,
             "MATCH (job:ServiceJob {id: $id})-[:HAS_ITEM]->(item) SET job.kind = 'ingest', "
             "job.options = '{}', item.state = 'running', job.worker = $worker, "
-            "job.lease = timestamp() + 30000, job.attempts = $attempts, job.state = 'running'",
+            "job.lease = timestamp() + 30000, job.attempts = $attempts, job.state = 'running', "
+            "job.queue = 'ready'",
             id=job.id,
             worker=f"{app.settings.neo4j_username} gone",
             attempts=attempts,
@@ -315,3 +317,98 @@ def test_a_job_that_its_process_let_go_is_taken_up_and_one_that_gets_nowhere_fai
     failed = until(client, ids[1])
     assert failed["state"] == "failed"
     assert "got nowhere" in failed["problem"]
+
+
+def test_the_graphs_of_documents_are_named_in_the_address_the_form_or_the_body(
+    house: Served,
+) -> None:
+    client = house.client("write")
+    path = f"{BASE}/collections/named/documents"
+    form: list[tuple[str, Any]] = [("files", ("a.txt", WINTER.encode()))]
+    fields = [*form, ("graphs", (None, "aspects")), ("graphs", (None, "entities"))]
+    both = ["aspects", "entities"]
+    text = {"text": WINTER, "source": "b"}
+    begun = [
+        client.post(path, files=form, params={"graphs": both}),
+        client.post(path, files=form, params={"graphs": "aspects,entities"}),
+        client.post(path, files=fields),
+        client.post(path, json=text | {"graphs": both}),
+        client.post(path, json=text | {"graphs": both}, params={"graphs": "aspects,entities"}),
+    ]
+    assert [one.status_code for one in begun] == [202] * len(begun)
+    assert [one.json()["options"]["graphs"] for one in begun] == [both] * len(begun)
+    usual = client.post(path, json=text)
+    assert usual.json()["options"]["graphs"] is None
+    two = client.post(path, json=text | {"graphs": ["aspects"]}, params={"graphs": "entities"})
+    assert (two.status_code, "name them once" in two.json()["detail"]) == (400, True)
+    wrong = client.post(path, files=[*form, ("graph", (None, "entities"))])
+    assert (wrong.status_code, "'graph'" in wrong.json()["detail"]) == (400, True)
+    for one in (*begun, usual):
+        client.post(f"{BASE}/jobs/{one.json()['id']}/cancel")
+
+
+def test_a_graph_to_build_is_named_as_graphs_and_by_its_old_name_with_a_word(
+    house: Served,
+) -> None:
+    client = house.client("write")
+    until(client, begin(client, "built", {"winter.txt": WINTER}))
+    path = f"{BASE}/collections/built/build"
+    new = client.post(path, json={"graphs": ["entities"]})
+    assert (new.status_code, new.json()["options"]["graph"]) == (202, "entities")
+    assert "Deprecation" not in new.headers
+    old = client.post(path, json={"graph": "entities"})
+    assert (old.status_code, old.json()["options"]["graph"]) == (202, "entities")
+    assert old.headers["Deprecation"] == "true"
+    assert "send graphs" in old.headers["Warning"]
+    for body in ({}, {"graphs": ["entities"], "graph": "aspects"}):
+        assert client.post(path, json=body).status_code == 400
+    assert client.post(path, json={"graphs": ["aspects", "entities"]}).status_code == 422
+    until(client, old.json()["id"])
+
+
+def test_a_parameter_that_a_route_does_not_have_is_refused(house: Served) -> None:
+    client = house.client("admin")
+    until(client, begin(client, "strict", {"winter.txt": WINTER}))
+    before = len(client.get(f"{BASE}/jobs").json()["items"])
+    path = f"{BASE}/collections/strict/documents"
+    refused = client.post(path, json={"text": WINTER, "source": "b"}, params={"graph": "entities"})
+    assert refused.status_code == 422
+    assert refused.headers["content-type"] == "application/problem+json"
+    assert refused.json()["parameter"] == "graph"
+    assert "has no query parameter 'graph'. Did you mean graphs?" in refused.json()["detail"]
+    assert len(client.get(f"{BASE}/jobs").json()["items"]) == before
+    # Every route of the API, whatever else is wrong with the request.
+    for place, operations in client.get("/openapi.json").json()["paths"].items():
+        if not place.startswith(f"{BASE}/"):
+            continue
+        for method in operations:
+            address = place.replace("{collection}", "strict").replace("{", "").replace("}", "")
+            told = client.request(method, address, params={"utm_source": "x"})
+            assert told.status_code == 422, (method, place, told.text)
+            assert "has no query parameter 'utm_source'" in told.json()["detail"]
+    assert client.get(path, params={"limit": 5, "include": ["layers", "stale"]}).is_success
+    # Links to pages get parameters on the way.
+    assert client.get("/c/strict", params={"utm_source": "x"}).status_code == 200
+
+
+def test_errors_over_http_name_nothing_of_a_shell(house: Served) -> None:
+    client = house.client("admin")
+    until(client, begin(client, "shell", {"winter.txt": WINTER}))
+    shelf = f"{BASE}/collections/shell"
+    asked = {"question": "Who?"}
+    book = client.get(f"{shelf}/documents").json()["items"][0]["id"]
+    answers = [
+        client.post(f"{shelf}/ask", json=asked | {"mode": "hybird"}),
+        client.post(f"{shelf}/ask", json=asked | {"document": "no such"}),
+        client.post(f"{shelf}/ask", json=asked | {"mode": "local"}),
+        client.post(f"{shelf}/queries/outlien", json={}),
+        client.get(f"{shelf}/documents/{book}/plot.svg", params={"drawn": "network"}),
+        client.post(
+            f"{shelf}/documents", json={"text": "x", "source": "y", "graphs": ["identities"]}
+        ),
+        client.delete(f"{BASE}/keys/nothing"),
+    ]
+    for answer in answers:
+        assert 400 <= answer.status_code < 500, answer.text
+        assert not re.search(r"FABULA_|`fabula|--[a-z]", answer.json()["detail"]), answer.text
+    assert "Did you mean hybrid?" in answers[0].json()["detail"]

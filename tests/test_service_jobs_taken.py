@@ -9,6 +9,8 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,10 +21,11 @@ from fabula.queries import query
 from fabula.server import Address
 from fabula.service.access.caller import PERSON
 from fabula.service.house import House, make_schema
-from fabula.service.jobs import Item, Job
+from fabula.service.jobs import QUEUE_BATCH, Item, Job
 from fabula.service.jobs.beginning import Choice, begin_build, begin_ingest
 from fabula.service.jobs.runner import Work
 from fabula.service.problems import Conflict
+from fabula.serving import TABLE
 from fabula.stop import Stop
 from fabula.store.turns import turn
 from served import server_of
@@ -48,7 +51,7 @@ def house(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 @pytest.fixture(autouse=True)
 def no_others(house: House) -> None:
     """Nothing is waiting but what a test begins."""
-    cypher(house.app.store, "MATCH (job:ServiceJob) SET job.state = 'succeeded'")
+    cypher(house.app.store, "MATCH (n:ServiceJob|ServiceItem) DETACH DELETE n")
 
 
 def ingest(house: House, collection: str, **texts: str) -> Job:
@@ -62,9 +65,7 @@ def ingest(house: House, collection: str, **texts: str) -> Job:
 
 def take(house: House, worker: str, milliseconds: int = LEASE, *dead: str) -> str | None:
     """The id of the job that a worker is given, if there is one."""
-    asked = {"worker": worker, "dead": [*dead], "milliseconds": milliseconds}
-    rows = house.app.store.rows("service/take_job", **asked)
-    return str(rows[0]["id"]) if rows else None
+    return house.jobs.take(worker, dead, milliseconds)
 
 
 def work(house: House, id: str, worker: str, stop: Stop | None = None) -> Job:
@@ -162,10 +163,85 @@ def test_two_jobs_of_many_items_are_compared_in_a_moment(house: House) -> None:
         for name in ("winter", "summer")
     ]
     assert take(house, "first") == jobs[0].id
-    asked = {"worker": "second", "dead": [], "milliseconds": LEASE}
-    found = house.app.store._driver.execute_query(f"PROFILE {query('service/take_job')}", asked)
-    assert [row["id"] for row in found.records] == [jobs[1].id]
-    assert count_hits(found.summary.profile or {}) < 2 * many * 20
+    hits, taken = profile_take(house, "second")
+    assert taken == jobs[1].id
+    assert hits < 2 * many * 20
+
+
+def profile_take(house: House, worker: str) -> tuple[int, str | None]:
+    """How often a look at the queue, and a take, read the graph; and which job was taken."""
+    jobs = {"recipes": house.jobs.recipes.digests, "ids": []}
+    steps: dict[str, dict[str, Any]] = {
+        "find_waiting": jobs,
+        "clear_ended": {"limit": QUEUE_BATCH},
+        "save_waits": {"limit": QUEUE_BATCH},
+        "take_job": jobs | {"worker": worker, "dead": [], "milliseconds": LEASE},
+    }
+    hits, taken = 0, []
+    for name, asked in steps.items():
+        statement = f"PROFILE {query(f'service/{name}')}"
+        found = house.app.store._driver.execute_query(statement, asked)
+        hits += count_hits(found.summary.profile or {})
+        taken = [row["id"] for row in found.records] if name == "take_job" else []
+    return hits, taken[0] if taken else None
+
+
+def repeat(house: House, job: Job, times: int, source: str = "i.source") -> None:
+    """Have as many jobs in the queue behind one as are needed, all as that was begun.
+
+    `source` is the source of each one's file, as Cypher says it of the item `i` and the number `k`.
+    """
+    cypher(
+        house.app.store,
+        f"""
+        MATCH (j:ServiceJob {{id: $id}})-[:HAS_ITEM]->(i)
+        UNWIND range(1, $times) AS k
+        CREATE (c:ServiceJob)-[:HAS_ITEM]->(d:ServiceItem)
+        SET c = j {{
+            .*, id: j.id + ' ' + k, queue: 'new', is_last: null, state: 'queued',
+            place: j.place + ' ' + right('00000' + toString(k), 6)
+          }},
+          d = i {{.*, id: i.id + ' ' + k, holds: null, source: {source}}}
+        """,
+        id=job.id,
+        times=times,
+    )
+
+
+WAITING = {
+    "each may be taken": ("i.source + k", "queued"),
+    "all of one file": ("i.source", "running"),
+    "all behind one": ("i.source + k", "running"),
+    "all as another server does": ("i.source + k", "queued"),
+}
+
+
+@pytest.mark.parametrize("how", WAITING)
+def test_a_take_reads_no_more_however_many_jobs_wait(house: House, how: str) -> None:
+    """It read each job against all before it: 1,000 jobs took nine seconds a take and more."""
+    source, state = WAITING[how]
+    store, hits = house.app.store, {}
+    for times in (50, 5_000):
+        cypher(store, "MATCH (n:ServiceJob|ServiceItem) DETACH DELETE n")
+        if how == "all behind one":
+            begin_build(house, PERSON, house.app.collection("deep"), "aspects", [], rebuild=False)
+        job = ingest(house, "deep", winter=WINTER)
+        if state == "running":
+            assert take(house, "first")
+        repeat(house, job, times, source)
+        if how == "all as another server does":
+            cypher(store, "MATCH (j:ServiceJob) SET j.recipe = 'other'")
+        costs = []
+        for worker in ("second", "third"):
+            cost, taken = profile_take(house, worker)
+            assert (taken is not None) == (how == "each may be taken")
+            costs.append(cost)
+            while store.rows("service/save_waits", limit=QUEUE_BATCH)[0]["jobs"]:
+                pass  # as other takes do
+        hits[times] = costs
+    (few_new, few), (many_new, many) = hits[50], hits[5_000]
+    assert many_new <= 2 * few_new, "while new ones are put into their places"
+    assert many <= 2 * few, "once all are in their places"
 
 
 def count_hits(plan: dict[str, Any]) -> int:
@@ -251,3 +327,132 @@ def test_a_text_and_a_file_of_one_name_are_refused(house: House) -> None:
     items = [Item("uploads/a.txt", "0" * 64), Item("uploads/a.txt", "1" * 64, told={"title": ""})]
     with pytest.raises(Conflict, match=r"both called 'uploads/a.txt'"):
         begin_ingest(house, PERSON, house.app.collection("named"), items, Choice())
+
+
+def test_what_waits_for_one_that_is_cancelled_waits_for_all_before_it_still(house: House) -> None:
+    shelf = house.app.collection("order")
+    first = ingest(house, "order", winter=WINTER)
+    between = begin_build(house, PERSON, shelf, "aspects", [], rebuild=False)
+    last = ingest(house, "order", winter=LIGHTHOUSE)
+    assert take(house, "one") == first.id
+    assert take(house, "two") is None
+    house.jobs.cancel(PERSON, between.id)
+    assert take(house, "two") is None, "of one source two come in one after the other"
+    house.jobs.retry(PERSON, between.id)
+    assert take(house, "two") is None
+    work(house, first.id, "one")
+    assert take(house, "two") == between.id, "it has its place still"
+    assert take(house, "three") is None
+    work(house, between.id, "two")
+    assert take(house, "three") == last.id
+    work(house, last.id, "three")
+
+
+def test_what_is_asked_for_again_waits_for_what_has_begun_meanwhile(house: House) -> None:
+    first = ingest(house, "again", winter=WINTER)
+    assert take(house, "one") == first.id
+    house.jobs.cancel(PERSON, first.id)
+    stopped = Stop()
+    stopped.set()
+    assert work(house, first.id, "one", stopped).state == "cancelled"
+    second = ingest(house, "again", winter=LIGHTHOUSE)
+    assert take(house, "two") == second.id
+    house.jobs.retry(PERSON, first.id)
+    assert take(house, "one") is None, "one file is not brought in twice at once"
+    work(house, second.id, "two")
+    assert take(house, "one") == first.id
+    work(house, first.id, "one")
+
+
+@contextmanager
+def another(house: House, **settings: Any) -> Iterator[House]:
+    """Another server of the same graph, with some settings of its own."""
+    own = house.app.settings.model_copy(update=settings)
+    with App(own) as app:
+        yield House(app)
+
+
+def test_a_job_is_made_by_a_server_that_makes_it_as_it_was_asked(house: House) -> None:
+    job = ingest(house, "made", winter=WINTER)
+    with another(house, chunk_tokens=77, graphs=("aspects", "entities")) as other:
+        assert take(other, "other") is None
+        left = other.jobs.find(PERSON, job.id)
+        assert left.state == "queued"
+        assert "chunk_tokens 200 (this one has 77)" in left.problem
+        assert 'graphs ["aspects"] (this one has ["aspects", "entities"])' in left.problem
+        [listed] = [one for one in other.jobs.list(PERSON) if one.id == job.id]
+        assert listed.problem == left.problem
+    assert again(house, job.id).problem == ""
+    assert take(house, "own") == job.id
+    assert work(house, job.id, "own").state == "succeeded"
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"model": "gpt-x"}, "model 'offline' (this one has 'gpt-x')"),
+        (
+            {"embedding_model": "embed-x"},
+            "embedding_model 'wordllama-256' (this one has 'embed-x')",
+        ),
+    ],
+)
+def test_a_server_with_other_models_leaves_a_job(
+    house: House, settings: dict[str, Any], told: str
+) -> None:
+    jobs = [
+        ingest(house, "models", winter=WINTER),
+        begin_build(house, PERSON, house.app.collection("else"), "aspects", [], rebuild=False),
+        house.jobs.add(PERSON, "third", "retry", [Item("winter")], {}),
+    ]
+    with another(house, **settings) as other:
+        assert take(other, "other") is None
+        assert all(told in other.jobs.find(PERSON, one.id).problem for one in jobs)
+        removal = house.jobs.add(PERSON, "fourth", "remove", [], {})
+        assert take(other, "other") == removal.id, "which all servers do alike"
+
+
+def test_what_changes_no_result_keeps_nobody_from_a_job(house: House) -> None:
+    job = ingest(house, "speed", winter=WINTER)
+    with another(house, concurrency=3, attempts=9, api_key="sk-other", max_calls=7) as other:
+        assert take(other, "other") == job.id
+
+
+def test_a_server_without_the_uploaded_file_leaves_a_job(house: House, tmp_path: Path) -> None:
+    job = ingest(house, "files", winter=WINTER)
+    serving = house.serving.model_copy(update={"uploads": tmp_path / "elsewhere"})
+    tables = house.app.settings.tables | {TABLE: serving}
+    with another(house, tables=tables) as other:
+        assert take(other, "other") is None
+        assert (
+            "the folder of uploads that its files are in" in other.jobs.find(PERSON, job.id).problem
+        )
+        house.jobs.cancel(PERSON, job.id)
+        other.jobs.retry(PERSON, job.id)
+        assert take(other, "other") is None, "its files are not there either"
+    assert take(house, "own") == job.id
+    assert work(house, job.id, "own").state == "succeeded"
+
+
+def test_who_retries_a_job_has_it_made_as_that_server_makes_it(house: House) -> None:
+    job = ingest(house, "retried", winter=WINTER)
+    with another(house, chunk_tokens=77) as other:
+        house.jobs.cancel(PERSON, job.id)
+        assert other.jobs.retry(PERSON, job.id).problem == ""
+        assert take(house, "own") is None
+        assert "chunk_tokens 77 (this one has 200)" in house.jobs.find(PERSON, job.id).problem
+        assert take(other, "other") == job.id
+        assert work(other, job.id, "other").state == "succeeded"
+
+
+def test_jobs_that_an_earlier_version_has_begun_are_taken_by_anyone(house: House) -> None:
+    job = ingest(house, "old", winter=WINTER)
+    cypher(
+        house.app.store,
+        "MATCH (j:ServiceJob {id: $id}) REMOVE j.recipe, j.queue, j.is_last",
+        id=job.id,
+    )
+    with another(house, chunk_tokens=77) as other:
+        other.app.store.rows("service/save_queue")
+        assert other.jobs.find(PERSON, job.id).problem == ""
+        assert take(other, "other") == job.id

@@ -18,7 +18,9 @@ from mcp.shared.exceptions import MCPError
 from conftest import connect, wipe
 from fabula import App, Settings
 from fabula.server import Address
-from fabula.service.access import Caller
+from fabula.service.access import PERSON, Caller
+from fabula.service.house import House
+from fabula.service.jobs.beginning import Choice, begin_ingest, text_item
 from fabula.service.mcp import MOST_TOKENS, make_mcp
 from fabula.settings import OFFLINE, STATIC
 from fabula.tokens import count
@@ -244,3 +246,51 @@ def test_as_a_program_it_is_the_persons_own(
             return result.structured_content
 
     assert {"mine", "other"} <= set(anyio.run(collections)["result"])
+
+
+def test_as_a_program_it_does_its_own_jobs_and_leaves_those_of_others(
+    it: Served, address: Address, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    home = tmp_path_factory.mktemp("home")
+    own = {
+        "NEO4J_URI": address.uri,
+        "NEO4J_USERNAME": address.username,
+        "NEO4J_PASSWORD": address.password,
+        "FABULA_MODEL": OFFLINE,
+        "FABULA_EMBEDDING_MODEL": STATIC,
+        "FABULA_HOME": str(home),
+        "FABULA_CACHE": "false",
+    }
+    settings = Settings.read(
+        neo4j_uri=address.uri,
+        neo4j_username=address.username,
+        neo4j_password=address.password,
+        model=OFFLINE,
+        embedding_model=STATIC,
+        home=home,
+        cache=False,
+    )
+    with App(settings) as app:
+        # As the program would make it itself, if it took the jobs of others.
+        house = House(app)
+        item = text_item(house, WINTER, "notes/theirs")
+        theirs = begin_ingest(house, PERSON, app.collection("theirs"), [item], Choice())
+
+    async def add() -> str:
+        program = StdioServerParameters(
+            command=sys.executable, args=["-m", "fabula", "mcp"], env=own
+        )
+        async with Client(program) as client:
+            given = {"text": LIGHTHOUSE, "source": "notes/ours", "collection": "ours"}
+            job = (await client.call_tool("add_text", given)).structured_content or {}
+            with anyio.fail_after(240):
+                while job["state"] in ("queued", "running"):
+                    await anyio.sleep(0.2)
+                    told = await client.call_tool("job", {"id": job["id"]})
+                    job = told.structured_content or {}
+            return str(job["state"])
+
+    assert anyio.run(add) == "succeeded"
+    left = it.house.jobs.find(PERSON, theirs.id)
+    assert (left.state, left.attempts) == ("queued", 0)
+    assert "chunk_tokens 200 (this one has 40)" in left.problem

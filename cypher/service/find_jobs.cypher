@@ -1,4 +1,4 @@
-// Jobs, newest first, with the states of their items.
+// Jobs, newest first, with what they are to be made with and the states of their items.
 // $everything   whether of all collections
 // $collections  else the names of those that they may be of
 // $state        that they are in; '' is any
@@ -11,5 +11,8 @@ WITH job, job.state = 'running' AND coalesce(job.lease < timestamp(), false) AS 
 WHERE $state = '' OR $state = CASE WHEN lost THEN 'queued' ELSE job.state END
 WITH job, lost ORDER BY job.place DESC LIMIT $limit
 RETURN job {.*} AS job, lost,
+  COLLECT {
+    MATCH (recipe:ServiceRecipe {id: job.recipe}) RETURN recipe.made_with
+  }[0] AS made_with,
   COLLECT { MATCH (job)-[:HAS_ITEM]->(item:ServiceItem) RETURN item.state } AS states
 ORDER BY job.place DESC

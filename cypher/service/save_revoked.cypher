@@ -16,6 +16,7 @@ CALL (key) {
   WITH job, job.state = 'running' AS runs
   WHERE job.state IN ['queued', 'running', 'paused']
   SET job.cancelling = runs, job.state = CASE WHEN runs THEN 'running' ELSE 'cancelled' END,
+    job.queue = CASE WHEN runs THEN job.queue ELSE 'over' END,
     job.problem = 'The key that it was begun with is revoked.',
     job.version = job.version + 1, job.updated = timestamp()
   FOREACH (item IN CASE WHEN runs THEN [] ELSE COLLECT {

@@ -12,6 +12,7 @@ SET job.seen = timestamp()
 WITH job
 WHERE job.state IN $from
 SET job += $job, job.version = job.version + 1, job.updated = timestamp()
+SET job.queue = CASE job.state WHEN 'queued' THEN 'new' WHEN 'running' THEN job.queue ELSE 'over' END
 FOREACH (item IN COLLECT {
     MATCH (job)-[:HAS_ITEM]->(item:ServiceItem) WHERE item.state IN $items RETURN item
   } |

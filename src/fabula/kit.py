@@ -150,6 +150,27 @@ class Kit:
             recipes[graph.name] = recipe(graph, told, self._built_with, recipes, offline=offline)
         return recipes
 
+    def build_recipe(self) -> Recipe:
+        """Return all that decides what a build makes of any text: its cuts, models and graphs.
+
+        What says how fast it is made, from where, and by whose key is left out.
+        """
+        settings = self._settings
+        offline = settings.offline
+        text = text_recipe("", settings.chunk_tokens, settings.embedding_model)
+        return {
+            "chunks": {"version": text["version"], **text["settings"]},
+            "models": self._built_with,
+            "graphs": {
+                name: {
+                    "version": graph.version,
+                    "settings": dict(graph.settings(self.knobs(graph), offline)),
+                    "prompts": "" if offline else graph.prompts_digest(),
+                }
+                for name, graph in installed().items()
+            },
+        }
+
     def settled_recipe(
         self, graph: Graph[Any], entries: Sequence[Entry], settled: Mapping[str, Record]
     ) -> Recipe:

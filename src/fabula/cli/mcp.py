@@ -29,7 +29,8 @@ def command(settings: Settings) -> None:
 
     async def speak(app: App) -> None:
         house = House(app)
-        async with house.open():
+        # The jobs of others are the service's, which has its own settings, key and uploads.
+        async with house.open(takes_others=False):
             await make_mcp(house, PERSON).run_stdio_async()
 
     with shown() as report, App(settings, report=report) as app:

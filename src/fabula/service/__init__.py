@@ -12,12 +12,13 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from importlib.metadata import version
 
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI
 
 from fabula.app import App
 from fabula.service import access, api, maintenance, openai, page, problems, watch
 from fabula.service.house import House
 from fabula.service.mcp import make_mcp, over_http
+from fabula.service.parameters import refuse_unknown
 
 BASE = "/api/v1"
 
@@ -51,7 +52,7 @@ def make_service(app: App, clock: Callable[[], float] = time.time) -> FastAPI:
     )
     service.state.house = house
     for router in api.ROUTERS:
-        service.include_router(router, prefix=BASE)
+        service.include_router(router, prefix=BASE, dependencies=[Depends(refuse_unknown)])
     service.include_router(openai.router)
     service.include_router(watch.router)
     # Not mounted: a mount answers at /mcp/, and sends whoever asks at /mcp there.

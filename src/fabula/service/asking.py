@@ -9,6 +9,7 @@ import logging
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
@@ -31,10 +32,12 @@ from fabula.service.views import (
     money,
     usage_view,
 )
+from fabula.service.write_behind import write_behind
 from fabula.stop import Stop
 
 if TYPE_CHECKING:
     from fabula.service.access import Caller
+    from fabula.service.conversations import Retaken
     from fabula.service.house import House
     from fabula.service.once import Once
 
@@ -47,6 +50,10 @@ Level = Annotated[int, Field(ge=0, le=99)]
 
 NEW = "new"
 """What a question says whose conversation begins with it."""
+NOT_KEPT = (
+    "The answer is complete, but it could not be kept in its conversation yet, as Neo4j does not "
+    "take it. The service tries again for about two minutes: copy what you need."
+)
 
 
 class Asking(BaseModel):
@@ -133,7 +140,9 @@ class AnswerView(View):
 
     `sought` is the question as it was searched with. `quotes` are passages that are cited, with
     what bears it, or, where no model was asked, those that the answer is made of. `money` is in US
-    dollars; null where the price of a model is not known.
+    dollars; null where the price of a model is not known. `kept` is whether the answer is in its
+    conversation by now; null where it is of none. `warning` says what its reader has to know beside
+    the answer, as that it is not kept; else ''.
     """
 
     question: str
@@ -152,6 +161,8 @@ class AnswerView(View):
     seconds: float
     conversation: str | None = None
     turn: str | None = None
+    kept: bool | None = None
+    warning: str = ""
 
 
 class Compared(View):
@@ -215,10 +226,13 @@ def ask(
     """
     if question.conversation is None:
         return Answering(house, shelf, caller, question, stop=stop)
-    if once and (view := house.conversations.answered(shelf.name, once)):
-        return Answered(view)
     # Before anything is asked: what can't be is no turn.
     question.query(shelf)
+    known = house.conversations.answered(shelf.name, once) if once else None
+    if isinstance(known, AnswerView):
+        return Answered(known)
+    if known:
+        return _ask_again(house, shelf, caller, question, known, stop)
     talk = question.conversation
     if talk == NEW:
         talk = house.conversations.begin(caller, shelf.name).id
@@ -231,8 +245,37 @@ def ask(
     try:
         return Answering(house, shelf, caller, question, history, turn, stop)
     except BaseException:
-        house.conversations.drop_turn(shelf.name, turn)
+        _drop_turn(house, shelf, turn)
         raise
+
+
+def _ask_again(
+    house: House,
+    shelf: Collection,
+    caller: Caller,
+    question: Question,
+    turn: Retaken,
+    stop: Stop | None,
+) -> Answering:
+    """Answer a turn whose answer never became whole, with what was said before it and no more.
+
+    It is asked again, and not finished behind a reader who left: whoever leaves ends the model's
+    call, so that nothing is paid for that nobody reads.
+    """
+    try:
+        history = house.conversations.history(
+            caller, shelf.name, turn.conversation, before=turn.number
+        )
+        question = question.model_copy(update={"conversation": turn.conversation})
+        return Answering(house, shelf, caller, question, history, turn.id, stop)
+    except BaseException:
+        _drop_turn(house, shelf, turn.id)
+        raise
+
+
+def _drop_turn(house: House, shelf: Collection, turn: str) -> bool:
+    drop = partial(house.conversations.drop_turn, shelf.name, turn)
+    return write_behind(drop, f"That turn {turn} came to nothing")
 
 
 class Answering:
@@ -259,6 +302,9 @@ class Answering:
         self._is_closed = False
         self._ending = threading.Lock()
         self._is_ended = False
+        self._is_complete = False
+        """Whether the model's last piece was read."""
+        self._is_kept: bool | None = None
         self._whole: AnswerView | None = None
         query, meter = question.query(shelf), Meter()
         try:
@@ -287,10 +333,11 @@ class Answering:
         try:
             for piece in self._pieces():
                 yield "token", {"text": piece}
-            if not self._is_closed:
-                # Kept before it is told: whoever has read it finds it.
+            if self._is_complete:
+                # Kept before it is told, so that whoever has read it finds it; but a Neo4j that
+                # does not take it neither holds it up for long nor makes an error of it.
                 self._end()
-                yield "answer", self._told().model_dump()
+                yield "answer", self._final().model_dump()
         except FabulaError as error:
             yield "error", problems.body(error)
         finally:
@@ -303,7 +350,7 @@ class Answering:
                 pass
         finally:
             self._end()
-        return self._told()
+        return self._final()
 
     def close(self) -> None:
         """Ends it: what was said until now is what is kept, and the model is asked for no more."""
@@ -319,6 +366,12 @@ class Answering:
                 self._house.metrics.first_token(time.perf_counter() - self._began)
                 is_first = False
             yield piece
+        self._is_complete = not self._is_closed
+
+    def _final(self) -> AnswerView:
+        """The whole answer, and whether it is kept."""
+        update = {"kept": self._is_kept, "warning": NOT_KEPT if self._is_kept is False else ""}
+        return self._told().model_copy(update=update)
 
     def _told(self) -> AnswerView:
         """What is told of it, once it has ended: the same to its reader and to the turn."""
@@ -353,16 +406,23 @@ class Answering:
             if self._is_ended:
                 return
             self._is_ended = True
-        count_spent(self._house, self._shelf, self._caller, "ask", self._stream.usage())
+        usage = self._stream.usage()
+        count = partial(count_spent, self._house, self._shelf, self._caller, "ask", usage)
+        write_behind(count, "What an answer cost")
         if self._turn is None:
             return
         # '' where a model failed: a part is no answer.
-        if self._stream.said:
-            left = self._is_closed
-            kept = self._house.conversations
-            kept.end_turn(self._shelf.name, self._turn, self._told(), left=left)
-        else:
-            self._house.conversations.drop_turn(self._shelf.name, self._turn)
+        if not self._stream.said:
+            _drop_turn(self._house, self._shelf, self._turn)
+            return
+        keep = partial(
+            self._house.conversations.end_turn,
+            self._shelf.name,
+            self._turn,
+            self._told().model_copy(update={"kept": True}),
+            left=not self._is_complete,
+        )
+        self._is_kept = write_behind(keep, f"The answer of turn {self._turn}")
 
 
 class Answered:

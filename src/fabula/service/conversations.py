@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 from fabula.errors import NotFound, StoreError
@@ -38,7 +39,8 @@ class ConversationView(View):
 class TurnView(View):
     """A question and what was answered; `answer` is null while it is being written.
 
-    `value` and `feedback` are what its reader thought of it, and `note` what was kept with it.
+    `left` is whether the reader left before the end: then `answer` is the part that was written by
+    then. `value` and `feedback` are what its reader thought of it, `note` what was kept with it.
     """
 
     id: str
@@ -58,7 +60,10 @@ class TurnView(View):
         own = ("id", "number", "question", "note", "value", "created_at")
         return cls(
             **{name: row[name] for name in own},
-            answer=AnswerView.model_validate_json(row["view"]) if row["view"] else None,
+            # A turn that is asked again has the part that its reader left, which is not its answer.
+            answer=AnswerView.model_validate_json(row["view"])
+            if row["view"] and row["state"] != "asked"
+            else None,
             asked=json.loads(row["asked"]),
             feedback=row["feedback"] or "",
             left=row["state"] == "left",
@@ -70,6 +75,15 @@ class ConversationWhole(View):
 
     conversation: ConversationView
     turns: list[TurnView]
+
+
+@dataclass(frozen=True, slots=True)
+class Retaken:
+    """A turn that is asked again under its Idempotency-Key, as its answer never became whole."""
+
+    id: str
+    conversation: str
+    number: int
 
 
 class Conversations:
@@ -108,10 +122,19 @@ class Conversations:
         turns = [TurnView.of(one) for one in row["turns"]]
         return ConversationWhole(conversation=ConversationView(**row["conversation"]), turns=turns)
 
-    def history(self, caller: Caller, collection: str, id: str) -> list[Turn]:
-        """What was said in a caller's conversation, in order. Raises NotFound."""
+    def history(
+        self, caller: Caller, collection: str, id: str, before: int | None = None
+    ) -> list[Turn]:
+        """What was said in a caller's conversation, in order; or `before` the turn of that number.
+
+        Raises NotFound.
+        """
         rows: Sequence[dict[str, Any]] = self._row(caller, collection, id)["turns"]
-        return [Turn(row["question"], row["answer"]) for row in rows if row["answer"]]
+        return [
+            Turn(row["question"], row["answer"])
+            for row in rows
+            if row["answer"] and (before is None or row["number"] < before)
+        ]
 
     def remove(self, caller: Caller, collection: str, id: str) -> None:
         """Takes a caller's conversation out. Raises NotFound."""
@@ -134,16 +157,25 @@ class Conversations:
         if not row["turns"]:
             raise NotFound(f"There is no turn {quoted(turn)}.")
 
-    def answered(self, collection: str, once: Once) -> AnswerView | None:
-        """What was answered under an Idempotency-Key; None where that is new.
+    def answered(self, collection: str, once: Once) -> AnswerView | Retaken | None:
+        """Return what was answered under an Idempotency-Key; None if the key is new.
 
-        Raises Conflict where it came with something else, or is just being answered.
+        Only a whole answer is given again. If the reader left before the end, or the process that
+        wrote the answer ended, the turn is taken up to be asked again: the caller of this method
+        has to answer it, or to `drop_turn` it.
+
+        Raises:
+            Conflict: The key came with something else, or is being answered just now.
+
         """
-        asked = {"collection": collection, "once": once.mark}
-        self._app.store.rows("service/clear_once", **asked)
-        for row in self._app.store.rows("service/find_once", **asked):
+        rows = self._app.store.rows(
+            "service/take_turn", collection=collection, once=once.mark, said=once.said
+        )
+        for row in rows:
             once.refuse_other(row["said"])
-            if not row["view"]:
+            if row["is_taken"]:
+                return Retaken(row["id"], row["conversation"], row["number"])
+            if row["state"] == "asked":
                 raise Conflict(
                     "What was sent with this Idempotency-Key is just being answered: send it again "
                     "in a moment.",
@@ -181,8 +213,8 @@ class Conversations:
             )
         except StoreError:
             # The constraint: another request was first.
-            if once:
-                self.answered(collection, once)
+            if once and isinstance(taken := self.answered(collection, once), Retaken):
+                self.drop_turn(collection, taken.id)
             raise
         if not rows:
             raise _not_there(conversation)

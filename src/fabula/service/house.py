@@ -80,16 +80,20 @@ class House:
         self._stop_by = math.inf
         self._closing: threading.Thread | None = None
         self.jobs = Jobs(self)
-        self.runner = Runner(self)
+        self.runner: Runner
         self.uploads = Uploads(self)
         self.daily_dump = DailyDump(self, clock)
 
     @asynccontextmanager
-    async def open(self) -> AsyncIterator[None]:
-        """Makes the schema that the service is kept by, and starts what runs beside requests."""
+    async def open(self, *, takes_others: bool = True) -> AsyncIterator[None]:
+        """Makes the schema that the service is kept by, and starts what runs beside requests.
+
+        Without `takes_others` no jobs are worked on but those that this process begins.
+        """
         make_schema(self.app.store)
         self.asks = CapacityLimiter(ASKS)
         self.door = CapacityLimiter(DOOR)
+        self.runner = Runner(self, others=takes_others)
         self.neo4j.start()
         self.runner.start()
         try:

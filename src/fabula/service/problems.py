@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any
@@ -55,6 +56,43 @@ MAX_PART = 200
 """Characters of the name of a field, or of what is wrong with it."""
 MAX_PARTS = 8
 """Fields within one another that are named."""
+
+
+IN_A_SERVICE = (
+    (r" \(FABULA_[A-Z_]+\)", ""),
+    (r"`fabula list` shows them:", "There are:"),
+    (
+        (
+            r"run `fabula ingest BOOK --collection .+?`, or choose another with --collection; "
+            r"`fabula list --all` shows all"
+        ),
+        "add documents to it, or name another collection",
+    ),
+    (
+        r"run `fabula build (\S+)(?: \S+)? --collection .+?`, or choose another --mode",
+        r"have \1 built (POST .../build), or choose another mode",
+    ),
+    (r"run `fabula build (\S+)`", r"have \1 built (POST .../build)"),
+    (r"`fabula build (\S+) \S+` makes it", r"have \1 built (POST .../build)"),
+    (
+        (
+            r"Set FABULA_EMBEDDING_MODEL=(\S+), or run `fabula reembed .+?`, or use another "
+            r"--collection"
+        ),
+        (
+            r"Have the service started with the embedding model \1, or the collection embedded "
+            r"again (POST .../reembed), or name another collection"
+        ),
+    ),
+    (
+        r"run `fabula reembed [^`]+` to go on with it, or give it up with `fabula reembed [^`]+`",
+        "begin that again (POST .../reembed) to go on with it",
+    ),
+    (r"`fabula cypher --list` shows them", "GET /api/v1/queries lists them"),
+    (r"`fabula keys list` has them", "GET /api/v1/keys lists them"),
+    (r"Run the command again(; `fabula doctor` tells how the server is)?", "Try again"),
+)
+"""What messages advise at a command line, and what they say to who asks over HTTP."""
 
 
 class Problem(FabulaError):
@@ -132,6 +170,14 @@ def status_of(error: FabulaError) -> int:
     return next(STATUS[kind] for kind in type(error).__mro__ if kind in STATUS)
 
 
+def message(error: FabulaError) -> str:
+    """Return what an error says, without what only helps at a command line."""
+    told = str(error)
+    for pattern, instead in IN_A_SERVICE:
+        told = re.sub(pattern, instead, told)
+    return told
+
+
 def body(error: FabulaError, request: Request | None = None) -> dict[str, Any]:
     """An error as `application/problem+json` says it."""
     status = status_of(error)
@@ -140,14 +186,14 @@ def body(error: FabulaError, request: Request | None = None) -> dict[str, Any]:
         "type": f"/problems/{name}",
         "title": name.replace("-", " ").capitalize(),
         "status": status,
-        "detail": str(error),
+        "detail": message(error),
     }
     if request is not None:
         said["instance"] = request.url.path
         said["request_id"] = getattr(request.state, "request_id", "")
     if request is not None and request.url.path.startswith("/v1/"):
         # Where clients of OpenAI's look.
-        said["error"] = {"message": str(error), "type": name, "code": status}
+        said["error"] = {"message": message(error), "type": name, "code": status}
     return said | (error.extra if isinstance(error, Problem) else {})
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import re
 import threading
@@ -456,6 +457,14 @@ class Store:
     def kept(self) -> Usage:
         """How much is kept in memory by `keep`, and how often it was of use."""
         return self._kept.usage()
+
+    def collection_version(self, collection: str, graphs: Sequence[str]) -> str:
+        """Return a digest that changes whenever a part of one of these graphs of a collection comes
+        in, is replaced or goes.
+        """
+        rows = self.rows("core/find_versions", collection=collection, document="", graphs=graphs)
+        told = repr([tuple(row.values()) for row in rows])
+        return hashlib.sha256(told.encode()).hexdigest()[:16]
 
     def count_parts(self, collection: str, document: str, graphs: Sequence[str]) -> dict[str, int]:
         """How many parts of some graphs there are, of a collection or of one document; no 0."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Annotated, Any, Self
 
 from anyio import to_thread
@@ -29,9 +30,11 @@ from fabula.service.problems import Problem
 from fabula.service.views import UsageByStep, View, usage_view
 
 router = APIRouter(tags=["documents"])
-Graphs = Annotated[
-    list[str] | None, Query(description="the graphs of each document; the settings' if left out")
-]
+GRAPHS = (
+    "the graphs of each document, as 'aspects,entities' or given several times; those of the "
+    "setting `graphs` if left out"
+)
+Graphs = Annotated[list[str] | None, Query(description=GRAPHS)]
 Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 
 
@@ -54,6 +57,7 @@ class Coming(BaseModel):
     title: str = Field("", max_length=500)
     author: str = Field("", max_length=500)
     language: str = Field("", max_length=35)
+    graphs: list[str] | None = Field(None, max_length=50, description=GRAPHS)
     uploads: list[Named] = Field(default_factory=list, max_length=2000)
 
 
@@ -64,9 +68,20 @@ class Building(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    graph: str = Field(max_length=200)
+    graphs: list[str] = Field([], max_length=1, description="the graph; one a job")
+    graph: str = Field("", max_length=200, deprecated="Send `graphs`, a list of one name.")
     documents: list[str] = Field(default_factory=list, max_length=2000)
     rebuild: bool = False
+
+    @property
+    def name(self) -> str:
+        """The graph. Raises Problem where none is named, or two."""
+        # Read in this way, as what is deprecated warns whoever reads it.
+        old: str = self.__dict__["graph"]
+        names = {*self.graphs, *filter(None, [old])}
+        if len(names) != 1:
+            raise Problem('Name one graph to build, as {"graphs": ["entities"]}.')
+        return names.pop()
 
 
 class UploadView(View):
@@ -148,7 +163,8 @@ BODY: dict[str, Any] = {
                         "files": {
                             "type": "array",
                             "items": {"type": "string", "format": "binary"},
-                        }
+                        },
+                        "graphs": {"type": "string", "description": GRAPHS},
                     },
                 }
             },
@@ -182,8 +198,8 @@ async def add_documents(
     A file is known by its name: the same again is left as it is, and another of that name takes its
     place. Zips are unpacked. Several files go into one form, and each is counted while it arrives.
     """
-    items, uploads = await _receive(request, house, caller)
-    choice = Choice(tuple(graphs) if graphs else None, rebuild)
+    items, uploads, own = await _receive(request, house, caller)
+    choice = Choice(_chosen(graphs, own), rebuild)
     once = Once.of(key, caller, request, repr((items, choice)))
 
     def answer() -> Response:
@@ -211,8 +227,8 @@ async def estimate_documents(
     """Keeps the files for a day, so that who agrees only names them: `uploads` of the JSON that
     adds documents.
     """
-    items, uploads = await _receive(request, house, caller)
-    choice = Choice(tuple(graphs) if graphs else None, rebuild)
+    items, uploads, own = await _receive(request, house, caller)
+    choice = Choice(_chosen(graphs, own), rebuild)
 
     def answer() -> EstimateView:
         house.uploads.lend(caller, uploads)
@@ -236,18 +252,23 @@ def build(
     key: Key = None,
 ) -> Response:
     """Begins a job that builds a graph of what is there."""
-    once = Once.of(key, caller, request, body.model_dump_json())
-    return accepted(
+    said = body.model_dump(exclude={"graphs", "graph"}) | {"graph": body.name}
+    once = Once.of(key, caller, request, json.dumps(said, sort_keys=True))
+    answer = accepted(
         begin_build(
             house,
             caller,
             shelf,
-            body.graph,
+            body.name,
             body.documents,
             rebuild=body.rebuild,
             once=once,
         )
     )
+    if not body.graphs:
+        answer.headers["Deprecation"] = "true"
+        answer.headers["Warning"] = '299 - "graph is deprecated: send graphs, a list of one name"'
+    return answer
 
 
 @router.post(
@@ -280,16 +301,22 @@ def reembed(
 
 async def _receive(
     request: Request, house: House, caller: Caller
-) -> tuple[list[Item], list[Upload]]:
-    """The documents of a request, read as they arrive, and the files that they are in."""
+) -> tuple[list[Item], list[Upload], list[str] | None]:
+    """The documents of a request, read as they arrive, the files that they are in, and the graphs
+    that its body names.
+    """
     body = Body(request)
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind == FORM:
         form = await body.form(house.uploads)
-        if form.fields:
-            raise Problem(f"The form has a field {min(form.fields)!r} that is no file.")
-        uploads = form.uploads
-        return await to_thread.run_sync(house.uploads.items, uploads), uploads
+        if unknown := sorted(form.fields.keys() - {"graphs"}):
+            raise Problem(
+                f"The form has a field {unknown[0]!r} that is no file. Beside files it may have: "
+                "graphs."
+            )
+        uploads, graphs = form.uploads, form.fields.get("graphs")
+        items = await to_thread.run_sync(house.uploads.items, uploads)
+        return items, uploads, None if graphs is None else [graphs]
     if kind != "application/json":
         problem = Problem(f"Send files as {FORM}, or application/json.")
         problem.status, problem.name = 415, "unsupported-media-type"
@@ -299,7 +326,21 @@ async def _receive(
     except ValidationError as error:
         found = [{**one, "loc": ("body", *one["loc"])} for one in error.errors()]
         raise RequestValidationError(found) from error
-    return await to_thread.run_sync(_named, house, caller, coming)
+    return *await to_thread.run_sync(_named, house, caller, coming), coming.graphs
+
+
+def _chosen(asked: list[str] | None, own: list[str] | None) -> tuple[str, ...] | None:
+    """Return the graphs that a request names in its address or its body; None where it names none.
+
+    Raises Problem where the two name different ones.
+    """
+    by_address, by_body = (
+        [name.strip() for one in names or () for name in one.split(",") if name.strip()]
+        for names in (asked, own)
+    )
+    if by_address and by_body and by_address != by_body:
+        raise Problem("The address and the body name different graphs: name them once.")
+    return tuple(dict.fromkeys(by_address or by_body)) or None
 
 
 def _named(house: House, caller: Caller, coming: Coming) -> tuple[list[Item], list[Upload]]:

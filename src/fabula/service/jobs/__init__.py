@@ -1,8 +1,9 @@
 """Work that outlives requests and processes: kept in Neo4j, done by whoever is there.
 
-A job is there once it is committed. Any process that serves the same graph takes it up, one at a
-time, and says every few seconds that it still works on it; a job of which nothing is heard is taken
-up again. That costs nothing twice, as an ingest goes on from what the graph and the cache have.
+A job is there once it is committed. Any process that serves the same graph, and would do it as it
+was asked for (`recipes`), takes it up, one at a time, and says every few seconds that it still
+works on it; a job of which nothing is heard is taken up again. That costs nothing twice, as an
+ingest goes on from what the graph and the cache have.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import json
 import time
 import uuid
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from fabula.errors import NotFound, SettingsError
 from fabula.model import Usage, sum_usage
 from fabula.names import collection_problem, quoted
+from fabula.service.jobs.recipes import ANY, Recipes
 from fabula.service.problems import Conflict, Forbidden
 from fabula.service.views import money
 from fabula.store.space import refuse_other_model, refuse_reembedding
@@ -40,6 +42,10 @@ WHOLE: tuple[Kind, ...] = ("reembed", "remove")
 ENDED: tuple[State, ...] = ("succeeded", "failed", "cancelled")
 DAY = 24 * 3_600_000
 """Milliseconds that an Idempotency-Key holds."""
+QUEUE_BATCH = 50
+"""Jobs that one statement puts into their places in the queue, or lets go out of it."""
+MAX_BEGUN = 1_000
+"""Jobs that a process remembers as its own: one that does no others' does the last of them."""
 LOOK = 0.5
 """Seconds between two looks at a job that another process may be at work on."""
 
@@ -97,6 +103,8 @@ class Job:
     """Whoever began it, or had it go on, with the quotas that it is held to."""
     place: str = ""
     """Where it stands in the list of all."""
+    made_with: Mapping[str, Any] = field(default_factory=dict)
+    """What decides its result; empty for jobs that any server does alike."""
 
     @property
     def done(self) -> int:
@@ -114,8 +122,11 @@ class Jobs:
 
     def __init__(self, house: House) -> None:
         self._house = house
+        self.recipes = Recipes(house)
         self.changed = Condition()
         """Told of each change that this process makes."""
+        self.begun: deque[str] = deque(maxlen=MAX_BEGUN)
+        """The ids of the last jobs that were begun in this process."""
 
     def add(
         self,
@@ -139,6 +150,7 @@ class Jobs:
         id = uuid.uuid4().hex
         own = {
             "id": id,
+            "recipe": self._keep_recipe(*self.recipes.of(kind, options)),
             "kind": kind,
             "collection": collection,
             "created_by": caller.id,
@@ -158,6 +170,7 @@ class Jobs:
             milliseconds=DAY,
         )
         if rows[0]["id"] is None:
+            self.begun.append(id)
             self.tell()
             self._house.audit.note(caller, f"begin {kind}", collection, job=id)
         elif once:
@@ -175,7 +188,7 @@ class Jobs:
     def read(self, id: str) -> Job | None:
         """A job, whoever asks."""
         rows = self._house.app.store.rows("service/find_job", id=id)
-        return _job(rows[0]) if rows else None
+        return self._job(rows[0]) if rows else None
 
     def list(
         self, caller: Caller, state: str = "", limit: int = 50, after: str = ""
@@ -189,7 +202,44 @@ class Jobs:
             after=after,
             limit=limit,
         )
-        return [_job(row) for row in rows]
+        return [self._job(row) for row in rows]
+
+    def is_any_waiting(self, *, others: bool = True) -> tuple[bool, Sequence[str | None]]:
+        """Return whether there may be a job to take, and who works on jobs now.
+
+        Args:
+            others: Whether jobs that other processes have begun may be taken, too.
+
+        """
+        [row] = self._house.app.store.rows("service/find_waiting", **self._takes(others))
+        return bool(row["due"]), row["workers"]
+
+    def take(
+        self, worker: str, dead: Sequence[str], milliseconds: int, *, others: bool = True
+    ) -> str | None:
+        """Give a worker the job that has waited longest; return its id, or None if there is none.
+
+        A job is taken that waits for no other, and that this process does as it was asked for.
+        What each job waits for is found here, in small steps, so that whoever begins one waits for
+        nobody, and a take does not look at all that waits.
+
+        Args:
+            worker: Who takes it.
+            dead: Workers that are known to have ended; their jobs may be taken.
+            milliseconds: How long it is the worker's without another word.
+            others: Whether jobs that other processes have begun may be taken, too.
+
+        """
+        store = self._house.app.store
+        asked = {"worker": worker, "dead": list(dead), "milliseconds": milliseconds}
+        while True:
+            [ended] = store.rows("service/clear_ended", limit=QUEUE_BATCH)
+            [new] = store.rows("service/save_waits", limit=QUEUE_BATCH)
+            taken = store.rows("service/take_job", **asked, **self._takes(others))
+            if taken:
+                return str(taken[0]["id"])
+            if not (ended["jobs"] or new["jobs"]):
+                return None
 
     def count(self) -> dict[str, float]:
         """How many jobs of all collections are in each state."""
@@ -236,9 +286,17 @@ class Jobs:
 
     def _again(self, caller: Caller, id: str, what: str, *states: State) -> Job:
         """Has a job go on. It is that caller's from then on, who may begin it, and pays for it."""
-        if self.find(caller, id).kind == "remove" and not caller.may("admin"):
+        job = self.find(caller, id)
+        if job.kind == "remove" and not caller.may("admin"):
             raise Forbidden(f"That takes a key with the role admin; this one has {caller.role}.")
-        own = {"created_by": caller.id, "caller": _who(caller)}
+        # It is asked for again here: it is done as this process does it.
+        left = [one for one in job.items if one.state not in ("succeeded", "unchanged", "skipped")]
+        recipe = self.recipes.of(job.kind, job.options, left, job.made_with)
+        own = {
+            "created_by": caller.id,
+            "caller": _who(caller),
+            "recipe": self._keep_recipe(*recipe),
+        }
         return self._change(caller, id, what, _Way(states, {**_AGAIN, **own}, "queued"))
 
     def _change(self, caller: Caller, id: str, what: str, *ways: _Way) -> Job:
@@ -257,6 +315,27 @@ class Jobs:
         raise Conflict(
             f"The job is {job.state}: only one that is {can} can be {done}.", state=job.state
         )
+
+    def _keep_recipe(self, digest: str, made_with: str) -> str:
+        """Keep what a job is made with, and return its digest."""
+        if digest != ANY:
+            self._house.app.store.rows("service/save_recipe", id=digest, made_with=made_with)
+        return digest
+
+    def _takes(self, others: bool) -> dict[str, Sequence[str]]:
+        """Return which jobs are taken here, as the parameters of the statements."""
+        if others:
+            return {"recipes": self.recipes.digests, "ids": []}
+        return {"recipes": [], "ids": list(self.begun)}
+
+    def _job(self, row: Mapping[str, Any]) -> Job:
+        """Return a job as the graph has it, with why it waits if it is left here."""
+        job, recipe = _job(row), row["job"].get("recipe", ANY)
+        if job.state != "queued" or not (
+            waits := self.recipes.explain(recipe, row["made_with"], job.kind)
+        ):
+            return job
+        return replace(job, problem=f"{job.problem} {waits}".strip())
 
     def _refuse(self, collection: str) -> None:
         """Before anything is kept: what no run could do anyway."""
@@ -360,6 +439,7 @@ def _job(row: Mapping[str, Any]) -> Job:
         attempts=own["attempts"],
         caller=json.loads(own["caller"]),
         place=own["place"],
+        made_with=json.loads(row["made_with"] or "{}"),
     )
 
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 FORM = "multipart/form-data"
 MOST_FIELD = 65_536
 """Bytes of all fields of a form that are no files."""
+SEVERAL = "graphs"
+"""A field that may be given several times: all its values count, parted by commas."""
 MOST_PARTS = 2_000
 """Files and fields of one request."""
 
@@ -151,7 +153,10 @@ class _Parts:
                 self._arriving.discard()
             self._arriving = None
         elif self._field is not None:
-            self.form.fields[self._field] = _text(bytes(self._text))
+            value = _text(bytes(self._text))
+            if self._field == SEVERAL and self._field in self.form.fields:
+                value = f"{self.form.fields[self._field]},{value}"
+            self.form.fields[self._field] = value
 
     def _end(self) -> None:
         self.is_whole = True

@@ -57,10 +57,13 @@ SWEEP = 3600.0
 
 
 class Runner:
-    """Threads that work on jobs as long as the house is open, `jobs_at_once` of them."""
+    """Threads that work on jobs as long as the house is open, `jobs_at_once` of them.
 
-    def __init__(self, house: House) -> None:
-        self._house = house
+    Without `others` only the jobs are taken that this process has begun itself.
+    """
+
+    def __init__(self, house: House, *, others: bool = True) -> None:
+        self._house, self._others = house, others
         self._is_closing = threading.Event()
         self._is_paused = False
         self._stops: set[Stop] = set()
@@ -73,6 +76,8 @@ class Runner:
 
     def start(self) -> None:
         """Begins to take up jobs, those of processes that have ended, too."""
+        if self._others:
+            self._house.app.store.rows("service/save_queue")
         for number in range(self._house.serving.jobs_at_once):
             thread = threading.Thread(target=self._work, name=f"jobs-{number}", daemon=True)
             self._threads.append(thread)
@@ -150,22 +155,23 @@ class Runner:
 
     def _take_one(self) -> bool:
         """Does the job that waits longest; False where there is none."""
-        store = self._house.app.store
-        rows = store.rows("service/find_waiting")
-        if not (any(row["due"] for row in rows) or self._dead([row["worker"] for row in rows])):
+        store, jobs = self._house.app.store, self._house.jobs
+        if not (self._others or jobs.begun):
+            return False
+        is_due, workers = jobs.is_any_waiting(others=self._others)
+        if not (is_due or self._dead(workers)):
             return False
         # Before: what makes the schema of locks would wait for whoever holds one.
         store.make_schema()
         worker = f"{self._house.app.settings.neo4j_username} {uuid.uuid4().hex}"
         # While it is held, others see that the worker lives, and not a moment longer.
         with turn(store, [worker]) as held:
-            dead = self._dead([row["worker"] for row in rows], worker)
-            asked = {"worker": worker, "dead": dead, "milliseconds": round(LEASE * 1000)}
-            taken = store.rows("service/take_job", **asked)
-            if not taken:
+            dead = self._dead(workers, worker)
+            id = jobs.take(worker, dead, round(LEASE * 1000), others=self._others)
+            if id is None:
                 return False
-            self._house.jobs.tell()
-            job = self._house.jobs.read(taken[0]["id"])
+            jobs.tell()
+            job = jobs.read(id)
             if job is None:
                 return False
             with self._stopping() as stop:

@@ -11,6 +11,7 @@ import shutil
 import tempfile
 import time
 import unicodedata
+import uuid
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -69,6 +70,23 @@ class Uploads:
         self.folder = house.serving.uploads or settings.home / "uploads"
         self.most = settings.max_file_mb * 1_000_000
         """Bytes of one file."""
+
+    def id(self) -> str:
+        """Return what tells this folder from another, wherever it is mounted; made once for it."""
+        path = self._make(self.folder) / "folder-id"
+        if not path.exists():
+            handle, aside = tempfile.mkstemp(dir=self.folder)
+            with os.fdopen(handle, "w", encoding="ascii") as file:
+                file.write(uuid.uuid4().hex)
+            # Whole at once, and of two processes that make it one is first.
+            try:
+                os.link(aside, path)
+            except FileExistsError:
+                pass
+            except OSError:  # a file system without hard links
+                Path(aside).replace(path)
+            Path(aside).unlink(missing_ok=True)
+        return path.read_text(encoding="ascii").strip()
 
     def path(self, sha256: str) -> Path:
         """Where a file is, if it is."""

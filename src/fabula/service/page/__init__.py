@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -23,8 +22,6 @@ HEADINGS: Mapping[int, str] = {
     429: "That is too much at once",
     503: "Not available just now",
 }
-SETTING = re.compile(r" \(FABULA_[A-Z_]+\)")
-"""What an error calls a setting by, which nobody can change from a page."""
 
 
 def add(service: FastAPI) -> None:
@@ -39,7 +36,7 @@ def error_page(
 ) -> Response:
     """What a person is told that went wrong: what a program calls it is left out."""
     status = problem["status"]
-    detail = SETTING.sub("", problem["detail"])
+    detail = problem["detail"]
     if wrong := problem.get("errors"):
         names = dict.fromkeys(one["pointer"].rpartition("/")[2] for one in wrong)
         detail = f"What was given as {', '.join(names)} can't be read: {wrong[0]['detail']}."

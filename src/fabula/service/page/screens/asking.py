@@ -11,6 +11,8 @@ from fastapi.responses import RedirectResponse, Response
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
 from fabula.collection import Collection
+from fabula.graph import TEXT
+from fabula.graph.method import graphs
 from fabula.service import asking
 from fabula.service.access import Caller, Reader, Stocked, TheHouse
 from fabula.service.access.admission import is_from_elsewhere
@@ -315,4 +317,8 @@ def _choices(collection: Collection, document: str) -> dict[str, Any]:
     elif document and document not in {id for id, _ in listed}:
         listed.append((document, document))
     ready = [(one.name, one.about) for one in modes_of(collection) if one.ready]
-    return {"modes": [(AUTO, "the way that suits the question"), *ready], "documents": listed}
+    return {
+        "modes": [(AUTO, "the way that suits the question"), *ready],
+        "documents": listed,
+        "version": collection.store.collection_version(collection.name, [TEXT, *graphs()]),
+    }

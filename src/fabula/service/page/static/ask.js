@@ -8,7 +8,8 @@ const next = document.querySelector("form.go-on");
 /** What is asked leans on it, and is kept in it; a first question begins one. */
 let conversation = "new";
 const given = JSON.parse(result.dataset.given);
-const key = `answer ${location.pathname} ${JSON.stringify(given)}`;
+/** An answer is kept for the collection as it is: once that has changed, it is asked anew. */
+const key = `answer ${result.dataset.version} ${location.pathname} ${JSON.stringify(given)}`;
 
 /** The part of a page that the server draws of what the API said. */
 const draw = (what, body) => drawPart(`${result.dataset.draw}/${what}`, body);
@@ -45,10 +46,17 @@ async function show(answer) {
   if (given.conversation) history.replaceState(null, "", `?conversation=${conversation}`);
 }
 
+/** Say what went wrong, beside what was written by then: that is paid for, and may be of use. */
 function refuse(detail) {
   const note = make("p", "note bad", detail);
   note.dir = "auto";
-  result.querySelector(".writing")?.remove();
+  const writing = result.querySelector(".writing");
+  if (writing?.querySelector(".streamed")?.textContent) {
+    writing.querySelector("button")?.remove();
+    writing.querySelector(".quiet").textContent = "What was written until then:";
+  } else {
+    writing?.remove();
+  }
   result.prepend(note);
   result.removeAttribute("aria-busy");
   tell(detail, { wrong: true });
@@ -90,8 +98,14 @@ async function ask() {
         note.textContent = "Writing …";
         text.append(data.text);
       } else if (name === "answer") {
-        await show(data);
         keep.set(key, data);
+        try {
+          await show(data);
+        } catch {
+          text.textContent = data.answer;
+          refuse("The answer is complete, but its page could not be drawn: load the page again.");
+          return;
+        }
         const cited = data.cited.length;
         tell(`Answer complete, ${cited} passage${cited === 1 ? "" : "s"} ${data.offline ? "quoted" : "cited"}.`);
         return;

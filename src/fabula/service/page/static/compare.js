@@ -6,7 +6,8 @@ const form = document.querySelector("form.question");
 const boxes = [...form.querySelectorAll("input[name=modes]")];
 const result = document.querySelector("#result");
 const asked = JSON.parse(result.dataset.asked);
-const key = `compared ${location.pathname} ${JSON.stringify(asked)}`;
+/** Answers are kept for the collection as it is: once that has changed, they are asked anew. */
+const key = `compared ${result.dataset.version} ${location.pathname} ${JSON.stringify(asked)}`;
 
 function bound() {
   const chosen = boxes.filter((one) => one.checked);

@@ -30,11 +30,26 @@ export async function fetchPart(url, options) {
   return parse(await response.text());
 }
 
-/** What this tab keeps; a browser that keeps nothing is no trouble. */
+/** Who is signed in, as the server calls them; "" on pages that do not say. */
+const caller = document.body.dataset.caller ?? "";
+
+/** What this tab keeps for who is signed in; a browser that keeps nothing is no trouble. */
 export const keep = {
-  get(name) { try { return JSON.parse(sessionStorage.getItem(name)); } catch { return null; } },
-  set(name, value) { try { sessionStorage.setItem(name, JSON.stringify(value)); } catch { /* full */ } },
+  get(name) { try { return JSON.parse(sessionStorage.getItem(`${caller} ${name}`)); } catch { return null; } },
+  set(name, value) { try { sessionStorage.setItem(`${caller} ${name}`, JSON.stringify(value)); } catch { /* full */ } },
+  clear() { try { sessionStorage.clear(); } catch { /* it keeps nothing */ } },
 };
+
+// What was kept for somebody is deleted when they sign out, and when somebody else has signed in.
+// The page to sign in is where a session that has ended leads.
+if (location.pathname === "/signin") keep.clear();
+if (caller && keep.get("caller") !== caller) {
+  keep.clear();
+  keep.set("caller", caller);
+}
+document.addEventListener("submit", (event) => {
+  if (event.target.matches("form[action='/signout']")) keep.clear();
+});
 
 /** What the server draws of what the API said. */
 export async function drawPart(url, body) {

@@ -1,0 +1,70 @@
+// Puts new jobs into their places in the queue, and returns how many: each with WAITS_FOR to the jobs
+// before it that it has to wait for. So a job is taken without a look at the others.
+// What builds, embeds or removes waits for all of its collection that came before, and what comes
+// after waits for that. Documents come in side by side, but not two of one source.
+// $limit  how many at most, those first that came first
+CYPHER 25
+MERGE (queue:ServiceQueue {name: 'jobs'})
+SET queue.taken = timestamp()
+WITH queue
+MATCH (new:ServiceJob) USING INDEX new:ServiceJob(queue, place)
+WHERE new.queue = 'new' AND new.place >= ''
+WITH new ORDER BY new.queue, new.place LIMIT $limit
+CALL (new) {
+  // First, so that what is read afterwards is read with the job locked.
+  SET new.seen = timestamp()
+  WITH new AS job
+  WHERE job.queue = 'new'
+  // One that is asked for again while others wait for it, or it for them, has its place still.
+  WITH job, EXISTS { (job)-[:WAITS_FOR]-() } AS is_placed
+  CALL (job, is_placed) {
+    WITH job, is_placed
+    WHERE NOT is_placed AND job.kind <> 'ingest'
+    // Whatever nothing waits for yet: it waits itself for all that came before it.
+    MATCH (last:ServiceJob {collection: job.collection, is_last: true})
+      USING INDEX last:ServiceJob(collection, is_last)
+    WITH job, collect(last) AS lasts
+    FOREACH (last IN lasts |
+      SET last.is_last = null
+      CREATE (job)-[:WAITS_FOR]->(last)
+    )
+  }
+  CALL (job, is_placed) {
+    WITH job, is_placed
+    WHERE NOT is_placed AND job.kind = 'ingest'
+    MATCH (last:ServiceJob {collection: job.collection, is_last: true})
+      USING INDEX last:ServiceJob(collection, is_last)
+    WITH job, last LIMIT 1
+    // The last that was about all of the collection: all that came after it wait for it.
+    WITH job, CASE
+        WHEN last.kind <> 'ingest' THEN [last]
+        ELSE COLLECT {
+          MATCH (last)-[:WAITS_FOR]->(before:ServiceJob) WHERE before.kind <> 'ingest' RETURN before
+        }
+      END AS barriers
+    FOREACH (barrier IN barriers |
+      SET barrier.is_last = null
+      CREATE (job)-[:WAITS_FOR]->(barrier)
+    )
+  }
+  CALL (job, is_placed) {
+    WITH job, is_placed
+    WHERE NOT is_placed AND job.kind = 'ingest'
+    MATCH (job)-[:HAS_ITEM]->(item:ServiceItem)
+    // Of all that bring a source in, the last holds it.
+    OPTIONAL MATCH (held:ServiceItem {holds: job.collection + '/' + item.source})
+      USING INDEX held:ServiceItem(holds)
+    OPTIONAL MATCH (held)<-[:HAS_ITEM]-(before:ServiceJob)
+    WITH job, collect(item) AS items, collect(held) AS helds, collect(DISTINCT before) AS befores
+    FOREACH (held IN helds | SET held.holds = null)
+    FOREACH (item IN items | SET item.holds = job.collection + '/' + item.source)
+    FOREACH (before IN befores |
+      SET before.is_last = null
+      CREATE (job)-[:WAITS_FOR]->(before)
+    )
+  }
+  SET job.is_last = CASE WHEN is_placed THEN job.is_last ELSE true END,
+    job.queue = CASE WHEN EXISTS { (job)-[:WAITS_FOR]->() } THEN 'blocked' ELSE 'ready' END
+  RETURN count(job) AS placed
+}
+RETURN sum(placed) AS jobs
