@@ -44,7 +44,15 @@ TYPES = {"FROM_DOCUMENT", "FIRST_CHUNK", "NEXT_CHUNK", "PART_OF", "LACKS"}
 """All that the core calls nodes and edges; a graph's own are on its closed lists."""
 OF_SERVICE = {"ServiceConversation", "ServiceTurn", "TURN_OF"}
 OF_SERVICE |= {"ServiceJob", "ServiceItem", "HAS_ITEM", "ServiceQueue", "ServiceUpload"}
-OF_SERVICE |= {"ServiceKey", "ServiceSession", "ServiceLink", "ServiceAct", "ServiceSpend"}
+OF_SERVICE |= {
+    "ServiceKey",
+    "ServiceSession",
+    "ServiceLink",
+    "ServiceAct",
+    "ServiceSpend",
+    "ServiceLedger",
+    "ServiceJournal",
+}
 """What the service keeps, which no graph and nothing of the core names."""
 OF_VERSION_1 = {"EmbeddingSpace"}
 """What only a migration may name, and what looks whether there is anything to migrate."""

@@ -15,6 +15,7 @@ from fabula.ingest import Muted
 from fabula.kit import Kit
 from fabula.progress import Progress
 from fabula.providers.budget import Budget
+from fabula.providers.counted import Counter
 from fabula.settings import Flags, Settings, names, paths
 from fabula.store import Store
 from fabula.store.export import Exported
@@ -73,13 +74,16 @@ class App:
         if self._connected:
             self._connected.close()
 
-    def collection(self, name: str = "", *, budget: Budget | None = None) -> Collection:
+    def collection(
+        self, name: str = "", *, budget: Budget | None = None, counter: Counter | None = None
+    ) -> Collection:
         """The documents of that collection, or of the settings' one: the only way to data.
 
         What is asked of models for it may spend what the `budget` has left, beside what the
-        settings allow: once that is spent, BudgetSpent ends the run or the answer.
+        settings allow: once that is spent, BudgetSpent ends the run or the answer. `counter` is
+        told of each call that is made to build something in it.
         """
-        kit = self.kit.view(budget=budget) if budget else None
+        kit = self.kit.view(budget=budget, counter=counter) if budget or counter else None
         return Collection(self, name or self.settings.collection, kit)
 
     def meant(self) -> Collection:

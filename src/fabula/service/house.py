@@ -12,7 +12,6 @@ from anyio import CapacityLimiter, to_thread
 from fabula.collection import Collection
 from fabula.errors import NotFound
 from fabula.names import problem, quoted
-from fabula.providers.budget import Budget
 from fabula.queries import FOLDER
 from fabula.service.access.keys import Keys
 from fabula.service.access.limits import AtOnce, Window
@@ -53,7 +52,13 @@ class House:
         self.metrics = Metrics()
         self.keys = Keys(app.store)
         self.sessions = Sessions(app.store, self.keys, self.serving.session_days)
-        self.ledger = Ledger(app.store, self.metrics)
+        self.ledger = Ledger(
+            app.store,
+            self.metrics,
+            app.settings,
+            app.settings.cache_folder,
+            self.serving.unpriced,
+        )
         self.audit = Audit(app.store)
         self.asks: CapacityLimiter
         self.door: CapacityLimiter
@@ -72,20 +77,19 @@ class House:
         self.asks = CapacityLimiter(ASKS)
         self.door = CapacityLimiter(DOOR)
         runner = Runner(self)
+        self.ledger.open()
         runner.start()
         try:
             yield
         finally:
             await to_thread.run_sync(runner.close)
+            await to_thread.run_sync(self.ledger.close)
 
     def collection(self, name: str, caller: Caller) -> Collection:
         """A collection as a caller sees it. Raises NotFound for one that it may not see."""
         if not caller.may_see(name):
             raise NotFound(f"There is no collection {quoted(name)}.")
-        left = self.ledger.left(caller)
-        if left is None:
-            return self.app.collection(name)
-        return self.app.collection(name, budget=Budget(tokens=left, named="the quota of this key"))
+        return self.app.collection(name, budget=self.ledger.budget(caller))
 
     def stocked(self, name: str, caller: Caller) -> Collection:
         """A collection with documents. One without is told of as one that a caller may not see."""
