@@ -1,4 +1,4 @@
-"""Who asks what is just being answered follows that answer: one call is paid, and nobody is deaf."""
+"""Who asks what is just being answered follows that answer: one call is paid for all."""
 
 from __future__ import annotations
 
@@ -29,7 +29,6 @@ class Slow:
     def __init__(self, *pieces: str, failures: int = 0) -> None:
         self.pieces, self.failures, self.calls = pieces, failures, 0
         self.begun, self.go_on = threading.Event(), threading.Event()
-        self.asked = 0
 
     def complete(self, prompt: Prompt) -> Reply:
         raise NotImplementedError

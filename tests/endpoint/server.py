@@ -60,6 +60,9 @@ class Endpoint:
     """Requests that came, refused ones too."""
     refused: int = 0
     """Requests that were answered with an error or not at all."""
+    paid_calls: int = 0
+    paid_tokens: int = 0
+    """What was answered whole, and the tokens that it told of both kinds: what it would charge."""
     in_flight: int = 0
     in_flight_most: int = 0
     bodies: list[dict[str, Any]] = field(default_factory=list)
@@ -102,8 +105,11 @@ class Endpoint:
                     return fault, crowded
             return self.plan(self.calls), crowded
 
-    def answered(self, body: dict[str, Any]) -> None:
-        """Note a request that was answered whole, where notes are taken."""
+    def answered(self, body: dict[str, Any], tokens: int) -> None:
+        """Count a request that was answered whole, and note it, where notes are taken."""
+        with self._lock:
+            self.paid_calls += 1
+            self.paid_tokens += tokens
         if self.notes is not None:
             digest = hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
             with self._lock, self.notes.open("a", encoding="utf-8") as notes:
@@ -182,6 +188,7 @@ class _Handler(BaseHTTPRequestHandler):
     wbufsize = -1
     server: _Server
     _is_inside = False
+    _tokens = 0
 
     def log_message(self, *_: object) -> None:
         """Say nothing: pytest's output is for people."""
@@ -200,7 +207,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._check(body, fault, crowded=crowded)
             time.sleep(endpoint.delay + (1.0 if fault == "slow" else 0.0))
             self._answer(body, fault)
-            endpoint.answered(body)
+            endpoint.answered(body, self._tokens)
         except _Refusal as refusal:
             self._send(refusal.status, refusal.body, retry_after=refusal.retry_after)
         except _Spoken as spoken:
@@ -288,7 +295,8 @@ class _Handler(BaseHTTPRequestHandler):
                 else [*map(float, row)]
             )
             data.append({"object": "embedding", "index": index, "embedding": shown})
-        usage = {"prompt_tokens": messages.tokens(*texts), "total_tokens": messages.tokens(*texts)}
+        self._tokens = messages.tokens(*texts)
+        usage = {"prompt_tokens": self._tokens, "total_tokens": self._tokens}
         return {"object": "list", "data": data[::-1], "model": body["model"], "usage": usage}
 
     def _completion(self, body: dict[str, Any], fault: Fault | None) -> dict[str, Any]:
@@ -299,7 +307,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _usage(self, body: dict[str, Any], text: str | None) -> dict[str, Any]:
         cached = {"cached_tokens": self.server.endpoint.cached(body)}
-        return {**messages.usage(body, text), "prompt_tokens_details": cached}
+        usage = messages.usage(body, text)
+        self._tokens = usage["prompt_tokens"] + usage["completion_tokens"]
+        return {**usage, "prompt_tokens_details": cached}
 
     def _stream(self, body: dict[str, Any], fault: Fault | None) -> None:
         message, reason = messages.message(body, fault)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING
 
 from anyio import CapacityLimiter, to_thread
 
 from fabula.collection import Collection
-from fabula.errors import NotFound
+from fabula.errors import FabulaError, NotFound
 from fabula.names import problem, quoted
 from fabula.queries import FOLDER
 from fabula.service.access.keys import Keys
@@ -39,6 +39,8 @@ REQUESTS = 20
 """Requests of one key, or one stranger's address, at once, beside its questions: half of the
 threads that there are for all, and each stream of events has one of its own.
 """
+RENEW_SECONDS = 60.0
+"""How often a turn that is being answered is renewed: its key lapses after ten minutes without."""
 GUESSES = 20
 """Keys, links and tokens that don't hold, of one address in a minute."""
 
@@ -77,6 +79,8 @@ class House:
         self.asks = CapacityLimiter(ASKS)
         self.door = CapacityLimiter(DOOR)
         runner = Runner(self)
+        renewing = threading.Event()
+        threading.Thread(target=self._renew, args=(renewing,), name="leases", daemon=True).start()
         self.ledger.open()
         runner.start()
         try:
@@ -84,6 +88,13 @@ class House:
         finally:
             await to_thread.run_sync(runner.close)
             await to_thread.run_sync(self.ledger.close)
+            renewing.set()
+
+    def _renew(self, is_closing: threading.Event) -> None:
+        """Says now and then of the turns that are being answered that they still are."""
+        while not is_closing.wait(RENEW_SECONDS):
+            with suppress(FabulaError):
+                self.conversations.renew()
 
     def collection(self, name: str, caller: Caller) -> Collection:
         """A collection as a caller sees it. Raises NotFound for one that it may not see."""
