@@ -147,8 +147,6 @@ def survive(killed: Killed, store: Store, endpoint: Endpoint, seed: int) -> None
     billed = sum(one["calls"] for one in rows)
     unbilled = endpoint.paid_calls - billed
     assert 0 <= unbilled <= AT_ONCE * KILLS, f"seed {seed}: {unbilled} calls are in no ledger"
-    # What was on its way and asked again makes up for all of them.
-    assert unbilled <= repeated + AT_ONCE, f"seed {seed}: {unbilled} unbilled, {repeated} repeated"
 
 
 def goes_on(client: httpx2.Client, jobs: list[str], seed: int) -> None:

@@ -61,7 +61,7 @@ def endpoint() -> Iterator[Endpoint]:
 def it(address: Address, store: Store, tmp_path: Path, endpoint: Endpoint) -> Iterator[Served]:
     """A service over an empty graph, with a cache and a model."""
     settings: dict[str, Any] = server_of(address) | {"cache": True, "concurrency": 4}
-    model = {"base_url": endpoint.url, "api_key": "sk-test", "chunk_tokens": 48}
+    model: dict[str, Any] = {"base_url": endpoint.url, "api_key": "sk-test", "chunk_tokens": 48}
     with (
         App(home=tmp_path, cache_folder=tmp_path / "cache", **settings, **model) as app,
         served(app) as made,
