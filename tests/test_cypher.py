@@ -136,7 +136,7 @@ def explain(name: str, store: Store) -> neo4j.ResultSummary:
     values |= {"width": 5, "starts": 20, "covering": 0.1, "slot": 1, "created": {}}
     values |= {"skip": 0, "collections": ["x"], "everything": True, "milliseconds": 9, "days": 1}
     values |= {"job": {}, "items": [], "from": [], "dead": [], "news": 1, "wait": 0, "quotas": {}}
-    values |= {"minutes": 1, "calls": 1, "tokens": 1, "saved": 1, "money": 0.5}
+    values |= {"minutes": 1, "journal": "x", "batch": 1, "entries": []}
     values |= {"level": 1, "most": 3, "distance": 1, "index": 0, "sources": [], "documents": []}
     values |= {
         "words": 5 if name == "explore/section_words" else "x",

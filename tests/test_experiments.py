@@ -14,7 +14,6 @@ import pytest
 
 from fabula import prompts
 from fabula.errors import BadReply, FabulaError, NotFound, SettingsError
-from fabula.experiments import plan
 from fabula.experiments.data import NAMES, parts
 from fabula.experiments.log import RESULTS, Log, locked
 from fabula.experiments.metrics import names
