@@ -14,6 +14,7 @@ from conftest import connect, wipe
 from fabula.graph.method import Graph, graphs
 from fabula.queries import FOLDER, query
 from fabula.server import Address
+from fabula.service.house import make_schema
 from fabula.store import Store, schema
 from fabula.store.schema import STATEMENTS
 from test_tenants import WITHIN
@@ -96,6 +97,7 @@ def prepared(address: Address) -> Iterator[Store]:
         wipe(store)
         store.prepare("default", "test-model", 256)
         schema.make_vectors(store, 256, 1, "element")
+        make_schema(store)
         yield store
 
 
