@@ -58,6 +58,7 @@ LONGEST = (
     "test_page_reading",
     "test_browser",
     "test_service_jobs_beside",
+    "test_service_money",
     "test_service_traces",
     "test_stopping",
     "test_killed",
