@@ -63,6 +63,7 @@ LONGEST = (
     "test_service_jobs_beside",
     "test_service_stopping",
     "test_service_strangers",
+    "test_service_money",
     "test_service_traces",
     "test_stopping",
     "test_killed",

@@ -8,8 +8,11 @@ import sys
 
 import numpy as np
 
-from fabula.providers import Prompt, Reply
+from fabula.providers import Chat, Embedder, Prompt, Reply
 from fabula.providers.cache import ResponseCache, chat_key, embedding_key
+from fabula.providers.cached import CachedChat, CachedEmbedder
+from fabula.providers.counted import CountedChat, CountedEmbedder, Meter
+from fabula.stop import Stop
 
 ASKED = Prompt("Be brief.", "Who is dead?", 100, 0.5)
 SAID = Reply("Marley.", 12, 3)
@@ -47,3 +50,27 @@ def keeper(cache: ResponseCache, name: str, count: int) -> subprocess.Popen[str]
     return subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ}
     )
+
+
+def cached_chat(
+    chat: Chat,
+    cache: ResponseCache,
+    endpoint: str = URL,
+    model: str = "m",
+    meter: Meter | None = None,
+    stop: Stop | None = None,
+) -> CachedChat:
+    """A chat with a cache before it, whose calls are counted as a service's are."""
+    counted = CountedChat(chat, meter or Meter(), "answer", model)
+    return CachedChat(lambda _: counted, cache, endpoint, model, stop)
+
+
+def cached_embedder(
+    embedder: Embedder,
+    cache: ResponseCache,
+    endpoint: str = URL,
+    meter: Meter | None = None,
+) -> CachedEmbedder:
+    """An embedder with a cache before it, whose calls are counted."""
+    counted = CountedEmbedder(embedder, meter or Meter(), "embeddings")
+    return CachedEmbedder(counted, cache, endpoint)

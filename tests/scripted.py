@@ -133,7 +133,7 @@ class Models:
         return self.embedder
 
     def chat(self, role: Role, step: str) -> Chat:
-        return CountedChat(self.says, self.meter, step)
+        return CountedChat(self.says, self.meter, step, "m")
 
     def model(self, role: Role) -> str:
         return "scripted"

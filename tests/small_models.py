@@ -31,7 +31,9 @@ class SmallModels:
     temperature: float = 0.5
 
     def chat(self, role: Role, step: str) -> Chat:
-        return CountedChat(ExpectedChat(self.model(role), None, ""), self.meter, step)
+        return CountedChat(
+            ExpectedChat(self.model(role), None, ""), self.meter, step, self.model(role)
+        )
 
     def model(self, role: Role) -> str:
         return "any"

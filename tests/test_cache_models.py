@@ -18,11 +18,10 @@ from fabula.errors import BadReply, ModelError
 from fabula.model import Usage
 from fabula.providers import Embeddings, Prompt, Reply
 from fabula.providers.cache import ResponseCache
-from fabula.providers.cached import CachedChat, CachedEmbedder
-from fabula.providers.counted import CountedChat, CountedEmbedder, Meter
+from fabula.providers.counted import Meter
 from fabula.providers.openai import OpenAIEmbedder
 from fabula.replies import ask, ask_once, read_summary
-from keeping import ASKED, KEY, URL
+from keeping import ASKED, KEY, URL, cached_chat, cached_embedder
 from reach import SUMMARY, chat, reach
 
 # Models with a cache
@@ -55,20 +54,20 @@ class Telling:
 
 def test_a_reply_is_asked_for_once_whether_streamed_or_not(cache: ResponseCache) -> None:
     told = Telling("Marley ", "is.")
-    one = CachedChat(told, cache, URL, "m")
+    one = cached_chat(told, cache, URL, "m")
     assert [piece.text for piece in one.stream(ASKED)] == ["Marley ", "is.", ""]
     assert [*one.stream(ASKED)] == [Reply("Marley is.", 5, 2, cached=True)]
     assert one.complete(ASKED) == Reply("Marley is.", 5, 2, cached=True)
-    assert CachedChat(told, cache, URL, "other").complete(ASKED) == Reply("Marley is.", 5, 2)
+    assert cached_chat(told, cache, URL, "other").complete(ASKED) == Reply("Marley is.", 5, 2)
     assert told.log == ["stream", "closed", "complete"]
 
 
 def test_two_endpoints_with_a_model_of_one_name_share_nothing(cache: ResponseCache) -> None:
     with Endpoint(dimensions=8) as one, Endpoint(dimensions=16) as other:
         for server in (one, other):
-            CachedChat(chat(server), cache, server.url, "m").complete(SUMMARY)
+            cached_chat(chat(server), cache, server.url, "m").complete(SUMMARY)
             model = OpenAIEmbedder(reach(server.url), "e")
-            rows = CachedEmbedder(model, cache, server.url).embed(["a ghost"]).vectors
+            rows = cached_embedder(model, cache, server.url).embed(["a ghost"]).vectors
             assert rows.shape == (1, server.dimensions)
         assert (one.calls, other.calls) == (2, 2)
 
@@ -76,8 +75,8 @@ def test_two_endpoints_with_a_model_of_one_name_share_nothing(cache: ResponseCac
 def test_a_stream_that_was_cut_or_left_is_not_kept(cache: ResponseCache) -> None:
     told = Telling("Marley ", "is.", fails=True)
     with pytest.raises(ModelError):
-        [*CachedChat(told, cache, URL, "m").stream(ASKED)]
-    left = CachedChat(told, cache, URL, "m").stream(ASKED)
+        [*cached_chat(told, cache, URL, "m").stream(ASKED)]
+    left = cached_chat(told, cache, URL, "m").stream(ASKED)
     assert next(left).text == "Marley "
     assert isinstance(left, Generator)
     left.close()
@@ -87,7 +86,7 @@ def test_a_stream_that_was_cut_or_left_is_not_kept(cache: ResponseCache) -> None
 
 def test_a_rejected_reply_is_forgotten_unless_it_is_to_stay(cache: ResponseCache) -> None:
     told = Telling("fine.")
-    one = CachedChat(told, cache, URL, "m")
+    one = cached_chat(told, cache, URL, "m")
     one.complete(ASKED)
     one.reject(ASKED, forget=False)
     assert cache.reply(KEY)
@@ -100,7 +99,7 @@ def test_a_reply_that_had_to_be_asked_again_is_kept_for_the_first_prompt(
     cache: ResponseCache,
 ) -> None:
     with Endpoint(plan=listed("empty", None)) as server:
-        one = CachedChat(chat(server), cache, URL, "m")
+        one = cached_chat(chat(server), cache, URL, "m")
         first = ask(one, SUMMARY, read_summary)
         assert server.calls == 2
         assert ask(one, SUMMARY, read_summary) == first
@@ -111,7 +110,7 @@ def test_what_is_asked_in_another_way_is_not_paid_again_for_an_empty_reply(
     cache: ResponseCache,
 ) -> None:
     with Endpoint(plan=every(1, "refusal")) as server:
-        one = CachedChat(chat(server), cache, URL, "m")
+        one = cached_chat(chat(server), cache, URL, "m")
         for _ in range(2):
             with pytest.raises(BadReply):
                 ask_once(one, SUMMARY, read_summary)
@@ -122,12 +121,12 @@ def test_threads_that_ask_the_same_at_once_pay_once(cache: ResponseCache) -> Non
     with Endpoint(delay=0.1) as server, ThreadPoolExecutor(8) as threads:
         model, embedder = chat(server), OpenAIEmbedder(reach(server.url), "e")
         replies = list(
-            threads.map(lambda _: CachedChat(model, cache, URL, "m").complete(SUMMARY), range(8))
+            threads.map(lambda _: cached_chat(model, cache, URL, "m").complete(SUMMARY), range(8))
         )
         assert server.calls == 1
         assert len({reply.text for reply in replies}) == 1
         texts = [["a ghost", "a goose"], ["a goose", "a bell"]] * 4
-        list(threads.map(CachedEmbedder(embedder, cache, URL).embed, texts))
+        list(threads.map(cached_embedder(embedder, cache, URL).embed, texts))
         assert sum(len(body["input"]) for body in server.bodies[1:]) == 3
 
 
@@ -147,7 +146,7 @@ class Lengths:
 
 def test_only_texts_that_are_not_kept_are_embedded_each_once(cache: ResponseCache) -> None:
     inner = Lengths()
-    one = CachedEmbedder(inner, cache, URL)
+    one = cached_embedder(inner, cache, URL)
     assert (one.model, one.batch) == ("e", 16)
     one.embed(["a", "bb"])
     found = one.embed(["ccc", "a", "ccc", "dddd\ud800", "bb"])
@@ -171,12 +170,12 @@ class Silent(Lengths):
 def test_what_was_asked_for_is_the_same_whoever_came_first(cache: ResponseCache) -> None:
     def asked(texts: list[str], *, streamed: bool) -> Usage:
         meter = Meter()
-        one = CountedChat(CachedChat(Telling("Marley ", "is."), cache, URL, "m"), meter, "answer")
+        one = cached_chat(Telling("Marley ", "is."), cache, URL, "m", meter)
         if streamed:
             list(one.stream(ASKED))
         else:
             one.complete(ASKED)
-        CountedEmbedder(CachedEmbedder(Silent(), cache, URL), meter, "embeddings").embed(texts)
+        cached_embedder(Silent(), cache, URL, meter).embed(texts)
         return meter.total()
 
     first = asked(["a goose"], streamed=True)
@@ -191,9 +190,9 @@ def test_what_was_asked_for_is_the_same_whoever_came_first(cache: ResponseCache)
 
 
 def test_vectors_of_another_model_of_that_name_are_embedded_again(cache: ResponseCache) -> None:
-    CachedEmbedder(Lengths(4), cache, URL).embed(["a", "bb"])
+    cached_embedder(Lengths(4), cache, URL).embed(["a", "bb"])
     inner = Lengths(8)
-    assert CachedEmbedder(inner, cache, URL).embed(["a", "ccc"]).vectors.shape == (2, 8)
+    assert cached_embedder(inner, cache, URL).embed(["a", "ccc"]).vectors.shape == (2, 8)
     assert inner.asked == [["ccc"], ["a", "ccc"]]
 
 

@@ -14,6 +14,7 @@ from conftest import connect, wipe
 from fabula.graph.method import Graph, graphs
 from fabula.queries import FOLDER, query
 from fabula.server import Address
+from fabula.service.house import make_schema
 from fabula.store import Store, schema
 from fabula.store.schema import STATEMENTS
 from test_tenants import WITHIN
@@ -45,7 +46,15 @@ TYPES = {"FROM_DOCUMENT", "FIRST_CHUNK", "NEXT_CHUNK", "PART_OF", "LACKS"}
 OF_SERVICE = {"ServiceConversation", "ServiceTurn", "TURN_OF"}
 OF_SERVICE |= {"ServiceJob", "ServiceItem", "HAS_ITEM", "ServiceQueue", "ServiceUpload"}
 OF_SERVICE |= {"WAITS_FOR", "ServiceRecipe"}
-OF_SERVICE |= {"ServiceKey", "ServiceSession", "ServiceLink", "ServiceAct", "ServiceSpend"}
+OF_SERVICE |= {
+    "ServiceKey",
+    "ServiceSession",
+    "ServiceLink",
+    "ServiceAct",
+    "ServiceSpend",
+    "ServiceLedger",
+    "ServiceJournal",
+}
 """What the service keeps, which no graph and nothing of the core names."""
 OF_VERSION_1 = {"EmbeddingSpace"}
 """What only a migration may name, and what looks whether there is anything to migrate."""
@@ -89,6 +98,7 @@ def prepared(address: Address) -> Iterator[Store]:
         wipe(store)
         store.prepare("default", "test-model", 256)
         schema.make_vectors(store, 256, 1, "element")
+        make_schema(store)
         yield store
 
 
@@ -130,7 +140,7 @@ def explain(name: str, store: Store) -> neo4j.ResultSummary:
     values |= {"skip": 0, "collections": ["x"], "everything": True, "milliseconds": 9, "days": 1}
     values |= {"job": {}, "items": [], "from": [], "dead": [], "news": 1, "wait": 0, "quotas": {}}
     values |= {"recipes": []}
-    values |= {"minutes": 1, "calls": 1, "tokens": 1, "saved": 1, "money": 0.5}
+    values |= {"minutes": 1, "journal": "x", "batch": 1, "entries": []}
     values |= {"level": 1, "most": 3, "distance": 1, "index": 0, "sources": [], "documents": []}
     values |= {
         "words": 5 if name == "explore/section_words" else "x",

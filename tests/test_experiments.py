@@ -14,8 +14,6 @@ import pytest
 
 from fabula import prompts
 from fabula.errors import BadReply, FabulaError, NotFound, SettingsError
-from fabula.experiments import plan
-from fabula.experiments.answering import by_model
 from fabula.experiments.data import NAMES, parts
 from fabula.experiments.log import RESULTS, Log, locked
 from fabula.experiments.metrics import names
@@ -365,8 +363,7 @@ def test_each_step_is_priced_as_the_model_that_it_asks() -> None:
     chosen = Settings.read(
         base_url="http://127.0.0.1:1/v1", model="m", embedding_model="e", rerank_model="r"
     )
-    system = plan.Tested("tree", "answer", chosen, {}, "tree", None, "")
     steps = {
         name: Usage(1, number) for number, name in enumerate(("guide", "rerank", "embeddings"))
     }
-    assert by_model(steps, system) == {"m": Usage(1, 0), "r": Usage(1, 1), "e": Usage(1, 2)}
+    assert chosen.by_model(steps) == {"m": Usage(1, 0), "r": Usage(1, 1), "e": Usage(1, 2)}

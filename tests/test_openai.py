@@ -63,7 +63,7 @@ def test_tokens_that_the_endpoint_had_in_its_cache_are_told() -> None:
     first, second, third = (replace(SUMMARY, user=same + end) for end in ("One?", "Two?", "Three?"))
     with Server() as server:
         one, meter = chat(server), Meter()
-        counted = CountedChat(one, meter, "answer")
+        counted = CountedChat(one, meter, "answer", "m")
         assert one.complete(first).cached_tokens == 0
         cached = counted.complete(second).cached_tokens
         assert cached >= 1024 and cached % 128 == 0

@@ -204,14 +204,16 @@ def test_an_answer_cites_its_passages_and_arrives_in_pieces() -> None:
 def test_calls_and_tokens_are_counted_by_step_as_the_endpoint_tells_them() -> None:
     meter = Meter()
     with Server() as server:
-        counted = CountedChat(chat(server), meter, "summaries")
+        counted = CountedChat(chat(server), meter, "summaries", "m")
         one = PromptedWriter(
-            CountedChat(chat(server), meter, "aspects"), counted, counted, STAND_INS
+            CountedChat(chat(server), meter, "aspects", "m"), counted, counted, STAND_INS
         )
         one.summarise(TEXTS, ASPECTS[0])
         one.summarise(TEXTS, ASPECTS[1])
         one.detect(TEXTS[0], ASPECTS)
-        list(PromptedAnswerer(CountedChat(chat(server), meter, "answer")).answer("Who?", TEXTS))
+        list(
+            PromptedAnswerer(CountedChat(chat(server), meter, "answer", "m")).answer("Who?", TEXTS)
+        )
         embedder = CountedEmbedder(OpenAIEmbedder(endpoint(server), "e", 7), meter, "embed")
         embedder.embed(TEXTS)
     usage = meter.usage()
@@ -229,7 +231,7 @@ def test_calls_and_tokens_are_counted_by_step_as_the_endpoint_tells_them() -> No
 
 def test_tokens_that_the_endpoint_does_not_tell_are_counted_here() -> None:
     meter, asked = Meter(), Prompt("Be brief.", "Who is dead?", 10, 0.0)
-    counted = CountedChat(Echo("Marley ", "is."), meter, "answer")
+    counted = CountedChat(Echo("Marley ", "is."), meter, "answer", "m")
     counted.complete(asked)
     list(counted.stream(asked))
     prompt_tokens = tokens.count("Be brief.") + tokens.count("Who is dead?")
@@ -239,14 +241,14 @@ def test_tokens_that_the_endpoint_does_not_tell_are_counted_here() -> None:
 def test_a_call_that_was_not_answered_is_not_counted() -> None:
     meter = Meter()
     with Server(key="other") as server, pytest.raises(Exception, match="refused the key"):
-        CountedChat(chat(server), meter, "answer").complete(Prompt("", "Who?", 10, 0.0))
+        CountedChat(chat(server), meter, "answer", "m").complete(Prompt("", "Who?", 10, 0.0))
     assert meter.usage() == {}
 
 
 def test_summaries_of_one_cluster_are_asked_in_the_same_words_up_to_their_aspect() -> None:
     with Server(cached_from=128) as server:
         meter = Meter()
-        summarising = CountedChat(chat(server), meter, "summaries")
+        summarising = CountedChat(chat(server), meter, "summaries", "m")
         one = replace(writer(server), summarising=summarising)
         for aspect in ASPECTS[:2]:
             one.summarise(TEXTS, aspect)

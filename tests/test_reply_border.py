@@ -226,7 +226,7 @@ def test_odd_counts_of_tokens_are_as_good_as_none(told: Any) -> None:
 
     with Server(raw=raw) as server:
         meter = Meter()
-        reply = CountedChat(chat(server), meter, "a").complete(SUMMARY)
+        reply = CountedChat(chat(server), meter, "a", "m").complete(SUMMARY)
         CountedEmbedder(OpenAIEmbedder(reach(server.url), "e"), meter, "b").embed(["a"])
         EndpointRanker(reach(server.url), "r", Budget(None, None), meter).rank("a", ["b"])
     assert (reply.prompt_tokens, reply.completion_tokens, reply.cached_tokens) == (0, 0, 0)

@@ -447,17 +447,19 @@ def test_who_guesses_keys_is_told_to_wait_and_nobody_else_is(
 def test_a_quota_ends_a_key_for_the_day(it: Served) -> None:
     caller = Caller("quota", "Carol", "read", quotas=Quotas(tokens_a_day=100, money_a_month=1.0))
     ledger = it.house.ledger
+    account = ledger.account(caller, "novels", "ask")
     assert ledger.left(caller) == 100
-    ledger.spent(caller, "novels", "ask", {"answer": Usage(2, 50, 20)}, 0.25)
+    # 2 dollars for a million tokens that are sent, and 8 for those that are written.
+    account.add("answer", Usage.of_model("gpt-4.1", Usage(2, 50, 20)))
     assert ledger.left(caller) == 30
-    ledger.spent(caller, "novels", "ask", {"answer": Usage(1, 25, 10)}, 0.25)
-    with pytest.raises(BudgetSpent, match="may spend 100 tokens a day, and has: it goes on tomor"):
+    account.add("answer", Usage.of_model("gpt-4.1", Usage(1, 25, 10)))
+    with pytest.raises(BudgetSpent, match="has spent 105 of the 100 tokens that it may spend a da"):
         ledger.refuse_spent(caller)
     assert ledger.left(caller) == 0
     [mine] = ledger.usage("key", "quota")
-    assert (mine.calls, mine.tokens, mine.money, mine.name) == (3, 105, 0.5, "Carol")
-    poor = Caller("quota", "Carol", "read", quotas=Quotas(money_a_month=0.5))
-    with pytest.raises(BudgetSpent, match=r"\$0\.50 a month"):
+    assert (mine.calls, mine.tokens, mine.money, mine.name) == (3, 105, 0.00039, "Carol")
+    poor = Caller("quota", "Carol", "read", quotas=Quotas(money_a_month=0.0003))
+    with pytest.raises(BudgetSpent, match=r"\$0\.0004 of the .* a month"):
         ledger.refuse_spent(poor)
     assert ledger.left(PERSON) is None
 

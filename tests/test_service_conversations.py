@@ -430,6 +430,25 @@ def test_a_key_is_free_again_after_a_day_or_if_its_turn_was_never_answered(
     assert ask(client, id, "Where did Clara walk?", headers=headers).status_code == 200
 
 
+def test_a_key_holds_as_long_as_its_turn_is_being_answered(
+    client: httpx2.Client, it: Served
+) -> None:
+    id, headers = begin(client), {"Idempotency-Key": "k4"}
+    ask(client, id, "Where did Anna walk?", headers=headers)
+    [turn] = turns(client, id)
+    # As it is while a slow model writes: no answer yet, and begun eleven minutes ago.
+    cypher(
+        it.house.app.store,
+        "MATCH (n:ServiceTurn) WHERE n.id = $id SET n.state = 'asked', n.view = null, "
+        "n.created_at = datetime() - duration('PT11M')",
+        id=turn["id"],
+    )
+    it.house.conversations._writing.add(turn["id"])
+    it.house.conversations.renew()
+    again = ask(client, id, "Where did Anna walk?", headers=headers)
+    assert (again.status_code, len(turns(client, id))) == (409, 1)
+
+
 def spent(client: httpx2.Client) -> int:
     """Calls that the caller's key has paid for."""
     items = client.get("/api/v1/usage").json()["items"]

@@ -133,6 +133,7 @@ def survive(killed: Killed, store: Store, endpoint: Endpoint, seed: int) -> None
     with killed.up() as client:
         goes_on(client, jobs, seed)
         ended = [until(client, id, seconds=120) for id in jobs]
+        rows = client.get(f"{BASE}/usage").json()["items"]
     assert [one["state"] for one in ended] == ["succeeded"] * len(jobs), f"seed {seed}: {ended}"
     sources = {one.source for one in store.documents("killed")}
     assert sources == {one["items"][0]["source"] for one in ended}, f"seed {seed}"
@@ -142,6 +143,10 @@ def survive(killed: Killed, store: Store, endpoint: Endpoint, seed: int) -> None
     repeated = sum(count - 1 for count in answered.values())
     # What was on its way at a kill had been answered, but never arrived.
     assert repeated <= AT_ONCE * KILLS, f"seed {seed}: {repeated} calls were paid twice"
+    # The ledger has all that ever arrived, and nothing that did not.
+    billed = sum(one["calls"] for one in rows)
+    unbilled = endpoint.paid_calls - billed
+    assert 0 <= unbilled <= AT_ONCE * KILLS, f"seed {seed}: {unbilled} calls are in no ledger"
 
 
 def goes_on(client: httpx2.Client, jobs: list[str], seed: int) -> None:

@@ -15,6 +15,7 @@ from fabula.ingest import Muted
 from fabula.kit import Kit
 from fabula.progress import Progress
 from fabula.providers.budget import Budget
+from fabula.providers.counted import Counter
 from fabula.server import quiet
 from fabula.settings import Flags, Settings, names, paths
 from fabula.stop import Stop
@@ -89,15 +90,21 @@ class App:
             connected.close()
 
     def collection(
-        self, name: str = "", *, budget: Budget | None = None, takes_paths: bool = True
+        self,
+        name: str = "",
+        *,
+        budget: Budget | None = None,
+        counter: Counter | None = None,
+        takes_paths: bool = True,
     ) -> Collection:
         """The documents of that collection, or of the settings' one: the only way to data.
 
         What is asked of models for it may spend what the `budget` has left, beside what the
-        settings allow: once that is spent, BudgetSpent ends the run or the answer. Unless it
-        `takes_paths`, no name of a document is looked up as a path on this machine.
+        settings allow: once that is spent, BudgetSpent ends the run or the answer. `counter` is
+        told of each call that is made to build something in it. Unless it `takes_paths`, no name of
+        a document is looked up as a path on this machine.
         """
-        kit = self.kit.view(budget=budget) if budget else None
+        kit = self.kit.view(budget=budget, counter=counter) if budget or counter else None
         name = name or self.settings.collection
         return Collection(self, name, kit, takes_paths=takes_paths)
 

@@ -318,7 +318,7 @@ class Collection:
         Raises NotFound where nothing was ingested, StoreError while another run is at work, and
         Stopped soon after `stop` was set.
         """
-        meter, stop = Meter(), stop or Stop()
+        meter, stop = Meter(self.kit.counter), stop or Stop()
         kit = self.kit.view(stop=stop)
         embedder = kit.counted_embedder(meter)
         asked = kit.counted_embedder(meter, cached=False)

@@ -301,7 +301,7 @@ class Ingest:
         name, make = task
         began = time.monotonic()
         heard = self.listener.begin(name)
-        meter = Meter()
+        meter = Meter(self.kit.counter)
         own = Job(self.kit.workers, within=run)
         try:
             outcome = make(own, meter, _Whole(heard, meter))

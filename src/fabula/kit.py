@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +26,7 @@ from fabula.providers import Prompt
 from fabula.providers.budget import Budget, BudgetedChat, BudgetedEmbedder, Budgets
 from fabula.providers.cache import ResponseCache
 from fabula.providers.cached import CachedChat, CachedEmbedder
-from fabula.providers.counted import CountedChat, CountedEmbedder, Meter
+from fabula.providers.counted import CountedChat, CountedEmbedder, Counter, Meter
 from fabula.providers.offline import OfflineGuide, StaticEmbedder
 from fabula.providers.purpose import BUILD, Purpose
 from fabula.replies import said
@@ -76,6 +76,8 @@ class Kit:
         self._budgets = Budgets((budget or Budget(settings.max_calls, settings.max_tokens),))
         self._cache = ResponseCache(settings.cache_folder) if settings.cache else None
         self._purpose = BUILD
+        self.counter: Counter | None = None
+        """What is told of all calls that builds make with this kit, beside their own meters."""
         self._whole = self
         """The kit that this one is a view of, or itself: what is opened once is opened there."""
 
@@ -85,6 +87,7 @@ class Kit:
         urgent: bool = False,
         stop: Stop | None = None,
         budget: Budget | None = None,
+        counter: Counter | None = None,
         is_static: bool = False,
     ) -> Kit:
         """The same kit, its models called for a question, a run or a key of their own.
@@ -92,8 +95,8 @@ class Kit:
         All else is shared: the endpoint and its limiter, the threads, the cache. The calls of a
         question are `urgent`. `stop` ends what is asked through the view, and what that waits for.
         It may spend what `budget` has left, beside what this kit may; a view of a view is held to
-        the budgets of both. With `is_static` it embeds by static vectors, whatever the settings
-        name. Only the kit itself is closed.
+        the budgets of both. `counter` is told of what builds ask. With `is_static` it embeds by
+        static vectors, whatever the settings name. Only the kit itself is closed.
         """
         view = copy.copy(self)
         if is_static:
@@ -103,6 +106,7 @@ class Kit:
             view.workers = self._askers
         if budget is not None:
             view._budgets = Budgets((budget, *self._budgets.each))
+        view.counter = counter or self.counter
         # They are made with what was just changed.
         for made in ("embedder", "_remote"):
             view.__dict__.pop(made, None)
@@ -116,11 +120,7 @@ class Kit:
     @cached_property
     def embedder(self) -> Embedder:
         """The embedder of passages and questions, within the budget and cached, not counted."""
-        if self._settings.embedding_model == STATIC:
-            return self._static
-        if not self._cache:
-            return self._paid
-        return CachedEmbedder(self._paid, self._cache, self._address)
+        return self.counted_embedder(Meter())
 
     @property
     def _paid(self) -> Embedder:
@@ -203,14 +203,17 @@ class Kit:
         """
         settings = self._settings
         if settings.embedding_model == STATIC:
-            return self.embedder
+            return self._static
         if dry:
             from fabula.providers.expected import ExpectedEmbedder
 
             name, batch = self.embedder.model, settings.embedding_batch
             stand_in = ExpectedEmbedder(name, batch, self._static, self._cache, self._address)
             return CountedEmbedder(stand_in, meter, "embeddings")
-        return CountedEmbedder(self.embedder if cached else self._paid, meter, "embeddings")
+        paid = CountedEmbedder(self._paid, meter, "embeddings")
+        if not (cached and self._cache):
+            return paid
+        return CachedEmbedder(paid, self._cache, self._address, self._purpose.stop)
 
     def stand_ins(self, texts: Sequence[str]) -> Vectors | None:
         """The vectors that stand in for the model's in a dry run; None where they are its own."""
@@ -230,7 +233,7 @@ class Kit:
                 from fabula.providers.expected import ExpectedChat
 
                 expected = ExpectedChat(self._name(role), self._cache, self._address)
-                return CountedChat(expected, meter, step)
+                return CountedChat(expected, meter, step, self._name(role))
             return self.chat(meter, step, role)
 
         return BuildModels(
@@ -256,10 +259,15 @@ class Kit:
 
         `step` is what its calls are counted to.
         """
-        chat: Chat = BudgetedChat(self._remote_chat(role), self._budgets)
-        if self._cache:
-            chat = CachedChat(chat, self._cache, self._address, self._name(role))
-        return CountedChat(chat, meter, step)
+        name = self._name(role)
+
+        def open(stop: Stop) -> CountedChat:
+            remote = self._remote_chat(role, replace(self._purpose, stop=stop))
+            return CountedChat(BudgetedChat(remote, self._budgets), meter, step, name)
+
+        if not self._cache:
+            return open(self._purpose.stop)
+        return CachedChat(open, self._cache, self._address, name, self._purpose.stop)
 
     def guide(self, meter: Meter) -> Guide:
         """What retrieval may ask, its calls counted to `meter`."""
@@ -286,7 +294,7 @@ class Kit:
         word = Prompt("You reply with one word.", "Say: yes", max_tokens=16, temperature=0)
 
         def ask(role: Role) -> Callable[[], object]:
-            return lambda: said(self._remote_chat(role), word)
+            return lambda: said(self._remote_chat(role, self._purpose), word)
 
         return [
             ("model", settings.model, ask("model")),
@@ -317,12 +325,12 @@ class Kit:
             return settings.aspect_model
         return settings.model
 
-    def _remote_chat(self, role: Role) -> Chat:
+    def _remote_chat(self, role: Role, purpose: Purpose) -> Chat:
         from fabula.providers.openai import OpenAIChat
 
         is_own = role == "aspect_model" and self._settings.aspect_model
         setting = "FABULA_ASPECT_MODEL" if is_own else "FABULA_MODEL"
-        return OpenAIChat(self._endpoint, self._name(role), setting, self._purpose)
+        return OpenAIChat(self._endpoint, self._name(role), setting, purpose)
 
     @cached_property
     def _remote(self) -> Embedder:

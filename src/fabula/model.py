@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,6 +80,8 @@ class Usage:
     have brought; `faults` are replies that failed, or could not be used, and were asked for again.
     The saved tokens are of what the response cache answered; those of a graph's are not known.
     `cached_tokens` are those of the prompts' that the endpoint had in its own prefix cache.
+    `models` has the part of each model that was asked, by its name. What was recorded by an earlier
+    version names no model, and neither do calls that a graph saved.
     """
 
     calls: int = 0
@@ -90,11 +92,38 @@ class Usage:
     saved_prompt_tokens: int = 0
     saved_completion_tokens: int = 0
     cached_tokens: int = 0
+    models: Mapping[str, Usage] = field(default_factory=dict, compare=False)
 
     def __repr__(self) -> str:
-        counts = {one.name: getattr(self, one.name) for one in fields(self)}
-        told = ", ".join(f"{name}={count}" for name, count in counts.items() if count)
+        told = ", ".join(f"{name}={count}" for name, count in self.counts.items() if count)
         return f"Usage({told})"
+
+    @classmethod
+    def of_model(cls, model: str, usage: Usage) -> Usage:
+        """Return a usage with the name of the one model that was asked."""
+        return replace(usage, models={model: replace(usage, models={})})
+
+    @classmethod
+    def read(cls, row: Mapping[str, Any]) -> Usage:
+        """Return a usage from what `row` made of it."""
+        models = {name: cls.read(part) for name, part in row.get("models", {}).items()}
+        return cls(**{**row, "models": models})
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """All numbers by their names."""
+        return {name: getattr(self, name) for name in COUNTS}
+
+    @property
+    def row(self) -> dict[str, Any]:
+        """The usage as JSON holds it; the part of each model only where models are known."""
+        models = {name: part.counts for name, part in self.models.items()}
+        return {**self.counts, "models": models} if models else dict(self.counts)
+
+    @property
+    def unnamed(self) -> Usage:
+        """The part of which no model is known."""
+        return self - sum(self.models.values(), Usage())
 
     @property
     def uncached(self) -> Usage:
@@ -104,9 +133,13 @@ class Usage:
             self.prompt_tokens + self.saved_prompt_tokens,
             self.completion_tokens + self.saved_completion_tokens,
             faults=self.faults,
+            models={name: part.uncached for name, part in self.models.items()},
         )
 
     def __add__(self, other: Usage) -> Usage:
+        models = {**self.models}
+        for name, part in other.models.items():
+            models[name] = models[name] + part if name in models else part
         return Usage(
             self.calls + other.calls,
             self.prompt_tokens + other.prompt_tokens,
@@ -116,7 +149,21 @@ class Usage:
             self.saved_prompt_tokens + other.saved_prompt_tokens,
             self.saved_completion_tokens + other.saved_completion_tokens,
             self.cached_tokens + other.cached_tokens,
+            models,
         )
+
+    def __sub__(self, other: Usage) -> Usage:
+        """Return what was added since `other`; no number is below 0."""
+        counts = {name: max(0, getattr(self, name) - getattr(other, name)) for name in COUNTS}
+        models = {
+            name: part - other.models[name] if name in other.models else part
+            for name, part in self.models.items()
+        }
+        return Usage(**counts, models=models)
+
+
+COUNTS = tuple(one.name for one in fields(Usage) if one.name != "models")
+"""The names of the numbers of a usage."""
 
 
 def sum_usage(parts: Iterable[Mapping[str, Usage]]) -> dict[str, Usage]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -42,9 +43,40 @@ class Price:
         return (paid + usage.completion_tokens * self.completion) / MILLION
 
 
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a usage costs: US dollars as far as prices are known, and the models without a price.
+
+    What is not known is never taken for nothing: where `unpriced` names a model, the cost is
+    `known` and something more.
+    """
+
+    known: float = 0.0
+    unpriced: tuple[str, ...] = ()
+
+    @property
+    def money(self) -> float | None:
+        """The known part; None where nothing of the cost is known."""
+        return None if self.unpriced and not self.known else round(self.known, 8)
+
+
+def cost(prices: Mapping[str, Price], models: Mapping[str, Usage]) -> Cost:
+    """Price what each model was asked; the one place where a usage becomes money."""
+    known, unpriced = 0.0, []
+    for model, usage in models.items():
+        if not usage.prompt_tokens + usage.completion_tokens:
+            continue
+        own = price(prices, model)
+        if own is None:
+            unpriced.append(model)
+        else:
+            known += own.of(usage)
+    return Cost(known, tuple(sorted(unpriced)))
+
+
 def read_prices(own: Path | None) -> dict[str, Price]:
     """The shipped prices and a user's own by model, the user's first. Raises SettingsError."""
-    return _read(SHIPPED) | (_read(own) if own else {})
+    return {**_read(SHIPPED, 0), **(_read(own, _changed_at(own)) if own else {})}
 
 
 def price(prices: Mapping[str, Price], model: str) -> Price | None:
@@ -53,7 +85,16 @@ def price(prices: Mapping[str, Price], model: str) -> Price | None:
     return prices[max(fitting, key=len)] if fitting else None
 
 
-def _read(path: Path) -> dict[str, Price]:
+def _changed_at(path: Path) -> int:
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return 0
+
+
+@functools.lru_cache(maxsize=8)
+def _read(path: Path, changed_at: int) -> dict[str, Price]:
+    """Read a list of prices, once for each time that it was changed: each call is priced by it."""
     try:
         entries = TypeAdapter(dict[str, _Entry]).validate_python(
             tomllib.loads(path.read_text(encoding="utf-8"))

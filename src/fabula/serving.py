@@ -34,6 +34,11 @@ class Serving(BaseModel):
     asks_at_once: int = Field(8, ge=1, description="most questions of one key at the same time")
     jobs_at_once: int = Field(2, ge=1, le=16, description="jobs that are worked on at once")
     queries_at_once: int = Field(4, ge=1, description="analysts' queries at the same time")
+    unpriced: Literal["stop", "tokens"] = Field(
+        "stop",
+        description="a key with a quota of money, where a model has no price: it stops, or is held "
+        "to its quota of tokens",
+    )
     session_days: int = Field(30, ge=1, le=366, description="days that a browser stays signed in")
     grace: float = Field(
         30.0, ge=0, description="seconds that answers under way have when it is stopped"

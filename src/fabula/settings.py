@@ -35,6 +35,10 @@ from fabula.errors import SettingsError, did_you_mean
 from fabula.names import problem, quoted
 from fabula.providers.address import shown_url
 
+if typing.TYPE_CHECKING:
+    from fabula.model import Usage
+    from fabula.prices import Cost
+
 FILE = "fabula.toml"
 PREFIX = "FABULA_"
 Preset = Literal[
@@ -55,6 +59,8 @@ Preset = Literal[
 PRESETS = Path(__file__).parent / "presets.toml"
 OFFLINE = "offline"
 STATIC = "wordllama-256"
+UNRECORDED = "a model that was not recorded"
+"""What stands for the model of a usage that names none, where the settings have none either."""
 """The chat and the embedding model that need no endpoint."""
 AUTO = "auto"
 """In the place of a mode: the one that serves the question."""
@@ -320,10 +326,45 @@ class Settings(BaseModel):
         return self.model == OFFLINE
 
     def model_of(self, step: str) -> str:
-        """The model that a step's calls are to, by the name that usage has of the step."""
+        """The model that a step asks, by the name that usage has of the step.
+
+        A usage itself names the models that were asked; this is for one that was recorded by an
+        earlier version, and does not.
+        """
         if step == "embeddings":
             return self.embedding_model
-        return self.aspect_model or self.model if step == "aspects" else self.model
+        if step == "rerank":
+            return self.rerank_model or self.model
+        if step in ("aspects", "route") and not self.offline:
+            return self.aspect_model or self.model
+        return self.model
+
+    def by_model(self, steps: Mapping[str, Usage]) -> dict[str, Usage]:
+        """Return the usage of each model out of that of each step.
+
+        A usage names the models that were asked. What an earlier version recorded does not: that is
+        taken to have asked the model that these settings have for such a step.
+        """
+        from fabula.model import Usage  # numpy takes longer than all else that settings need
+
+        models: dict[str, Usage] = {}
+        for step, usage in steps.items():
+            parts = dict(usage.models)
+            unnamed = usage.unnamed
+            if unnamed != Usage():
+                name = self.model_of(step)
+                if unnamed.calls and name in (OFFLINE, STATIC):
+                    name = UNRECORDED
+                parts[name] = parts.get(name, Usage()) + unnamed
+            for name, part in parts.items():
+                models[name] = models.get(name, Usage()) + part
+        return models
+
+    def cost(self, steps: Mapping[str, Usage]) -> Cost:
+        """Price the usage of steps, the part of each model by its own price."""
+        from fabula.prices import cost, read_prices
+
+        return cost(read_prices(self.prices), self.by_model(steps))
 
     @classmethod
     def read(cls, **flags: Any) -> Self:

@@ -61,6 +61,9 @@ class Endpoint:
     """Requests that came, refused ones too."""
     refused: int = 0
     """Requests that were answered with an error or not at all."""
+    paid_calls: int = 0
+    paid_tokens: int = 0
+    """What was answered whole, and the tokens that it told of both kinds: what it would charge."""
     in_flight: int = 0
     in_flight_most: int = 0
     bodies: list[dict[str, Any]] = field(default_factory=list)
@@ -104,14 +107,20 @@ class Endpoint:
             return self.plan(self.calls), crowded
 
     def answered(self, body: dict[str, Any], usage: Mapping[str, Any]) -> None:
-        """Note a request that was answered whole, where notes are taken."""
+        """Count a request that was answered whole, and note it, where notes are taken."""
+        with self._lock:
+            self.paid_calls += 1
+            self.paid_tokens += usage.get("prompt_tokens", 0)
+            self.paid_tokens += usage.get("completion_tokens", 0)
         if self.notes is not None:
             digest = hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
             with self._lock, self.notes.open("a", encoding="utf-8") as notes:
                 cached = usage.get("prompt_tokens_details", {}).get("cached_tokens", 0)
-                tokens = (usage["prompt_tokens"], cached, usage.get("completion_tokens", 0))
+                sent, written = usage.get("prompt_tokens", 0), usage.get("completion_tokens", 0)
                 kind = "embeddings" if "input" in body else "chat"
-                notes.write(" ".join(map(str, (kind, digest, body["model"], *tokens))) + "\n")
+                notes.write(
+                    " ".join(map(str, (kind, digest, body["model"], sent, cached, written))) + "\n"
+                )
 
     def cached(self, body: dict[str, Any]) -> int:
         """How many of a prompt's tokens begin an earlier one as well; it is remembered."""
@@ -205,8 +214,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._check(body, fault, crowded=crowded)
             time.sleep(endpoint.delay + (1.0 if fault == "slow" else 0.0))
             self._answer(body, fault)
-            if self._used:
-                endpoint.answered(body, self._used)
+            endpoint.answered(body, self._used)
         except _Refusal as refusal:
             self._send(refusal.status, refusal.body, retry_after=refusal.retry_after)
         except _Spoken as spoken:

@@ -11,7 +11,6 @@ from rich.table import Table
 
 from fabula.cli.screen import counted, echo, print_table, show_skipped
 from fabula.model import Usage, sum_usage
-from fabula.prices import price, read_prices
 from fabula.settings import Settings
 
 if TYPE_CHECKING:
@@ -53,17 +52,15 @@ def show_expected(
 
 
 def _show_steps(steps: Mapping[str, Usage], settings: Settings) -> None:
-    prices = read_prices(settings.prices)
     table = _table("step", "model", "calls", "saved", "prompt tokens", "completion tokens", "USD")
     for step, usage in steps.items():
-        model = settings.model_of(step)
-        known = price(prices, model)
-        table.add_row(step, model, *_counts(usage), f"{known.of(usage):.4f}" if known else "?")
+        models = ", ".join(settings.by_model({step: usage}))
+        table.add_row(step, models, *_counts(usage), _cost({step: usage}, settings))
     table.add_section()
     table.add_row("all", "", *_counts(sum(steps.values(), Usage())), _cost(steps, settings))
     print_table(table)
     echo("Expected, not counted: what models reply is not known before.")
-    if unknown := _unpriced(steps, settings):
+    if unknown := settings.cost(steps).unpriced:
         echo(
             f"No price is known of {', '.join(unknown)}: name a TOML file of prices with "
             "--prices (FABULA_PRICES)."
@@ -96,16 +93,10 @@ def _table(*columns: str) -> Table:
 
 def _cost(steps: Mapping[str, Usage], settings: Settings) -> str:
     """The sum of what is known, in US dollars, and a question mark for the rest."""
-    prices = read_prices(settings.prices)
-    known = [(price(prices, settings.model_of(step)), usage) for step, usage in steps.items()]
-    cost = sum(one.of(usage) for one, usage in known if one)
-    return f"{cost:.4f}" + (" + ?" if _unpriced(steps, settings) else "")
-
-
-def _unpriced(steps: Mapping[str, Usage], settings: Settings) -> list[str]:
-    prices = read_prices(settings.prices)
-    models = {settings.model_of(step) for step in steps}
-    return sorted(model for model in models if price(prices, model) is None)
+    cost = settings.cost(steps)
+    if cost.money is None:
+        return "?"
+    return f"{cost.known:.4f}" + (" + ?" if cost.unpriced else "")
 
 
 def _counts(usage: Usage) -> list[str]:

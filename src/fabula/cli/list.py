@@ -14,7 +14,7 @@ from fabula.cli.options import GRAPH, settings_flags
 from fabula.cli.screen import counted, echo, print_json, print_table
 from fabula.cli.starting import meant, opened
 from fabula.cli.watching import RETRY
-from fabula.graph import TEXT
+from fabula.graph import TEXT, Record
 from fabula.model import Entry
 from fabula.settings import Settings
 
@@ -72,13 +72,19 @@ def command(as_json: bool, everywhere: bool, settings: Settings) -> None:
 
 def entry_json(entry: Entry, stale: Stale) -> dict[str, Any]:
     """All that is known of a document."""
-    usage = {step: asdict(one) for step, one in entry.usage.items()}
-    return asdict(entry) | {"usage": usage, "stale": dict(stale)}
+    graphs = {name: _record_json(record) for name, record in entry.graphs.items()}
+    usage = {step: one.row for step, one in entry.usage.items()}
+    return asdict(entry) | {"graphs": graphs, "usage": usage, "stale": dict(stale)}
+
+
+def _record_json(record: Record) -> dict[str, Any]:
+    """What is known of one graph of a document, or of a collection."""
+    return asdict(record) | {"usage": {step: one.row for step, one in record.usage.items()}}
 
 
 def _settled_json(collection: str, settled: Settled) -> dict[str, Any]:
     """All that is known of a graph of a collection itself; it has a `graph`, and no `id`."""
-    told = asdict(settled.record)
+    told = _record_json(settled.record)
     return {"collection": collection, "graph": settled.graph, **told, "stale": settled.stale}
 
 

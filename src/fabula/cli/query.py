@@ -6,7 +6,6 @@ import re
 import sys
 import textwrap
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -220,7 +219,7 @@ def _answer_json(answer: Answer, settings: Settings) -> dict[str, Any]:
         "cited": list(answer.cited),
         "context": [_passage_json(passage) for passage in answer.context],
         "hits": [_hit_json(hit) for hit in answer.hits],
-        "usage": {step: asdict(one) for step, one in answer.usage.items()},
+        "usage": {step: one.row for step, one in answer.usage.items()},
     }
 
 

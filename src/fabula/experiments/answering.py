@@ -21,8 +21,6 @@ from fabula.shapes import ChoiceReply
 
 CHOICE_TOKENS = 100
 """Room for a number in JSON, and for a model that says a word before it."""
-EMBEDDINGS, RERANK = "embeddings", "rerank"
-"""The steps that ask the embedder and the reranking model; all others ask chat models."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +66,7 @@ class Asking:
             completion_tokens=total.completion_tokens,
             seconds=time.monotonic() - began,
             asked=question.question,
-            spent=by_model(usage, self.system),
+            spent=self.system.settings.by_model(usage),
         )
 
 
@@ -84,20 +82,6 @@ def choose(chat: Chat, question: Question, context: Sequence[str]) -> int:
         schema=ChoiceReply,
     )
     return ask(chat, asked, lambda reply: read_choice(reply, len(question.options))) - 1
-
-
-def by_model(steps: Mapping[str, Usage], system: Tested) -> dict[str, Usage]:
-    """The usage of steps as that of the models that they asked; steps that cost nothing are out."""
-    settings = system.settings
-    found: dict[str, Usage] = {}
-    for step, usage in steps.items():
-        routed = step in ("aspects", "route")
-        chat = (settings.aspect_model if routed else None) or settings.model
-        own = {EMBEDDINGS: settings.embedding_model, RERANK: settings.rerank_model}
-        model = own.get(step) or chat
-        if usage != Usage():
-            found[model] = found.get(model, Usage()) + usage
-    return found
 
 
 def _retrieved(passage: Passage) -> Retrieved:

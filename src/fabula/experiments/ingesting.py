@@ -7,7 +7,6 @@ from functools import partial
 
 from fabula.collection import Collection
 from fabula.errors import BadReply, BudgetSpent, LoadError, TooLarge
-from fabula.experiments.answering import by_model
 from fabula.experiments.model import Text
 from fabula.experiments.plan import Tested
 from fabula.ingest import Outcome
@@ -57,7 +56,9 @@ def cost(
     """What making the documents of these texts asked of each model, whenever that was."""
     sources = {_source(set, text) for text in texts}
     return sum_usage(
-        by_model(entry.usage, system) for entry in collection.documents() if entry.source in sources
+        system.settings.by_model(entry.usage)
+        for entry in collection.documents()
+        if entry.source in sources
     )
 
 

@@ -86,7 +86,7 @@ class Record:
             "filters": {one.name: one.filters for one in self.systems if one.filters},
             "clock": self.clock,
             "graphs": {
-                name: {model: asdict(usage) for model, usage in spent.items()}
+                name: {model: usage.counts for model, usage in spent.items()}
                 for name, spent in self.graphs.items()
             },
         }

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from fabula.errors import SettingsError
-from fabula.experiments.answering import by_model
 from fabula.experiments.metrics import Judges, Metric, metric, missing
 from fabula.experiments.model import DataSet, Need, Question, Result
 from fabula.experiments.plan import Tested
@@ -36,7 +35,7 @@ class Scoring:
             judges = _judges(kit, system, meter, self.languages)
             values = {one.name: one.score(question, result, judges) for one in self.metrics}
             scores = {name: value for name, value in values.items() if value is not None}
-            return replace(result, scores=scores, judged=by_model(meter.usage(), system))
+            return replace(result, scores=scores, judged=system.settings.by_model(meter.usage()))
 
         return scored
 

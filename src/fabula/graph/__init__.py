@@ -8,16 +8,16 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from fabula.model import Usage, Vector
+from fabula.model import COUNTS, Usage, Vector
 
 TEXT = "text"
 """The graph that all others rest on: documents and the chunks that tile their texts."""
 RESERVED = frozenset(
     {"id", "name", "collection", "graph", "document", "fingerprint", "made_from", "usage"}
-    | {"updated_at", "gaps", *(field.name for field in fields(Usage))}
+    | {"updated_at", "gaps", *COUNTS}
 )
 """What the node that stands for a part has beside its facts."""
 GAP, LACKS = "Gap", "LACKS"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
@@ -15,15 +15,19 @@ from fabula.providers import Chat, Embedder, Embeddings, Prompt, Reply
 class Budget:
     """At most `calls` calls and about `tokens` tokens; None is no limit.
 
-    `named` is what whoever runs into it knows it as, '' for that of the settings.
+    `refusal` says what whoever runs into it is told, given the tokens spent; the settings' own
+    budget has none.
     No call is begun over the limit of calls. A call's own tokens are known when it was answered:
     those that are under way then may go over the limit of tokens by what they reply.
     """
 
     def __init__(
-        self, calls: int | None = None, tokens: int | None = None, named: str = ""
+        self,
+        calls: int | None = None,
+        tokens: int | None = None,
+        refusal: Callable[[int], str] | None = None,
     ) -> None:
-        self._named = named
+        self._refusal = refusal
         self._most_calls, self._most_tokens = calls, tokens
         self._calls = self._tokens = 0
         self._counting = threading.Lock()
@@ -60,12 +64,9 @@ class Budget:
             raise BudgetSpent(self._spent(f"{self._tokens:,} tokens", "tokens"))
 
     def _spent(self, what: str, unit: str) -> str:
+        if self._refusal is not None:
+            return self._refusal(self._tokens)
         most = self._most_calls if unit == "calls" else self._most_tokens
-        if self._named:
-            return (
-                f"Stopped after {what}: {self._named} allows {most:,}. Every reply until now is "
-                "kept, and not paid for again."
-            )
         return (
             f"Stopped after {what}, as --max-{unit} {most} (FABULA_MAX_{unit.upper()}) says. Every "
             "reply until now is kept: run the same command again to go on from there."

@@ -21,6 +21,8 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from fabula.providers import Prompt, Reply
+from fabula.providers.shared import SharedStreams
+from fabula.stop import Stop
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -108,15 +110,20 @@ class ResponseCache:
         self._has_warned = False
         self._asked: set[bytes] = set()
         self._answered = threading.Condition()
+        self.streams = SharedStreams()
+        """The streamed calls that are under way in this process."""
 
     @contextmanager
-    def turn(self, keys: Collection[bytes]) -> Iterator[None]:
+    def turn(self, keys: Collection[bytes], stop: Stop | None = None) -> Iterator[None]:
         """One thread at a time for a key: who comes second finds what the first was told.
 
-        Held for all `keys` or none, so that no two can wait for each other.
+        Held for all `keys` or none, so that no two can wait for each other. Raises Stopped where
+        `stop` is set while it waits.
         """
-        with self._answered:
-            self._answered.wait_for(lambda: self._asked.isdisjoint(keys))
+        stop = stop or Stop()
+        with stop.telling(self._wake), self._answered:
+            self._answered.wait_for(lambda: stop.is_set() or self._asked.isdisjoint(keys))
+            stop.check()
             self._asked.update(keys)
         try:
             yield
@@ -124,6 +131,11 @@ class ResponseCache:
             with self._answered:
                 self._asked.difference_update(keys)
                 self._answered.notify_all()
+
+    def _wake(self) -> None:
+        """Has everybody who waits for a turn look again."""
+        with self._answered:
+            self._answered.notify_all()
 
     def reply(self, key: bytes) -> Reply | None:
         """The reply that is kept under a key, as cached; None where there is none."""

@@ -37,7 +37,8 @@ class EndpointRanker:
             told = part(answer.get("usage"))
             asked = count(told.get("prompt_tokens")) or count(told.get("total_tokens")) or expected
             bill.add(asked)
-        self.meter.add("rerank", Usage(1, asked, faults=tries.faults))
+        usage = Usage(1, asked, faults=tries.faults)
+        self.meter.add("rerank", Usage.of_model(self.model, usage))
         results = answer.get("results")
         scores: dict[int, float] = {}
         for result in map(part, results if isinstance(results, list) else []):

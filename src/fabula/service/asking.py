@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
@@ -16,13 +16,14 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 
 from fabula.collection import Collection
 from fabula.errors import FabulaError, first_problem
-from fabula.model import Turn, Usage
+from fabula.model import Turn
 from fabula.providers.counted import Meter
 from fabula.quotes import quote_cited
 from fabula.retrieve.path import Path
 from fabula.search import Query
 from fabula.service import problems
 from fabula.service.views import (
+    MoneyView,
     PassageView,
     QuoteView,
     ReadView,
@@ -125,24 +126,22 @@ class Comparison(Asking):
         return [Question(**own, mode=mode) for mode in dict.fromkeys(self.modes)]
 
 
-class Found(View):
+class Found(MoneyView):
     """The passages that serve a question best, best first, and the way to them."""
 
     question: str
     hits: list[PassageView]
     path: list[StepView]
     usage: UsageByStep
-    money: float | None
 
 
-class AnswerView(View):
+class AnswerView(MoneyView):
     """An answer, the numbered passages it was given, and the numbers it cites.
 
     `sought` is the question as it was searched with. `quotes` are passages that are cited, with
-    what bears it, or, where no model was asked, those that the answer is made of. `money` is in US
-    dollars; null where the price of a model is not known. `kept` is whether the answer is in its
-    conversation by now; null where it is of none. `warning` says what its reader has to know beside
-    the answer, as that it is not kept; else ''.
+    what bears it, or, where no model was asked, those that the answer is made of. `kept` is whether
+    the answer is in its conversation by now; null where it is of none. `warning` says what its
+    reader has to know beside the answer, as that it is not kept; else ''.
     """
 
     question: str
@@ -157,7 +156,6 @@ class AnswerView(View):
     hits: list[PassageView]
     path: list[StepView]
     usage: UsageByStep
-    money: float | None
     seconds: float
     conversation: str | None = None
     turn: str | None = None
@@ -193,18 +191,16 @@ def search(
 ) -> Found:
     """The passages that serve a question best; `stop`, set from any thread, ends what it asks."""
     house.ledger.refuse_spent(caller)
-    meter, path, began = Meter(), Path(), time.perf_counter()
-    try:
-        hits = shelf.retrieve(question.query(shelf), meter=meter, path=path, stop=stop)
-        house.metrics.retrieved(_mode(path), time.perf_counter() - began)
-    finally:
-        count_spent(house, shelf, caller, "search", meter.usage())
+    meter = Meter(house.ledger.account(caller, shelf.name, "search"))
+    path, began = Path(), time.perf_counter()
+    hits = shelf.retrieve(question.query(shelf), meter=meter, path=path, stop=stop)
+    house.metrics.retrieved(_mode(path), time.perf_counter() - began)
     return Found(
         question=question.question,
         hits=[PassageView.of(hit) for hit in hits],
         path=_steps(path),
         usage=usage_view(meter.usage()),
-        money=money(shelf.settings, meter.usage()),
+        **money(shelf.settings, meter.usage()),
     )
 
 
@@ -306,15 +302,9 @@ class Answering:
         """Whether the model's last piece was read."""
         self._is_kept: bool | None = None
         self._whole: AnswerView | None = None
-        query, meter = question.query(shelf), Meter()
-        try:
-            self._stream = shelf.stream(
-                query, history=history, meter=meter, path=self._path, stop=stop
-            )
-        except BaseException:
-            # What was asked on the way is spent, also where a reader left or a model failed.
-            count_spent(house, shelf, caller, "ask", meter.usage())
-            raise
+        # The ledger counts each call as it is answered, also where a reader left or a model failed.
+        query, meter = question.query(shelf), Meter(house.ledger.account(caller, shelf.name, "ask"))
+        self._stream = shelf.stream(query, history=history, meter=meter, path=self._path, stop=stop)
         house.metrics.retrieved(_mode(self._path), time.perf_counter() - self._began)
 
     def events(self) -> Iterator[Event]:
@@ -394,21 +384,18 @@ class Answering:
             hits=[PassageView.of(hit) for hit in answer.hits],
             path=_steps(self._path),
             usage=usage_view(answer.usage),
-            money=money(settings, answer.usage),
+            **money(settings, answer.usage),
             seconds=round(time.perf_counter() - self._began, 3),
             conversation=self._question.conversation,
             turn=self._turn,
         )
 
     def _end(self) -> None:
-        """Counts what was spent and keeps the turn, once: also of a reader who left."""
+        """Keeps the turn, once: also of a reader who left."""
         with self._ending:
             if self._is_ended:
                 return
             self._is_ended = True
-        usage = self._stream.usage()
-        count = partial(count_spent, self._house, self._shelf, self._caller, "ask", usage)
-        write_behind(count, "What an answer cost")
         if self._turn is None:
             return
         # '' where a model failed: a part is no answer.
@@ -493,10 +480,3 @@ def _mode(path: Path) -> str:
 
 def _steps(path: Path) -> list[StepView]:
     return [StepView.of(step) for step in path.root.steps]
-
-
-def count_spent(
-    house: House, shelf: Collection, caller: Caller, what: str, usage: Mapping[str, Usage]
-) -> None:
-    """Tells the ledger what models were asked."""
-    house.ledger.spent(caller, shelf.name, what, usage, money(shelf.settings, usage))

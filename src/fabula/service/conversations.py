@@ -91,6 +91,13 @@ class Conversations:
 
     def __init__(self, app: App) -> None:
         self._app = app
+        self._writing: set[str] = set()
+        """The turns that this process is answering."""
+
+    def renew(self) -> None:
+        """Renew the turns that are being answered here, whose Idempotency-Keys else lapse."""
+        if ids := sorted(self._writing):
+            self._app.store.rows("service/save_lease", ids=ids)
 
     def begin(self, caller: Caller, collection: str, title: str = "") -> ConversationView:
         """A conversation that has no turn yet."""
@@ -174,6 +181,7 @@ class Conversations:
         for row in rows:
             once.refuse_other(row["said"])
             if row["is_taken"]:
+                self._writing.add(row["id"])
                 return Retaken(row["id"], row["conversation"], row["number"])
             if row["state"] == "asked":
                 raise Conflict(
@@ -218,10 +226,12 @@ class Conversations:
             raise
         if not rows:
             raise _not_there(conversation)
+        self._writing.add(id)
         return id
 
     def end_turn(self, collection: str, turn: str, view: AnswerView, *, left: bool) -> None:
         """Keeps what was answered; `left` is whether its reader left before the end."""
+        self._writing.discard(turn)
         self._app.store.rows(
             "service/save_answer",
             id=turn,
@@ -236,6 +246,7 @@ class Conversations:
 
     def drop_turn(self, collection: str, turn: str) -> None:
         """Takes a turn out that came to nothing."""
+        self._writing.discard(turn)
         self._app.store.rows("service/clear_turn", id=turn, collection=collection)
 
     def _row(self, caller: Caller, collection: str, id: str) -> dict[str, Any]:

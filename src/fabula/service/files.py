@@ -17,7 +17,6 @@ from fabula.model import Entry
 from fabula.names import file_name
 from fabula.plot import draw_document, refuse_undrawable
 from fabula.providers.counted import Meter
-from fabula.service.asking import count_spent
 
 if TYPE_CHECKING:
     from fabula.service.access import Caller
@@ -82,23 +81,20 @@ def picture(
     question: str,
 ) -> bytes:
     """What a picture is made of. A question is one as any other: it counts, and costs."""
-    meter = Meter()
+    meter = Meter(house.ledger.account(caller, shelf.name, "plot"))
     with house.questions.one(caller.id) if question else nullcontext():
         if question:
             house.ledger.refuse_spent(caller)
-        try:
-            return draw_document(
-                shelf,
-                entry,
-                f".{kind}",
-                question,
-                network=drawn == "network",
-                communities=drawn == "communities",
-                story=drawn == "story",
-                meter=meter,
-            ).content
-        finally:
-            count_spent(house, shelf, caller, "plot", meter.usage())
+        return draw_document(
+            shelf,
+            entry,
+            f".{kind}",
+            question,
+            network=drawn == "network",
+            communities=drawn == "communities",
+            story=drawn == "story",
+            meter=meter,
+        ).content
 
 
 @contextmanager

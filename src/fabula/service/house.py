@@ -6,15 +6,14 @@ import math
 import threading
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING
 
 from anyio import CapacityLimiter, to_thread
 
 from fabula.collection import Collection
-from fabula.errors import NotFound
+from fabula.errors import FabulaError, NotFound
 from fabula.names import problem, quoted
-from fabula.providers.budget import Budget
 from fabula.queries import FOLDER
 from fabula.service.access.keys import Keys
 from fabula.service.access.limits import AtOnce, Window
@@ -47,6 +46,8 @@ REQUESTS = 20
 """Requests of one key, or one stranger's address, at once, beside its questions: half of the
 threads that there are for all, and each stream of events has one of its own.
 """
+RENEW_SECONDS = 60.0
+"""How often a turn that is being answered is renewed: its key lapses after ten minutes without."""
 GUESSES = 20
 """Keys, links and tokens that don't hold, of one address in a minute."""
 
@@ -63,7 +64,13 @@ class House:
         self.metrics = Metrics()
         self.keys = Keys(app.store)
         self.sessions = Sessions(app.store, self.keys, self.serving.session_days)
-        self.ledger = Ledger(app.store, self.metrics)
+        self.ledger = Ledger(
+            app.store,
+            self.metrics,
+            app.settings,
+            app.settings.cache_folder,
+            self.serving.unpriced,
+        )
         self.audit = Audit(app.store)
         self.asks: CapacityLimiter
         self.door: CapacityLimiter
@@ -79,6 +86,7 @@ class House:
         """Set when the service begins to stop: streams of events end, and jobs are let go of."""
         self._stop_by = math.inf
         self._closing: threading.Thread | None = None
+        self._is_closed = threading.Event()
         self.jobs = Jobs(self)
         self.runner: Runner
         self.uploads = Uploads(self)
@@ -95,6 +103,8 @@ class House:
         self.door = CapacityLimiter(DOOR)
         self.runner = Runner(self, others=takes_others)
         self.neo4j.start()
+        self.ledger.open()
+        threading.Thread(target=self._renew, name="leases", daemon=True).start()
         self.runner.start()
         try:
             yield
@@ -102,6 +112,14 @@ class House:
             self.stop()
             assert self._closing
             await to_thread.run_sync(self._closing.join, self.seconds_left)
+            self._is_closed.set()
+            await to_thread.run_sync(self.ledger.close)
+
+    def _renew(self) -> None:
+        """Says now and then of the turns that are being answered that they still are."""
+        while not self._is_closed.wait(RENEW_SECONDS):
+            with suppress(FabulaError):
+                self.conversations.renew()
 
     def stop(self) -> None:
         """Begin to stop, once: everything has `serve.grace` seconds from now, all together.
@@ -128,11 +146,7 @@ class House:
         """A collection as a caller sees it. Raises NotFound for one that it may not see."""
         if not caller.may_see(name):
             raise NotFound(f"There is no collection {quoted(name)}.")
-        left = self.ledger.left(caller)
-        if left is None:
-            return self.app.collection(name, takes_paths=False)
-        budget = Budget(tokens=left, named="the quota of this key")
-        return self.app.collection(name, budget=budget, takes_paths=False)
+        return self.app.collection(name, budget=self.ledger.budget(caller), takes_paths=False)
 
     def stocked(self, name: str, caller: Caller) -> Collection:
         """A collection with documents. One without is told of as one that a caller may not see."""

@@ -31,7 +31,7 @@ from fabula.service.house import House
 from fabula.service.page.rendering import address
 from fabula.service.problems import body
 from fabula.service.streams import EventStream, attended
-from fabula.service.views import ReadView, money
+from fabula.service.views import ReadView
 from fabula.settings import AUTO
 from fabula.stop import Stop
 
@@ -177,7 +177,7 @@ class _Cited:
         last = self._form.chunk({}, "stop")
         yield "", last | ({"fabula": self._more(answer)} if self._asked.fabula else {})
         if self._asked.stream_options.include_usage:
-            usage = [Usage(**one) for one in _counts(answer)]
+            usage = [Usage.read(one) for one in _counts(answer)]
             yield "", self._form.chunk(None) | {"usage": _usage(sum(usage, Usage()))}
 
     def whole(self) -> dict[str, Any]:
@@ -189,7 +189,7 @@ class _Cited:
             "refusal": None,
             "annotations": self._annotations(answer),
         }
-        usage = sum((Usage(**one) for one in _counts(answer)), Usage())
+        usage = sum((Usage.read(one) for one in _counts(answer)), Usage())
         told = self._form.whole(message, usage)
         return told | ({"fabula": self._more(answer)} if self._asked.fabula else {})
 
@@ -228,7 +228,7 @@ class _Cited:
         return found
 
     def _more(self, answer: AnswerView) -> dict[str, Any]:
-        told = answer.model_dump(include={"context", "usage", "money", "path"})
+        told = answer.model_dump(include={"context", "usage", "money", "unpriced", "path"})
         return dict(told)
 
 
@@ -267,14 +267,8 @@ class _Task:
         """Nothing: it is short, and paid for."""
 
     def _said(self) -> tuple[str, Usage]:
-        meter = Meter()
-        try:
-            text = said(self._shelf.kit.chat(meter, "task"), self._prompt)
-        finally:
-            paid = money(self._house.app.settings, meter.usage())
-            ledger = self._house.ledger
-            ledger.spent(self._caller, self._shelf.name, "task", meter.usage(), paid)
-        return text, meter.total()
+        meter = Meter(self._house.ledger.account(self._caller, self._shelf.name, "task"))
+        return said(self._shelf.kit.chat(meter, "task"), self._prompt), meter.total()
 
 
 class _Form:

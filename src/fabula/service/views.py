@@ -14,9 +14,8 @@ from fabula.errors import NotFound
 from fabula.graph import Record
 from fabula.model import Entry, Hit, Layer, Passage, Quote, Usage, in_document
 from fabula.names import quoted
-from fabula.prices import price, read_prices
 from fabula.retrieve.path import Step
-from fabula.settings import OFFLINE, STATIC, Settings
+from fabula.settings import Settings
 from fabula.store.space import Space
 
 WHOLE = 10**9
@@ -47,22 +46,24 @@ UsageByStep = dict[str, UsageView]
 
 def usage_view(usage: Mapping[str, Usage]) -> UsageByStep:
     """The usage of each step."""
-    return {step: UsageView(**asdict(one)) for step, one in usage.items()}
+    return {step: UsageView(**one.counts) for step, one in usage.items()}
 
 
-def money(settings: Settings, usage: Mapping[str, Usage]) -> float | None:
-    """What it cost in US dollars by the prices known; None where a model's price is not."""
-    prices = read_prices(settings.prices)
-    spent = 0.0
-    for step, one in usage.items():
-        model = settings.model_of(step)
-        if model in (OFFLINE, STATIC) or not one.calls:
-            continue
-        known = price(prices, model)
-        if known is None:
-            return None
-        spent += known.of(one)
-    return round(spent, 8)
+class MoneyView(View):
+    """What something cost.
+
+    `money` is in US dollars, as far as prices are known; null where no price is. `unpriced` are the
+    models that were asked and whose price is not known: what they cost is not in `money`.
+    """
+
+    money: float | None
+    unpriced: list[str] = []
+
+
+def money(settings: Settings, usage: Mapping[str, Usage]) -> dict[str, Any]:
+    """What a usage cost, as the fields of a `MoneyView`."""
+    cost = settings.cost(usage)
+    return {"money": cost.money, "unpriced": list(cost.unpriced)}
 
 
 class GraphView(View):
@@ -99,7 +100,7 @@ class LayerView(View):
         return cls(**asdict(layer))
 
 
-class DocumentView(View):
+class DocumentView(MoneyView):
     """A document as a list shows it; `layers` and `stale` where they are asked for."""
 
     id: str
@@ -115,7 +116,6 @@ class DocumentView(View):
     gaps: int
     graphs: dict[str, GraphView]
     usage: UsageByStep
-    money: float | None
     layers: list[LayerView] | None = None
     stale: dict[str, list[str]] | None = None
 
@@ -134,7 +134,7 @@ class DocumentView(View):
             **told,
             graphs={name: GraphView.of(one) for name, one in entry.graphs.items()},
             usage=usage_view(entry.usage),
-            money=money(settings, entry.usage),
+            **money(settings, entry.usage),
             layers=None if layers is None else [LayerView.of(one) for one in layers],
             stale=None if stale is None else dict(stale),
         )

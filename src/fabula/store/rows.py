@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -26,7 +25,7 @@ def entry(row: Mapping[str, Any]) -> Entry:
 
 def record(part: Mapping[str, Any]) -> Record:
     """What a part was made from and cost, from the properties of its node."""
-    usage = {step: Usage(**one) for step, one in json.loads(part["usage"]).items()}
+    usage = {step: Usage.read(one) for step, one in json.loads(part["usage"]).items()}
     facts = {name: value for name, value in part.items() if name not in RESERVED}
     return Record(
         made_from=json.loads(part["made_from"]),
@@ -53,7 +52,7 @@ def part_id(owner: Owner) -> str:
 def part_properties(owner: Owner, made: Record) -> dict[str, Any]:
     """The properties of the node that stands for a part."""
     spent = sum(made.usage.values(), Usage())
-    steps = {step: asdict(usage) for step, usage in made.usage.items()}
+    steps = {step: usage.row for step, usage in made.usage.items()}
     return dict(made.facts) | {
         "name": owner.graph,
         **owner._asdict(),
@@ -61,7 +60,7 @@ def part_properties(owner: Owner, made: Record) -> dict[str, Any]:
         "made_from": json.dumps(made.made_from, sort_keys=True, ensure_ascii=False),
         "usage": json.dumps(steps),
         "gaps": made.gaps,
-        **asdict(spent),
+        **spent.counts,
     }
 
 

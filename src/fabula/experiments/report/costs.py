@@ -14,7 +14,7 @@ from fabula.experiments.report.markdown import Cell, table
 from fabula.experiments.report.read import Line, Recorded
 from fabula.experiments.report.wording import NOTHING, count, counted, duration, number
 from fabula.model import Usage
-from fabula.prices import Price, price
+from fabula.prices import Price, cost
 
 NO_PRICE = "not known"
 
@@ -119,12 +119,9 @@ def _spent(spent: Mapping[str, Usage], prices: Mapping[str, Price]) -> tuple[str
 
 
 def _money(spent: Mapping[str, Usage], prices: Mapping[str, Price]) -> str:
-    total = 0.0
-    for model, usage in ((model, usage.uncached) for model, usage in spent.items()):
-        if not usage.prompt_tokens + usage.completion_tokens:
-            continue
-        known = price(prices, model)
-        if known is None:
-            return NO_PRICE
-        total += known.of(usage)
-    return f"{total:,.2f}" if total >= 0.01 or not total else f"{total:.4f}"
+    found = cost(prices, {model: usage.uncached for model, usage in spent.items()})
+    if found.money is None:
+        return NO_PRICE
+    known = found.known
+    told = f"{known:,.2f}" if known >= 0.01 or not known else f"{known:.4f}"
+    return f"{told} + ?" if found.unpriced else told

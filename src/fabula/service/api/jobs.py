@@ -15,7 +15,7 @@ from fabula.service.house import House
 from fabula.service.jobs import Item, ItemState, Job, Kind, State
 from fabula.service.paging import After, Limit, Page, begin_after, cursor, take
 from fabula.service.streams import KIND, EventStream
-from fabula.service.views import UsageByStep, View, usage_view
+from fabula.service.views import MoneyView, UsageByStep, View, usage_view
 
 router = APIRouter(tags=["jobs"])
 VERSION = re.compile(r"[0-9]{1,15}")
@@ -57,11 +57,11 @@ class ItemView(View):
         return cls(**told, steps=steps, usage=usage_view(item.usage))
 
 
-class JobView(View):
+class JobView(MoneyView):
     """Some work, and how far it is.
 
     `counts` are its items by their states; a list of jobs tells no more of the items than those.
-    `money` is in US dollars, and null where a model's price is not known. `eta` are seconds.
+    `eta` are seconds.
     `problem` is why it failed, is paused, or waits.
     """
 
@@ -78,7 +78,6 @@ class JobView(View):
     counts: dict[str, int]
     items: list[ItemView] | None
     usage: UsageByStep
-    money: float | None
     eta: float | None
     problem: str
 
@@ -91,6 +90,7 @@ class JobView(View):
             **{name: getattr(job, name) for name in (*own, *more)},
             options=dict(job.options),
             counts=dict(job.counts),
+            unpriced=list(job.unpriced),
             items=[ItemView.of(one) for one in job.items] if items else None,
             usage=usage_view(job.usage),
         )

@@ -27,7 +27,7 @@ from fabula.service.jobs.receiving import FORM, Body
 from fabula.service.jobs.uploads import Upload, label
 from fabula.service.once import Key, Once
 from fabula.service.problems import Problem
-from fabula.service.views import UsageByStep, View, usage_view
+from fabula.service.views import MoneyView, UsageByStep, View, usage_view
 
 router = APIRouter(tags=["documents"])
 GRAPHS = (
@@ -104,8 +104,8 @@ class ExpectedView(View):
     error: str
 
 
-class EstimateView(View):
-    """What documents would cost; `money` is in US dollars, null where a model's price is not known.
+class EstimateView(MoneyView):
+    """What documents would cost.
 
     Expected, not counted: what models reply is not known before.
     """
@@ -114,7 +114,6 @@ class EstimateView(View):
     usage: UsageByStep
     calls: int
     tokens: int
-    money: float | None
     uploads: list[UploadView]
 
     @classmethod
@@ -139,6 +138,7 @@ class EstimateView(View):
             calls=sum(one.calls for one in each),
             tokens=sum(one.prompt_tokens + one.completion_tokens for one in each),
             money=expected.money,
+            unpriced=list(expected.unpriced),
             uploads=[
                 UploadView(sha256=one.sha256, name=one.name, size=one.size) for one in uploads
             ],

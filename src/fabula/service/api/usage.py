@@ -15,9 +15,11 @@ router = APIRouter(tags=["usage"])
 
 
 class SpentView(BaseModel):
-    """What was spent: calls, tokens of both kinds, saved calls, US dollars where prices are known.
+    """What was spent: calls, tokens of both kinds, saved calls, and money.
 
-    `what` is a day, the id of a key (`name` is what it is called), or a collection.
+    `what` is a day, the id of a key, or a collection, and `name` is what that is called. `money` is
+    in US dollars, as far as prices are known; `unpriced` are the models whose are not: what they
+    cost is not in `money`.
     """
 
     what: str
@@ -26,6 +28,7 @@ class SpentView(BaseModel):
     tokens: int
     saved: int
     money: float
+    unpriced: list[str]
 
 
 class UsageViews(BaseModel):

@@ -77,7 +77,8 @@ class Job:
     """Some work, and how far it is.
 
     `counts` are its items by their states; a list of jobs has no more of the items than those.
-    `money` is in US dollars, None where a model's price is not known; `eta` are seconds.
+    `money` is in US dollars, as far as prices are known, None where no price is; `unpriced` are the
+    models without one. `eta` are seconds.
     `cancelling` is a job that ends as soon as its calls under way have. `problem` is why it failed,
     or is paused.
     """
@@ -95,6 +96,7 @@ class Job:
     counts: Mapping[str, int] = field(default_factory=dict)
     usage: Mapping[str, Usage] = field(default_factory=dict)
     money: float | None = 0.0
+    unpriced: Sequence[str] = ()
     eta: float | None = None
     cancelling: bool = False
     problem: str = ""
@@ -391,6 +393,7 @@ def job_row(job: Job) -> dict[str, Any]:
         "problem": job.problem,
         "usage": _usage_row(job.usage),
         "money": job.money,
+        "unpriced": list(job.unpriced),
         "eta": job.eta,
         "attempts": job.attempts,
     }
@@ -410,7 +413,7 @@ def item_row(job: str, index: int, item: Item) -> dict[str, Any]:
 def in_all(job: Job, items: Sequence[Item], usage: Mapping[str, Usage], house: House) -> Job:
     """A job with these items, and what was asked for it before and by them."""
     spent = sum_usage([job.usage, usage])
-    return replace(job, items=tuple(items), usage=spent, money=money(house.app.settings, spent))
+    return replace(job, items=tuple(items), usage=spent, **money(house.app.settings, spent))
 
 
 def _job(row: Mapping[str, Any]) -> Job:
@@ -433,6 +436,7 @@ def _job(row: Mapping[str, Any]) -> Job:
         counts=Counter(states),
         usage=_usage(own["usage"]),
         money=own.get("money"),
+        unpriced=own.get("unpriced") or (),
         eta=own.get("eta") if state == "running" else None,
         cancelling=own["cancelling"] and state == "running",
         problem=own["problem"],
@@ -465,11 +469,11 @@ def _item(own: Mapping[str, Any]) -> Item:
 
 
 def _usage_row(usage: Mapping[str, Usage]) -> str:
-    return json.dumps({step: asdict(one) for step, one in usage.items()})
+    return json.dumps({step: one.row for step, one in usage.items()})
 
 
 def _usage(written: str) -> dict[str, Usage]:
-    return {step: Usage(**one) for step, one in json.loads(written).items()}
+    return {step: Usage.read(one) for step, one in json.loads(written).items()}
 
 
 def _when(milliseconds: int) -> str:

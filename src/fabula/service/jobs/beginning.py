@@ -40,11 +40,12 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What some documents would ask of models, and cost; `money` is None where nobody knows."""
+    """What some documents would ask of models, and cost, as a `MoneyView` says it."""
 
     outcomes: tuple[Outcome, ...]
     usage: dict[str, Usage]
     money: float | None
+    unpriced: Sequence[str] = ()
 
 
 def text_item(house: House, text: str, source: str, **told: str) -> Item:
@@ -106,7 +107,7 @@ def estimate(
     outcomes = shelf.ingest_sources(sources, graphs=choice.graphs, rebuild=choice.rebuild, dry=True)
     outcomes += [Outcome(one.source, "skipped") for one in items if one.state == "skipped"]
     usage = sum_usage(one.steps for one in outcomes)
-    return Estimate(tuple(outcomes), usage, money(shelf.settings, usage))
+    return Estimate(tuple(outcomes), usage, **money(shelf.settings, usage))
 
 
 def begin_build(

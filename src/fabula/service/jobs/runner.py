@@ -25,12 +25,10 @@ from fabula.errors import (
 )
 from fabula.ingest import Outcome, Source
 from fabula.model import Usage
-from fabula.providers.budget import Budget
 from fabula.service.access.caller import Caller, Quotas
 from fabula.service.jobs import OPEN, Item, Job, Kind, State, in_all, item_row, job_row
 from fabula.service.jobs.beginning import read
-from fabula.service.jobs.watching import Watched, since
-from fabula.service.views import money
+from fabula.service.jobs.watching import Watched
 from fabula.stop import Stop
 from fabula.store.turns import Turn, find_held, turn
 
@@ -236,8 +234,6 @@ class Work:
         self._is_cancelled = job.cancelling
         self._overspent = ""
         """Why its caller may spend no more."""
-        self._told: dict[str, Usage] = {}
-        """What the ledger was told of."""
         self._kept_at = time.monotonic()
         self._attempts = job.attempts
         self._is_over = threading.Event()
@@ -309,14 +305,15 @@ class Work:
 
     def _do(self) -> Sequence[Outcome]:
         self._house.ledger.refuse_spent(self._caller)
+        ledger, job = self._house.ledger, self._job
         shelf = self._house.app.collection(
-            self._job.collection, budget=self._budget(), takes_paths=False
+            job.collection,
+            budget=ledger.budget(self._caller),
+            # Counts each call by itself as it is answered: exactly what the endpoint charges.
+            counter=ledger.account(self._caller, job.collection, job.kind),
+            takes_paths=False,
         )
-        return WORKS[self._job.kind](self, shelf)
-
-    def _budget(self) -> Budget | None:
-        left = self._house.ledger.left(self._caller)
-        return None if left is None else Budget(tokens=left, named=f"the key {self._caller.name}")
+        return WORKS[job.kind](self, shelf)
 
     # The kinds of work
 
@@ -422,6 +419,7 @@ class Work:
             mine = [row for row in rows if row["worker"] == self._worker]
         else:
             mine = self._save(changed, {} if not changed else job_row(self._now("running")))
+            self._hold_to_quota()
         if not mine:
             self._lose()
         elif mine[0]["cancelling"]:
@@ -446,7 +444,6 @@ class Work:
             self._watched.give_back(changed)
             raise
         self._kept_at = time.monotonic()
-        self._spend()
         if job:
             self._house.jobs.tell()
         return rows
@@ -462,21 +459,6 @@ class Work:
             self._attempts = 0
         now = in_all(self._job, self._watched.items, usage, self._house)
         return replace(now, state=state, eta=self._watched.left(), attempts=self._attempts)
-
-    def _spend(self) -> None:
-        """Tells the ledger what was asked of models since it was told last."""
-        usage = self._watched.usage()
-        new = {
-            step: grown
-            for step, one in usage.items()
-            if (grown := since(one, self._told.get(step, Usage()))) != Usage()
-        }
-        self._told = usage
-        if new:
-            cost = money(self._house.app.settings, new)
-            job = self._job
-            self._house.ledger.spent(self._caller, job.collection, job.kind, new, cost)
-            self._hold_to_quota()
 
     def _hold_to_quota(self) -> None:
         """Begins nothing more once a quota is spent: its budget knows of tokens alone, and of none

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
 from fabula.ingest import Outcome, Status
 from fabula.model import Usage, sum_usage
@@ -107,7 +107,7 @@ class Watched:
         with self._lock:
             now = sum_usage(one.usage for one in self._items)
             before = sum_usage(self._before)
-        grown = {step: since(one, before.get(step, Usage())) for step, one in now.items()}
+        grown = {step: one - before.get(step, Usage()) for step, one in now.items()}
         return {step: one for step, one in grown.items() if one != Usage()}
 
     def left(self) -> float | None:
@@ -139,9 +139,11 @@ class Watched:
             steps = {name: (pace.made[name], known) for name, known in pace.expected.items()}
             item = replace(self._items[index], steps=steps)
             if usage is not None:
-                # It is all steps' together: what is new is most likely this one's. At its end, an
-                # item tells exactly.
-                new = since(usage, self._heard[index])
+                # The usage is that of all steps together, and what is new is most likely this
+                # step's. Only whoever watches sees that: the ledger counts each call by itself, and
+                # at its end the item has the exact usage of each step. A thread may tell an older
+                # count after a newer one.
+                new = usage - self._heard[index]
                 self._heard[index] += new
                 if new != Usage():
                     item = replace(item, usage=sum_usage([item.usage, {step: new}]))
@@ -167,10 +169,3 @@ class Steps:
     def done(self, step: str, usage: Usage) -> None:
         """One piece done."""
         self.watched.hear(self.index, step, 1, usage)
-
-
-def since(usage: Usage, before: Usage) -> Usage:
-    """What has come to it since then; threads may tell an older count after a newer one."""
-    return Usage(
-        *(max(0, getattr(usage, one.name) - getattr(before, one.name)) for one in fields(Usage))
-    )

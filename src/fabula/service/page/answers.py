@@ -123,7 +123,7 @@ def lay_out(view: AnswerView, collection: str) -> Shown:
         for number, one in read.items()
     }
     nothing = view.answer.strip() == NO_ANSWER
-    spent = sum((Usage(**one.model_dump()) for one in view.usage.values()), Usage())
+    spent = sum((Usage.read(one.model_dump()) for one in view.usage.values()), Usage())
     return Shown(
         view=view,
         paragraphs=tuple(_paragraphs(view.answer, set(read))),

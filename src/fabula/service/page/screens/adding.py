@@ -163,6 +163,7 @@ def add(
         "calls": sum(one.calls for one in found.usage.values()),
         "tokens": sum(one.prompt_tokens + one.completion_tokens for one in found.usage.values()),
         "money": found.money,
+        "unpriced": found.unpriced,
         "left": house.ledger.left(caller),
     }
     return show(request, "estimate.html", values)
@@ -304,6 +305,6 @@ def _graphs(
             alone = estimate(house, shelf, items, Choice((name,)), reader)
             usage = sum_usage([alone.usage]).values()
             row["calls"] = sum(each.calls for each in usage)
-            row["money"] = alone.money
+            row["money"], row["unpriced"] = alone.money, alone.unpriced
         told.append(row)
     return told

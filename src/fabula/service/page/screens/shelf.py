@@ -83,7 +83,7 @@ def _books(collection: Collection, entries: list[Entry]) -> list[dict[str, Any]]
             "entry": one,
             "graphs": [name for name in sorted(one.graphs) if name != TEXT],
             "bars": _bars(one, counts.get(one.id, {})),
-            "money": money(collection.settings, one.usage),
+            **money(collection.settings, one.usage),
             "calls": sum(usage.calls for usage in one.usage.values()),
         }
         for one in entries

@@ -1,0 +1,171 @@
+"""Who asks what is just being answered follows that answer: one call is paid for all."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Generator, Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from endpoint import Endpoint
+from fabula.errors import ModelError, Stopped
+from fabula.model import Usage
+from fabula.providers import Prompt, Reply
+from fabula.providers.cache import ResponseCache
+from fabula.providers.cached import CachedChat
+from fabula.providers.counted import Meter
+from fabula.stop import Stop
+from keeping import ASKED, KEY, cached_chat
+from reach import SUMMARY, chat
+
+PATIENCE = 60.0
+"""Seconds for what takes none: against what never ends."""
+
+
+class Slow:
+    """A chat that streams its pieces as it is told to, and may fail the first time."""
+
+    def __init__(self, *pieces: str, failures: int = 0) -> None:
+        self.pieces, self.failures, self.calls = pieces, failures, 0
+        self.begun, self.go_on = threading.Event(), threading.Event()
+
+    def complete(self, prompt: Prompt) -> Reply:
+        raise NotImplementedError
+
+    def stream(self, prompt: Prompt) -> Generator[Reply]:
+        self.calls += 1
+        fails = self.calls <= self.failures
+        if not fails:
+            yield Reply(self.pieces[0])
+        self.begun.set()
+        assert self.go_on.wait(PATIENCE)
+        if fails:
+            raise ModelError("The endpoint hung up.")
+        for piece in self.pieces[1:]:
+            yield Reply(piece)
+        yield Reply("", 5, 2)
+
+    def reject(self, prompt: Prompt, *, forget: bool) -> None:
+        raise NotImplementedError
+
+
+def followers(cache: ResponseCache, count: int) -> None:
+    """Wait until so many read the call that is under way."""
+    late = threading.Event()
+    for _ in range(int(PATIENCE / 0.01)):
+        call = cache.streams._open.get(KEY)
+        if call is not None and call.readers >= count:
+            return
+        late.wait(0.01)
+    raise AssertionError(f"{count} readers did not come")
+
+
+def text(pieces: Iterator[Reply]) -> str:
+    return "".join(piece.text for piece in pieces)
+
+
+def test_four_who_ask_the_same_at_once_pay_one_streamed_call(cache: ResponseCache) -> None:
+    meters = [Meter() for _ in range(4)]
+    with Endpoint(delay=0.5, between=0.02) as server, ThreadPoolExecutor(4) as threads:
+        one = chat(server)
+
+        def read(meter: Meter) -> str:
+            return text(cached_chat(one, cache, server.url, "m", meter).stream(SUMMARY))
+
+        texts = list(threads.map(read, meters))
+        assert server.calls == 1
+    assert len({*texts}) == 1
+    assert texts[0]
+    totals = [meter.total() for meter in meters]
+    assert sorted(one.calls for one in totals) == [0, 0, 0, 1]
+    assert sorted(one.saved for one in totals) == [0, 1, 1, 1]
+    # What the call took is known to all of them, whoever paid.
+    assert len({(one.uncached.prompt_tokens, one.uncached.completion_tokens) for one in totals}) < 3
+
+
+def test_an_answer_is_read_as_it_is_written_by_who_came_later(cache: ResponseCache) -> None:
+    slow = Slow("Marley ", "is ", "dead.")
+    first, second = (cached_chat(slow, cache).stream(ASKED) for _ in range(2))
+    assert next(first).text == "Marley "
+    came = next(second)
+    assert (came.text, came.cached) == ("Marley ", True)
+    slow.go_on.set()
+    assert (text(first), text(second)) == ("is dead.", "is dead.")
+    assert slow.calls == 1
+
+
+def test_the_call_goes_on_where_its_first_reader_leaves(cache: ResponseCache) -> None:
+    slow, stop = Slow("Marley ", "is dead."), Stop()
+    payer, other = Meter(), Meter()
+    with ThreadPoolExecutor(2) as threads:
+        first = threads.submit(text, cached_chat(slow, cache, meter=payer, stop=stop).stream(ASKED))
+        assert slow.begun.wait(PATIENCE)
+        second = threads.submit(text, cached_chat(slow, cache, meter=other).stream(ASKED))
+        followers(cache, 2)
+        stop.set()
+        with pytest.raises(Stopped):
+            first.result(PATIENCE)
+        slow.go_on.set()
+        assert second.result(PATIENCE) == "Marley is dead."
+    assert slow.calls == 1
+    assert payer.total() == Usage(1, 5, 2), "who began the call pays for it"
+    assert other.total() == Usage(saved=1, saved_prompt_tokens=5, saved_completion_tokens=2)
+    assert cache.reply(KEY) == Reply("Marley is dead.", 5, 2, cached=True)
+
+
+def test_where_the_call_fails_one_of_the_others_asks(cache: ResponseCache) -> None:
+    slow = Slow("Marley ", "is dead.", failures=1)
+    with ThreadPoolExecutor(4) as threads:
+        first = threads.submit(text, cached_chat(slow, cache).stream(ASKED))
+        assert slow.begun.wait(PATIENCE)
+        others = [threads.submit(text, cached_chat(slow, cache).stream(ASKED)) for _ in range(3)]
+        followers(cache, 4)
+        slow.go_on.set()
+        with pytest.raises(ModelError, match="hung up"):
+            first.result(PATIENCE)
+        assert {one.result(PATIENCE) for one in others} == {"Marley is dead."}
+    assert slow.calls == 2
+
+
+def test_the_last_who_leaves_ends_the_call(cache: ResponseCache) -> None:
+    with Endpoint(between=0.05) as server:
+        meters = [Meter(), Meter()]
+        opened: list[Stop] = []
+        one = cached_chat(chat(server), cache, server.url, "m", meters[0])
+        inner = one._open
+
+        def watched(stop: Stop) -> object:
+            opened.append(stop)
+            return inner(stop)
+
+        asked = CachedChat(watched, cache, server.url, "m")  # type: ignore[arg-type]
+        first, second = asked.stream(SUMMARY), asked.stream(SUMMARY)
+        next(first), next(second)
+        assert isinstance(first, Generator)
+        assert isinstance(second, Generator)
+        first.close()
+        assert not opened[-1].is_set()
+        second.close()
+        assert opened[-1].is_set()
+    assert meters[0].total().calls == 1, "what came is counted when the last has left"
+
+
+@pytest.mark.parametrize("streamed", [True, False])
+def test_who_waits_for_anothers_call_hears_stop(cache: ResponseCache, streamed: bool) -> None:
+    stop = Stop()
+    waiting = cached_chat(Slow("Marley."), cache, stop=stop)
+
+    def ask() -> None:
+        if streamed:
+            text(waiting.stream(ASKED))
+        else:
+            waiting.complete(ASKED)
+
+    with cache.turn([KEY]), ThreadPoolExecutor(1) as threads:
+        asked = threads.submit(ask)
+        if streamed:
+            followers(cache, 1)
+        stop.set()
+        with pytest.raises(Stopped):
+            asked.result(PATIENCE)
