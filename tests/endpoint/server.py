@@ -118,9 +118,7 @@ class Endpoint:
                 cached = usage.get("prompt_tokens_details", {}).get("cached_tokens", 0)
                 sent, written = usage.get("prompt_tokens", 0), usage.get("completion_tokens", 0)
                 kind = "embeddings" if "input" in body else "chat"
-                notes.write(
-                    " ".join(map(str, (kind, digest, body["model"], sent, cached, written))) + "\n"
-                )
+                notes.write(f"{kind} {digest} {body['model']} {sent} {cached} {written}\n")
 
     def cached(self, body: dict[str, Any]) -> int:
         """How many of a prompt's tokens begin an earlier one as well; it is remembered."""
