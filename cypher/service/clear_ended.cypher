@@ -2,14 +2,13 @@
 // taken from then on.
 // One that was cancelled while it waited stays for as long as it would have waited: what came after
 // it waits for all that came before it, by way of it.
-// $limit  how many at most
+// $ids  of those that have ended
 CYPHER 25
 MERGE (queue:ServiceQueue {name: 'jobs'})
 SET queue.taken = timestamp()
 WITH queue
-MATCH (ended:ServiceJob) USING INDEX ended:ServiceJob(queue, place)
-WHERE ended.queue = 'over' AND ended.place >= ''
-WITH ended LIMIT $limit
+UNWIND $ids AS id
+MATCH (ended:ServiceJob {id: id})
 // First, so that what is read afterwards is read with the job locked.
 SET ended.seen = timestamp()
 WITH ended

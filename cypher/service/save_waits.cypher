@@ -2,14 +2,14 @@
 // before it that it has to wait for. So a job is taken without a look at the others.
 // What builds, embeds or removes waits for all of its collection that came before, and what comes
 // after waits for that. Documents come in side by side, but not two of one source.
-// $limit  how many at most, those first that came first
+// $ids  theirs, in the order in which they came
 CYPHER 25
 MERGE (queue:ServiceQueue {name: 'jobs'})
 SET queue.taken = timestamp()
 WITH queue
-MATCH (new:ServiceJob) USING INDEX new:ServiceJob(queue, place)
-WHERE new.queue = 'new' AND new.place >= ''
-WITH new ORDER BY new.queue, new.place LIMIT $limit
+UNWIND $ids AS id
+MATCH (new:ServiceJob {id: id})
+WITH new ORDER BY new.place
 CALL (new) {
   // First, so that what is read afterwards is read with the job locked.
   SET new.seen = timestamp()

@@ -235,12 +235,12 @@ class Jobs:
         store = self._house.app.store
         asked = {"worker": worker, "dead": list(dead), "milliseconds": milliseconds}
         while True:
-            [ended] = store.rows("service/clear_ended", limit=QUEUE_BATCH)
-            [new] = store.rows("service/save_waits", limit=QUEUE_BATCH)
+            ended = self._move("over", "service/clear_ended")
+            new = self._move("new", "service/save_waits")
             taken = store.rows("service/take_job", **asked, **self._takes(others))
             if taken:
                 return str(taken[0]["id"])
-            if not (ended["jobs"] or new["jobs"]):
+            if not (ended or new):
                 return None
 
     def count(self) -> dict[str, float]:
@@ -317,6 +317,14 @@ class Jobs:
         raise Conflict(
             f"The job is {job.state}: only one that is {can} can be {done}.", state=job.state
         )
+
+    def _move(self, queue: str, statement: str) -> int:
+        """Have a statement move the jobs on at one stage of the queue; return how many those were."""
+        store = self._house.app.store
+        rows = store.rows("service/find_queued", queue=queue, limit=QUEUE_BATCH)
+        if rows:
+            store.rows(statement, ids=[row["id"] for row in rows])
+        return len(rows)
 
     def _keep_recipe(self, digest: str, made_with: str) -> str:
         """Keep what a job is made with, and return its digest."""
