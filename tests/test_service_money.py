@@ -361,9 +361,9 @@ def test_a_row_is_named_by_its_day_its_collection_or_its_key(store: Store, tmp_p
     ledger = ledger_over(store, tmp_path)
     for id, name, collection in (("a", "Ada", "novels"), ("e", "Eve", "plays")):
         ledger.account(Caller(id, name, "read"), collection, "ask").add("answer", CALL)
-    [today] = {
-        str(row["day"]) for row in cypher(store, "MATCH (s:ServiceSpend) RETURN s.day AS day")
-    }
+    ledger.flush()
+    days = cypher(store, "MATCH (spend:ServiceSpend) RETURN toString(spend.day) AS day")
+    [today] = {row["day"] for row in days}
     assert [(one.what, one.name) for one in ledger.usage("day")] == [(today, today)]
     assert [(one.what, one.name) for one in ledger.usage("collection")] == [
         ("novels", "novels"),
