@@ -230,7 +230,7 @@ def test_a_take_reads_no_more_however_many_jobs_wait(house: House, how: str) -> 
             begin_build(house, PERSON, house.app.collection("deep"), "aspects", [], rebuild=False)
         job = ingest(house, "deep", winter=WINTER)
         if state == "running":
-            assert take(house, "first")
+            assert take(house, "first", milliseconds=3_600_000)
         repeat(house, job, times, source)
         if how == "all as another server does":
             cypher(store, "MATCH (j:ServiceJob) SET j.recipe = 'other'")
@@ -274,6 +274,7 @@ def test_what_is_cancelled_as_it_is_let_go_is_not_taken_up_again(house: House) -
 def test_what_is_cancelled_as_it_is_taken_stays_cancelled(house: House) -> None:
     job = ingest(house, "both", winter=WINTER)
     store = house.app.store
+    house.jobs._move("new", "service/save_waits")
     taken: list[str | None] = []
     taking = threading.Thread(target=lambda: taken.append(take(house, "first")))
     with store.session() as session, session.begin_transaction() as cancelling:

@@ -23,6 +23,7 @@ CALL (new) {
     // Whatever nothing waits for yet: it waits itself for all that came before it.
     MATCH (last:ServiceJob {collection: job.collection, is_last: true})
       USING INDEX last:ServiceJob(collection, is_last)
+    WHERE last <> job
     WITH job, collect(last) AS lasts
     FOREACH (last IN lasts |
       SET last.is_last = null
@@ -34,6 +35,7 @@ CALL (new) {
     WHERE NOT is_placed AND job.kind = 'ingest'
     MATCH (last:ServiceJob {collection: job.collection, is_last: true})
       USING INDEX last:ServiceJob(collection, is_last)
+    WHERE last <> job
     WITH job, last LIMIT 1
     // The last that was about all of the collection: all that came after it wait for it.
     WITH job, CASE
@@ -55,6 +57,7 @@ CALL (new) {
     OPTIONAL MATCH (held:ServiceItem {holds: job.collection + '/' + item.source})
       USING INDEX held:ServiceItem(holds)
     OPTIONAL MATCH (held)<-[:HAS_ITEM]-(before:ServiceJob)
+    WHERE before <> job
     WITH job, collect(item) AS items, collect(held) AS helds, collect(DISTINCT before) AS befores
     FOREACH (held IN helds | SET held.holds = null)
     FOREACH (item IN items | SET item.holds = job.collection + '/' + item.source)

@@ -319,7 +319,7 @@ class Jobs:
         )
 
     def _move(self, queue: str, statement: str) -> int:
-        """Have a statement move the jobs on at one stage of the queue; return how many those were."""
+        """Have a statement move jobs on that are at one stage of the queue; return their number."""
         store = self._house.app.store
         rows = store.rows("service/find_queued", queue=queue, limit=QUEUE_BATCH)
         if rows:
