@@ -22,6 +22,6 @@ RETURN EXISTS {
   } AS due,
   COLLECT {
     MATCH (job:ServiceJob) USING INDEX job:ServiceJob(state)
-    WHERE job.state = 'running'
+    WHERE job.state = 'running' AND (job.recipe IN $recipes OR job.id IN $ids)
     RETURN job.worker
   } AS workers

@@ -13,12 +13,14 @@ SET conversation.updated_at = datetime()
 WITH conversation
 SET conversation.title = CASE conversation.title
   WHEN '' THEN left($question, 200) ELSE conversation.title END
-CREATE (turn:ServiceTurn {
-  id: $id, collection: $collection, caller: $caller, question: $question, asked: $asked,
-  note: $note, state: 'asked', created_at: datetime(),
+// Merged: where the reply was lost with the connection, the driver sends this again.
+MERGE (turn:ServiceTurn {id: $id})
+ON CREATE SET turn += {
+  collection: $collection, caller: $caller, question: $question, asked: $asked,
+  note: $note, state: 'asked', created_at: datetime(), once: $once, said: $said,
   number: COALESCE(
     COLLECT { MATCH (one:ServiceTurn)-[:TURN_OF]->(conversation) RETURN max(one.number) }[0], 0
   ) + 1
-})-[:TURN_OF]->(conversation)
-SET turn.once = $once, turn.said = $said
+}
+MERGE (turn)-[:TURN_OF]->(conversation)
 RETURN turn.id AS id

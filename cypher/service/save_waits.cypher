@@ -15,8 +15,9 @@ CALL (new) {
   SET new.seen = timestamp()
   WITH new AS job
   WHERE job.queue = 'new'
-  // One that is asked for again while others wait for it, or it for them, has its place still.
-  WITH job, EXISTS { (job)-[:WAITS_FOR]-() } AS is_placed
+  // One that is asked for again before it has left the queue has its place still: others wait for it,
+  // or it for them, or it is the last that came.
+  WITH job, EXISTS { (job)-[:WAITS_FOR]-() } OR coalesce(job.is_last, false) AS is_placed
   CALL (job, is_placed) {
     WITH job, is_placed
     WHERE NOT is_placed AND job.kind <> 'ingest'

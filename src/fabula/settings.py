@@ -59,9 +59,9 @@ Preset = Literal[
 PRESETS = Path(__file__).parent / "presets.toml"
 OFFLINE = "offline"
 STATIC = "wordllama-256"
+"""The chat and the embedding model that need no endpoint."""
 UNRECORDED = "a model that was not recorded"
 """What stands for the model of a usage that names none, where the settings have none either."""
-"""The chat and the embedding model that need no endpoint."""
 AUTO = "auto"
 """In the place of a mode: the one that serves the question."""
 CONVENTIONAL = {

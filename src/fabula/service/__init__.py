@@ -15,7 +15,7 @@ from importlib.metadata import version
 from fastapi import Depends, FastAPI
 
 from fabula.app import App
-from fabula.service import access, api, maintenance, openai, page, problems, watch
+from fabula.service import access, api, openai, page, problems, watch
 from fabula.service.house import House
 from fabula.service.mcp import make_mcp, over_http
 from fabula.service.parameters import refuse_unknown
@@ -38,7 +38,6 @@ def make_service(app: App, clock: Callable[[], float] = time.time) -> FastAPI:
             await stack.enter_async_context(house.open())
             await stack.enter_async_context(assistants.session_manager.run())
             house.daily_dump.start(house.runner.paused)
-            stack.callback(house.daily_dump.close)
             yield
 
     service = FastAPI(
@@ -61,7 +60,6 @@ def make_service(app: App, clock: Callable[[], float] = time.time) -> FastAPI:
     problems.add(service)
     # The last that is added is the first that a request meets.
     access.add(service, house)
-    maintenance.add(service, house)
     watch.add(service, house)
     # FastAPI makes what routes need when a request first comes by them; none is to wait for that.
     for route in service.routes:

@@ -139,6 +139,7 @@ class DailyDump:
         except (FabulaError, OSError) as error:
             self._problem = str(error)
             LOG.error("The daily dump of the graphs failed: %s", error)
+            self._house.neo4j.start_server()
             return True
         self._problem = ""
         self._took = time.monotonic() - began

@@ -102,11 +102,11 @@ class House:
         self.asks = CapacityLimiter(ASKS)
         self.door = CapacityLimiter(DOOR)
         self.runner = Runner(self, others=takes_others)
-        self.neo4j.start()
-        self.ledger.open()
-        threading.Thread(target=self._renew, name="leases", daemon=True).start()
-        self.runner.start()
         try:
+            self.neo4j.start()
+            self.ledger.open()
+            threading.Thread(target=self._renew, name="leases", daemon=True).start()
+            self.runner.start()
             yield
         finally:
             self.stop()
@@ -133,6 +133,7 @@ class House:
             target=self.runner.close, args=(self.serving.grace,), name="stop-jobs", daemon=True
         )
         self._closing.start()
+        self.daily_dump.close()
         self.neo4j.close()
         self.stopping.set()
         self.jobs.tell()

@@ -7,19 +7,9 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from fastapi import FastAPI
-from starlette.requests import Request
-from starlette.types import ASGIApp, Receive, Scope, Send
+from fabula.service.problems import Unavailable
 
-from fabula.service.problems import Unavailable, respond
-
-if TYPE_CHECKING:
-    from fabula.service.house import House
-
-ALWAYS_ANSWERED = ("/livez", "/static/")
-"""Beginnings of paths that need no graph."""
 MIN_RETRY_SECONDS = 2
 
 
@@ -92,26 +82,3 @@ class Maintenance:
             return None
         seconds_left = round(self._until - time.monotonic())
         return Outage(self._reason, max(MIN_RETRY_SECONDS, seconds_left))
-
-
-class Gate:
-    """Pure ASGI middleware that refuses requests during a pause, before anybody is looked up."""
-
-    def __init__(self, app: ASGIApp, maintenance: Maintenance) -> None:
-        self._app, self._maintenance = app, maintenance
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, or refuse it."""
-        if scope["type"] != "http" or scope["path"].startswith(ALWAYS_ANSWERED):
-            await self._app(scope, receive, send)
-            return
-        try:
-            with self._maintenance.count_request():
-                await self._app(scope, receive, send)
-        except Unavailable as error:
-            await respond(error, Request(scope))(scope, receive, send)
-
-
-def add(service: FastAPI, house: House) -> None:
-    """Have a service refuse requests while Neo4j is stopped on purpose."""
-    service.add_middleware(Gate, maintenance=house.maintenance)

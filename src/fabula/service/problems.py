@@ -90,7 +90,15 @@ IN_A_SERVICE = (
     ),
     (r"`fabula cypher --list` shows them", "GET /api/v1/queries lists them"),
     (r"`fabula keys list` has them", "GET /api/v1/keys lists them"),
-    (r"Run the command again(; `fabula doctor` tells how the server is)?", "Try again"),
+    (r"Run the (?:same )?command again", "Try again"),
+    (r"run the (?:same )?command again", "try again"),
+    (
+        (
+            r"set FABULA_NEO4J_HEAP=1g, or more than it is now, and run `fabula db stop`; of a "
+            r"server of your own raise server.memory.heap.max_size"
+        ),
+        "whoever runs the service can do that (FABULA_NEO4J_HEAP)",
+    ),
 )
 """What messages advise at a command line, and what they say to who asks over HTTP."""
 

@@ -71,6 +71,10 @@ class Supervisor:
         reconnect(self._app.settings, self._app.store, RETRY_SECONDS)
         self._thread.start()
 
+    def start_server(self) -> None:
+        """Have the private server started, though a command of ours stopped it on purpose."""
+        self._must_start = True
+
     def close(self) -> None:
         """Stop watching. A start of Neo4j that is under way goes on in its own process."""
         self._is_closing.set()
@@ -92,7 +96,11 @@ class Supervisor:
                 self._is_closing.wait(self._lengthen_pause())
 
     def _look(self) -> None:
-        if self._maintenance.current():
+        if pause := self._maintenance.current():
+            # The server may come back at another port: what follows the pause is a recovery.
+            if self._outage is None:
+                self._down_since = time.monotonic()
+            self._outage = pause
             return
         condition = self._condition()
         if condition == "up" and self._outage is None:

@@ -14,10 +14,10 @@ from functools import partial
 from typing import Any, Self
 
 import neo4j
-from neo4j.exceptions import DriverError
+from neo4j.exceptions import DriverError, Neo4jError
 
 from fabula import tracing
-from fabula.errors import StoreError
+from fabula.errors import StoreError, TooLarge
 from fabula.graph import TEXT, Gap, Owner, Part, Record
 from fabula.model import Entry, Filters, Hit, Layer, Vector
 from fabula.queries import over, query
@@ -44,7 +44,7 @@ from fabula.store.space import (
     refuse_reembedding,
 )
 from fabula.store.turns import Turn, turn
-from fabula.store.wording import in_words, reaching, refuse_old
+from fabula.store.wording import in_words, is_out_of_memory, out_of_memory, reaching, refuse_old
 
 LOG = logging.getLogger("fabula")
 LEAST_DEPTH = 50
@@ -92,6 +92,7 @@ class Store:
         # One server needs none: there it made every reader wait for the newest write of anybody,
         # 29 to 109 s while a large book came in.
         self._bookmarks: neo4j.BookmarkManager | None = None
+        self._is_closed = False
         self._making = threading.Lock()
         self._has_schema = False
         self._preparing = threading.Lock()
@@ -157,6 +158,7 @@ class Store:
 
     def close(self) -> None:
         """Lets the connections go, whatever another thread is doing with one of them."""
+        self._is_closed = True
         try:
             self._driver.close()
         except Exception:
@@ -170,6 +172,9 @@ class Store:
 
         The server may have come back at another port; whoever holds this store needs no other.
         """
+        if self._is_closed:
+            other.close()
+            return
         self._driver, former = other._driver, self._driver
         self._bookmarks = other._bookmarks
         self._has_schema = False
@@ -619,7 +624,12 @@ class Store:
                 for one in filter(None, (own, held)):
                     one.check()
 
-            session.execute_write(switched)
+            try:
+                session.execute_write(switched)
+            except Neo4jError as error:
+                if is_out_of_memory(error):
+                    raise TooLarge(f"{out_of_memory('Switching this document in')}.") from error
+                raise
         self._sweep()
 
     def drop(self, owners: Sequence[Owner]) -> int:

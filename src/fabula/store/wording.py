@@ -14,7 +14,7 @@ from neo4j.exceptions import (
     SessionExpired,
 )
 
-from fabula.errors import BadValue, DatabaseDown, StoreError, TooLarge
+from fabula.errors import BadValue, DatabaseDown, StoreError
 
 OLDEST = (2026, 6)
 """The first Neo4j whose vector index filters by lists."""
@@ -113,7 +113,7 @@ def in_words(name: str) -> Iterator[None]:
                 "started anew, or says what is in the way."
             ) from error
         if is_out_of_memory(error):
-            raise TooLarge(f"{out_of_memory(f'Neo4j refused {name}: it')}.") from error
+            raise StoreError(f"{out_of_memory(f'Neo4j refused {name}: it')}.") from error
         raise StoreError(f"Neo4j refused {name}: {error.message}") from error
     except DriverError as error:
         raise StoreError(f"Neo4j failed at {name}: {error}") from error

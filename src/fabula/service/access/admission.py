@@ -116,6 +116,11 @@ class Admission:
         if needs_no_graph(request):
             await self._app(scope, receive, send)
             return
+        with self._house.maintenance.count_request():
+            await self._admit_counted(request, receive, send)
+
+    async def _admit_counted(self, request: Request, receive: Receive, send: Send) -> None:
+        scope = request.scope
         if outage := self._house.neo4j.outage():
             raise Unavailable(outage.reason, outage.retry_after)
         caller, name = await self._identify(request)

@@ -108,7 +108,7 @@ class Events:
         job: Job | None = self._job
         version = self._had
         while job is not None and not self._is_gone.is_set():
-            if self._house.stopping.is_set():
+            if self._is_stopping():
                 yield "stopping", {"version": version}
                 return
             if job.version != version:
@@ -124,7 +124,11 @@ class Events:
             job = now or job
 
     def _is_over(self) -> bool:
-        return self._is_gone.is_set() or self._house.stopping.is_set()
+        return self._is_gone.is_set() or self._is_stopping()
+
+    def _is_stopping(self) -> bool:
+        """Whether the service stops, or Neo4j is away: whoever watches comes again."""
+        return self._house.stopping.is_set() or self._house.neo4j.outage() is not None
 
     def close(self) -> None:
         """Ends it."""

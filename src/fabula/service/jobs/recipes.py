@@ -108,7 +108,7 @@ class Recipes:
 
 
 def _sentence(wanted: Mapping[str, Any], here: Mapping[str, Any]) -> str:
-    names = sorted(differences(wanted, here), key=lambda name: ORDER.index(name.split(".")[0]))
+    names = sorted(differences(wanted, here), key=_place)
     named = [_difference(name, wanted, here) for name in names[:MAX_NAMED]]
     if len(names) > MAX_NAMED:
         named.append(f"{len(names) - MAX_NAMED} more differences")
@@ -144,3 +144,9 @@ def _value(recipe: Mapping[str, Any], path: Sequence[str]) -> str:
     if isinstance(value, str):
         return quoted(value)
     return "none" if value is None else json.dumps(value, ensure_ascii=False)
+
+
+def _place(name: str) -> int:
+    """Return where a difference is told; one that only a newer Fabula knows comes last."""
+    top = name.split(".")[0]
+    return ORDER.index(top) if top in ORDER else len(ORDER)

@@ -231,6 +231,7 @@ class Work:
         self._stop, self._is_closing = stop, is_closing
         self._watched = Watched(job.items)
         self._is_lost = False
+        self._is_away = False
         self._is_cancelled = job.cancelling
         self._overspent = ""
         """Why its caller may spend no more."""
@@ -295,6 +296,9 @@ class Work:
         is_away = isinstance(error, StoreError | ServerError)
         if is_away and not isinstance(error, SpaceError | TooLarge):
             LOG.warning("Job %s waits: %s", self._job.id, error)
+            # It waits for Neo4j or room on a disk as long as that takes: attempts are counted for
+            # jobs that end their process.
+            self._is_away = True
             return "queued", str(error), min(60.0, 2.0 ** min(self._job.attempts, 6))
         return "failed", str(error), 0
 
@@ -485,7 +489,7 @@ class Work:
         else:
             self._watched.settle("queued")
         now = replace(self._now(state), problem=problem, eta=None)
-        if self._is_closing() and state == "queued":
+        if state == "queued" and (self._is_away or self._is_closing()):
             # It was not its fault that it was let go.
             now = replace(now, attempts=0)
         # Who cancelled it in the last moment was not seen here: whoever takes it up does.
