@@ -272,6 +272,7 @@ def given(row: dict[str, Any], mine: str, other: str, *, whole: bool) -> dict[st
     }
     open_ |= {"graphs": ["text"], "after": "", "after_title": "", "runs": [], "covering": 0.1}
     open_ |= {"at": row["passages"][0], "index": -1, "first": 0, "last": 10_000}
+    open_ |= {"spans": [[0, 10_000]]}
     open_ |= {"called": "anna", "type": "", "kind": "community"}
     open_ |= {"language": "", "order": "title", "skip": 0}
     open_ |= {"name": "", "relation": ""} | dict.fromkeys(("title", "title_key", "author"), "x")

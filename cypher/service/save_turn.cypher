@@ -14,13 +14,13 @@ WITH conversation
 SET conversation.title = CASE conversation.title
   WHEN '' THEN left($question, 200) ELSE conversation.title END
 // Merged: where the reply was lost with the connection, the driver sends this again.
+WITH conversation, coalesce(
+  COLLECT { MATCH (one:ServiceTurn)-[:TURN_OF]->(conversation) RETURN max(one.number) }[0], 0
+) + 1 AS number
 MERGE (turn:ServiceTurn {id: $id})
 ON CREATE SET turn += {
   collection: $collection, caller: $caller, question: $question, asked: $asked,
-  note: $note, state: 'asked', created_at: datetime(), once: $once, said: $said,
-  number: COALESCE(
-    COLLECT { MATCH (one:ServiceTurn)-[:TURN_OF]->(conversation) RETURN max(one.number) }[0], 0
-  ) + 1
+  note: $note, state: 'asked', created_at: datetime(), once: $once, said: $said, number: number
 }
 MERGE (turn)-[:TURN_OF]->(conversation)
 RETURN turn.id AS id
