@@ -136,6 +136,7 @@ class DailyDump:
                 dump = self._server.keep_dump(unless_since=due_at)
                 # It may have been down before.
                 self._server.start()
+                self._house.neo4j.follow_server()
         except (FabulaError, OSError) as error:
             self._problem = str(error)
             LOG.error("The daily dump of the graphs failed: %s", error)

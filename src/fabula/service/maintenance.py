@@ -80,5 +80,5 @@ class Maintenance:
     def _current(self) -> Outage | None:
         if not self._reason:
             return None
-        seconds_left = round(self._until - time.monotonic())
-        return Outage(self._reason, max(MIN_RETRY_SECONDS, seconds_left))
+        seconds = max(MIN_RETRY_SECONDS, round(self._until - time.monotonic()))
+        return Outage(f"{self._reason} The service is back in about {seconds} s.", seconds)

@@ -71,6 +71,13 @@ class Supervisor:
         reconnect(self._app.settings, self._app.store, RETRY_SECONDS)
         self._thread.start()
 
+    def follow_server(self) -> None:
+        """Point the store at the private server that whoever stopped it has started again.
+
+        It may be at another port by now. Raises StoreError and ServerError.
+        """
+        reconnect(self._app.settings, self._app.store, RETRY_SECONDS)
+
     def start_server(self) -> None:
         """Have the private server started, though a command of ours stopped it on purpose."""
         self._must_start = True
@@ -96,11 +103,7 @@ class Supervisor:
                 self._is_closing.wait(self._lengthen_pause())
 
     def _look(self) -> None:
-        if pause := self._maintenance.current():
-            # The server may come back at another port: what follows the pause is a recovery.
-            if self._outage is None:
-                self._down_since = time.monotonic()
-            self._outage = pause
+        if self._maintenance.current():
             return
         condition = self._condition()
         if condition == "up" and self._outage is None:
