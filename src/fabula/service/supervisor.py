@@ -107,6 +107,7 @@ class Supervisor:
             return
         condition = self._condition()
         if condition == "up" and self._outage is None:
+            self._must_start = False
             self._check_database()
         elif condition == "up":
             self._recover()
