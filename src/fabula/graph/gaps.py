@@ -37,8 +37,8 @@ class GapLimit:
     def accept(self, error: BadReply) -> str:
         """Why a piece is left out, for its gap.
 
-        Raises BadReply where it is the second one and over a tenth of the pieces expected so far
-        are left out, or if `strict`.
+        Raises BadReply where it is the second one, or all there are, and over a tenth of the pieces
+        expected so far are left out, or if `strict`.
         """
         if self._strict:
             raise error
@@ -46,7 +46,8 @@ class GapLimit:
         with self._counting:
             self._gaps += 1
             gaps, expected = self._gaps, self._expected
-        if gaps > max(ALWAYS, MOST * expected):
+        # Of a single piece none may be missing: nothing would be left.
+        if gaps > max(min(ALWAYS, expected - 1), MOST * expected):
             raise BadReply(
                 f"{gaps:,} of {expected:,} pieces of the graph could not be had from the model, "
                 f"more than a tenth. The last: {why}"
