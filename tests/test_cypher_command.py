@@ -76,8 +76,8 @@ def test_nodes_relationships_and_paths_are_plain(graph: Store) -> None:
     first, summarizes = path["relationships"]
     assert [node["labels"] for node in path["nodes"]] == [
         ["Document"],
-        ["Chunk", "Passage", "Passage256"],
-        ["Passage", "Passage256", "Summary"],
+        ["Chunk", "Passage", "Passage256", "PassageText"],
+        ["Passage", "Passage256", "PassageText", "Summary"],
     ]
     assert chunk["properties"]["embedding"] == "[256 dimensions]"
     assert document["properties"]["updated_at"].startswith("20")

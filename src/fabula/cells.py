@@ -13,7 +13,7 @@ from fabula.export import csv_text
 
 CAPTION = 40
 """Characters of a node's text that stand for it in a table."""
-SHARED = re.compile(r"(Passage|Element)\d*")
+SHARED = re.compile(r"(Passage|Element)(\d*|Text)")
 """Labels that nodes have beside their own, for the indexes."""
 
 

@@ -486,8 +486,8 @@ class Collection:
         """
         query = self._query(question, given)
         meter, path, stop = meter or Meter(), path or Steps(), stop or Stop()
-        kit = self._asking(stop)
         self.app.reach(stop)
+        kit = self._asking(stop)
         asked, history = query.question, latest(history, self.settings.history_tokens)
         if history:
             self._refuse_unready()
