@@ -27,6 +27,7 @@ NOT_RUN = {
     "ingest --retry": "has nothing to do without gaps, in tests/test_gaps.py",
     "keys revoke": "is of a key that only the example has, in tests/test_service_access.py",
     "mcp": "serves until it is ended, in tests/test_service_mcp.py",
+    "read 3": "is of a passage that the last answer cites, in tests/test_cli.py",
     "reembed": "asks an embedding model, in tests/test_reembed.py",
     "serve": "serves until it is ended, in tests/test_service_up.py",
 }

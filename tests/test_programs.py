@@ -76,16 +76,16 @@ def test_all_that_a_program_is_given_is_public(of: type[Any]) -> None:
     assert {one.__name__ for one in results} - {"Store"} <= set(fabula.__all__)
 
 
-def _classes(hint: Any) -> Iterator[type[Any]]:
-    """Fabula's classes in a type, and in the fields of those."""
+def _classes(hint: Any, above: tuple[Any, ...] = ()) -> Iterator[type[Any]]:
+    """Fabula's classes in a type, and in the fields of those; a class may have fields of its own."""
     for one in get_args(hint):
-        yield from _classes(one)
-    if isinstance(hint, type) and hint.__module__.startswith("fabula."):
+        yield from _classes(one, above)
+    if isinstance(hint, type) and hint.__module__.startswith("fabula.") and hint not in above:
         yield hint
         if is_dataclass(hint):
             known = vars(fabula) | {"Record": fabula.Record}
             for one in get_type_hints(hint, localns=known).values():
-                yield from _classes(one)
+                yield from _classes(one, (*above, hint))
 
 
 # Arguments

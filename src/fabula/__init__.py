@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from fabula.conversation import Conversation
     from fabula.errors import (
         BadReply,
+        BadValue,
         BudgetSpent,
         Changed,
         DatabaseDown,
@@ -50,6 +51,7 @@ __all__ = [
     "AnswerStream",
     "App",
     "BadReply",
+    "BadValue",
     "Budget",
     "BudgetSpent",
     "Changed",
@@ -98,6 +100,7 @@ __all__ = [
 
 _ERRORS = (
     "BadReply",
+    "BadValue",
     "BudgetSpent",
     "Changed",
     "DataError",

@@ -10,6 +10,11 @@ from string import Template
 FOLDER = Path(__file__).parent
 TAG = re.compile(r"</?([A-Za-z][\w-]*)")
 """A tag of a template, which begins or ends the part that a text of the book stands in."""
+SHARED = (
+    *("passage", "aspect", "conversation", "question", "option", "answer", "reference"),
+    *("statements", "reply", "facts", "types", "pairs", "report", "point", "senses"),
+)
+"""Tags of our prompts together: a passage plays none of the other prompts' parts either."""
 QUOTE = "\N{SINGLE LEFT-POINTING ANGLE QUOTATION MARK}"
 """What stands for the bracket of a tag that was found in a value."""
 
@@ -37,11 +42,11 @@ def filled(file: Path, /, **values: object) -> str:
 def _template(file: Path) -> tuple[Template, re.Pattern[str]]:
     """A prompt file, and a pattern that matches the opening bracket of each tag that it uses.
 
-    The pattern is made from the file itself, so that no tag can be forgotten, also in prompts of
+    The tags that our prompts share are matched as well. The rest of the pattern is made from the file itself, so that no tag can be forgotten, also in prompts of
     other packages. A tag counts with and without a plural s, in either case, and with spaces after
     its bracket: a model reads all of these as the same tag.
     """
     text = file.read_text(encoding="utf-8").strip()
-    names = {name.lower().removesuffix("s") for name in TAG.findall(text)}
-    tags = "|".join(re.escape(name) for name in sorted(names)) or r"(?!)"
+    names = {name.lower().removesuffix("s") for name in (*SHARED, *TAG.findall(text))}
+    tags = "|".join(re.escape(name) for name in sorted(names))
     return Template(text), re.compile(rf"<(?=\s*/?\s*(?:{tags})s?\b)", re.IGNORECASE)
