@@ -77,7 +77,7 @@ def test_all_that_a_program_is_given_is_public(of: type[Any]) -> None:
 
 
 def _classes(hint: Any, above: tuple[Any, ...] = ()) -> Iterator[type[Any]]:
-    """Fabula's classes in a type, and in the fields of those; a class may have fields of its own."""
+    """Fabula's classes in a type and in the fields of those, also of one that holds its like."""
     for one in get_args(hint):
         yield from _classes(one, above)
     if isinstance(hint, type) and hint.__module__.startswith("fabula.") and hint not in above:

@@ -40,11 +40,11 @@ def filled(file: Path, /, **values: object) -> str:
 
 @functools.cache
 def _template(file: Path) -> tuple[Template, re.Pattern[str]]:
-    """A prompt file, and a pattern that matches the opening bracket of each tag that it uses.
+    """A prompt file, and a pattern that matches the opening bracket of each tag in a value.
 
-    The tags that our prompts share are matched as well. The rest of the pattern is made from the file itself, so that no tag can be forgotten, also in prompts of
-    other packages. A tag counts with and without a plural s, in either case, and with spaces after
-    its bracket: a model reads all of these as the same tag.
+    These are the tags that our prompts share, and those of the file itself, so that none can be
+    forgotten, also in prompts of other packages. A tag counts with and without a plural s, in
+    either case, and with spaces after its bracket: a model reads all of these as the same tag.
     """
     text = file.read_text(encoding="utf-8").strip()
     names = {name.lower().removesuffix("s") for name in (*SHARED, *TAG.findall(text))}
