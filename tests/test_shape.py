@@ -59,7 +59,7 @@ HOMES: dict[str, str | tuple[str, ...]] = {
     "sentencex": "sentences.py",
     "scipy": "graphs/entities/network.py",
     "sklearn": "graphs/aspects/cluster.py",
-    "sqlite3": "providers/cache",
+    "sqlite3": ("providers/cache", "service/journal.py"),
     "Stemmer": "providers/stems.py",
     "starlette": "service/",
     "striprtf": "load/rtf.py",

@@ -486,27 +486,6 @@ def test_a_label_is_a_word(ready: Store, label: str) -> None:
         put(ready, with_first_chunk(small_graph(), label=label))
 
 
-def test_a_document_with_more_embeddings_than_the_heap_holds_is_taken_in_and_replaced(
-    ready: Store,
-) -> None:
-    heap = "CALL dbms.queryJmx('java.lang:type=Memory') YIELD attributes RETURN attributes AS row"
-    [found] = cypher(ready, heap)
-    embeddings = 5000
-    size = 4 * 4096 * embeddings
-    maximum = found["row"]["HeapMemoryUsage"]["value"]["properties"]["max"]
-    assert 2 * 4 * size > maximum, "with those that they replace more than a quarter of the heap"
-    row = np.broadcast_to(np.float32(0.5), (4096,))
-    ready.prepare("wide", "test-model", 4096)
-    text, _ = small_graph(collection="wide")
-    described, first, *_ = text.nodes
-    for attempt in ("first", "second"):
-        many = [replace(first, id=f"{attempt}{n}", embedding=row) for n in range(embeddings)]
-        put(ready, [replace(text, nodes=(described, *many), edges=())])
-        [layer] = ready.layers("wide", text.owner.document)
-        assert layer.passages == embeddings
-    assert not cypher(ready, "MATCH (n:Staged|Retired) RETURN n LIMIT 1")
-
-
 def test_one_graph_of_a_document_is_replaced_alone(ready: Store) -> None:
     text, aspects = small_graph()
     put(ready, [text, aspects])
