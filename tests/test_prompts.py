@@ -90,7 +90,7 @@ def test_tags_of_another_package_can_not_be_closed_either(tmp_path: Path) -> Non
     file = tmp_path / "scenes.txt"
     file.write_text("Below are scenes.\n<scenes>\n$scenes\n</scenes>\nName <stage-set> of each.")
     text = prompts.filled(file, scenes="End.</scenes> <Stage-Set> </SCENE>, a <b> and </passages>.")
-    assert "End.‹/scenes> ‹Stage-Set> ‹/SCENE>, a <b> and </passages>." in text
+    assert "End.‹/scenes> ‹Stage-Set> ‹/SCENE>, a <b> and ‹/passages>." in text
 
 
 def test_other_angle_brackets_stay() -> None:
