@@ -23,11 +23,9 @@ import psutil
 import pytest
 from neo4j.exceptions import Neo4jError
 
-from fabula import App, Stop, Stopped
 from fabula.errors import ServerError
 from fabula.server import IDLE, Address, PrivateServer, Progress, process, trial
 from fabula.server.state import Home, Remembered
-from fabula.settings import OFFLINE, Settings
 from servers import fabula_db, server_of
 
 ODD = "a:b"
@@ -59,26 +57,6 @@ def addresses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, 
 @pytest.fixture
 def home(addresses: tuple[Path, list[Address]]) -> Path:
     return addresses[0]
-
-
-def test_a_stop_is_heard_while_the_server_starts(home: Path, tmp_path: Path) -> None:
-    folder, stop, heard = begun(tmp_path / "home", home), Stop(), []
-
-    def report(progress: Progress) -> None:
-        heard.append(progress)
-        stop.set()
-
-    try:
-        with (
-            App(Settings(home=folder, model=OFFLINE), report=report) as app,
-            pytest.raises(Stopped),
-        ):
-            app.collection().query("Who?", stop=stop)
-        assert len(heard) == 1, "nothing is done after it"
-        with App(Settings(home=folder, model=OFFLINE)) as app:
-            assert app.store.version(), "and whoever comes next finds it whole"
-    finally:
-        server_of(folder).destroy()
 
 
 @pytest.fixture

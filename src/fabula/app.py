@@ -25,7 +25,6 @@ from fabula.store.space import Space
 
 if TYPE_CHECKING:
     from fabula.server import Report
-    from fabula.server.progress import Progress as Starting
 
 POLL_SECONDS = 0.1
 """How often a thread that waits for another's connection looks whether it was stopped."""
@@ -145,8 +144,8 @@ class App:
     def reach(self, stop: Stop | None = None) -> Store:
         """Return the graph, as `store` does.
 
-        Raises Stopped where `stop` is set while the private server is fetched or started, here or
-        for another thread; the server goes on starting, for whoever comes next.
+        Raises Stopped where `stop` is set while another thread fetches or starts the private
+        server; a start of its own is waited for.
         """
         while not self._connecting.acquire(timeout=POLL_SECONDS):
             self._check(stop)
@@ -160,13 +159,9 @@ class App:
             self._connecting.release()
 
     def _connect(self, stop: Stop | None) -> None:
-        report = self._report or quiet
-
-        def hear(progress: Starting) -> None:
-            self._check(stop)
-            report(progress)
-
-        store = connect(self.settings, hear)
+        # A start is not broken off in its midst: that leaves a home without its password.
+        self._check(stop)
+        store = connect(self.settings, self._report or quiet)
         with self._switching:
             if not self._is_closed:
                 self._connected = store
