@@ -79,7 +79,7 @@ def wait_for_answer(client: httpx2.Client, path: str) -> None:
 def test_at_its_hour_a_dump_is_made_while_requests_are_told_to_come_again(
     it: Served, home: Path, clock: Clock, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level(logging.INFO)
+    caplog.set_level(logging.INFO, logger="fabula.service")
     client = it.client()
     assert "none yet" in client.get("/house").text
     assert "fabula_dump_age_seconds" not in client.get("/metrics").text
