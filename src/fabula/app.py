@@ -152,15 +152,14 @@ class App:
         try:
             self._check()
             if self._connected is None:
-                self._connect(stop)
+                self._connect()
             assert self._connected is not None
             return self._connected
         finally:
             self._connecting.release()
 
-    def _connect(self, stop: Stop | None) -> None:
+    def _connect(self) -> None:
         # A start is not broken off in its midst: that leaves a home without its password.
-        self._check(stop)
         store = connect(self.settings, self._report or quiet)
         with self._switching:
             if not self._is_closed:
