@@ -81,13 +81,13 @@ async def _requests(service: Serving) -> dict[str, Send]:
 
     def get(path: str) -> Send:
         async def send(client: httpx2.AsyncClient) -> None:
-            (await client.get(f"{service.url}{path}")).raise_for_status()
+            _refuse_failed(await client.get(f"{service.url}{path}"))
 
         return send
 
     def post(path: str, body: dict[str, object]) -> Send:
         async def send(client: httpx2.AsyncClient) -> None:
-            (await client.post(path, json=body)).raise_for_status()
+            _refuse_failed(await client.post(path, json=body))
 
         return send
 
@@ -105,6 +105,11 @@ async def _requests(service: Serving) -> dict[str, Send]:
         "shelf page": get(f"/c/{COLLECTION}"),
         "reading page": get(f"/c/{COLLECTION}/d/{document}"),
     }
+
+
+def _refuse_failed(response: httpx2.Response) -> None:
+    if response.is_error:
+        raise RuntimeError(f"{response.url}: {response.status_code} {response.text[:500]}")
 
 
 async def _poll(

@@ -91,9 +91,11 @@ def served(
         assert up.wait(120), "the service did not start"
         [port] = {one.getsockname()[1] for each in server.servers for one in each.sockets}
         it = Served(f"http://127.0.0.1:{port}", service.state.house)
-        yield it
-        for client in it.clients:
-            client.close()
+        try:
+            yield it
+        finally:
+            for client in it.clients:
+                client.close()
     finally:
         server.should_exit = True
         thread.join(120)

@@ -129,6 +129,26 @@ def test_a_connection_that_is_made_while_it_is_closed_is_closed_as_well(
         assert all(left.wait(WAIT) for left in gate.left), "no connection is left open"
 
 
+def test_a_connection_that_is_opened_for_a_statement_meanwhile_is_closed_after_it(
+    address: Address,
+) -> None:
+    gate = Gate(address)
+    gate.opened.set()
+    with closing(gate), ThreadPoolExecutor() as threads:
+        store = Store.connect(gate.uri, address.username, address.password, "neo4j")
+        with store.session() as session:
+            session.begin_transaction()  # keeps the only connection
+            gate.opened.clear()
+            gate.reached.clear()
+            statement = threads.submit(store.version)
+            assert gate.reached.wait(WAIT)
+            store.close()
+            gate.opened.set()
+            statement.exception(WAIT)
+        assert len(gate.left) > 1
+        assert all(left.wait(WAIT) for left in gate.left), "no connection is left open"
+
+
 def test_who_waits_for_anothers_connection_is_stopped(address: Address, tmp_path: Path) -> None:
     gate, stop = Gate(address), Stop()
     settings = Settings(

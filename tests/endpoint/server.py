@@ -197,6 +197,13 @@ class _Handler(BaseHTTPRequestHandler):
     def log_message(self, *_: object) -> None:
         """Say nothing: pytest's output is for people."""
 
+    def finish(self) -> None:
+        """Close both files, also where the client has gone: one left open keeps the socket open."""
+        try:
+            super().finish()
+        except OSError:
+            self.rfile.close()
+
     def do_GET(self) -> None:
         names = self.server.endpoint.models or ()
         self._send(200, {"object": "list", "data": [{"id": n, "object": "model"} for n in names]})

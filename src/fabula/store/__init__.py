@@ -159,13 +159,22 @@ class Store:
     def close(self) -> None:
         """Lets the connections go, whatever another thread is doing with one of them."""
         self._is_closed = True
+        _close(self._driver)
+
+    @contextmanager
+    def driver(self) -> Iterator[neo4j.Driver]:
+        """The driver, for statements of one piece of work.
+
+        A connection that was opened for them while the store was closed is closed after them: the
+        driver's pool would keep it.
+        """
+        driver = self._driver
         try:
-            self._driver.close()
-        except Exception:
-            # Whoever Ctrl-C left behind may be sending a statement, and the driver fails to say
-            # goodbye in the middle of it. By then its pool is empty: now it is closed, too.
-            LOG.debug("A connection was not closed in order.", exc_info=True)
-            self._driver.close()
+            yield driver
+        finally:
+            if self._is_closed or driver is not self._driver:
+                # A driver is closed only once, and has no public way to let go of what came after.
+                driver._pool.close()
 
     def follow(self, other: Store) -> None:
         """Take over another store's connections, and close those that were used until now.
@@ -178,7 +187,7 @@ class Store:
         self._driver, former = other._driver, self._driver
         self._bookmarks = other._bookmarks
         self._has_schema = False
-        former.close()
+        _close(former)
 
     # What is there
 
@@ -728,8 +737,8 @@ class Store:
         """Return the rows of a statement; on a cluster, one that reads may go to any server."""
         told = {tracing.SYSTEM: "neo4j", tracing.SUMMARY: name}
         routing = neo4j.RoutingControl.READ if is_reading else neo4j.RoutingControl.WRITE
-        with tracing.span(name, told, client=True), in_words(name):
-            found = self._driver.execute_query(
+        with tracing.span(name, told, client=True), in_words(name), self.driver() as driver:
+            found = driver.execute_query(
                 statement,
                 dict(parameters),
                 database_=self._database,
@@ -743,11 +752,20 @@ class Store:
         """A session for what takes several statements, its errors in words for a person."""
         with (
             in_words("writing"),
-            self._driver.session(
-                database=self._database, bookmark_manager=self._bookmarks
-            ) as session,
+            self.driver() as driver,
+            driver.session(database=self._database, bookmark_manager=self._bookmarks) as session,
         ):
             yield session
+
+
+def _close(driver: neo4j.Driver) -> None:
+    try:
+        driver.close()
+    except Exception:
+        # Whoever Ctrl-C left behind may be sending a statement, and the driver fails to say
+        # goodbye in the middle of it. By then its pool is empty: now it is closed, too.
+        LOG.debug("A connection was not closed in order.", exc_info=True)
+        driver.close()
 
 
 def _whole(owner: Owner) -> Owner:

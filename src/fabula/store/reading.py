@@ -122,7 +122,8 @@ def run(
     access = neo4j.WRITE_ACCESS if write else neo4j.READ_ACCESS
     with (
         in_words("the query"),
-        store._driver.session(database=store._database, default_access_mode=access) as session,
+        store.driver() as driver,
+        driver.session(database=store._database, default_access_mode=access) as session,
     ):
         try:
             if not write:
@@ -371,7 +372,7 @@ def _operators(plan: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 def _terminate(store: Store, tag: str) -> None:
     """Ends the query with this tag on the server, which else finds out late that nobody waits."""
-    with store._driver.session(database=store._database) as session:
+    with store.driver() as driver, driver.session(database=store._database) as session:
         session.run(query("core/terminate_query"), {"tag": tag}).consume()
 
 
