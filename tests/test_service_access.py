@@ -31,7 +31,7 @@ from fabula.service.access import PERSON, Caller, Quotas
 from fabula.service.access.admission import is_open
 from fabula.service.access.limits import Window
 from fabula.service.access.openid import OpenID
-from fabula.service.house import GUESSES, REQUESTS
+from fabula.service.house import GUESSES, LARGE_TASKS, REQUESTS
 from fabula.service.paging import cursor
 from fabula.service.problems import Unknown
 from fabula.serving import Serving
@@ -400,17 +400,39 @@ def test_but_for_files_bodies_are_short_and_those_of_strangers_shorter(
     assert estimated.status_code == 200
 
 
+def name_of(client: httpx2.Client) -> str:
+    """The id of a client's key."""
+    return client.headers["authorization"].split("_")[1]
+
+
 def test_one_key_can_not_have_all_threads(it: Served) -> None:
     client, other = it.client("read"), it.client("read")
-    key = client.headers["authorization"].split("_")[1]
     with ExitStack() as stack:
         for _ in range(REQUESTS):
-            stack.enter_context(it.house.requests.one(key))
+            stack.enter_context(it.house.requests.one(name_of(client)))
         refused = client.get("/api/v1/usage")
         assert (refused.status_code, refused.headers["retry-after"]) == (429, "1")
         assert f"At most {REQUESTS} requests of one key at once" in refused.json()["detail"]
         assert other.get("/api/v1/usage").status_code == 200
     assert client.get("/api/v1/usage").status_code == 200
+
+
+def test_one_key_makes_two_exports_or_estimates_at_once(it: Served) -> None:
+    client, other = it.client("write"), it.client("read")
+    shelf = "/api/v1/collections/x"
+    form = {"files": ("winter.txt", b"Anna walked home. Snow fell.")}
+    it.house.app.collection("x").ingest_text("Anna walked home.", source="a.txt", title="Anna")
+    with ExitStack() as stack:
+        for _ in range(LARGE_TASKS):
+            stack.enter_context(it.house.large_tasks.one(name_of(client)))
+        for refused in (
+            client.get(f"{shelf}/export"),
+            client.post(f"{shelf}/estimate", files=form),
+        ):
+            assert (refused.status_code, refused.headers["retry-after"]) == (429, "1")
+            assert "At most 2 exports and estimates of one key" in refused.json()["detail"]
+        assert other.get(f"{shelf}/export").status_code != 429
+    assert client.post(f"{shelf}/estimate", files=form).status_code == 200
 
 
 def test_so_many_requests_a_minute_and_no_more(

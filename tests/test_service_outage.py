@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
+import psutil
 import pytest
 
 from conftest import connect
@@ -21,6 +22,7 @@ from fabula.server import Address, PrivateServer
 from fabula.service.access.keys import Keys
 from fabula.service.house import make_schema
 from fabula.service.page.rendering import asset
+from fabula.service.watch.readiness import BUSY_SECONDS, KEEP_SECONDS
 from forked import Forked
 from graphs import DIMENSIONS, MODEL
 from served import served, server_of
@@ -208,6 +210,24 @@ def test_a_private_neo4j_whose_database_stopped_at_an_error_is_started_anew(
     assert "Neo4j's database stopped at an error; Neo4j is being started" in private.process.said
     with connect(server.start()) as store:
         store.run(f"MATCH (n:Passage{DIMENSIONS}) WHERE size(n.aspect) = 40000 DELETE n")
+
+
+def test_a_neo4j_that_is_silent_for_a_moment_is_busy_and_then_it_counts_as_away(
+    private: Serving, server: PrivateServer
+) -> None:
+    wait_for(lambda: private.status("/readyz") == 200, PATIENCE, "/readyz says yes")
+    neo4j = psutil.Process(server.status().pid)
+    time.sleep(2 * KEEP_SECONDS)  # so that it is asked anew
+    neo4j.suspend()
+    try:
+        began = time.monotonic()
+        assert private.status("/readyz") == 200
+        assert 0.5 < time.monotonic() - began < SOON, "it was asked, and did not answer"
+        wait_for(lambda: private.status("/readyz") == 503, 2 * BUSY_SECONDS, "/readyz says no")
+        assert time.monotonic() - began > 0.8 * BUSY_SECONDS
+    finally:
+        neo4j.resume()
+    wait_for(lambda: private.status("/readyz") == 200, PATIENCE, "/readyz says yes again")
 
 
 def test_a_private_neo4j_that_a_command_stopped_is_left_alone_until_it_is_started(

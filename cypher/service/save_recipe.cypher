@@ -3,4 +3,4 @@
 // $made_with  all of it, as JSON
 CYPHER 25
 MERGE (recipe:ServiceRecipe {id: $id})
-SET recipe.made_with = $made_with
+SET recipe.made_with = $made_with, recipe.seen = timestamp()

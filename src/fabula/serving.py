@@ -40,6 +40,12 @@ class Serving(BaseModel):
         "to its quota of tokens",
     )
     session_days: int = Field(30, ge=1, le=366, description="days that a browser stays signed in")
+    keep_days: int = Field(
+        0,
+        ge=0,
+        le=36_500,
+        description="days that ended jobs, conversations, acts and spending are kept; 0: for ever",
+    )
     grace: float = Field(
         30.0, ge=0, description="seconds that answers under way have when it is stopped"
     )

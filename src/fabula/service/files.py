@@ -36,10 +36,15 @@ ALONE = "sandbox allow-scripts allow-downloads; frame-ancestors 'self'"
 """A drawn page has scripts of its own: it runs them as if from another origin, without cookies."""
 
 
-def export(shelf: Collection, entry: Entry | None, format: Format) -> Response:
-    """A collection's graph, or one document's, as a file; it is whole before the status is sent."""
+def export(
+    house: House, shelf: Collection, caller: Caller, entry: Entry | None, format: Format
+) -> Response:
+    """A collection's graph, or one document's, as a file; it is whole before the status is sent.
+
+    Raises TooMany.
+    """
     name = file_name(entry.title, entry.id) if entry else file_name(shelf.name, "graph")
-    with _folder() as folder:
+    with house.large_tasks.one(caller.id), _folder() as folder:
         file = folder / f"graph.{format}"
         shelf.export(file, entry.id if entry else "", format=format)
         return FileResponse(

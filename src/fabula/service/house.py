@@ -46,6 +46,9 @@ REQUESTS = 20
 """Requests of one key, or one stranger's address, at once, beside its questions: half of the
 threads that there are for all, and each stream of events has one of its own.
 """
+LARGE_TASKS = 2
+"""Exports and estimates of one key at once, among those requests: each takes seconds of the CPU,
+and an export takes as much of the disk as the graph that it holds."""
 RENEW_SECONDS = 60.0
 """How often a turn that is being answered is renewed: its key lapses after ten minutes without."""
 GUESSES = 20
@@ -75,6 +78,7 @@ class House:
         self.asks: CapacityLimiter
         self.door: CapacityLimiter
         self.requests = AtOnce(REQUESTS, "requests")
+        self.large_tasks = AtOnce(LARGE_TASKS, "exports and estimates")
         self.questions = AtOnce(self.serving.asks_at_once, "questions")
         self.guesses = Window(GUESSES)
         self.conversations = Conversations(app)

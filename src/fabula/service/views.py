@@ -235,12 +235,6 @@ class PassageView(View):
         return cls(**asdict(hit), **more)
 
 
-class RelatedView(PassageView):
-    """A passage above, below or beside another, and how much it bears of it; null where all."""
-
-    weight: float | None
-
-
 class ReadView(PassageView):
     """A passage as an answer was given it: its number, and its sentences that no other said.
 

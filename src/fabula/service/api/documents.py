@@ -78,10 +78,10 @@ def show_outline(
     responses=_told_as("jsonl", "graphml"),
 )
 def export_document(
-    shelf: Stocked, caller: Reader, document: str, format: Format = "jsonl"
+    house: TheHouse, shelf: Stocked, caller: Reader, document: str, format: Format = "jsonl"
 ) -> Response:
     """Its nodes and relationships, without embeddings: JSON lines, or GraphML."""
-    return files.export(shelf, document_of(shelf, document), format)
+    return files.export(house, shelf, caller, document_of(shelf, document), format)
 
 
 @router.get(
@@ -90,9 +90,11 @@ def export_document(
     response_class=FileResponse,
     responses=_told_as("jsonl", "graphml"),
 )
-def export_collection(shelf: Stocked, caller: Reader, format: Format = "jsonl") -> Response:
+def export_collection(
+    house: TheHouse, shelf: Stocked, caller: Reader, format: Format = "jsonl"
+) -> Response:
     """All nodes and relationships, without embeddings: JSON lines, or GraphML."""
-    return files.export(shelf, None, format)
+    return files.export(house, shelf, caller, None, format)
 
 
 @router.get(

@@ -204,7 +204,8 @@ async def add_documents(
 
     def answer() -> Response:
         if dry_run:
-            view = EstimateView.of(estimate(house, shelf, items, choice), uploads)
+            with house.large_tasks.one(caller.id):
+                view = EstimateView.of(estimate(house, shelf, items, choice), uploads)
             return Response(view.model_dump_json(), media_type="application/json")
         return accepted(begin_ingest(house, caller, shelf, items, choice, once))
 
@@ -232,7 +233,8 @@ async def estimate_documents(
 
     def answer() -> EstimateView:
         house.uploads.lend(caller, uploads)
-        return EstimateView.of(estimate(house, shelf, items, choice), uploads)
+        with house.large_tasks.one(caller.id):
+            return EstimateView.of(estimate(house, shelf, items, choice), uploads)
 
     return await to_thread.run_sync(answer)
 

@@ -29,6 +29,7 @@ from fabula.service.access.caller import Caller, Quotas
 from fabula.service.jobs import OPEN, Item, Job, Kind, State, in_all, item_row, job_row
 from fabula.service.jobs.beginning import read
 from fabula.service.jobs.watching import Watched
+from fabula.service.retention import forget_old
 from fabula.stop import Stop
 from fabula.store.turns import Turn, find_held, turn
 
@@ -51,7 +52,8 @@ IDLE = 60.0
 """Seconds between two words over the connection that a turn is: what is idle may be cut off."""
 UNFORESEEN = "Something went wrong that nobody foresaw; the log tells of it."
 SWEEP = 3600.0
-"""Seconds between two looks for uploaded files that nobody needs."""
+"""Seconds between two looks for what is to be forgotten: uploaded files that nobody needs, and what
+is older than `serve.keep_days`."""
 
 
 class Runner:
@@ -209,6 +211,8 @@ class Runner:
         while not self._is_closing.is_set():
             with suppress(StoreError, ServerError, OSError):
                 self._house.uploads.sweep()
+                if days := self._house.serving.keep_days:
+                    forget_old(self._house.app.store, days)
             self._is_closing.wait(SWEEP)
 
 

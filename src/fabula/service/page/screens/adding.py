@@ -147,8 +147,9 @@ def add(
     choice = Choice(tuple(names))
     size = sum(house.uploads.path(one).stat().st_size for one in {one.upload for one in items})
     reader = Reader(house, collection.name, keeps=size <= PRICED_APART)
-    found = estimate(house, collection, items, choice, reader)
-    rows = _graphs(house, collection, items, names, reader)
+    with house.large_tasks.one(caller.id):
+        found = estimate(house, collection, items, choice, reader)
+        rows = _graphs(house, collection, items, names, reader)
     values |= {
         "batch": batch,
         "estimated": ",".join(one["name"] for one in rows if one["on"]),
