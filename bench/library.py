@@ -6,8 +6,9 @@ come in, by another process, and at rest, after a restart, which is when the seg
 merged away are gone from the disk too. What is found is compared with an exact search. Where other
 programs keep the machine busy, the server's CPU time tells more than the waiting does.
 
-The statements are the program's own in short: one label for passages, and one for all of the same
-dimensions, which carries the vector index. No edges are written: no statement here follows one.
+The statements are the program's own in short: one label for passages, given in the switch, and one
+for the index of vectors and of words each, given when they are staged. No edges are written: no
+statement here follows one.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ EVERY = 10
 
 QUESTIONS = 200
 WARM_UP = 200
-BATCH = 500
+BATCH = 250
 K = 5
 DEPTH = 50
 """How many the vector index is asked for."""
@@ -68,7 +69,7 @@ SCHEMA = (
     "CREATE CONSTRAINT document_id FOR (n:Document) REQUIRE n.id IS UNIQUE",
     "CREATE CONSTRAINT staged_id FOR (n:Staged) REQUIRE (n.run, n.id) IS UNIQUE",
     "CREATE INDEX passage_document FOR (n:Passage) ON (n.document)",
-    "CREATE FULLTEXT INDEX passage_texts FOR (n:Passage) ON EACH [n.text]",
+    "CREATE FULLTEXT INDEX passage_texts FOR (n:PassageText) ON EACH [n.text]",
     f"""CYPHER 25 CREATE VECTOR INDEX passage_vectors_{DIMENSIONS}
     FOR (n:Passage{DIMENSIONS}) ON n.embedding
     WITH [n.collection, n.document, n.kind, n.aspect, n.level]
@@ -79,22 +80,24 @@ SCHEMA = (
     "CALL db.awaitIndexes(300)",
 )
 STAGE_DOCUMENT = "MERGE (n:Staged {run: $run, id: $run}) SET n += $properties, n.kind = 'document'"
-STAGE = """CYPHER 25
+STAGE = f"""CYPHER 25
 UNWIND $rows AS row
-MERGE (n:Staged {run: $run, id: row.id}) SET n += row.properties
+MERGE (n:Staged {{run: $run, id: row.id}}) SET n += row.properties
 WITH n, row
 CALL db.create.setNodeVectorProperty(n, 'embedding', row.embedding)
+SET n:Passage{DIMENSIONS}:PassageText
 """
-SWITCH = f"""CYPHER 25
-MATCH (book:Staged {{run: $run, kind: 'document'}})
+SWITCH = """CYPHER 25
+MATCH (book:Staged {run: $run, kind: 'document'})
 SET book:Document REMOVE book:Staged, book.run, book.kind
 WITH book
-CALL () {{ MATCH (n:Staged {{run: $run, kind: 'chunk'}})
-  SET n:Passage:Chunk:Passage{DIMENSIONS} REMOVE n:Staged, n.run }}
-CALL () {{ MATCH (n:Staged {{run: $run, kind: 'summary'}})
-  SET n:Passage:Summary:Passage{DIMENSIONS} REMOVE n:Staged, n.run }}
-CALL () {{ MATCH (n:Staged {{run: $run, kind: 'detail'}})
-  SET n:Passage:Detail:Passage{DIMENSIONS} REMOVE n:Staged, n.run }}
+CALL () { MATCH (n:Staged {run: $run, kind: 'chunk'}) SET n:Passage:Chunk }
+CALL () { MATCH (n:Staged {run: $run, kind: 'summary'}) SET n:Passage:Summary }
+CALL () { MATCH (n:Staged {run: $run, kind: 'detail'}) SET n:Passage:Detail }
+"""
+CLEAR = """CYPHER 25
+MATCH (n:Staged {run: $run})
+CALL (n) { REMOVE n:Staged, n.run } IN TRANSACTIONS OF 500 ROWS
 """
 ROWS = """
 MATCH (document:Document {id: passage.document})
@@ -114,7 +117,7 @@ FILTERS = {
 }
 NEAREST = {
     name: f"""CYPHER 25
-MATCH (passage:Passage{DIMENSIONS})
+MATCH (passage:Passage)
 SEARCH passage IN (
   VECTOR INDEX passage_vectors_{DIMENSIONS} FOR $vector WHERE {where} LIMIT $depth
 ) SCORE AS score
@@ -127,7 +130,7 @@ STATEMENTS = dict.fromkeys(NEAREST, (20, 40)) | {HYBRID: (60, 120)}
 """Goals for the p50 and p95 of each, in ms."""
 BY_WORDS = f"""CYPHER 25
 CALL db.index.fulltext.queryNodes('passage_texts', $words) YIELD node AS passage, score
-WHERE passage.collection = $collection
+WHERE passage.collection = $collection AND passage:Passage
 WITH passage, score LIMIT $limit
 {ROWS}"""
 
@@ -299,6 +302,7 @@ def write(address: Address, first: int, last: int) -> None:
             for begin in range(0, len(rows), BATCH):
                 session.run(STAGE, run=book.id, rows=rows[begin : begin + BATCH]).consume()
             session.run(SWITCH, run=book.id).consume()
+            session.run(CLEAR, run=book.id).consume()
 
 
 def _writing(address: Address, first: int, last: int) -> subprocess.Popen[bytes]:

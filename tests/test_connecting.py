@@ -149,6 +149,25 @@ def test_a_connection_that_is_opened_for_a_statement_meanwhile_is_closed_after_i
         assert all(left.wait(WAIT) for left in gate.left), "no connection is left open"
 
 
+def test_a_connection_that_can_not_say_goodbye_keeps_none_open(
+    address: Address, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate = Gate(address)
+    gate.opened.set()
+
+    def fail() -> None:
+        raise BufferError("Another thread is sending a statement.")
+
+    store = Store.connect(gate.uri, address.username, address.password, "neo4j")
+    with closing(gate), store.session() as first, store.session() as second:
+        for session in (first, second):
+            session.begin_transaction()
+            monkeypatch.setattr(session._connection, "goodbye", fail)
+        store.close()
+        assert len(gate.left) == 2
+        assert all(left.wait(WAIT) for left in gate.left), "no connection is left open"
+
+
 def test_who_waits_for_anothers_connection_is_stopped(address: Address, tmp_path: Path) -> None:
     gate, stop = Gate(address), Stop()
     settings = Settings(

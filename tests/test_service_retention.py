@@ -1,4 +1,4 @@
-"""What is older than `serve.keep_days` is forgotten, and nothing else."""
+"""Records older than `serve.keep_days` are deleted, and nothing else is."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from conftest import connect, cypher, wipe
 from fabula import App
 from fabula.server import Address
-from fabula.service.retention import forget_old
+from fabula.service.retention import delete_old_records
 from served import Served, served, server_of
 from stories import WINTER
 
@@ -64,7 +64,7 @@ def counts(it: Served) -> dict[str, int]:
     return {row["label"]: row["nodes"] for row in rows}
 
 
-def test_what_is_old_is_forgotten_and_the_rest_stays(
+def test_what_is_old_is_deleted_and_the_rest_stays(
     it: Served, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, "fabula.service")
@@ -75,15 +75,15 @@ def test_what_is_old_is_forgotten_and_the_rest_stays(
     age(it, 70)
     young = fill(client, "young.txt")
     store = it.house.app.store
-    assert not any(forget_old(store, 100).values()), "nothing is as old as that"
-    forgotten = forget_old(store, 60)
-    assert (forgotten["jobs"], forgotten["conversations"]) == (1, 1)
-    assert forgotten["acts"] > 0
+    assert not any(delete_old_records(store, 100).values()), "nothing is as old as that"
+    deleted = delete_old_records(store, 60)
+    assert (deleted["jobs"], deleted["conversations"]) == (1, 1)
+    assert deleted["acts"] > 0
     assert [client.get(path).status_code for path in young] == [200, 200]
     assert client.get(old[0]).status_code == 404
     assert counts(it)["ServiceItem"] == counts(it)["ServiceTurn"] == 1
-    assert "Forgotten, as older than serve.keep_days (60): 1 jobs" in caplog.text
-    assert not any(forget_old(store, 60).values()), "it was all forgotten"
+    assert "Deleted records older than serve.keep_days (60): 1 jobs" in caplog.text
+    assert not any(delete_old_records(store, 60).values()), "all of it is deleted"
 
 
 def test_jobs_that_have_not_ended_and_the_spending_of_this_month_stay(it: Served) -> None:
@@ -94,7 +94,7 @@ def test_jobs_that_have_not_ended_and_the_spending_of_this_month_stay(it: Served
     spend = "CREATE (:ServiceSpend {id: $id, key: 'k', day: date() - duration({days: $days})})"
     for days in (0, 40, 70):
         cypher(store, spend, id=str(days), days=days)
-    forget_old(store, 1)
+    delete_old_records(store, 1)
     assert counts(it)["ServiceJob"] == counts(it)["ServiceItem"] == 1
     kept = cypher(store, "MATCH (n:ServiceSpend {key: 'k'}) RETURN n.id AS id")
     assert [row["id"] for row in kept] == ["0"]
@@ -107,7 +107,7 @@ def test_the_recipe_of_a_job_that_stays_stays(it: Served) -> None:
     begun = cypher(store, recipes)
     age(it, 70)
     cypher(store, "MATCH (n:ServiceJob) SET n.updated = timestamp()")
-    assert forget_old(store, 30)["recipes"] == 0
+    assert delete_old_records(store, 30)["recipes"] == 0
     assert cypher(store, recipes) == begun
     cypher(store, "MATCH (n:ServiceJob) SET n.updated = 0")
-    assert forget_old(store, 30)["recipes"] == len(begun) == 1
+    assert delete_old_records(store, 30)["recipes"] == len(begun) == 1

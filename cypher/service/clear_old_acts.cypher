@@ -1,4 +1,4 @@
-// Forgets some of the acts from before the last days, and returns how many.
+// Deletes some of the acts from before the last days, and returns how many.
 // $days   how many days
 // $limit  how many at most
 CYPHER 25
@@ -6,4 +6,4 @@ MATCH (act:ServiceAct)
 WHERE act.at < datetime() - duration({days: $days})
 WITH act LIMIT $limit
 DETACH DELETE act
-RETURN count(*) AS forgotten
+RETURN count(*) AS deleted

@@ -1,4 +1,4 @@
-// Forgets some of the conversations that nobody has gone on with in the last days, and returns how
+// Deletes some of the conversations that nobody has gone on with in the last days, and returns how
 // many.
 // $days   how many days
 // $limit  how many at most
@@ -10,4 +10,4 @@ OPTIONAL MATCH (turn:ServiceTurn)-[:TURN_OF]->(conversation)
 WITH conversation, collect(turn) AS turns
 FOREACH (turn IN turns | DETACH DELETE turn)
 DETACH DELETE conversation
-RETURN count(*) AS forgotten
+RETURN count(*) AS deleted

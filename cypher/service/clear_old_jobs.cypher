@@ -1,4 +1,4 @@
-// Forgets some of the jobs that ended before the last days, with their items, and returns how many.
+// Deletes some of the jobs that ended before the last days, with their items, and returns how many.
 // $days   how many days
 // $limit  how many jobs at most
 CYPHER 25
@@ -10,4 +10,4 @@ OPTIONAL MATCH (job)-[:HAS_ITEM]->(item:ServiceItem)
 WITH job, collect(item) AS items
 FOREACH (item IN items | DETACH DELETE item)
 DETACH DELETE job
-RETURN count(*) AS forgotten
+RETURN count(*) AS deleted

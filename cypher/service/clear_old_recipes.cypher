@@ -1,11 +1,15 @@
-// Forgets some of the recipes by which no job that is kept is made, and returns how many.
-// $days   of a job that is just being begun the recipe is there first: jobs are looked for only in
-//         recipes that are this old
+// Deletes some of the recipes that no job refers to, and returns how many.
+// $days   how many days old they have to be: a new job's recipe is there before the job
 // $limit  how many at most
 CYPHER 25
 MATCH (recipe:ServiceRecipe)
 WHERE coalesce(recipe.seen, 0) < timestamp() - $days * 86400000
   AND NOT EXISTS { MATCH (job:ServiceJob {recipe: recipe.id}) }
 WITH recipe LIMIT $limit
+// Locks it: whoever begins such a job just now may have been faster.
+SET recipe.seen = coalesce(recipe.seen, 0)
+WITH recipe
+WHERE recipe.seen < timestamp() - $days * 86400000
+  AND NOT EXISTS { MATCH (job:ServiceJob {recipe: recipe.id}) }
 DETACH DELETE recipe
-RETURN count(*) AS forgotten
+RETURN count(*) AS deleted

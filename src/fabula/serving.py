@@ -44,7 +44,7 @@ class Serving(BaseModel):
         0,
         ge=0,
         le=36_500,
-        description="days that ended jobs, conversations, acts and spending are kept; 0: for ever",
+        description="days that ended jobs, conversations, audit and spending are kept; 0: for ever",
     )
     grace: float = Field(
         30.0, ge=0, description="seconds that answers under way have when it is stopped"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import logging
 import re
 import threading
@@ -173,8 +174,7 @@ class Store:
             yield driver
         finally:
             if self._is_closed or driver is not self._driver:
-                # A driver is closed only once, and has no public way to let go of what came after.
-                driver._pool.close()
+                _close(driver)
 
     def follow(self, other: Store) -> None:
         """Take over another store's connections, and close those that were used until now.
@@ -759,13 +759,23 @@ class Store:
 
 
 def _close(driver: neo4j.Driver) -> None:
+    """Close a driver and all its connections, also while other threads use them.
+
+    The driver does not support that: a connection that fails to say goodbye in the middle of a
+    statement stays open, and so do those that come after it.
+    """
+    pool = driver._pool
+    with pool.lock:
+        connections = [*itertools.chain.from_iterable(pool.connections.values())]
     try:
         driver.close()
+        pool.close()  # again: a driver that is closed does nothing, whatever was opened since
     except Exception:
-        # Whoever Ctrl-C left behind may be sending a statement, and the driver fails to say
-        # goodbye in the middle of it. By then its pool is empty: now it is closed, too.
         LOG.debug("A connection was not closed in order.", exc_info=True)
-        driver.close()
+        driver.close()  # its pool is empty by now
+    finally:
+        for connection in connections:
+            connection.kill()
 
 
 def _whole(owner: Owner) -> Owner:

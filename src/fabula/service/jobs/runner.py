@@ -29,7 +29,7 @@ from fabula.service.access.caller import Caller, Quotas
 from fabula.service.jobs import OPEN, Item, Job, Kind, State, in_all, item_row, job_row
 from fabula.service.jobs.beginning import read
 from fabula.service.jobs.watching import Watched
-from fabula.service.retention import forget_old
+from fabula.service.retention import delete_old_records
 from fabula.stop import Stop
 from fabula.store.turns import Turn, find_held, turn
 
@@ -52,7 +52,7 @@ IDLE = 60.0
 """Seconds between two words over the connection that a turn is: what is idle may be cut off."""
 UNFORESEEN = "Something went wrong that nobody foresaw; the log tells of it."
 SWEEP = 3600.0
-"""Seconds between two looks for what is to be forgotten: uploaded files that nobody needs, and what
+"""Seconds between two looks for what is to be deleted: uploaded files that nobody needs, and what
 is older than `serve.keep_days`."""
 
 
@@ -212,7 +212,7 @@ class Runner:
             with suppress(StoreError, ServerError, OSError):
                 self._house.uploads.sweep()
                 if days := self._house.serving.keep_days:
-                    forget_old(self._house.app.store, days)
+                    delete_old_records(self._house.app.store, days)
             self._is_closing.wait(SWEEP)
 
 
