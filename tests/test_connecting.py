@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from pathlib import Path
@@ -185,3 +186,24 @@ def test_who_waits_for_anothers_connection_is_stopped(address: Address, tmp_path
         assert not first.done()
         gate.opened.set()
         assert first.result(WAIT).version()
+
+
+def test_a_statement_that_is_refused_holds_up_no_other_threads_statement(address: Address) -> None:
+    """Version 6.4 of the driver looks at a connection after it has given it to another thread."""
+    threads, statements = 6, 150
+
+    def run(thread: int) -> float:
+        longest = 0.0
+        for n in range(statements):
+            began = time.monotonic()
+            if (n + thread) % 2:
+                store.run("RETURN 1")
+            else:
+                with pytest.raises(StoreError):
+                    store.run("RETURN 1 / 0")
+            longest = max(longest, time.monotonic() - began)
+        return longest
+
+    with connect(address) as store, ThreadPoolExecutor(threads) as pool:
+        runs = [pool.submit(run, thread) for thread in range(threads)]
+        assert max(one.result(timeout=WAIT) for one in runs) < WAIT / 2

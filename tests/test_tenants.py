@@ -51,6 +51,7 @@ BEYOND = {
     "core/count_hidden": "counts what no reader sees",
     "core/count_run": "a run's name is its own",
     "core/find_collections": "lists the collections",
+    "core/find_constraint_makers": "tells of the server",
     "core/find_indexes": "tells of the server",
     "core/find_latest": "lists the collections",
     "core/find_runs": "sweeps the whole graph",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +16,7 @@ from fabula.store.space import Space
 if TYPE_CHECKING:
     from fabula.store import Store
 
+LOG = logging.getLogger(__name__)
 PAUSES = 0.01, 1.0
 """Seconds between the first two looks at an index that is being populated, which are doubled with
 each look, and the longest. A new one takes a few hundredths, a large one minutes."""
@@ -183,10 +186,11 @@ def _ensure(store: Store, statement: str, name: str, **parameters: Any) -> None:
 
     Neo4j gives a constraint its index first, and takes it back a moment after whoever wanted it was
     killed: until then the statement is refused, and nothing is made. Where the server itself was
-    killed, the index stays.
+    killed, the index stays, and is dropped here.
     """
     until = time.monotonic() + PATIENCE
     pause, longest = PAUSES
+    is_dropped = False
     while True:
         try:
             store.run(statement, name, **parameters)
@@ -195,12 +199,35 @@ def _ensure(store: Store, statement: str, name: str, **parameters: Any) -> None:
             if not code.endswith("AlreadyExists"):
                 raise
             if time.monotonic() > until:
-                told = (
-                    f"{error} Where no other Fabula is at work, a crash has left it: drop it in "
-                    "Neo4j Browser (DROP INDEX and its name), and run the command again."
-                )
-                raise StoreError(told) from error
+                if is_dropped or not _drop_left_index(store, statement):
+                    raise StoreError(f"{error} {_CURE}") from error
+                is_dropped = True
         else:
             return
         time.sleep(pause)
         pause = min(2 * pause, longest)
+
+
+_CURE = (
+    "Where no other Fabula is at work, a crash has left it: drop it in Neo4j Browser (DROP INDEX "
+    "and its name), and run the command again."
+)
+
+
+def _drop_left_index(store: Store, statement: str) -> bool:
+    """Drop the index of the constraint that a statement makes, if nobody is making that now.
+
+    Returns:
+        Whether there was such an index: without one, something else is in the way.
+
+    """
+    found = re.search(r"CREATE CONSTRAINT (\w+)", statement)
+    if found is None:
+        return False
+    name = found[1]
+    is_left = any(index.name == name and not index.constrains for index in store.indexes())
+    if not is_left or store.rows("core/find_constraint_makers", name=name)[0]["makers"]:
+        return False
+    LOG.warning("The index %s was left by a crash of Neo4j; it is dropped and made anew.", name)
+    store.rows("core/schema_drop_left_index", name=name)
+    return True
