@@ -20,15 +20,15 @@ from bench.report import Figure
 from bench.server import running
 from bench.startup import seconds
 from fabula import Fabula
-from fabula.choosing import tell_kind
-from fabula.context import Context
+from fabula.ask.choosing import tell_kind
+from fabula.ask.context import Context
+from fabula.ask.modes import modes
+from fabula.config.settings import AUTO, OFFLINE, STATIC, Settings
 from fabula.experiments.metrics.coverage import shares, wanted
 from fabula.experiments.statistics import difference
 from fabula.graph.method import graphs
-from fabula.providers.stems import Stemmer
-from fabula.retrieve.modes import modes
 from fabula.server import Address
-from fabula.settings import AUTO, OFFLINE, STATIC, Settings
+from fabula.text.stems import Stemmer
 
 TOKENS = 1000
 BASE = "hybrid"
@@ -120,7 +120,7 @@ def _covered(
     with Fabula(_settings(address, mode)) as fabula:
         for item in items:
             document = "" if whole else item.text
-            read = fabula.context(item.question, document=document, context=context)
+            read = fabula.ask.context(item.question, document=document, context=context)
             stems = wanted(item.references, item.question, stemmer)
             text = " ".join(passage.text for passage in read)
             rows.append(statistics.fmean(shares(stems, text, stemmer)))

@@ -24,16 +24,16 @@ from bench.questions import Item, Texts, novels, stories
 from bench.report import Figure
 from bench.server import running
 from fabula import Fabula
-from fabula.context import fill
+from fabula.ask.context import fill
+from fabula.ask.modes import modes
+from fabula.config.settings import OFFLINE, STATIC, Settings
 from fabula.experiments.metrics.coverage import shares, wanted
 from fabula.experiments.statistics import difference, mean
+from fabula.graph.path import Path as Steps
+from fabula.graph.path import Step
 from fabula.model import Hit
-from fabula.providers.stems import Stemmer
-from fabula.retrieve.modes import modes
-from fabula.retrieve.path import Path as Steps
-from fabula.retrieve.path import Step
 from fabula.server import Address
-from fabula.settings import OFFLINE, STATIC, Settings
+from fabula.text.stems import Stemmer
 
 BUDGETS = (500, 1000, 1700)
 DEPTH = 60
@@ -147,7 +147,7 @@ def _covered(label: str, items: Sequence[Item], address: Address, *, whole: bool
         for item in items:
             steps = Steps()
             document = "" if whole else item.text
-            hits = fabula.retrieve(item.question, document=document, path=steps)
+            hits = fabula.ask.retrieve(item.question, document=document, path=steps)
             stems = wanted(item.references, item.question, stemmer)
             rows.append([_share(hits, budget, stems, stemmer) for budget in BUDGETS])
             costs.append(_cost(fabula, steps.root, label))

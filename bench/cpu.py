@@ -25,16 +25,16 @@ from bench.books import book
 from bench.making import cut, make
 from bench.report import Figure
 from bench.server import environment, running
+from fabula.config.kit import Kit
+from fabula.config.settings import Settings
 from fabula.errors import BadReply
 from fabula.graph import Part
 from fabula.graphs.aspects.values import Aspect
 from fabula.graphs.aspects.writer import Writer, make_writer
-from fabula.kit import Kit
 from fabula.load import load
-from fabula.providers import Embedder, Embeddings
-from fabula.providers.counted import Meter
+from fabula.models import Embedder, Embeddings
+from fabula.models.counted import Meter
 from fabula.server import Address
-from fabula.settings import Settings
 from fabula.store import Store
 
 SIZES = (10_000, 25_000, 50_000, 100_000, 200_000, 400_000)

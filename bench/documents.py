@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from fabula import ids
 from fabula.graph import Part
-from fabula.graph.building import text_part, text_recipe
+from fabula.graph.parts import text_part, text_recipe
 from fabula.model import Chunk, Document
 from fabula.store import Store
+from fabula.text import ids
 
 MODEL, DIMENSIONS = "random", 256
 WORDS = (

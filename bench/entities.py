@@ -24,7 +24,7 @@ from bench.report import Figure
 from bench.server import environment, running
 from bench.waiting import CALL, CONCURRENCY, TIMES, endpoint
 from fabula import Fabula
-from fabula.ingest import Outcome
+from fabula.build.run import Outcome
 from fabula.model import Usage
 from fabula.server import Address
 

@@ -35,7 +35,7 @@ from bench.report import Figure
 from bench.server import environment
 from bench.waiting import endpoint
 from fabula.model import Usage
-from fabula.prices import read_prices
+from fabula.models.prices import read_prices
 
 READERS = 30
 WORDS = 560_000

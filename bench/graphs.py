@@ -9,10 +9,10 @@ from typing import Any
 
 from bench.books import book
 from bench.making import cut, make, read
+from fabula.config.kit import Kit
+from fabula.config.settings import OFFLINE, STATIC, Settings
 from fabula.graph import Node, Part
-from fabula.kit import Kit
-from fabula.providers.counted import Meter
-from fabula.settings import OFFLINE, STATIC, Settings
+from fabula.models.counted import Meter
 
 WORDS_A_NODE = 38
 """About: of chunks, summaries and details together."""

@@ -32,8 +32,8 @@ from bench.report import Figure
 from bench.server import environment, running
 from bench.serving import Serving, serving
 from bench.waiting import endpoint
+from fabula.config.kit import Kit
 from fabula.graph import Part
-from fabula.kit import Kit
 from fabula.server import Address
 from fabula.store import Store
 

@@ -9,16 +9,16 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from endpoint import Endpoint
+from fabula.build.run import Muted
+from fabula.config.kit import Kit
+from fabula.config.settings import Settings
 from fabula.graph import TEXT, Part
-from fabula.graph.building import part_of, text_part
 from fabula.graph.method import Known, Models, Text, Work, graph
-from fabula.ingest import Muted
-from fabula.kit import Kit
+from fabula.graph.parts import part_of, text_part
 from fabula.load import read_text
 from fabula.model import Chunk, Document, Usage
-from fabula.parallel import Job
-from fabula.providers.counted import Meter
-from fabula.settings import Settings
+from fabula.models.counted import Meter
+from fabula.models.parallel import Job
 from fabula.text.chunk import split
 
 GRAPH = "aspects"

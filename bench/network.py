@@ -24,17 +24,17 @@ from bench.graphs import offline
 from bench.report import Figure
 from bench.server import connected, running
 from bench.startup import seconds
+from fabula.app.asking import Query, make_ways
+from fabula.ask.modes import Tools, modes
+from fabula.config.kit import Kit
+from fabula.config.settings import STATIC
 from fabula.graph import Edge, Node, Owner, Part, Record
+from fabula.graph.path import Path as Steps
 from fabula.graphs.entities.finding import read_network
 from fabula.graphs.entities.modes import MODES
 from fabula.graphs.entities.network import Network, make_network, pagerank
-from fabula.kit import Kit
 from fabula.model import Filters, Vector, Vectors
-from fabula.providers.counted import Meter
-from fabula.retrieve.modes import Tools, modes
-from fabula.retrieve.path import Path as Steps
-from fabula.search import Query, make_ways
-from fabula.settings import STATIC
+from fabula.models.counted import Meter
 from fabula.store import Store
 
 DOCUMENTS = 10

@@ -10,7 +10,7 @@ from pathlib import Path
 from fabula.experiments.data import read
 from fabula.experiments.metrics.coverage import wanted
 from fabula.experiments.model import DataSet
-from fabula.providers.stems import Stemmer
+from fabula.text.stems import Stemmer
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,14 +24,14 @@ from bench.graphs import Library, offline
 from bench.report import Figure
 from bench.server import connected, environment, running
 from bench.startup import seconds
-from fabula.kit import Kit
+from fabula.app.asking import Query, make_ways, search
+from fabula.ask.modes import modes
+from fabula.config.kit import Kit
+from fabula.config.settings import AUTO, STATIC
+from fabula.graph.path import Path as Steps
 from fabula.model import Filters, Hit, Vector
-from fabula.providers.counted import Meter
-from fabula.retrieve.modes import modes
-from fabula.retrieve.path import Path as Steps
-from fabula.search import Query, make_ways, search
+from fabula.models.counted import Meter
 from fabula.server import Address
-from fabula.settings import AUTO, STATIC
 from fabula.store import Store
 
 SIZES = (2_000, 20_000)

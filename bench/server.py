@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from fabula.config.settings import CONVENTIONAL, PREFIX
 from fabula.server import Address, PrivateServer
-from fabula.settings import CONVENTIONAL, PREFIX
 from fabula.store import Store
 
 HEAP, PAGE_CACHE = "512m", "128m"

@@ -29,9 +29,9 @@ from bench.report import Figure
 from bench.server import connected, environment, running
 from bench.waiting import endpoint
 from fabula import Fabula
-from fabula.kit import Kit
+from fabula.config.kit import Kit
+from fabula.config.settings import STATIC
 from fabula.server import Address
-from fabula.settings import STATIC
 
 AT_ONCE = (1, 10, 50, 100)
 EACH = 100

@@ -16,7 +16,6 @@ from pathlib import Path
 
 import fabula
 from bench.report import Figure
-from fabula import ids
 from fabula.graphs.communities.border import network_of, places_of
 from fabula.graphs.communities.contexts import Renderer
 from fabula.graphs.communities.knobs import Dividing
@@ -29,8 +28,9 @@ from fabula.graphs.entities.rules import extract_by_rules
 from fabula.graphs.entities.values import Mention, Tie
 from fabula.load import find_files, load
 from fabula.model import Chunk
-from fabula.sentences import sentences
+from fabula.text import ids
 from fabula.text.chunk import split
+from fabula.text.sentences import sentences
 
 CAROL = Path(fabula.__file__).parent / "texts" / "a-christmas-carol.txt"
 CHUNK_TOKENS = 200

@@ -30,7 +30,7 @@ from bench.books import STORY
 from bench.report import Figure
 from bench.server import environment, running
 from fabula import Fabula
-from fabula.ingest import Outcome
+from fabula.build.run import Outcome
 from fabula.model import Usage
 
 CALL = 0.2
@@ -173,7 +173,7 @@ def _ingested(url: str, collection: str, *, cold: bool) -> Run:
     ) as fabula:
         fabula.store.version()
         began = began if cold else time.monotonic()
-        [outcome] = fabula.ingest(STORY, listener=listener)
+        [outcome] = fabula.build.run(STORY, listener=listener)
         if outcome.error:
             raise outcome.error
         ended = time.monotonic()

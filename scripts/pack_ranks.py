@@ -1,4 +1,4 @@
-"""Packs tiktoken's o200k_base rank table into src/fabula/ranks: a third of the time to read.
+"""Packs tiktoken's o200k_base rank table into src/fabula/text/ranks: a third of the time to read.
 
     python scripts/pack_ranks.py o200k_base.tiktoken[.gz]
 
@@ -17,7 +17,7 @@ from pathlib import Path
 
 SHA256 = "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d"
 """Of the table that tiktoken downloads, as tiktoken_ext.openai_public has it."""
-PACKED = Path(__file__).parents[1] / "src/fabula/ranks/o200k_base.zlib"
+PACKED = Path(__file__).parents[1] / "src/fabula/text/ranks/o200k_base.zlib"
 
 
 def main(source: Path) -> None:

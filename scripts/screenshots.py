@@ -17,9 +17,9 @@ from playwright.sync_api import Locator, Page
 
 from analyst import Analyst, settings
 from chromium import browser
-from fabula.explore import shipped
+from fabula.config.settings import Settings
 from fabula.server import PrivateServer
-from fabula.settings import Settings
+from fabula.store.explore import shipped
 
 DOCS = Path(__file__).parents[1] / "docs"
 FOG = "18"

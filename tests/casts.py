@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fabula import Fabula, tokens
+from fabula import Fabula
 from fabula.graph import TEXT, Edge, Node, Owner, Part, Record
-from fabula.graph.building import chunks_of
+from fabula.graph.parts import chunks_of
 from fabula.graphs.entities import GRAPH
 from fabula.graphs.entities.network import Network, make_network
 from fabula.model import Chunk
-from fabula.providers.offline import StaticEmbedder
+from fabula.models.offline import StaticEmbedder
 from fabula.store.parts import read_part
+from fabula.text import tokens
 
 NAME = "entities"
 Cast = Mapping[str, tuple[str, Mapping[str, str], str]]

@@ -8,17 +8,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from fabula.build.run import Muted
 from fabula.graph import Node, Part
-from fabula.graph.building import known_of, part_of
 from fabula.graph.gaps import GapLimit
 from fabula.graph.method import Built, Known, Work
+from fabula.graph.parts import known_of, part_of
 from fabula.graphs.communities import GRAPH
 from fabula.graphs.communities.build import build
 from fabula.graphs.communities.knobs import Knobs
 from fabula.graphs.entities import GRAPH as ENTITIES
-from fabula.ingest import Muted
 from fabula.model import Chunk
-from fabula.parallel import Job, Workers
+from fabula.models.parallel import Job, Workers
 from scripted import Models, Says, entity, made_chunks, relation, script, told
 from scripted import built as built_entities
 

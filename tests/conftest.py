@@ -17,10 +17,10 @@ from xdist.workermanage import WorkerController
 
 import archive_classes
 from endpoint import Endpoint
-from fabula.providers.cache import ResponseCache
-from fabula.providers.offline import embedder
+from fabula.config.settings import CONVENTIONAL, PREFIX
+from fabula.models.cache import ResponseCache
+from fabula.models.offline import embedder
 from fabula.server import Address, PrivateServer, config
-from fabula.settings import CONVENTIONAL, PREFIX
 from fabula.store import Store, schema
 from graphs import DIMENSIONS, MODEL
 from reach import opened

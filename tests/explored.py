@@ -8,8 +8,8 @@ from pathlib import Path
 
 from conftest import connect, cypher, wipe
 from fabula import Fabula
+from fabula.config.settings import OFFLINE, STATIC, Settings
 from fabula.server import Address
-from fabula.settings import OFFLINE, STATIC, Settings
 from fabula.store import Store
 from graphs import in_space, put, small_graph
 from stories import LIGHTHOUSE, WINTER

@@ -17,7 +17,7 @@ from fabula.cli import run
 
 IMPORTED = (
     "fabula.cli.ingest",
-    "fabula.ingest",
+    "fabula.build.run",
     "fabula.service.running",
     "neo4j",
     "openai",

@@ -9,9 +9,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from fabula import ids
 from fabula.graph import Edge, Node, Owner, Part, Record, fingerprint
-from fabula.graph.building import chunks_of, text_part, text_recipe
+from fabula.graph.parts import chunks_of, text_part, text_recipe
 from fabula.graphs import discourse
 from fabula.graphs.aspects.border import edges_of, nodes_of
 from fabula.graphs.aspects.facts import facts
@@ -23,6 +22,7 @@ from fabula.graphs.entities.triples import Fact, Triple
 from fabula.graphs.entities.values import Cast, Entity, Extraction, Mention, Relation, Tie
 from fabula.model import Chunk, Document, Section, Usage, Vector
 from fabula.store import Store
+from fabula.text import ids
 
 DIMENSIONS = 8
 MODEL = "test-model"

@@ -8,11 +8,11 @@ import sys
 
 import numpy as np
 
-from fabula.providers import Chat, Embedder, Prompt, Reply
-from fabula.providers.cache import ResponseCache, chat_key, embedding_key
-from fabula.providers.cached import CachedChat, CachedEmbedder
-from fabula.providers.counted import CountedChat, CountedEmbedder, Meter
-from fabula.stop import Stop
+from fabula.models import Chat, Embedder, Prompt, Reply
+from fabula.models.cache import ResponseCache, chat_key, embedding_key
+from fabula.models.cached import CachedChat, CachedEmbedder
+from fabula.models.counted import CountedChat, CountedEmbedder, Meter
+from fabula.models.stop import Stop
 
 ASKED = Prompt("Be brief.", "Who is dead?", 100, 0.5)
 SAID = Reply("Marley.", 12, 3)

@@ -6,8 +6,8 @@ from collections import Counter
 from dataclasses import replace
 from random import Random
 
-from fabula.graph.building import chunks_of
 from fabula.graph.method import Known
+from fabula.graph.parts import chunks_of
 from fabula.graphs.aspects.border import read
 from fabula.graphs.aspects.values import Detail, Earlier, Member, Summary
 from fabula.model import Chunk, Hit

@@ -14,13 +14,13 @@ from conftest import cypher
 from endpoint import Endpoint
 from fabula import Fabula
 from fabula import store as store_module
+from fabula.build.reembed import Reembedded
+from fabula.config.settings import STATIC
 from fabula.graph import TEXT, Node, Part, fingerprint
 from fabula.graph.method import graphs
+from fabula.graph.queries import query
 from fabula.model import Filters
-from fabula.providers import Embedder
-from fabula.queries import query
-from fabula.reembed import Reembedded
-from fabula.settings import STATIC
+from fabula.models import Embedder
 from fabula.store import Store, reembedding, schema
 from fabula.store.checks import check
 from fabula.store.space import Space

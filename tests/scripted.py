@@ -8,20 +8,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from fabula import ids
+from fabula.build.run import Muted
 from fabula.graph import Gap
-from fabula.graph.building import known_of, part_of
 from fabula.graph.gaps import GapLimit
 from fabula.graph.method import Built, Known, Role, Text, Work
+from fabula.graph.parts import known_of, part_of
 from fabula.graphs.entities import GRAPH
 from fabula.graphs.entities.build import build
 from fabula.graphs.entities.knobs import Knobs
 from fabula.graphs.entities.windows import Window
-from fabula.ingest import Muted
 from fabula.model import Chunk, Document
-from fabula.parallel import Job, Workers
-from fabula.providers import Chat, Embeddings, Prompt, Reply
-from fabula.providers.counted import CountedChat, Meter
+from fabula.models import Chat, Embeddings, Prompt, Reply
+from fabula.models.counted import CountedChat, Meter
+from fabula.models.parallel import Job, Workers
+from fabula.text import ids
 from graphs import vector
 
 Records = Mapping[str, Sequence[Mapping[str, Any]]]

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Literal, Protocol
 
-from fabula.providers.rate_limit import Call, RateLimit
+from fabula.models.rate_limit import Call, RateLimit
 
 TRIP = 0.004
 """Seconds there and back again, give or take."""

@@ -16,11 +16,11 @@ from click.testing import CliRunner, Result
 from conftest import cypher, wipe
 from endpoint import Endpoint
 from endpoint.faults import Fault
+from fabula.build.run import Silence
 from fabula.cli import main
 from fabula.errors import BudgetSpent, ModelError
 from fabula.experiments.run import Bench, run
 from fabula.experiments.suite import read_suite
-from fabula.ingest import Silence
 from fabula.store import Store
 from forked import Forked
 

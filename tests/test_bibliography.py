@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from fabula.bibliography import bibtex, csl, people
 from fabula.cli import main
+from fabula.export.bibliography import bibtex, csl, people
 from fabula.model import Entry
 
 CAROL = Entry(

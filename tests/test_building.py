@@ -11,7 +11,8 @@ from pydantic import BaseModel
 
 from fabula.errors import SettingsError
 from fabula.graph import TEXT, Record, fingerprint
-from fabula.graph.building import (
+from fabula.graph.method import Built, Graph, _refuse_unfit
+from fabula.graph.parts import (
     Recipe,
     document_of,
     recipe,
@@ -21,7 +22,6 @@ from fabula.graph.building import (
     with_dependents,
     with_relatives,
 )
-from fabula.graph.method import Built, Graph, _refuse_unfit
 from fabula.model import Document, Entry, Section
 from fabula.text.chunk import split
 from graphs import small_document, vector

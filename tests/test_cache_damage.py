@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fabula.providers.cache import ResponseCache
+from fabula.models.cache import ResponseCache
 from keeping import KEEPER, KEY, SAID, rows
 
 

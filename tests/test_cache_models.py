@@ -12,15 +12,16 @@ import pytest
 from click.testing import CliRunner
 
 from endpoint import Endpoint, every, listed
-from fabula import Fabula, tokens
+from fabula import Fabula
 from fabula.cli import main
 from fabula.errors import BadReply, ModelError
 from fabula.model import Usage
-from fabula.providers import Embeddings, Prompt, Reply
-from fabula.providers.cache import ResponseCache
-from fabula.providers.counted import Meter
-from fabula.providers.openai import OpenAIEmbedder
-from fabula.replies import ask, ask_once, read_summary
+from fabula.models import Embeddings, Prompt, Reply
+from fabula.models.cache import ResponseCache
+from fabula.models.counted import Meter
+from fabula.models.openai import OpenAIEmbedder
+from fabula.models.replies import ask, ask_once, read_summary
+from fabula.text import tokens
 from keeping import ASKED, KEY, URL, cached_chat, cached_embedder
 from reach import SUMMARY, chat, reach
 

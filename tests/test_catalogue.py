@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from fabula import ids
-from fabula.catalogue import choose
+from fabula.app.catalogue import choose
 from fabula.errors import NotFound
 from fabula.store import Store
+from fabula.text import ids
 from graphs import DIMENSIONS, MODEL, put, small_graph
 
 CAROL, ALICE, COPY = (

@@ -8,18 +8,18 @@ from typing import Any, cast
 
 import pytest
 
-from fabula.choosing import ask_kind, choose, tell_kind, walked_unasked
+from fabula.app.asking import Query, given_knobs, make_ways
+from fabula.ask.choosing import ask_kind, choose, tell_kind, walked_unasked
+from fabula.ask.modes import KINDS, Kind, Mode, NoKnobs, Tools, Way, modes
+from fabula.ask.retrieve import Found, retrieve
+from fabula.config.settings import Settings
 from fabula.errors import BadReply, SettingsError, TextRefused
 from fabula.experiments.report.published import published
+from fabula.graph.path import Path as Steps
+from fabula.graph.path import Step
 from fabula.model import Filters, Hit
-from fabula.parallel import Workers
-from fabula.providers import Chat, Prompt, Reply
-from fabula.retrieve import Found, retrieve
-from fabula.retrieve.modes import KINDS, Kind, Mode, NoKnobs, Tools, Way, modes
-from fabula.retrieve.path import Path as Steps
-from fabula.retrieve.path import Step
-from fabula.search import Query, given_knobs, make_ways
-from fabula.settings import Settings
+from fabula.models import Chat, Prompt, Reply
+from fabula.models.parallel import Workers
 from scripted import Says
 
 ENTITIES = ("entities",)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from fabula import tokens
 from fabula.load import read_text
 from fabula.model import Document, Section
+from fabula.text import tokens
 from fabula.text.chunk import split
 
 PARAGRAPH = "The old man sat by the sea. He waited for the boat. It did not come that night. "

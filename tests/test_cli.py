@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 from endpoint import Endpoint
 from fabula.cli import main
 from fabula.errors import NotFound
-from fabula.providers import NO_ANSWER
+from fabula.models import NO_ANSWER
 from fabula.store import Store
 from graphs import MODEL, put, small_graph
 from stories import LIGHTHOUSE as STORY

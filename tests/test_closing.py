@@ -14,12 +14,12 @@ import pytest
 
 from endpoint import Endpoint, every
 from fabula import Fabula, Stop, Stopped
-from fabula.answer import AnswerStream
-from fabula.parallel import Job, Workers
-from fabula.providers import Reply
-from fabula.providers.counted import Meter
-from fabula.providers.openai import OpenAIChat
-from fabula.providers.purpose import Purpose
+from fabula.ask.answer import AnswerStream
+from fabula.models import Reply
+from fabula.models.counted import Meter
+from fabula.models.openai import OpenAIChat
+from fabula.models.parallel import Job, Workers
+from fabula.models.purpose import Purpose
 from reach import SUMMARY, reach
 
 SOON = 0.5
@@ -197,7 +197,7 @@ def test_a_question_is_left_at_every_moment_of_its_answer(
     online: None, endpoint: Endpoint, story: Path
 ) -> None:
     with Fabula() as fabula:
-        fabula.ingest(story)
+        fabula.build.run(story)
         endless = Endless()
         endpoint.raw = endless
         reader = Reader(fabula.stream("Where did Anna walk?"))
@@ -212,5 +212,5 @@ def test_a_question_is_left_at_every_moment_of_its_answer(
         threading.Timer(0.2, stop.set).start()
         began = time.monotonic()
         with pytest.raises(Stopped):
-            fabula.retrieve("Which of them was never asked before?", stop=stop)
+            fabula.ask.retrieve("Which of them was never asked before?", stop=stop)
         assert time.monotonic() - began < 0.2 + SOON

@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fabula import tokens
+from fabula.ask.modes import Tools
+from fabula.config.settings import PRESETS
 from fabula.errors import BadReply
+from fabula.graph.path import Path as Steps
 from fabula.graphs.communities.finding import AskedFinding, AskedReport, at_level, make_reports
 from fabula.graphs.communities.modes import MODES, drift, dynamic, global_
 from fabula.graphs.communities.points import (
@@ -30,11 +32,9 @@ from fabula.graphs.communities.points import (
     renumber,
 )
 from fabula.model import Filters, Hit, Passage, Vector
-from fabula.parallel import Workers
-from fabula.providers import NO_ANSWER, Embeddings, Reply
-from fabula.retrieve.modes import Tools
-from fabula.retrieve.path import Path as Steps
-from fabula.settings import PRESETS
+from fabula.models import NO_ANSWER, Embeddings, Reply
+from fabula.models.parallel import Workers
+from fabula.text import tokens
 from scripted import Models, Says
 
 FILTERS = Filters("default")

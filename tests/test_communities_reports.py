@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from fabula import tokens
 from fabula.errors import BadReply
 from fabula.graphs.communities.contexts import Context, Renderer
 from fabula.graphs.communities.reports import read_report
@@ -24,6 +23,7 @@ from fabula.graphs.communities.values import (
     Place,
     ReportFinding,
 )
+from fabula.text import tokens
 
 LIMIT = 400
 

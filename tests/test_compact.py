@@ -10,8 +10,8 @@ from fabula import store as store_module
 from fabula.cli import main
 from fabula.errors import SpaceError
 from fabula.graph.method import graphs
+from fabula.graph.queries import query
 from fabula.model import Filters
-from fabula.queries import query
 from fabula.store import Store, reembedding
 from fabula.store.checks import check
 from fabula.store.space import Space

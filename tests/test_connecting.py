@@ -14,9 +14,9 @@ from pydantic import SecretStr
 
 from conftest import connect
 from fabula import App, Stop, Stopped
+from fabula.config.settings import Settings
 from fabula.errors import FabulaError, StoreError
 from fabula.server import Address
-from fabula.settings import Settings
 from fabula.store import Store
 from fabula.store.wording import refuse_old
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fabula import tokens
-from fabula.answer import citations, shown
-from fabula.context import fill, fill_by_sentences
+from fabula.ask.answer import citations, shown
+from fabula.ask.context import fill, fill_by_sentences
 from fabula.model import Hit, Passage
+from fabula.text import tokens
 
 
 def hit(name: str, text: str, language: str = "", *, start: int = 0, score: float = 0.5) -> Hit:

@@ -12,7 +12,7 @@ import pytest
 
 from conftest import connect, wipe
 from fabula.graph.method import Graph, graphs
-from fabula.queries import FOLDER, query
+from fabula.graph.queries import FOLDER, query
 from fabula.server import Address
 from fabula.service.house import make_schema
 from fabula.store import Store, schema

@@ -11,21 +11,21 @@ from typing import Any
 
 import pytest
 
-from fabula import ids
+from fabula.build.run import Muted
 from fabula.errors import BadReply
 from fabula.graph import Edge, Node, Owner, Part, Record
-from fabula.graph.building import alike, known_of, part_of
 from fabula.graph.gaps import GapLimit
 from fabula.graph.method import Built, Known, Work
+from fabula.graph.parts import alike, known_of, part_of
 from fabula.graphs.discourse import GRAPH
 from fabula.graphs.discourse.build import build
 from fabula.graphs.discourse.knobs import Knobs
 from fabula.graphs.discourse.records import read_events, read_links
 from fabula.graphs.discourse.senses import read_senses
-from fabula.ingest import Muted
 from fabula.model import Chunk
-from fabula.parallel import Job, Workers
-from fabula.providers import Prompt
+from fabula.models import Prompt
+from fabula.models.parallel import Job, Workers
+from fabula.text import ids
 from scripted import Models, Says, made_chunks, told
 
 REASON = "Contingency.Cause.Reason"

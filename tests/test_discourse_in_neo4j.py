@@ -13,19 +13,19 @@ import pytest
 from conftest import connect, cypher, wipe
 from endpoint import Endpoint
 from fabula import Fabula, Outcome
-from fabula.explore import shipped
+from fabula.config.settings import OFFLINE, STATIC, Settings
 from fabula.graph import TEXT, Owner, Part, Record
-from fabula.graph.building import chunks_of
+from fabula.graph.parts import chunks_of
+from fabula.graph.path import Path as Steps
+from fabula.graph.path import Step
 from fabula.graphs.discourse.border import nodes_and_edges
 from fabula.graphs.discourse.normal import normal
 from fabula.graphs.discourse.senses import read_senses
 from fabula.graphs.discourse.values import Event, Link
-from fabula.providers.offline import StaticEmbedder
-from fabula.retrieve.path import Path as Steps
-from fabula.retrieve.path import Step
+from fabula.models.offline import StaticEmbedder
 from fabula.server import Address
-from fabula.settings import OFFLINE, STATIC, Settings
 from fabula.store import Store
+from fabula.store.explore import shipped
 from fabula.store.parts import read_part
 from fabula.store.reading import run
 
@@ -78,7 +78,7 @@ def book(online: None, story: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def ingest(book: Path, **settings: Any) -> Outcome:
     with Fabula(Settings.read(**settings)) as fabula:
-        [outcome] = fabula.ingest(book)
+        [outcome] = fabula.build.run(book)
         assert fabula.check().violations == ()
     return outcome
 
@@ -130,7 +130,7 @@ def test_a_book_comes_in_follows_an_edit_without_the_cache_and_goes(
     assert pairs.count("Arg1 is [") == 2
     edited = content(store)
     with Fabula() as fabula:
-        fabula.ingest(book, rebuild=True)
+        fabula.build.run(book, rebuild=True)
         assert content(store) == edited, "as if it had been made for the first time"
         fabula.drop("discourse")
         assert cypher(store, OF_DISCOURSE) == []
@@ -225,7 +225,7 @@ def _put(fabula: Fabula) -> None:
 def found(fabula: Fabula, question: str, **given: Any) -> tuple[list[int], list[str]]:
     """The scenes that are found, by their numbers, and what the path says of each step."""
     steps = Steps()
-    hits = fabula.retrieve(question, mode="discourse", path=steps, **given)
+    hits = fabula.ask.retrieve(question, mode="discourse", path=steps, **given)
     return [SCENES.index(hit.text.strip()) for hit in hits], [*_told(steps.root)]
 
 

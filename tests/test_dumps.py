@@ -13,12 +13,12 @@ import pytest
 from conftest import connect
 from fabula import Fabula
 from fabula.errors import DatabaseDown
-from fabula.migrations import MIGRATIONS
 from fabula.server import PrivateServer, archive
 from fabula.server import dumps as dumps_module
 from fabula.server.state import Home
 from fabula.store import Store
 from fabula.store.migration import VERSION, is_old
+from fabula.store.migrations import MIGRATIONS
 from graphs import DIMENSIONS, MODEL, put, small_graph
 from old_graph import load
 from servers import fabula_db

@@ -19,7 +19,7 @@ from fabula.graphs.entities.border import read
 from fabula.graphs.entities.described import BLOCK, Statements, blocks
 from fabula.graphs.entities.facts import doubt, tell
 from fabula.model import Chunk
-from fabula.parallel import Workers
+from fabula.models.parallel import Workers
 from scripted import (
     Models,
     Records,
@@ -505,7 +505,7 @@ def test_stand_ins_make_a_graph_of_about_the_same_calls() -> None:
     class Dry(Says):
         def complete(self, prompt: Any) -> Any:
             asked.append(prompt.user)
-            from fabula.providers import Reply
+            from fabula.models import Reply
 
             return Reply(prompt.stand_in())
 

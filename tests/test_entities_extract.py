@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from fabula.config.settings import Settings
 from fabula.errors import BadReply, SettingsError
 from fabula.graphs.entities.extract import Extractor, attribute, read_records
 from fabula.graphs.entities.knobs import Knobs
@@ -21,7 +22,6 @@ from fabula.graphs.entities.triples import Fact, join_facts, phrase, read_facts
 from fabula.graphs.entities.types import read_types, shipped
 from fabula.graphs.entities.values import Extraction
 from fabula.graphs.entities.windows import Window, windows
-from fabula.settings import Settings
 from scripted import NOTHING, Records, Says, entity, made_chunks, relation, script, window
 
 TYPES = ("person", "place", "object")

@@ -19,7 +19,7 @@ from fabula.graphs.entities.network import (
     spell,
     within,
 )
-from fabula.ranking import Scores
+from fabula.text.ranking import Scores
 
 EDGES = list[tuple[int, int, float]]
 

@@ -12,7 +12,9 @@ from typing import Any
 
 import pytest
 
-from fabula import prompts
+from fabula.app.asking import Query
+from fabula.ask.modes import modes
+from fabula.config.settings import OFFLINE, STATIC, Settings
 from fabula.errors import BadReply, FabulaError, NotFound, SettingsError
 from fabula.experiments.data import NAMES, parts
 from fabula.experiments.log import RESULTS, Log, locked
@@ -23,10 +25,8 @@ from fabula.experiments.suite import read_suite, shipped
 from fabula.graph.method import graphs
 from fabula.graphs.aspects.sets import read_aspects
 from fabula.model import Usage
-from fabula.replies import read_choice
-from fabula.retrieve.modes import modes
-from fabula.search import Query
-from fabula.settings import OFFLINE, STATIC, Settings
+from fabula.models import prompts
+from fabula.models.replies import read_choice
 
 TEXTS = tuple(Text(f"t{n}", f"Title {n}", "", "en", "Words.") for n in range(5))
 QUESTIONS = tuple(

@@ -14,12 +14,12 @@ from click.testing import CliRunner, Result
 from conftest import connect, wipe
 from fabula import Fabula
 from fabula.cli import main
-from fabula.explore import shipped
+from fabula.config.settings import OFFLINE, STATIC, Settings
 from fabula.graph import Owner
-from fabula.graph.building import chunks_of
+from fabula.graph.parts import chunks_of
 from fabula.server import Address
-from fabula.settings import OFFLINE, STATIC, Settings
 from fabula.store import Store
+from fabula.store.explore import shipped
 from fabula.store.parts import read_part
 from fabula.store.reading import run
 from graphs import in_space, put, small_communities

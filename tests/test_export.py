@@ -19,10 +19,10 @@ from conftest import cypher
 from fabula import Fabula
 from fabula.cli import main
 from fabula.errors import FabulaError, StoreError
-from fabula.export import write
+from fabula.export.files import write
 from fabula.store import Store
-from fabula.store import export as export_module
-from fabula.store.export import Exported
+from fabula.store import exported as export_module
+from fabula.store.exported import Exported
 from graphs import DIMENSIONS, document_id, nodes, put, small_graph
 
 HOSTILE = 'a "<b>&\x00\x0b c\r\nd\U0001f600 ]]> e'
@@ -187,7 +187,7 @@ def test_a_document_that_changes_meanwhile_leaves_no_file(full: Store, tmp_path:
 
 def test_a_file_that_cannot_be_written_is_one_line(full: Store, tmp_path: Path) -> None:
     with Fabula() as fabula, pytest.raises(FabulaError, match=r"can't be written: No such file"):
-        fabula.export(tmp_path / "nowhere" / "graph.jsonl")
+        fabula.export.files(tmp_path / "nowhere" / "graph.jsonl")
 
 
 def test_a_device_a_pipe_or_a_link_is_never_replaced(full: Store, tmp_path: Path) -> None:
@@ -210,10 +210,10 @@ def test_a_device_a_pipe_or_a_link_is_never_replaced(full: Store, tmp_path: Path
             with pytest.raises(
                 FabulaError, match=rf"{name}\.jsonl is {kind}, .* name another file"
             ):
-                fabula.export(file)
+                fabula.export.files(file)
             assert file.lstat().st_mode == mode
         with pytest.raises(FabulaError, match=f"^{os.devnull} is a device"):
-            fabula.export(os.devnull, format="jsonl")
+            fabula.export.files(os.devnull, format="jsonl")
     assert target.read_text() == "good"
     assert sorted(tmp_path.iterdir()) == before
 
@@ -245,7 +245,7 @@ def test_a_program_is_told_the_same(
     full: Store, tmp_path: Path, how: dict[str, Any], said: str
 ) -> None:
     with Fabula() as fabula, pytest.raises(FabulaError, match=said):
-        fabula.export(tmp_path / "graph", **how)
+        fabula.export.files(tmp_path / "graph", **how)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -9,10 +9,10 @@ import pytest
 
 from fabula.graphs.aspects.sets import read_aspects
 from fabula.graphs.aspects.values import Aspect
-from fabula.providers.offline import ExtractiveWriter, StaticEmbedder
-from fabula.providers.stems import Stemmer, words
-from fabula.sentences import sentences
-from fabula.tokens import count
+from fabula.models.offline import ExtractiveWriter, StaticEmbedder
+from fabula.text.sentences import sentences
+from fabula.text.stems import Stemmer, words
+from fabula.text.tokens import count
 
 NARRATIVE = read_aspects("narrative")
 [SETTING] = [aspect for aspect in NARRATIVE if aspect.name == "setting"]

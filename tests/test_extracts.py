@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fabula.providers.offline.details import clauses
-from fabula.providers.offline.extracts import salience
-from fabula.providers.stems import Stemmer, guess, words
-from fabula.ranking import inverse_document_frequencies, maximal_marginal_relevance, scaled
+from fabula.graphs.aspects.offline_details import clauses
+from fabula.models.offline.extracts import salience
+from fabula.text.ranking import inverse_document_frequencies, maximal_marginal_relevance, scaled
+from fabula.text.stems import Stemmer, guess, words
 
 # Scores
 

@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 
+from fabula.build.run import Muted
 from fabula.errors import BadReply
 from fabula.graph import Node, Part
-from fabula.graph.building import known_of, part_of
 from fabula.graph.gaps import GapLimit
 from fabula.graph.method import Built, Known, Text, Work
+from fabula.graph.parts import known_of, part_of
 from fabula.graphs.entities import GRAPH as ENTITIES
 from fabula.graphs.facts import GRAPH
 from fabula.graphs.facts.build import build
@@ -22,9 +23,8 @@ from fabula.graphs.facts.knobs import Knobs
 from fabula.graphs.facts.stating import prove, typed_reply
 from fabula.graphs.facts.telling import doubt, tell
 from fabula.graphs.facts.values import Statement
-from fabula.ingest import Muted
 from fabula.model import Chunk
-from fabula.parallel import Job, Workers
+from fabula.models.parallel import Job, Workers
 from scripted import Models, Says, built, entity, made_chunks, script, told
 
 STORY = made_chunks(
@@ -466,7 +466,7 @@ def test_stand_ins_run_the_build_itself() -> None:
     class StandIn(Says):
         def complete(self, prompt: Any) -> Any:
             self.asked.append(prompt)
-            from fabula.providers import Reply
+            from fabula.models import Reply
 
             return Reply(prompt.stand_in())
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import fabula
-from fabula.graph.building import part_of
+from fabula.graph.parts import part_of
 from fabula.graphs.entities import GRAPH as ENTITIES
 from fabula.graphs.facts.rules import match, state_by_rules
 from fabula.load import load

@@ -14,9 +14,9 @@ import pytest
 
 from conftest import connect, wipe
 from fabula import Fabula, FabulaError, NotFound, Settings
-from fabula.frameworks import searching
+from fabula.app.frameworks import searching
+from fabula.config.settings import OFFLINE, STATIC
 from fabula.server import Address
-from fabula.settings import OFFLINE, STATIC
 from served import Served, served
 from stories import WINTER
 
@@ -61,10 +61,10 @@ def made_with(request: pytest.FixtureRequest, fabula: Fabula, service: Served) -
 
 def test_langchain_finds_what_fabula_finds(fabula: Fabula, made_with: Any) -> None:
     pytest.importorskip("langchain_core")
-    from fabula.frameworks.langchain import FabulaRetriever
+    from fabula.app.frameworks.langchain import FabulaRetriever
 
     retriever = made_with(FabulaRetriever, k=3)
-    expected = fabula.retrieve(QUESTION, k=3)
+    expected = fabula.ask.retrieve(QUESTION, k=3)
     found = retriever.invoke(QUESTION)
     assert [one.id for one in found] == [hit.id for hit in expected]
     assert [one.page_content for one in found] == [hit.text for hit in expected]
@@ -77,9 +77,9 @@ def test_langchain_finds_what_fabula_finds(fabula: Fabula, made_with: Any) -> No
 
 def test_llama_index_finds_what_fabula_finds(fabula: Fabula, made_with: Any) -> None:
     pytest.importorskip("llama_index.core")
-    from fabula.frameworks.llama_index import FabulaRetriever
+    from fabula.app.frameworks.llama_index import FabulaRetriever
 
-    expected = fabula.retrieve(QUESTION, k=3, kinds="chunk")
+    expected = fabula.ask.retrieve(QUESTION, k=3, kinds="chunk")
     found = made_with(FabulaRetriever, k=3, kinds="chunk").retrieve(QUESTION)
     assert [one.node.node_id for one in found] == [hit.id for hit in expected]
     assert [one.score for one in found] == pytest.approx([hit.score for hit in expected])
@@ -149,6 +149,6 @@ def test_a_framework_that_is_missing_is_named_with_its_package(
 ) -> None:
     pytest.importorskip(missing)
     monkeypatch.setitem(sys.modules, missing, None)
-    monkeypatch.delitem(sys.modules, f"fabula.frameworks.{module}", raising=False)
+    monkeypatch.delitem(sys.modules, f"fabula.app.frameworks.{module}", raising=False)
     with pytest.raises(ModuleNotFoundError, match=f"is not installed.*pip install {package}$"):
-        importlib.import_module(f"fabula.frameworks.{module}")
+        importlib.import_module(f"fabula.app.frameworks.{module}")

@@ -20,9 +20,9 @@ from fabula import Fabula, Outcome
 from fabula.cli import main
 from fabula.errors import BadReply, BudgetSpent, FabulaError, ModelError
 from fabula.graph import Gap, Node
-from fabula.graph.building import chunks_of, known_of, part_of
 from fabula.graph.gaps import LONGEST, GapLimit
 from fabula.graph.method import LABELS, Built, Text, graphs
+from fabula.graph.parts import chunks_of, known_of, part_of
 from fabula.graphs.aspects import GRAPH
 from fabula.store import Store
 from fabula.store.checks import check
@@ -66,7 +66,7 @@ def run(*words: str | Path, code: int = 0) -> Result:
 
 def ingest(book: Path, **settings: Any) -> Outcome:
     with Fabula(**settings) as fabula:
-        [outcome] = fabula.ingest(book)
+        [outcome] = fabula.build.run(book)
     return outcome
 
 
@@ -452,7 +452,7 @@ def test_a_strict_run_fails_at_the_first_gap_and_keeps_what_was_there(
 def test_an_endpoint_in_trouble_is_no_gap(fault: Fault, endpoint: Endpoint, book: Path) -> None:
     endpoint.withheld = {(ALONE, MURDER): fault, (SEVERAL, MURDER): fault}
     with pytest.raises(ModelError), Fabula(attempts=2) as fabula:
-        fabula.ingest(book)
+        fabula.build.run(book)
     with Fabula() as fabula:
         assert list(fabula.documents()) == []
 
@@ -460,7 +460,7 @@ def test_an_endpoint_in_trouble_is_no_gap(fault: Fault, endpoint: Endpoint, book
 def test_a_spent_budget_is_no_gap(endpoint: Endpoint, book: Path) -> None:
     withhold_details(endpoint, "refusal")
     with pytest.raises(BudgetSpent), Fabula(max_calls=10) as fabula:
-        fabula.ingest(book)
+        fabula.build.run(book)
 
 
 @pytest.mark.parametrize("stop", [{"max_calls": 20}, {"strict": True}])
@@ -469,7 +469,7 @@ def test_what_a_stopped_run_was_given_is_not_paid_for_again(
 ) -> None:
     withhold_details(endpoint, "refusal")
     with suppress(BudgetSpent), Fabula(max_calls=stop.get("max_calls")) as fabula:
-        [outcome] = fabula.ingest(book, strict="strict" in stop)
+        [outcome] = fabula.build.run(book, strict="strict" in stop)
         assert isinstance(outcome.error, BadReply)
     paid = set(chats(endpoint))
     endpoint.bodies.clear()

@@ -17,8 +17,8 @@ from click.testing import CliRunner
 from fabula.cli import COMMANDS, main
 from fabula.cli import query as query_command
 from fabula.cli.help import Command
+from fabula.config.settings import Settings
 from fabula.graphs.aspects.sets import read_aspects
-from fabula.settings import Settings
 from test_runs import told
 
 

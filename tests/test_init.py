@@ -21,9 +21,9 @@ from keyring.backends import fail
 from endpoint import Endpoint
 from fabula.cli import main
 from fabula.cli.init import edited
+from fabula.config.kit import Kit
+from fabula.config.settings import Settings, own_file
 from fabula.errors import FabulaError
-from fabula.kit import Kit
-from fabula.settings import Settings, own_file
 
 KEY = "sk-right"
 NONE: Any = fail.Keyring
@@ -361,7 +361,7 @@ def test_yes_takes_no_model_out_where_a_key_is_not_set_just_now() -> None:
 
 def test_a_keyring_that_cannot_be_loaded_is_none() -> None:
     run = subprocess.run(
-        [sys.executable, "-c", "from fabula.providers.kept_key import keeper; print([keeper()])"],
+        [sys.executable, "-c", "from fabula.models.keyring import keeper; print([keeper()])"],
         env=os.environ | {"PYTHON_KEYRING_BACKEND": "nosuch.Keyring"},
         capture_output=True,
         text=True,

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fabula.catalogue import choose
+from fabula.app.catalogue import choose
 from fabula.errors import Changed, NotFound, StoreError
 from fabula.graph import Node, Owner
-from fabula.graph.building import chunks_of
+from fabula.graph.parts import chunks_of
 from fabula.model import Vector
 from fabula.store import Store
 from fabula.store import parts as parts_module

@@ -7,10 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from fabula.errors import ModelError, Stopped
-from fabula.providers import limiter as limiting
-from fabula.providers.limiter import Limiter
-from fabula.providers.purpose import Purpose
-from fabula.stop import Stop
+from fabula.models import limiter as limiting
+from fabula.models.limiter import Limiter
+from fabula.models.purpose import Purpose
+from fabula.models.stop import Stop
 
 
 def succeed(limiter: Limiter, times: int) -> None:

@@ -9,8 +9,8 @@ import pytest
 
 from fabula.errors import LoadError
 from fabula.load import load
+from fabula.load.document import Draft
 from fabula.load.docx import read
-from fabula.load.draft import Draft
 
 LIMIT = 1_000_000
 W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'

@@ -8,7 +8,7 @@ import pytest
 from pypdf import PdfReader, PdfWriter
 
 from fabula.errors import LoadError
-from fabula.load.draft import Draft, document
+from fabula.load.document import Draft, document
 from fabula.load.pdf import read
 
 LINES = [

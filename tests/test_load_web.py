@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from fabula.errors import LoadError
+from fabula.load.sources import sources
 from fabula.load.web import address, fetch, is_public
-from fabula.sources import sources
 from test_load_epub import CHAPTERS, epub
 
 CERTIFICATE = Path(__file__).parent / "data" / "localhost.pem"

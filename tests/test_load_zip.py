@@ -13,8 +13,8 @@ import pytest
 
 from fabula.errors import FabulaError, LoadError
 from fabula.load import find_in_zip, load, load_from_zip
+from fabula.load.sources import sources
 from fabula.load.zipped import unpack
-from fabula.sources import sources
 from test_load_docx import CHAPTERS as DOCX
 from test_load_docx import docx
 from test_load_epub import CHAPTERS, epub

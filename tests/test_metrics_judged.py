@@ -13,8 +13,8 @@ from fabula.errors import BadReply
 from fabula.experiments.metrics import Judges, metric
 from fabula.experiments.metrics.judging import FOLDER
 from fabula.experiments.model import Question, Result, Retrieved
-from fabula.prompts import filled
-from fabula.providers.openai import OpenAIEmbedder
+from fabula.models.openai import OpenAIEmbedder
+from fabula.models.prompts import filled
 from reach import chat, reach
 
 RAGAS = pytest.mark.skipif(

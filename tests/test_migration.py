@@ -15,14 +15,14 @@ import pytest
 
 from conftest import connect, cypher, make_indexes
 from fabula import App
+from fabula.config.settings import OFFLINE, STATIC, Settings
 from fabula.errors import StoreError
 from fabula.graph.method import graphs
-from fabula.migrations import MIGRATIONS
 from fabula.server import Address
-from fabula.settings import OFFLINE, STATIC, Settings
 from fabula.store import Store
 from fabula.store.checks import check
 from fabula.store.migration import VERSION, migrate
+from fabula.store.migrations import MIGRATIONS
 from forked import Forked
 from old_graph import ANSWERS, KNOBS, Contents, contents, empty, load
 from stories import LIGHTHOUSE, WINTER

@@ -11,15 +11,15 @@ import pytest
 import fabula
 from conftest import connect, wipe
 from fabula import Fabula
-from fabula.context import fill
+from fabula.app.asking import Query, make_ways
+from fabula.ask.context import fill
+from fabula.ask.modes import Mode, Tools, modes
+from fabula.ask.retrieve import retrieve
+from fabula.config.settings import OFFLINE, STATIC, Settings
+from fabula.graph.path import Path as Steps
 from fabula.model import Filters, Hit
-from fabula.providers.counted import Meter
-from fabula.retrieve import retrieve
-from fabula.retrieve.modes import Mode, Tools, modes
-from fabula.retrieve.path import Path as Steps
-from fabula.search import Query, make_ways
+from fabula.models.counted import Meter
 from fabula.server import Address
-from fabula.settings import OFFLINE, STATIC, Settings
 
 BOOK = Path(fabula.__file__).parent / "texts" / "a-christmas-carol.txt"
 BUDGET = 2500
@@ -59,7 +59,7 @@ def shelf(address: Address) -> Iterator[Settings]:
     with connect(address) as store:
         wipe(store)
         with Fabula(settings) as fabula:
-            [outcome] = fabula.ingest(BOOK, graphs=GRAPHS)
+            [outcome] = fabula.build.run(BOOK, graphs=GRAPHS)
         assert outcome.error is None
         yield settings
         wipe(store)
@@ -71,7 +71,7 @@ def test_a_mode_finds_what_the_book_says(mode: str, shelf: Settings) -> None:
         found = {
             question: " ".join(
                 " ".join(passage.text.split())
-                for passage in fill(fabula.retrieve(question), BUDGET)
+                for passage in fill(fabula.ask.retrieve(question), BUDGET)
             )
             for question in KNOWN
         }
@@ -89,7 +89,7 @@ def test_a_mode_may_find_a_passage_twice(shelf: Settings) -> None:
     with Fabula(shelf) as fabula:
         query = Query.of(question, shelf, mode="naive", k=DEPTH)
         filters = Filters(fabula.name, kinds=("detail", "chunk"))
-        [way] = make_ways(query, filters, fabula.store, fabula.kit, shelf, Meter(), path)
+        [way] = make_ways(query, filters, fabula.store, fabula.config.kit, shelf, Meter(), path)
 
         def find(question: str, filters: Filters, tools: Tools) -> list[Hit]:
             return [hit for hit in way.mode.retrieve(question, filters, tools) for _ in range(2)]

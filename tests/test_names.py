@@ -23,8 +23,15 @@ from fabula.graph import Node, Part
 from fabula.graphs.aspects.sets import read_aspects
 from fabula.load import read_text
 from fabula.model import Filters
-from fabula.names import LONGEST, LONGEST_FILE, LONGEST_LINE, collection_problem, file_name, problem
 from fabula.store import Store
+from fabula.text.names import (
+    LONGEST,
+    LONGEST_FILE,
+    LONGEST_LINE,
+    collection_problem,
+    file_name,
+    problem,
+)
 from graphs import DIMENSIONS, MODEL, nodes, put, small_graph, vector
 
 LONG = "a" * 40_000

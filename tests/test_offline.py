@@ -12,9 +12,9 @@ from inspect import unwrap
 import numpy as np
 import pytest
 
-from fabula.providers.offline import StaticEmbedder
-from fabula.providers.offline import embedder as offline
-from fabula.providers.offline.embedder import DIMENSIONS, LONGEST
+from fabula.models.offline import StaticEmbedder
+from fabula.models.offline import embedder as offline
+from fabula.models.offline.embedder import DIMENSIONS, LONGEST
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +99,7 @@ def test_embedding_needs_no_network(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_loading_says_nothing_and_leaves_logging_to_the_program() -> None:
     program = (
         "import logging\n"
-        "from fabula.providers.offline import StaticEmbedder\n"
+        "from fabula.models.offline import StaticEmbedder\n"
         "StaticEmbedder().embed(['Marley was dead.'])\n"
         "root = logging.getLogger()\n"
         "assert (root.handlers, root.level) == ([], logging.WARNING)\n"
@@ -121,7 +121,7 @@ def test_loading_keeps_the_programs_own_logging() -> None:
 
 def test_the_module_alone_loads_no_model() -> None:
     program = (
-        "import sys, fabula.providers.offline as offline\n"
+        "import sys, fabula.models.offline as offline\n"
         "embedder = offline.StaticEmbedder()\n"
         "assert (embedder.model, embedder.batch) == ('wordllama-256', 1024)\n"
         "assert 'wordllama' not in sys.modules and 'tokenizers' not in sys.modules\n"

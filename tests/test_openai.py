@@ -14,9 +14,9 @@ from endpoint import every, listed, vector
 from endpoint.faults import Fault
 from fabula.cli.screen import spent
 from fabula.errors import BadReply, ModelError
-from fabula.providers import Prompt
-from fabula.providers.counted import CountedChat, Meter
-from fabula.providers.openai import OpenAIChat, OpenAIEmbedder
+from fabula.models import Prompt
+from fabula.models.counted import CountedChat, Meter
+from fabula.models.openai import OpenAIChat, OpenAIEmbedder
 from reach import DETAILS, SUMMARY, chat, reach, text_of
 
 # What is sent, and what comes back

@@ -18,8 +18,8 @@ import pytest
 
 from conftest import connect, cypher, wipe
 from fabula import Fabula, Settings
+from fabula.config.settings import OFFLINE, STATIC
 from fabula.server import Address
-from fabula.settings import OFFLINE, STATIC
 from fabula.store import Store
 from stories import LIGHTHOUSE, WINTER
 

@@ -17,6 +17,7 @@ from chromium import browser, faults
 from conftest import connect, wipe
 from endpoint import Endpoint
 from fabula.app import App
+from fabula.config.settings import STATIC
 from fabula.load import load
 from fabula.server import Address
 from fabula.service.page.book import (
@@ -28,7 +29,6 @@ from fabula.service.page.book import (
     read_spans,
 )
 from fabula.service.page.rendering import is_language
-from fabula.settings import STATIC
 from served import Served, served, server_of
 from stories import LIGHTHOUSE, WINTER
 

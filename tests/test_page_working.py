@@ -15,8 +15,8 @@ from playwright.sync_api import Browser, BrowserContext, FilePayload, Page, expe
 from chromium import browser, faults
 from conftest import connect, wipe
 from fabula.app import App
+from fabula.config.settings import STATIC
 from fabula.server import Address
-from fabula.settings import STATIC
 from served import Served, served, server_of
 from stories import LIGHTHOUSE, WINTER
 

@@ -10,8 +10,8 @@ from contextvars import ContextVar
 import pytest
 
 from fabula.errors import Stopped
-from fabula.parallel import Job, Workers
-from fabula.stop import Stop
+from fabula.models.parallel import Job, Workers
+from fabula.models.stop import Stop
 
 
 @pytest.fixture

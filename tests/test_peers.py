@@ -17,9 +17,9 @@ from bench.peers.speaking import Adapter, PeerFailed
 from openai import OpenAI
 
 from endpoint import Endpoint, every
-from fabula import tokens
 from fabula.experiments.model import Question, Result
 from fabula.model import Usage
+from fabula.text import tokens
 
 ADAPTER = """
 import json, os, urllib.request

@@ -16,6 +16,7 @@ from click.testing import CliRunner, Result
 
 from fabula.cli import main
 from fabula.graph import Owner, Part, Record
+from fabula.graph.path import Path as Steps
 from fabula.model import Hit
 from fabula.plot.communities import (
     GREY,
@@ -37,7 +38,6 @@ from fabula.plot.sociogram import (
 from fabula.plot.sociogram_page import to_sociogram_page
 from fabula.plot.sociogram_svg import FIRST, draw_sociogram, hues
 from fabula.plot.spread import LETTER, LINE, MAIN, Spot, label, spread
-from fabula.retrieve.path import Path as Steps
 from graphs import small_communities
 from plotted import HOSTILE, sociogram, together
 from scripted import Models, built, entity, made_chunks, relation, script

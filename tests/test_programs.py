@@ -38,13 +38,13 @@ from fabula import (
     Usage,
     errors,
 )
+from fabula.app.asking import Asked
+from fabula.app.reading import Lines
+from fabula.ask.notebook import list_documents
+from fabula.config.settings import FLAT, Flags, names, paths
 from fabula.model import Chunk, Document
-from fabula.notebook import list_documents
+from fabula.models.counted import Meter
 from fabula.plot import Plotted
-from fabula.providers.counted import Meter
-from fabula.reading import Lines
-from fabula.search import Asked
-from fabula.settings import FLAT, Flags, names, paths
 from test_context import hit
 
 HOSTILE = '<script>alert(1)</script> \x1b[31m $x$ \\(y\\) & "quoted"\nand more ' + "of it " * 90

@@ -9,18 +9,18 @@ import pytest
 from endpoint import Endpoint as Server
 from endpoint import chance, every, listed
 from endpoint.faults import Fault
-from fabula import tokens
 from fabula.errors import BadReply
 from fabula.graphs.aspects.knobs import Knobs
 from fabula.graphs.aspects.prompted import PromptedWriter
 from fabula.graphs.aspects.stand_ins import StandIns
 from fabula.graphs.aspects.values import Aspect
 from fabula.model import Usage
-from fabula.providers import NO_ANSWER, Prompt, Reply
-from fabula.providers.counted import CountedChat, CountedEmbedder, Meter
-from fabula.providers.endpoint import Endpoint
-from fabula.providers.openai import OpenAIChat, OpenAIEmbedder
-from fabula.providers.prompted import PromptedAnswerer
+from fabula.models import NO_ANSWER, Prompt, Reply
+from fabula.models.counted import CountedChat, CountedEmbedder, Meter
+from fabula.models.endpoint import Endpoint
+from fabula.models.openai import OpenAIChat, OpenAIEmbedder
+from fabula.models.prompted import PromptedAnswerer
+from fabula.text import tokens
 from reach import reach
 
 STAND_INS = StandIns.expected({}, Knobs())

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 import fabula
-from fabula import prompts
 from fabula.graph.method import graphs
 from fabula.graphs.aspects.prompts import prompt
+from fabula.models import prompts
 
 OURS = Path(fabula.__file__).parent.rglob("prompts/*.txt")
 INSTALLED = (

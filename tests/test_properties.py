@@ -7,14 +7,14 @@ import unicodedata
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fabula import tokens
 from fabula.errors import LoadError
 from fabula.load import read_text
 from fabula.load.clean import clean, tidy
 from fabula.load.encoding import decode
 from fabula.model import Chunk, Document, Section
-from fabula.sentences import spans
+from fabula.text import tokens
 from fabula.text.chunk import split
+from fabula.text.sentences import spans
 
 # The same examples on every run, however slow the machine.
 settings.register_profile(

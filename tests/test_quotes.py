@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import pytest
 
-from fabula.answer import citations
+from fabula.ask.answer import citations
+from fabula.ask.context import fill_by_sentences
+from fabula.ask.quotes import MOST, closest, names, quote_cited, say
 from fabula.cli.query import on_screen
-from fabula.context import fill_by_sentences
-from fabula.markdown import markdown
 from fabula.model import Answer, Hit, Passage, Quote, place
-from fabula.providers import NO_ANSWER
-from fabula.quotes import MOST, closest, names, quote_cited, say
+from fabula.models import NO_ANSWER
+from fabula.text.markdown import markdown
 from test_context import hit
 
 MILL = (

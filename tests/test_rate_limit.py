@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from fabula.providers.rate_limit import RateLimit
+from fabula.models.rate_limit import RateLimit
 from simulated import TRIP, Bucket, Fixed, RetryAfter, Sliding, World
 
 REFUSED = 0.05

@@ -10,10 +10,10 @@ from click.testing import CliRunner, Result
 
 from conftest import cypher
 from fabula import Fabula
+from fabula.app.reading import AROUND, Lines, Reading
 from fabula.cli import main
 from fabula.errors import NotFound
 from fabula.model import Hit
-from fabula.reading import AROUND, Lines, Reading
 from fabula.store import Store
 
 CHAPTERS = ("The Harbour", "The Mill", "The Church")

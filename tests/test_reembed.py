@@ -9,9 +9,9 @@ import pytest
 
 from endpoint import Endpoint
 from fabula.cli import main
+from fabula.config.settings import STATIC
 from fabula.errors import ModelError, NotFound, SpaceError
 from fabula.model import Filters
-from fabula.settings import STATIC
 from fabula.store import Store
 from reembedding import (
     COLLECTION,

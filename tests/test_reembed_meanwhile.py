@@ -12,10 +12,10 @@ import pytest
 
 from conftest import connect, cypher
 from endpoint import Endpoint
+from fabula.config.settings import STATIC
 from fabula.errors import SpaceError, StoreError
 from fabula.model import Filters, Vector
 from fabula.server import Address
-from fabula.settings import STATIC
 from fabula.store import Store, reembedding
 from reembedding import (
     COLLECTION,

@@ -13,9 +13,9 @@ import pytest
 from conftest import cypher
 from endpoint import Endpoint
 from fabula import Fabula
-from fabula.doctor import examine
+from fabula.app.doctor import examine
+from fabula.config.settings import STATIC
 from fabula.errors import ModelError, SpaceError
-from fabula.settings import STATIC
 from fabula.store import Store, reembedding
 from forked import Forked
 from reembedding import (

@@ -11,8 +11,8 @@ from endpoint import Endpoint as Server
 from endpoint import every, listed
 from endpoint.faults import Fault
 from fabula.errors import BadReply, ModelError, SettingsError
-from fabula.providers.openai import OpenAIChat, OpenAIEmbedder
-from fabula.providers.wire import Json, choice, part, said, usage
+from fabula.models.openai import OpenAIChat, OpenAIEmbedder
+from fabula.models.payload import Json, choice, part, said, usage
 from reach import DETAILS, SUMMARY, chat, reach
 
 

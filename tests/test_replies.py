@@ -4,17 +4,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from fabula import tokens
 from fabula.errors import BadReply
-from fabula.providers import Prompt, Reply
-from fabula.replies import (
-    ask,
-    read_aspects,
-    read_details,
-    read_summary,
-    shortened,
-)
-from fabula.shapes import aspects_reply
+from fabula.models import Prompt, Reply
+from fabula.models.replies import ask, read_aspects, read_details, read_summary, shortened
+from fabula.models.schemas import aspects_reply
+from fabula.text import tokens
 
 KNOWN = ("plot", "character", "point of view")
 ASKED = Prompt("Be brief.", "Which aspects?", 100, 0.5)

@@ -18,13 +18,13 @@ import pytest
 from endpoint import Endpoint as Server
 from fabula.errors import BadReply, FabulaError, ModelError, SettingsError
 from fabula.model import Usage
-from fabula.providers.budget import Budget
-from fabula.providers.clean import clean_text
-from fabula.providers.counted import CountedChat, CountedEmbedder, Meter
-from fabula.providers.endpoint import Endpoint
-from fabula.providers.openai import OpenAIChat, OpenAIEmbedder
-from fabula.providers.rerank import EndpointRanker
-from fabula.replies import ask, read_details
+from fabula.models.budget import Budget
+from fabula.models.clean import clean_text
+from fabula.models.counted import CountedChat, CountedEmbedder, Meter
+from fabula.models.endpoint import Endpoint
+from fabula.models.openai import OpenAIChat, OpenAIEmbedder
+from fabula.models.replies import ask, read_details
+from fabula.models.rerank import EndpointRanker
 from reach import DETAILS, SUMMARY, chat, reach, text_of
 
 Raw = Iterable[bytes | float]

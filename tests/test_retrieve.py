@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from fabula.ask.diversity import diverse
+from fabula.ask.fusion import by_ranks, by_scores
+from fabula.ask.words import by_words
 from fabula.graphs.aspects.modes.adaptive import ENOUGH, Frontier
-from fabula.ids import summary_id
 from fabula.model import Hit, Vector
-from fabula.retrieve.diversity import diverse
-from fabula.retrieve.fusion import by_ranks, by_scores
-from fabula.retrieve.words import by_words
+from fabula.text.ids import summary_id
 
 
 def hits(**scores: float) -> list[Hit]:

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from fabula.sentences import sentences, spans
+from fabula.text.sentences import sentences, spans
 
 
 def test_each_sentence_is_found() -> None:

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 import yaml
 
+from fabula.config.settings import Settings, names
+from fabula.config.settings import variable as variable_of
 from fabula.server import config
 from fabula.server.artifacts import read_lock
-from fabula.settings import Settings, names
-from fabula.settings import variable as variable_of
 
 FILE = Path(__file__).parents[1] / "docker-compose.yml"
 

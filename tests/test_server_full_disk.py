@@ -15,12 +15,12 @@ import pytest
 from neo4j.exceptions import DriverError, Neo4jError
 
 from conftest import connect
-from fabula.connect import WRITING_BYTES
-from fabula.connect import connect as connect_to
+from fabula.app.connect import WRITING_BYTES
+from fabula.app.connect import connect as connect_to
+from fabula.config.settings import Settings
 from fabula.errors import ServerError
 from fabula.server import Address, PrivateServer, health, process
 from fabula.server.progress import quiet
-from fabula.settings import Settings
 from graphs import DIMENSIONS, MODEL, put, small_graph
 
 pytestmark = pytest.mark.server

@@ -26,6 +26,8 @@ from hypothesis import strategies as st
 
 from conftest import connect, cypher, wipe
 from fabula import App, BudgetSpent, NotFound, Settings, SettingsError, Usage
+from fabula.config.serving import Serving
+from fabula.config.settings import OFFLINE, STATIC
 from fabula.server import Address
 from fabula.service.access import PERSON, Caller, Quotas
 from fabula.service.access.admission import is_open
@@ -34,8 +36,6 @@ from fabula.service.access.openid import OpenID
 from fabula.service.house import GUESSES, LARGE_TASKS, REQUESTS
 from fabula.service.paging import cursor
 from fabula.service.problems import Unknown
-from fabula.serving import Serving
-from fabula.settings import OFFLINE, STATIC
 from fabula.store import Store
 from served import Served, served
 

@@ -18,17 +18,16 @@ import pytest
 from fastapi import FastAPI
 
 from conftest import connect, wipe
-from fabula import statements
 from fabula.app import App
+from fabula.config.settings import STATIC, Settings
 from fabula.errors import BadValue, NotFound
-from fabula.explore import names, shipped
-from fabula.queries import FOLDER
+from fabula.graph.queries import FOLDER
 from fabula.server import Address
 from fabula.service import querying
 from fabula.service.page.screens import ROUTERS
-from fabula.settings import STATIC, Settings
-from fabula.statements import count_levels
-from fabula.store import reading
+from fabula.store import reading, statements
+from fabula.store.explore import names, shipped
+from fabula.store.statements import count_levels
 from served import Served, served, server_of
 from stories import WINTER
 

@@ -14,9 +14,9 @@ import httpx2
 import pytest
 
 from fabula.app import App
+from fabula.config.settings import Settings
 from fabula.server import PrivateServer
 from fabula.service.daily_dump import find_next
-from fabula.settings import Settings
 from graphs import DIMENSIONS, MODEL, put, small_graph
 from served import Served, served
 

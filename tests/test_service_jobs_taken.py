@@ -17,7 +17,9 @@ import pytest
 
 from conftest import connect, cypher, wipe
 from fabula.app import App
-from fabula.queries import query
+from fabula.config.serving import TABLE
+from fabula.graph.queries import query
+from fabula.models.stop import Stop
 from fabula.server import Address
 from fabula.service.access.caller import PERSON
 from fabula.service.house import House, make_schema
@@ -25,8 +27,6 @@ from fabula.service.jobs import QUEUE_BATCH, Item, Job
 from fabula.service.jobs.beginning import Choice, begin_build, begin_ingest
 from fabula.service.jobs.runner import Work
 from fabula.service.problems import Conflict
-from fabula.serving import TABLE
-from fabula.stop import Stop
 from fabula.store.turns import turn
 from served import server_of
 from stories import LIGHTHOUSE, WINTER

@@ -17,13 +17,13 @@ from mcp.shared.exceptions import MCPError
 
 from conftest import connect, wipe
 from fabula import App, Settings
+from fabula.config.settings import OFFLINE, STATIC
 from fabula.server import Address
 from fabula.service.access import PERSON, Caller
 from fabula.service.house import House
 from fabula.service.jobs.beginning import Choice, begin_ingest, text_item
 from fabula.service.mcp import MOST_TOKENS, make_mcp
-from fabula.settings import OFFLINE, STATIC
-from fabula.tokens import count
+from fabula.text.tokens import count
 from served import Served, served
 from stories import LIGHTHOUSE, WINTER
 

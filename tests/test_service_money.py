@@ -14,6 +14,7 @@ import pytest
 from conftest import cypher
 from endpoint import Endpoint
 from fabula.app import App
+from fabula.config.settings import Settings
 from fabula.errors import BudgetSpent, StoreError
 from fabula.model import Usage
 from fabula.server import Address
@@ -22,7 +23,6 @@ from fabula.service.house import make_schema
 from fabula.service.journal import Journal
 from fabula.service.ledger import Ledger, Unpriced
 from fabula.service.watch.metrics import Metrics
-from fabula.settings import Settings
 from fabula.store import Store
 from kills import story
 from served import Served, served, server_of

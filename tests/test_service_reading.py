@@ -12,10 +12,10 @@ import pytest
 
 from conftest import connect, wipe
 from fabula.app import App
+from fabula.config.settings import STATIC
 from fabula.server import Address
 from fabula.service import querying
 from fabula.service.around import grow
-from fabula.settings import STATIC
 from served import Served, served, server_of
 from stories import LIGHTHOUSE, WINTER
 

@@ -17,8 +17,8 @@ from schemathesis.core.result import Ok
 
 from conftest import connect, wipe
 from fabula.app import App
+from fabula.config.settings import STATIC
 from fabula.server import Address
-from fabula.settings import STATIC
 from served import Served, served, server_of
 from stories import WINTER
 

@@ -9,10 +9,10 @@ import pytest
 from annotated_types import Le, Lt
 from pydantic import SecretStr
 
+from fabula.app.asking import Query
+from fabula.ask.modes import modes
+from fabula.config.settings import CONVENTIONAL, Settings, names, variable
 from fabula.errors import FabulaError, SettingsError
-from fabula.retrieve.modes import modes
-from fabula.search import Query
-from fabula.settings import CONVENTIONAL, Settings, names, variable
 
 
 def test_a_flag_beats_the_environment_which_beats_the_file(

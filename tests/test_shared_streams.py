@@ -11,11 +11,11 @@ import pytest
 from endpoint import Endpoint
 from fabula.errors import ModelError, Stopped
 from fabula.model import Usage
-from fabula.providers import Prompt, Reply
-from fabula.providers.cache import ResponseCache
-from fabula.providers.cached import CachedChat
-from fabula.providers.counted import Meter
-from fabula.stop import Stop
+from fabula.models import Prompt, Reply
+from fabula.models.cache import ResponseCache
+from fabula.models.cached import CachedChat
+from fabula.models.counted import Meter
+from fabula.models.stop import Stop
 from keeping import ASKED, KEY, cached_chat
 from reach import SUMMARY, chat
 

@@ -13,11 +13,11 @@ import neo4j
 import pytest
 
 from conftest import connect, cypher, wipe
-from fabula.explore import names, shipped
 from fabula.graph import Node, Part
-from fabula.queries import FOLDER, over, query
+from fabula.graph.queries import FOLDER, over, query
 from fabula.server import Address
 from fabula.store import Store
+from fabula.store.explore import names, shipped
 from fabula.store.reading import run
 from fabula.store.rows import LAST_CHARACTER, wire
 from graphs import (

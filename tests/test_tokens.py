@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from fabula import tokens
+from fabula.text import tokens
 
 # Counted by tiktoken with the table that it downloads itself.
 KNOWN = {

@@ -14,9 +14,9 @@ from endpoint import Endpoint as Server
 from endpoint import chance, every, listed
 from endpoint.faults import Fault
 from fabula.errors import ModelError
-from fabula.providers import Prompt
-from fabula.providers.openai import OpenAIChat, OpenAIEmbedder
-from fabula.providers.trouble import allowances, wait_asked
+from fabula.models import Prompt
+from fabula.models.endpoint_errors import allowances, wait_asked
+from fabula.models.openai import OpenAIChat, OpenAIEmbedder
 from reach import SUMMARY, chat, opened, reach, text_of
 
 LONG = Prompt("You summarise.", f"<passages>\n{'word ' * 60}\n</passages>", 100, 0.5)

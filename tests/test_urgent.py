@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from endpoint import Endpoint
-from fabula.providers.openai import OpenAIChat
-from fabula.providers.purpose import Purpose
+from fabula.models.openai import OpenAIChat
+from fabula.models.purpose import Purpose
 from reach import SUMMARY, reach
 
 DELAY = 0.3

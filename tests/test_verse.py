@@ -6,12 +6,12 @@ import pytest
 
 from fabula.load import box, html, read_text
 from fabula.load.clean import clean
-from fabula.load.draft import Block
+from fabula.load.document import Block
 from fabula.load.plays import join_speakers
 from fabula.model import Document
-from fabula.sentences import sentences
-from fabula.speakers import is_speaker
 from fabula.text.chunk import split
+from fabula.text.sentences import sentences
+from fabula.text.speakers import is_speaker
 from test_load_docx import docx, paragraph
 from test_load_epub import epub
 from test_load_odt import odt

@@ -9,10 +9,10 @@ from contextlib import redirect_stdout
 
 import pytest
 
+from fabula.build.run import Outcome
 from fabula.cli import watching
 from fabula.cli.watching import Watching
 from fabula.errors import FabulaError
-from fabula.ingest import Outcome
 from fabula.model import Usage
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
-from fabula.queries import FOLDER
+from fabula.graph.queries import FOLDER
 
 ROOT = Path(__file__).parents[1]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from fabula import ids
 from fabula.graphs.aspects.values import Detail, Earlier, Member, Summary
 from fabula.model import Chunk, Vector
+from fabula.text import ids
 
 DOCUMENT = "d"
 

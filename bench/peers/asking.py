@@ -14,12 +14,12 @@ from pathlib import Path
 from bench.peers.catalogue import Peer
 from bench.peers.proxy import Proxy
 from bench.peers.speaking import Adapter, PeerFailed, Said
-from fabula import tokens
 from fabula.experiments.log import PEER, replace_file
 from fabula.experiments.model import Question, Result, Retrieved
 from fabula.experiments.suite import Ask
 from fabula.model import Usage
 from fabula.server import PrivateServer
+from fabula.text import tokens
 
 INDEXED = "indexed.json"
 """What an index cost; it is there when the index is whole."""

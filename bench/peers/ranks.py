@@ -7,7 +7,7 @@ import zlib
 from itertools import accumulate, pairwise
 from pathlib import Path
 
-from fabula import tokens
+from fabula.text import tokens
 
 FILE = "fb374d419588a4632f3f557e76b4b70aebbca790"
 """As tiktoken names it in the folder of TIKTOKEN_CACHE_DIR: the SHA-1 of where it is published."""

@@ -14,6 +14,8 @@ from bench.peers.keeping import Outcome, keep
 from bench.peers.proxy import Proxy
 from bench.peers.ranks import write_ranks
 from bench.peers.speaking import PeerFailed
+from fabula.config.kit import Kit
+from fabula.config.settings import OFFLINE, STATIC, Settings
 from fabula.errors import BadReply, FabulaError, SettingsError
 from fabula.experiments.log import PEER, Log, locked
 from fabula.experiments.model import DataSet, Question, Result
@@ -22,8 +24,6 @@ from fabula.experiments.report.about import Run
 from fabula.experiments.report.read import read
 from fabula.experiments.scoring import measured
 from fabula.experiments.suite import Suite
-from fabula.kit import Kit
-from fabula.settings import OFFLINE, STATIC, Settings
 
 MODELS = ("model", "embedding_model")
 INDEXES = "peers"

@@ -7,11 +7,16 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     __version__: str
-    from fabula.answer import AnswerStream
     from fabula.app import App, Fabula
-    from fabula.catalogue import Documents
-    from fabula.collection import Collection, Settled
-    from fabula.conversation import Conversation
+    from fabula.app.asking import Query
+    from fabula.app.catalogue import Documents
+    from fabula.app.collection import Collection, Settled
+    from fabula.app.conversation import Conversation
+    from fabula.app.reading import Lines, Reading
+    from fabula.ask.answer import AnswerStream
+    from fabula.build.reembed import Reembedded
+    from fabula.build.run import Outcome
+    from fabula.config.settings import Settings
     from fabula.errors import (
         BadReply,
         BadValue,
@@ -32,16 +37,11 @@ if TYPE_CHECKING:
         TextRefused,
         TooLarge,
     )
-    from fabula.export import Written
+    from fabula.export.files import Written
     from fabula.graph import Gap, Record
-    from fabula.ingest import Outcome
     from fabula.model import Answer, Entry, Hit, Layer, Passage, Quote, Turn, Usage
-    from fabula.providers.budget import Budget
-    from fabula.reading import Lines, Reading
-    from fabula.reembed import Reembedded
-    from fabula.search import Query
-    from fabula.settings import Settings
-    from fabula.stop import Stop
+    from fabula.models.budget import Budget
+    from fabula.models.stop import Stop
     from fabula.store import Source
     from fabula.store.checks import Findings, Violation
     from fabula.store.space import Space

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fabula.names import quoted
+from fabula.text.names import quoted
 
 if TYPE_CHECKING:
     from fabula.graph import Record
@@ -268,7 +268,7 @@ class Answer:
         return f"<Answer to {quoted(self.question)}, {cited}: {_begun(self.text)}>"
 
     def _repr_html_(self) -> str:
-        from fabula.notebook import show_answer
+        from fabula.ask.notebook import show_answer
 
         return show_answer(self)
 

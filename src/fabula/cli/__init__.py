@@ -91,7 +91,7 @@ class Commands(click.Group):
         except FabulaError as error:
             if ctx.meta.get(DEBUG):
                 raise
-            from fabula.providers.clean import clean_output
+            from fabula.models.clean import clean_output
 
             # A message quotes titles and what an endpoint or a server said.
             raise click.ClickException(clean_output(str(error))) from error
@@ -135,7 +135,7 @@ class _Shown(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """A line, above the progress bars where there are any."""
-        from fabula.providers.clean import clean_output
+        from fabula.models.clean import clean_output
 
         click.echo(clean_output(f"{record.levelname}: {record.getMessage()}"), err=True)
 

@@ -13,7 +13,7 @@ from fabula.cli.help import Group
 from fabula.cli.options import GRAPH, MODELS, given_flags
 from fabula.cli.starting import shown
 from fabula.cli.watching import Watching
-from fabula.settings import Settings
+from fabula.config.settings import Settings
 
 if TYPE_CHECKING:
     from fabula.experiments.run import Done
@@ -116,7 +116,7 @@ def _tell(done: Done, folder: Path) -> None:
 
 def _report(folder: Path, given: dict[str, Any]) -> None:
     from fabula.experiments.report import write_report
-    from fabula.prices import read_prices
+    from fabula.models.prices import read_prices
 
     written = write_report(folder, read_prices(Settings.read(**given).prices))
     if written.missing:

@@ -10,7 +10,7 @@ from fabula.cli.ingest import make_graphs
 from fabula.cli.options import GRAPH, WRITING, settings_flags
 from fabula.cli.screen import notice_offline
 from fabula.cli.starting import meant, opened
-from fabula.settings import Settings
+from fabula.config.settings import Settings
 
 
 @click.command(

@@ -6,9 +6,9 @@ import click
 
 from fabula.cli.help import Group
 from fabula.cli.options import settings_flags
+from fabula.config.settings import Settings
 from fabula.errors import FabulaError
-from fabula.providers.cache import Info, ResponseCache
-from fabula.settings import Settings
+from fabula.models.cache import Info, ResponseCache
 
 OWN = settings_flags("cache_folder")
 

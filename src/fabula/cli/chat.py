@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fabula.ask.modes import modes
 from fabula.cli.help import Command
 from fabula.cli.last_answer import LastAnswer, keep
 from fabula.cli.options import ASKING, GRAPH, settings_flags
@@ -18,14 +19,13 @@ from fabula.cli.query import NOTHING, print_answer
 from fabula.cli.read import show
 from fabula.cli.screen import counted, echo, notice_offline
 from fabula.cli.starting import meant
+from fabula.config.settings import AUTO, Settings
 from fabula.errors import FabulaError, NotFound, did_you_mean
-from fabula.export import refuse_what_is_no_file, replaced
-from fabula.retrieve.modes import modes
-from fabula.settings import AUTO, Settings
+from fabula.export.files import refuse_what_is_no_file, replaced
 
 if TYPE_CHECKING:
-    from fabula.answer import AnswerStream
-    from fabula.collection import Collection
+    from fabula.app.collection import Collection
+    from fabula.ask.answer import AnswerStream
 
 PROMPT = "> "
 ALL = "all"
@@ -75,7 +75,7 @@ class Talk:
     """A conversation as it is typed: lines in, answers and what commands show out."""
 
     def __init__(self, collection: Collection) -> None:
-        from fabula.catalogue import nothing_there
+        from fabula.app.catalogue import nothing_there
 
         if not (documents := collection.store.count(collection.name)[0]):
             raise nothing_there(collection.name)
@@ -168,7 +168,7 @@ class Talk:
 
     def choose_mode(self, name: str) -> None:
         """Goes another way from now on, or several at once; without a name tells which."""
-        from fabula.search import Query
+        from fabula.app.asking import Query
 
         settings, given = self._collection.settings, self._conversation.given
         if name:
@@ -178,7 +178,7 @@ class Talk:
 
     def save(self, name: str) -> None:
         """Writes the conversation until now as Markdown; asks before another file is replaced."""
-        from fabula.markdown import books_of, conversation
+        from fabula.text.markdown import books_of, conversation
 
         answers = self._conversation.answers
         if not name:

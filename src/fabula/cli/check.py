@@ -11,7 +11,7 @@ from fabula.cli.help import Command
 from fabula.cli.options import GRAPH, settings_flags
 from fabula.cli.screen import counted, echo, print_json
 from fabula.cli.starting import meant, opened
-from fabula.settings import Settings
+from fabula.config.settings import Settings
 
 if TYPE_CHECKING:
     from fabula.store.checks import Findings, Violation

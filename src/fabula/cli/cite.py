@@ -9,8 +9,8 @@ from fabula.cli.last_answer import recall
 from fabula.cli.options import GRAPH, settings_flags
 from fabula.cli.screen import echo, print_json
 from fabula.cli.starting import meant, opened
+from fabula.config.settings import Settings
 from fabula.errors import NotFound
-from fabula.settings import Settings
 
 
 @click.command(
@@ -38,8 +38,8 @@ def command(documents: tuple[str, ...], last: bool, format: str, settings: Setti
     A document's key is made from its author, title and file, and stays as long as these do. What a
     file does not say of a book, as its year, is for you to add.
     """
-    from fabula.bibliography import bibtex, csl
-    from fabula.catalogue import nothing_there
+    from fabula.app.catalogue import nothing_there
+    from fabula.export.bibliography import bibtex, csl
 
     if last and documents:
         raise click.UsageError("Name documents or give --last, not both.")

@@ -12,15 +12,15 @@ import click
 from rich.table import Table as Grid
 from rich.text import Text
 
-from fabula.catalogue import choose, nothing_there
-from fabula.cells import cell, table_csv
+from fabula.app.catalogue import choose, nothing_there
 from fabula.cli.help import Command
 from fabula.cli.options import GRAPH, settings_flags
 from fabula.cli.screen import echo, print_json, print_table
 from fabula.cli.starting import meant, opened
-from fabula.explore import Query, names, parse, read, shipped
-from fabula.providers.clean import clean_output
-from fabula.settings import Settings
+from fabula.config.settings import Settings
+from fabula.export.cells import cell, table_csv
+from fabula.models.clean import clean_output
+from fabula.store.explore import Query, names, parse, read, shipped
 
 if TYPE_CHECKING:
     from fabula.store import Store

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fabula.app.connect import private_server
 from fabula.cli.help import Group
 from fabula.cli.options import settings_flags
 from fabula.cli.starting import shown, started
-from fabula.connect import private_server
+from fabula.config.settings import Settings
 from fabula.errors import ServerError
-from fabula.settings import Settings
 
 if TYPE_CHECKING:
     from fabula.server import Address, PrivateServer, Status

@@ -14,7 +14,7 @@ from fabula.cli.screen import notice_offline, outline, print_table
 from fabula.cli.show import facts
 from fabula.cli.starting import opened
 from fabula.cli.watching import Watching
-from fabula.settings import Settings
+from fabula.config.settings import Settings
 
 STORY = "a-christmas-carol.txt"
 QUESTION = "What did Marley's ghost tell Scrooge about the chain he wears?"
@@ -40,7 +40,7 @@ def command(settings: Settings) -> None:
             resources.as_file(resources.files("fabula.texts") / STORY) as story,
             Watching() as listener,
         ):
-            [outcome] = fabula.ingest(story, listener=listener)
+            [outcome] = fabula.build.run(story, listener=listener)
         if outcome.error:
             raise outcome.error
         entry = fabula.document(outcome.document)

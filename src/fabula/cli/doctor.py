@@ -7,7 +7,7 @@ import click
 from fabula.cli.help import Command
 from fabula.cli.options import GRAPH, MODELS, settings_flags
 from fabula.cli.starting import opened
-from fabula.settings import Settings
+from fabula.config.settings import Settings
 
 
 @click.command(
@@ -21,7 +21,7 @@ def command(settings: Settings) -> None:
 
     Starts Fabula's own Neo4j where no other is configured, and asks each model one word.
     """
-    from fabula.doctor import examine
+    from fabula.app.doctor import examine
 
     well = True
     # Who asks what is wrong need not sit out every try.

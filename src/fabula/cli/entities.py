@@ -15,13 +15,13 @@ from fabula.cli.help import Command
 from fabula.cli.options import GRAPH, settings_flags
 from fabula.cli.screen import counted, echo, print_json, print_table
 from fabula.cli.starting import meant
+from fabula.config.settings import Settings
 from fabula.errors import NotFound
+from fabula.export.networks import write_network
 from fabula.graphs.entities.resolve import kind
-from fabula.networks import write_network
-from fabula.settings import Settings
 
 if TYPE_CHECKING:
-    from fabula.collection import Collection
+    from fabula.app.collection import Collection
 
 Row = Mapping[str, Any]
 
@@ -198,7 +198,7 @@ class Others:
         """Those of some entities."""
         rows = fabula.store.rows("identities/find_others", collection=fabula.name, nodes=ids)
         own = [one for one in fabula.settled() if one.graph == IDENTITIES]
-        decided = fabula.settings.table(IDENTITIES).model_dump()
+        decided = fabula.config.settings.table(IDENTITIES).model_dump()
         stale = own[0].stale if own else ()
         return cls(fabula.name, {row["id"]: row for row in rows}, decided, stale)
 

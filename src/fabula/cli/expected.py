@@ -10,11 +10,11 @@ import click
 from rich.table import Table
 
 from fabula.cli.screen import counted, echo, print_table, show_skipped
+from fabula.config.settings import Settings
 from fabula.model import Usage, sum_usage
-from fabula.settings import Settings
 
 if TYPE_CHECKING:
-    from fabula.ingest import Outcome
+    from fabula.build.run import Outcome
 
 ECONOMY = "economy"
 """The preset that asks for least."""

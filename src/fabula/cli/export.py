@@ -9,8 +9,8 @@ import click
 from fabula.cli.help import Command
 from fabula.cli.options import GRAPH, settings_flags
 from fabula.cli.starting import meant, opened
-from fabula.export import FORMATS
-from fabula.settings import Settings
+from fabula.config.settings import Settings
+from fabula.export.files import FORMATS
 
 
 @click.command(
@@ -49,5 +49,5 @@ def command(
         if everywhere:
             written = fabula.app.export(out, format=format or "", embeddings=embeddings)
         else:
-            written = fabula.export(out, document, format=format or "", embeddings=embeddings)
+            written = fabula.export.files(out, document, format=format or "", embeddings=embeddings)
     click.echo(f"{out}: {written.nodes:,} nodes, {written.relationships:,} relationships")

@@ -13,9 +13,9 @@ from fabula.cli.help import Command
 from fabula.cli.options import GRAPH, settings_flags
 from fabula.cli.screen import counted, echo, print_json, print_table
 from fabula.cli.starting import meant
+from fabula.config.settings import Settings
 from fabula.errors import NotFound
-from fabula.rdf import write_facts
-from fabula.settings import Settings
+from fabula.export.rdf import write_facts
 
 MANY = 1_000_000
 

@@ -14,12 +14,12 @@ from fabula.cli.options import BUILDING, GRAPH, settings_flags
 from fabula.cli.screen import counted, echo, notice_offline, show_skipped, spent
 from fabula.cli.starting import opened
 from fabula.cli.watching import Watching
+from fabula.config.settings import Settings
 from fabula.model import Usage
-from fabula.settings import Settings
 
 if TYPE_CHECKING:
-    from fabula.collection import Collection
-    from fabula.ingest import Listener, Outcome
+    from fabula.app.collection import Collection
+    from fabula.build.run import Listener, Outcome
 
 
 @click.command(
@@ -77,7 +77,7 @@ def command(
         return
     make_graphs(
         settings,
-        lambda fabula, listener: fabula.ingest(
+        lambda fabula, listener: fabula.build.run(
             *paths, rebuild=rebuild, strict=strict, name=name, listener=listener
         ),
     )

@@ -19,13 +19,13 @@ import click
 from fabula.cli.help import Command
 from fabula.cli.options import settings_flags
 from fabula.cli.screen import counted
+from fabula.config.settings import FILE, OFFLINE, STATIC, Settings, own_file, variable
 from fabula.errors import FabulaError, SettingsError
-from fabula.export import refuse_what_is_no_file, replaced
-from fabula.names import collection_problem, quoted
-from fabula.providers.address import OPENAI, checked_key, checked_url, shown_url
-from fabula.providers.kept_key import keep_key, keeper, read_key
+from fabula.export.files import refuse_what_is_no_file, replaced
+from fabula.models.address import OPENAI, checked_key, checked_url, shown_url
+from fabula.models.keyring import keep_key, keeper, read_key
 from fabula.server.private_files import make_private, write_private
-from fabula.settings import FILE, OFFLINE, STATIC, Settings, own_file, variable
+from fabula.text.names import collection_problem, quoted
 
 OPENAIS = "openai"
 """What stands for OpenAI's own address."""
@@ -192,7 +192,7 @@ def _kept(address: str) -> str:
 
 def try_models(models: Models) -> None:
     """Asks the chat model a word and the embedding model a vector. Raises FabulaError."""
-    from fabula.kit import Kit
+    from fabula.config.kit import Kit
 
     settings = Settings.read(
         base_url=models.base_url or OPENAI,

@@ -11,8 +11,8 @@ import click
 from fabula.cli.help import Group
 from fabula.cli.options import GRAPH, settings_flags
 from fabula.cli.starting import opened
-from fabula.serving import TABLE
-from fabula.settings import Settings
+from fabula.config.serving import TABLE
+from fabula.config.settings import Settings
 
 if TYPE_CHECKING:
     from fabula.service.access.keys import Keys

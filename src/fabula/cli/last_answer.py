@@ -10,12 +10,12 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from fabula.errors import NotFound
 from fabula.model import Answer, Quote, in_document
-from fabula.providers.clean import clean_text
+from fabula.models.clean import clean_text
 from fabula.server.private_files import make_private, write_private
 from fabula.server.state import Home
 
 if TYPE_CHECKING:
-    from fabula.collection import Collection
+    from fabula.app.collection import Collection
 
 log = logging.getLogger(__name__)
 MOST = 200
@@ -60,7 +60,7 @@ def last_answer(answer: Answer, collection: str) -> LastAnswer:
 
     Passages that share a number, as those that a summary rests on, are one place.
     """
-    from fabula.quotes import quote_cited
+    from fabula.ask.quotes import quote_cited
 
     places: dict[tuple[int, str], list[str]] = {}
     for quote in answer.quotes or quote_cited(answer):

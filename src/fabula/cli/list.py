@@ -14,12 +14,12 @@ from fabula.cli.options import GRAPH, settings_flags
 from fabula.cli.screen import counted, echo, print_json, print_table
 from fabula.cli.starting import meant, opened
 from fabula.cli.watching import RETRY
+from fabula.config.settings import Settings
 from fabula.graph import TEXT, Record
 from fabula.model import Entry
-from fabula.settings import Settings
 
 if TYPE_CHECKING:
-    from fabula.collection import Settled
+    from fabula.app.collection import Settled
 
 Stale = Mapping[str, list[str]]
 """What each graph of a document would be made from otherwise now, by the graphs' names."""

@@ -8,7 +8,7 @@ from fabula.cli.help import Command
 from fabula.cli.options import BUILDING, GRAPH, settings_flags
 from fabula.cli.serve import needing_the_extra
 from fabula.cli.starting import shown
-from fabula.settings import Settings
+from fabula.config.settings import Settings
 
 
 @click.command("mcp", cls=Command, examples=("mcp", "mcp --model offline"))

@@ -9,9 +9,9 @@ from typing import Any
 
 import click
 
+from fabula.ask.modes import modes
+from fabula.config.settings import SECRET, SET, Settings, knobs, names, paths, variable
 from fabula.errors import SettingsError
-from fabula.retrieve.modes import modes
-from fabula.settings import SECRET, SET, Settings, knobs, names, paths, variable
 
 GRAPH = (
     "home",

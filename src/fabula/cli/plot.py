@@ -11,7 +11,7 @@ from fabula.cli.help import Command
 from fabula.cli.options import GRAPH, MODELS, RANKING, settings_flags
 from fabula.cli.screen import echo
 from fabula.cli.starting import meant
-from fabula.settings import Settings
+from fabula.config.settings import Settings
 
 
 @click.command(

@@ -18,13 +18,13 @@ from fabula.cli.last_answer import keep
 from fabula.cli.options import ASKING, GRAPH, settings_flags
 from fabula.cli.screen import console, counted, echo, notice_offline, print_json
 from fabula.cli.starting import meant
+from fabula.config.settings import Settings
+from fabula.graph.path import Path
 from fabula.model import Answer, Hit, Passage, Quote, in_document, place
-from fabula.retrieve.path import Path
-from fabula.settings import Settings
 
 if TYPE_CHECKING:
-    from fabula.answer import AnswerStream
-    from fabula.collection import Collection
+    from fabula.app.collection import Collection
+    from fabula.ask.answer import AnswerStream
 
 ASPECTS = "plot, character, setting, point of view, style, theme, irony and symbol"
 """Those of the set that is used where none is named."""
@@ -99,7 +99,7 @@ def command(
 
     A dash stands for what comes from standard input.
     """
-    from fabula.search import Query
+    from fabula.app.asking import Query
 
     if as_markdown and (as_json or no_answer or explain):
         raise click.UsageError("--markdown prints an answer alone: leave the other flag out.")
@@ -110,7 +110,7 @@ def command(
     notice_offline(settings)
     with meant(settings) as fabula:
         if no_answer:
-            hits = fabula.retrieve(query, path=path)
+            hits = fabula.ask.retrieve(query, path=path)
             said = {"question": question, "hits": [_hit_json(hit) for hit in hits]}
         else:
             stream = fabula.stream(query, path=path)
@@ -136,7 +136,7 @@ def _print(
 ) -> None:
     """An answer for people, whose citations `fabula read` opens then."""
     if as_markdown:
-        from fabula.markdown import books_of, markdown
+        from fabula.text.markdown import books_of, markdown
 
         echo(markdown(stream.answer, books_of([stream.answer], collection.document)))
     else:
@@ -158,7 +158,7 @@ def print_answer(stream: AnswerStream, show_context: bool) -> None:
     finally:
         # An answer that is cut short must not share its line with the error.
         echo("\n")
-    from fabula.quotes import quote_cited
+    from fabula.ask.quotes import quote_cited
 
     for quote in quote_cited(stream.answer):
         echo(f"[{quote.number}] {place(quote.hit, quote.matches)}")
@@ -208,7 +208,7 @@ def _print_hits(hits: Sequence[Hit]) -> None:
 
 
 def _answer_json(answer: Answer, settings: Settings) -> dict[str, Any]:
-    from fabula.quotes import quote_cited
+    from fabula.ask.quotes import quote_cited
 
     return {
         "question": answer.question,

@@ -15,13 +15,13 @@ from fabula.cli.last_answer import Citation, LastAnswer, recall
 from fabula.cli.options import GRAPH, settings_flags
 from fabula.cli.screen import echo, print_json
 from fabula.cli.starting import meant, opened
+from fabula.config.settings import Settings
 from fabula.errors import NotFound
 from fabula.model import place
-from fabula.providers.clean import clean_output
-from fabula.settings import Settings
+from fabula.models.clean import clean_output
 
 if TYPE_CHECKING:
-    from fabula.reading import Lines, Reading
+    from fabula.app.reading import Lines, Reading
 
 GAP = "[...]"
 CITED = re.compile(r"\[(\d{1,6})\]")

@@ -11,10 +11,10 @@ from fabula.cli.options import GRAPH, settings_flags
 from fabula.cli.screen import echo, spent
 from fabula.cli.starting import opened
 from fabula.cli.watching import Watching
-from fabula.settings import Settings
+from fabula.config.settings import Settings
 
 if TYPE_CHECKING:
-    from fabula.reembed import Reembedded
+    from fabula.build.reembed import Reembedded
 
 EMBEDDING = (
     "base_url",
@@ -42,7 +42,7 @@ def command(settings: Settings) -> None:
     is stopped, the same command goes on, and the old model's name gives it up.
     """
     with opened(settings) as fabula, Watching() as listener:
-        done = fabula.reembed(listener.begin("reembed"))
+        done = fabula.build.reembed(listener.begin("reembed"))
     echo(_in_all(fabula.name, done))
     echo(
         f"Set FABULA_EMBEDDING_MODEL={done.model} for all that asks collection {fabula.name!r} or "

@@ -8,7 +8,7 @@ from fabula.cli.help import Command
 from fabula.cli.options import GRAPH, settings_flags
 from fabula.cli.screen import echo
 from fabula.cli.starting import meant, opened
-from fabula.settings import Settings
+from fabula.config.settings import Settings
 
 
 @click.command(

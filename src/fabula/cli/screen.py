@@ -16,10 +16,10 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
+from fabula.config.settings import Settings
 from fabula.graph import Gap
 from fabula.model import Entry, Layer, Usage
-from fabula.providers.clean import clean_output, escape_json
-from fabula.settings import Settings
+from fabula.models.clean import clean_output, escape_json
 
 MOST_NAMED = 10
 """Files that a line names."""

@@ -12,9 +12,9 @@ from pydantic import ValidationError
 from fabula.cli.help import Command
 from fabula.cli.options import BUILDING, GRAPH, settings_flags
 from fabula.cli.starting import shown
+from fabula.config.serving import TABLE, Serving
+from fabula.config.settings import Settings
 from fabula.errors import SettingsError, first_problem
-from fabula.serving import TABLE, Serving
-from fabula.settings import Settings
 
 
 @click.command(

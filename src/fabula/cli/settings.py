@@ -8,7 +8,7 @@ from rich.table import Table
 from fabula.cli.help import Command
 from fabula.cli.options import ALL, settings_flags, shown, values
 from fabula.cli.screen import print_json, print_table
-from fabula.settings import Settings, names, variable
+from fabula.config.settings import Settings, names, variable
 
 
 @click.command(

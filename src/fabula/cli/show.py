@@ -14,10 +14,10 @@ from fabula.cli.options import GRAPH, settings_flags
 from fabula.cli.screen import counted, echo, outline, print_json, print_table, spent
 from fabula.cli.starting import meant
 from fabula.cli.watching import RETRY
+from fabula.config.settings import OFFLINE, Settings
 from fabula.graph import TEXT, Gap, Record
 from fabula.graph.method import graphs
 from fabula.model import Entry, Usage
-from fabula.settings import OFFLINE, Settings
 
 Gaps = Mapping[str, Sequence[Gap]]
 """What no model gave of a document, by the names of its graphs."""

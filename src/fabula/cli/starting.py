@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fabula.connect import private_server
+from fabula.app.connect import private_server
 from fabula.server import IDLE, Address, Progress, Report
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from fabula.app import Fabula
-    from fabula.collection import Collection
-    from fabula.settings import Settings
+    from fabula.app.collection import Collection
+    from fabula.config.settings import Settings
 
 PAUSE = 5.0
 """Seconds between two plain lines about one thing."""

@@ -18,10 +18,10 @@ from rich.progress import (
 
 from fabula.cli.screen import console, counted, echo, lacking, spent
 from fabula.model import Usage
-from fabula.progress import Pace
+from fabula.models.progress import Pace
 
 if TYPE_CHECKING:
-    from fabula.ingest import Outcome
+    from fabula.build.run import Outcome
 
 RETRY = "`fabula ingest --retry`"
 """What fills gaps."""
@@ -112,7 +112,7 @@ class Watching:
 
 
 class Steps:
-    """One document's steps, by how much is known and done of each: `fabula.progress.Progress`."""
+    """One document's steps, by how much is known and done of each: `fabula.models.progress.Progress`."""
 
     def __init__(self, watching: Watching, source: str) -> None:
         self.calls = 0

@@ -7,17 +7,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fabula import tokens
-from fabula.collection import Collection
+from fabula.app.collection import Collection
+from fabula.config.kit import Kit
 from fabula.experiments.model import Question, Result, Retrieved
 from fabula.experiments.plan import Tested
-from fabula.kit import Kit
 from fabula.model import Passage, Usage
-from fabula.prompts import prompt
-from fabula.providers import Chat, Prompt
-from fabula.providers.counted import Meter
-from fabula.replies import ask, read_choice
-from fabula.shapes import ChoiceReply
+from fabula.models import Chat, Prompt
+from fabula.models.counted import Meter
+from fabula.models.prompts import prompt
+from fabula.models.replies import ask, read_choice
+from fabula.models.schemas import ChoiceReply
+from fabula.text import tokens
 
 CHOICE_TOKENS = 100
 """Room for a number in JSON, and for a model that says a word before it."""

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from fabula.collection import Collection
+from fabula.app.collection import Collection
+from fabula.build.run import Outcome
+from fabula.config.settings import STATIC
 from fabula.errors import BadReply, BudgetSpent, LoadError, TooLarge
 from fabula.experiments.model import Text
 from fabula.experiments.plan import Tested
-from fabula.ingest import Outcome
 from fabula.model import Usage, sum_usage
-from fabula.parallel import Job, Workers
-from fabula.settings import STATIC
+from fabula.models.parallel import Job, Workers
 
 AT_ONCE = 4
 """Texts that are made at the same time, where models are waited for."""

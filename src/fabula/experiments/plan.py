@@ -12,16 +12,16 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from fabula import prompts
+from fabula.config.kit import Kit
+from fabula.config.settings import PRESETS, Settings, names, paths
 from fabula.errors import FabulaError, SettingsError
 from fabula.experiments.data import SMOKE, read
 from fabula.experiments.metrics import judging
 from fabula.experiments.model import DataSet, Question
 from fabula.experiments.suite import METHOD, MODELS, RUNNING, Ask, Suite, SystemPart
-from fabula.graph.building import with_bases
 from fabula.graph.method import graph, graphs
-from fabula.kit import Kit
-from fabula.settings import PRESETS, Settings, names, paths
+from fabula.graph.parts import with_bases
+from fabula.models import prompts
 
 DATA = "data"
 """The folder in which data sets are looked for, each in one of its name."""

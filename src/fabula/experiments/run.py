@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from fabula.app import Fabula
-from fabula.collection import Collection
+from fabula.app.collection import Collection
+from fabula.config.kit import Kit
 from fabula.errors import BadReply, BudgetSpent
 from fabula.experiments import record
 from fabula.experiments.answering import Asking
@@ -26,11 +27,10 @@ from fabula.experiments.model import DataSet, Question
 from fabula.experiments.plan import Tested, limited, planned, read_data
 from fabula.experiments.scoring import Scoring, measured
 from fabula.experiments.suite import Suite
-from fabula.kit import Kit
 from fabula.model import Usage
-from fabula.parallel import Job
-from fabula.progress import Progress
-from fabula.providers.budget import Budget
+from fabula.models.budget import Budget
+from fabula.models.parallel import Job
+from fabula.models.progress import Progress
 from fabula.server import Report
 
 LOG = logging.getLogger("fabula")

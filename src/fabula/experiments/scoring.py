@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
+from fabula.config.kit import Kit
 from fabula.errors import SettingsError
 from fabula.experiments.metrics import Judges, Metric, metric, missing
 from fabula.experiments.model import DataSet, Need, Question, Result
 from fabula.experiments.plan import Tested
 from fabula.experiments.suite import Ask, Suite
-from fabula.kit import Kit
-from fabula.providers.counted import Meter
+from fabula.models.counted import Meter
 
 OF_MODELS = frozenset[Need]({"judge", "answer", "options"})
 """What there is only with a chat model."""

@@ -17,8 +17,8 @@ from pydantic import (
     model_validator,
 )
 
+from fabula.config.settings import Preset, names, paths
 from fabula.errors import NotFound, SettingsError, did_you_mean, first_problem
-from fabula.settings import Preset, names, paths
 
 Ask = Literal["answer", "choose", "retrieve"]
 """What a question is asked for: an answer, one of its options, or only a context."""

@@ -18,11 +18,11 @@ from fabula.graph.gaps import GapLimit
 from fabula.model import Chunk, Document, Entry
 
 if TYPE_CHECKING:
-    from fabula.parallel import Job
-    from fabula.progress import Progress
-    from fabula.providers import Chat, Embedder
-    from fabula.providers.counted import Meter
-    from fabula.retrieve.modes import Mode
+    from fabula.ask.modes import Mode
+    from fabula.models import Chat, Embedder
+    from fabula.models.counted import Meter
+    from fabula.models.parallel import Job
+    from fabula.models.progress import Progress
 
 GROUP = "fabula.graphs"
 """The group of entry points by which a package brings a graph, Fabula's own as any other."""

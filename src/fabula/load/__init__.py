@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from fabula.errors import LoadError
 from fabula.load import box, zipped
-from fabula.load.draft import document
+from fabula.load.document import document
 from fabula.load.files import is_folder, printable, read_file, too_large, within
 from fabula.load.formats import format_of, recognise
 from fabula.load.readers import PLAIN, READERS

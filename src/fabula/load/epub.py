@@ -14,7 +14,7 @@ from fabula.errors import LoadError
 from fabula.load import gutenberg, html
 from fabula.load.archive import Archive
 from fabula.load.clean import one_line
-from fabula.load.draft import Block, Draft
+from fabula.load.document import Block, Draft
 from fabula.load.encoding import decode
 from fabula.load.headings import confirm
 from fabula.load.markup import elements

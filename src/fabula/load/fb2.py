@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from xml.etree.ElementTree import Element
 
 from fabula.load.clean import one_line
-from fabula.load.draft import Draft
+from fabula.load.document import Draft
 from fabula.load.headings import confirm
 from fabula.load.markup import Kind, blocks, elements, fact, local
 

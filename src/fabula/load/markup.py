@@ -11,7 +11,7 @@ from xml.etree.ElementTree import Element
 
 from fabula.errors import LoadError
 from fabula.load.clean import lines, one_line
-from fabula.load.draft import Block
+from fabula.load.document import Block
 from fabula.load.headings import joined
 
 Kind = Literal["inline", "block", "heading", "whole", "line", "break", "space", "note", "skipped"]

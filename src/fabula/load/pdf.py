@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from fabula.errors import LoadError
 from fabula.load.chapters import is_chapter_line, subtitle_line
 from fabula.load.clean import one_line, prose, tidy
-from fabula.load.draft import Block, Draft
+from fabula.load.document import Block, Draft
 from fabula.load.headings import confirm, mark
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fabula.load.chapters import is_chapter_line
-from fabula.speakers import is_speaker
+from fabula.text.speakers import is_speaker
 
 if TYPE_CHECKING:
-    from fabula.load.draft import Block
+    from fabula.load.document import Block
 
 _TIMES = 3
 _SHARE = 0.2

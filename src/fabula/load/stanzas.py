@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from fabula.load.chapters import is_chapter_line, numeral_line
 from fabula.load.clean import lines
-from fabula.load.draft import Block
-from fabula.speakers import is_speaker
+from fabula.load.document import Block
+from fabula.text.speakers import is_speaker
 
 EMPTY = "\ufdd3"
 """Stands in a paragraph that has no text: where a stanza ends. It is no character of any text."""

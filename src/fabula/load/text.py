@@ -6,7 +6,7 @@ import re
 
 from fabula.load import gutenberg
 from fabula.load.clean import prose, tidy
-from fabula.load.draft import Draft
+from fabula.load.document import Draft
 from fabula.load.encoding import decode
 from fabula.load.headings import mark
 

@@ -18,7 +18,7 @@ import httpx2
 
 from fabula.errors import LoadError
 from fabula.load.files import printable, too_large
-from fabula.providers.border import Bounds, TimedBackend
+from fabula.models.transport import Bounds, TimedBackend
 
 SECONDS = 120.0
 """That a document may take, from the first name that is looked up to the last byte."""

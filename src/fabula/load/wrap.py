@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from fabula.speakers import is_speaker
+from fabula.text.speakers import is_speaker
 
 _LONG = 120
 """No one wraps wider: a longer line is a whole paragraph."""

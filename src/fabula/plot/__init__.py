@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
-from fabula.collection import Collection
+from fabula.app.collection import Collection
 from fabula.errors import FabulaError
+from fabula.graph.path import Path as Steps
 from fabula.model import Entry, Hit
-from fabula.names import file_name
+from fabula.models.counted import Meter
 from fabula.plot.communities import groups_of
 from fabula.plot.layout import lay_out
 from fabula.plot.page import to_page
@@ -33,8 +34,7 @@ from fabula.plot.story import Story
 from fabula.plot.story_page import to_story_page
 from fabula.plot.story_svg import draw_story
 from fabula.plot.svg import Picture, draw
-from fabula.providers.counted import Meter
-from fabula.retrieve.path import Path as Steps
+from fabula.text.names import file_name
 
 SUFFIXES = (".html", ".svg", ".png")
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from fabula.errors import Changed, NotFound
 from fabula.graph import TEXT, Owner, Part
-from fabula.graph.building import chunks_of
 from fabula.graph.method import Known
+from fabula.graph.parts import chunks_of
 from fabula.graphs.aspects import GRAPH, border
 from fabula.graphs.aspects.values import Earlier
 from fabula.graphs.discourse.border import EVENT

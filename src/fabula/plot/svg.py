@@ -8,7 +8,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
-from fabula.export import FORBIDDEN
+from fabula.export.files import FORBIDDEN
 from fabula.graphs.aspects.values import Detail, Summary
 from fabula.model import Chunk
 from fabula.plot.layout import DETAIL, GUTTER, LENGTH, STRIP, lanes

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 
 from fabula.errors import DatabaseDown
-from fabula.queries import query
+from fabula.graph.queries import query
 from fabula.server.state import Address
 
 CONNECT_SECONDS = 10.0

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
-from fabula.collection import Collection
+from fabula.app.collection import Collection
 from fabula.errors import NotFound
 from fabula.model import Entry
-from fabula.names import quoted
 from fabula.service.views import PassageView, View
+from fabula.text.names import quoted
 
 Direction = Literal["up", "down", "beside"]
 

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
-from fabula.collection import Collection
+from fabula.app.asking import Query
+from fabula.app.collection import Collection
+from fabula.ask.quotes import quote_cited
 from fabula.errors import FabulaError, first_problem
+from fabula.graph.path import Path
 from fabula.model import Turn
-from fabula.providers.counted import Meter
-from fabula.quotes import quote_cited
-from fabula.retrieve.path import Path
-from fabula.search import Query
+from fabula.models.counted import Meter
+from fabula.models.stop import Stop
 from fabula.service import problems
 from fabula.service.views import (
     MoneyView,
@@ -34,7 +35,6 @@ from fabula.service.views import (
     usage_view,
 )
 from fabula.service.write_behind import write_behind
-from fabula.stop import Stop
 
 if TYPE_CHECKING:
     from fabula.service.access import Caller

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, Self
 
 from fabula.errors import NotFound, StoreError
 from fabula.model import Turn
-from fabula.names import quoted
 from fabula.service.asking import AnswerView
 from fabula.service.paging import Page, begin_after, cursor, take
 from fabula.service.problems import Conflict
 from fabula.service.views import View
+from fabula.text.names import quoted
 
 if TYPE_CHECKING:
     from fabula.app import App

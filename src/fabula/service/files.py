@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Literal
 from fastapi.responses import FileResponse, Response
 from starlette.background import BackgroundTask
 
-from fabula.collection import Collection
+from fabula.app.collection import Collection
 from fabula.model import Entry
-from fabula.names import file_name
+from fabula.models.counted import Meter
 from fabula.plot import draw_document, refuse_undrawable
-from fabula.providers.counted import Meter
+from fabula.text.names import file_name
 
 if TYPE_CHECKING:
     from fabula.service.access import Caller

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 
 from anyio import CapacityLimiter, to_thread
 
-from fabula.collection import Collection
+from fabula.app.collection import Collection
+from fabula.config.serving import TABLE, Serving
 from fabula.errors import FabulaError, NotFound
-from fabula.names import problem, quoted
-from fabula.queries import FOLDER
+from fabula.graph.queries import FOLDER
+from fabula.models.stop import Stop
 from fabula.service.access.keys import Keys
 from fabula.service.access.limits import AtOnce, Window
 from fabula.service.access.sessions import Sessions
@@ -29,9 +30,8 @@ from fabula.service.maintenance import Maintenance
 from fabula.service.supervisor import Supervisor
 from fabula.service.watch.metrics import Metrics
 from fabula.service.watch.readiness import Readiness
-from fabula.serving import TABLE, Serving
-from fabula.stop import Stop
 from fabula.store import Store, schema
+from fabula.text.names import problem, quoted
 
 if TYPE_CHECKING:
     from fabula.app import App

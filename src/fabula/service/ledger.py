@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from fabula.config.settings import Settings
 from fabula.errors import BudgetSpent, FabulaError, SettingsError
 from fabula.model import Usage
-from fabula.prices import Cost, cost, read_prices
-from fabula.providers.budget import Budget
+from fabula.models.budget import Budget
+from fabula.models.prices import Cost, cost, read_prices
 from fabula.service.journal import Journal, Line
-from fabula.settings import Settings
 from fabula.store import Store
 
 if TYPE_CHECKING:

@@ -18,9 +18,10 @@ from mcp.types import ToolAnnotations
 from pydantic import BaseModel, Field
 from starlette.applications import Starlette
 
-from fabula.collection import Collection
+from fabula.app.collection import Collection
 from fabula.errors import FabulaError, NotFound
 from fabula.model import Entry
+from fabula.models.stop import Stop
 from fabula.service import asking
 from fabula.service.access import Caller
 from fabula.service.around import Direction, OutlineNode, neighbours
@@ -31,8 +32,7 @@ from fabula.service.jobs.beginning import Choice, begin_ingest, text_item
 from fabula.service.problems import Forbidden
 from fabula.service.streams import attended
 from fabula.service.views import WHOLE, PassageView
-from fabula.stop import Stop
-from fabula.tokens import count
+from fabula.text.tokens import count
 
 MOST_TOKENS = 4000
 """Of one result's texts."""

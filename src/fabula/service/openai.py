@@ -17,14 +17,15 @@ from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from fabula.answer import CITED
+from fabula.ask.answer import CITED
+from fabula.ask.modes import modes
+from fabula.config.settings import AUTO
 from fabula.errors import FabulaError, NotFound, SettingsError
 from fabula.model import Turn, Usage
-from fabula.names import quoted
-from fabula.providers import Prompt
-from fabula.providers.counted import Meter
-from fabula.replies import said
-from fabula.retrieve.modes import modes
+from fabula.models import Prompt
+from fabula.models.counted import Meter
+from fabula.models.replies import said
+from fabula.models.stop import Stop
 from fabula.service.access import Caller, Reader, TheHouse
 from fabula.service.asking import Answering, AnswerView, Question
 from fabula.service.house import House
@@ -32,8 +33,7 @@ from fabula.service.page.rendering import address
 from fabula.service.problems import body
 from fabula.service.streams import EventStream, attended
 from fabula.service.views import ReadView
-from fabula.settings import AUTO
-from fabula.stop import Stop
+from fabula.text.names import quoted
 
 router = APIRouter(prefix="/v1", tags=["openai"])
 PREFIX = "fabula/"

@@ -8,8 +8,8 @@ from typing import Any
 from fastapi import FastAPI, Request
 
 from fabula.errors import did_you_mean
-from fabula.names import quoted
 from fabula.service.problems import Problem
+from fabula.text.names import quoted
 
 
 class UnknownParameter(Problem):

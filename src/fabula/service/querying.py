@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
-from fabula.collection import Collection
+from fabula.app.collection import Collection
 from fabula.errors import Refused
-from fabula.explore import Query, names, parse, shipped
 from fabula.service.problems import Problem, TooMany
 from fabula.service.views import View
 from fabula.store import Store
+from fabula.store.explore import Query, names, parse, shipped
 from fabula.store.reading import run
 
 if TYPE_CHECKING:

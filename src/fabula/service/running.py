@@ -11,6 +11,7 @@ from collections.abc import Callable
 import uvicorn
 
 from fabula.app import App
+from fabula.config.serving import TABLE, Serving
 from fabula.errors import SettingsError
 from fabula.service import make_service
 from fabula.service.access.admission import is_loopback
@@ -18,7 +19,6 @@ from fabula.service.access.keys import Keys
 from fabula.service.connections import BACKLOG, make_limits, make_protocol
 from fabula.service.house import House, make_schema
 from fabula.service.watch.exporting import begin_log, begin_traces
-from fabula.serving import TABLE, Serving
 
 LOG = logging.getLogger("fabula.service")
 SPARE_SECONDS = 2.0

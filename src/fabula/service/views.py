@@ -9,14 +9,14 @@ from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict
 
-from fabula.collection import Collection, Settled
+from fabula.app.collection import Collection, Settled
+from fabula.config.settings import Settings
 from fabula.errors import NotFound
 from fabula.graph import Record
+from fabula.graph.path import Step
 from fabula.model import Entry, Hit, Layer, Passage, Quote, Usage, in_document
-from fabula.names import quoted
-from fabula.retrieve.path import Step
-from fabula.settings import Settings
 from fabula.store.space import Space
+from fabula.text.names import quoted
 
 WHOLE = 10**9
 """Beyond the last character of any text."""

@@ -20,8 +20,8 @@ from neo4j.exceptions import DriverError, Neo4jError
 from fabula import tracing
 from fabula.errors import StoreError, TooLarge
 from fabula.graph import TEXT, Gap, Owner, Part, Record
+from fabula.graph.queries import over, query
 from fabula.model import Entry, Filters, Hit, Layer, Vector
-from fabula.queries import over, query
 from fabula.store import migration, schema
 from fabula.store.kept import Kept, Made, Usage
 from fabula.store.parts import (

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import neo4j
 import numpy as np
 
-from fabula import queries
 from fabula.errors import BadValue, Changed, NotFound, SpaceError, StoreError
-from fabula.graph import TEXT, Edge, Node, Owner, Part
-from fabula.names import LONGEST, LONGEST_LINE, problem, quoted
-from fabula.queries import query
+from fabula.graph import TEXT, Edge, Node, Owner, Part, queries
+from fabula.graph.queries import query
 from fabula.store import turns
 from fabula.store.rows import made_space, part_id, part_properties, unwired, wire
 from fabula.store.space import Space, other_space, refuse_reembedding
+from fabula.text.names import LONGEST, LONGEST_LINE, problem, quoted
 
 if TYPE_CHECKING:
     from fabula.store import Store

@@ -16,8 +16,8 @@ import neo4j
 
 from fabula.errors import StoreError
 from fabula.graph import fingerprint
+from fabula.graph.queries import embedding, index_name, label, over, query
 from fabula.model import Vectors
-from fabula.queries import embedding, index_name, label, over, query
 from fabula.store import Store, schema, turns
 from fabula.store.parts import lock_collection
 from fabula.store.rows import made_space, wire

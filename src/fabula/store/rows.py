@@ -10,7 +10,7 @@ import numpy as np
 from neo4j.vector import Vector as WireVector
 
 from fabula.graph import RESERVED, Gap, Owner, Record
-from fabula.graph.building import make_gap
+from fabula.graph.parts import make_gap
 from fabula.model import Entry, Filters, Usage, Vector
 from fabula.store.space import Space
 

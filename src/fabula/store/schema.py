@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fabula.errors import StoreError
-from fabula.queries import Embedded, index_name, over, query
+from fabula.graph.queries import Embedded, index_name, over, query
 from fabula.store.space import Space
 
 if TYPE_CHECKING:

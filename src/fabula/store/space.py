@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from fabula import queries
 from fabula.errors import NotFound, SpaceError, StoreError
-from fabula.names import collection_problem, quoted
+from fabula.graph import queries
+from fabula.text.names import collection_problem, quoted
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ import neo4j
 from neo4j.exceptions import DriverError, Neo4jError
 
 from fabula.errors import StoreError
-from fabula.queries import query
+from fabula.graph.queries import query
 
 if TYPE_CHECKING:
     from fabula.store import Store

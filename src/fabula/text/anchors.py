@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from fabula import tokens
+from fabula.text import tokens
 
 HEAD = 24
 """Characters by which a known chunk is looked up."""

@@ -8,10 +8,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from fabula import ids, tokens
 from fabula.model import Chunk, Document
-from fabula.sentences import spans
+from fabula.text import ids, tokens
 from fabula.text.anchors import Anchors
+from fabula.text.sentences import spans
 
 LONGEST_TOKEN = 4
 """Characters a token is seldom longer than: where to begin cutting text without sentences."""

@@ -11,13 +11,13 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from fabula import tokens
+from fabula.ask.modes import Mode, Tools
 from fabula.graph import Edge, Node
 from fabula.graph.method import Built, Graph, Known, Models, Text, Work
+from fabula.graph.queries import read
 from fabula.model import Chunk, Filters, Hit, Passage, Vector
-from fabula.providers import Reply
-from fabula.queries import read
-from fabula.retrieve.modes import Mode, Tools
+from fabula.models import Reply
+from fabula.text import tokens
 
 CYPHER = Path(__file__).parent / "cypher"
 

@@ -10,7 +10,7 @@ from fabula.experiments.data.texts import text
 from fabula.experiments.model import Question, Text
 from fabula.load import text as plain
 from fabula.load.clean import one_line
-from fabula.load.draft import document
+from fabula.load.document import document
 
 RELEASE = Release(
     "GraphRAG-Bench",

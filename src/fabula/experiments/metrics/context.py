@@ -5,7 +5,7 @@ from __future__ import annotations
 from fabula.experiments.metrics.judges import Judges
 from fabula.experiments.metrics.measure import Metric
 from fabula.experiments.model import Question, Result
-from fabula.sentences import sentences
+from fabula.text.sentences import sentences
 
 
 def _duplicates(question: Question, result: Result, judges: Judges) -> float:

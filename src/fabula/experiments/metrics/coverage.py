@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 from fabula.experiments.metrics.judges import Judges
 from fabula.experiments.metrics.measure import Metric
 from fabula.experiments.model import Question, Result
-from fabula.providers.stems import Stemmer, stemmer_of
+from fabula.text.stems import Stemmer, stemmer_of
 
 ENOUGH = 0.6
 """Share of a statement's stems from which a context is taken to hold it."""

@@ -14,7 +14,7 @@ from fabula.experiments.metrics.judges import Judges
 from fabula.experiments.metrics.judging import RATINGS, numbered, rating, statements, verdicts
 from fabula.experiments.metrics.measure import Metric
 from fabula.experiments.model import Question, Result
-from fabula.providers import Chat, Embedder
+from fabula.models import Chat, Embedder
 
 PAPER = "Xiang et al. 2025, GraphRAG-Bench (arXiv 2506.05690)"
 FACTS = 0.75

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from fabula.providers import Chat, Embedder
+from fabula.models import Chat, Embedder
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,11 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from fabula import tokens
 from fabula.errors import BadReply
-from fabula.prompts import filled
-from fabula.providers import Chat, Prompt
-from fabula.replies import ask, read_as
+from fabula.models import Chat, Prompt
+from fabula.models.prompts import filled
+from fabula.models.replies import ask, read_as
+from fabula.text import tokens
 
 FOLDER = Path(__file__).parent / "prompts"
 RATINGS = 2

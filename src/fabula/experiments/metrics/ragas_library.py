@@ -15,8 +15,8 @@ from fabula.experiments.metrics.answers import best
 from fabula.experiments.metrics.judges import Judges
 from fabula.experiments.metrics.measure import Metric
 from fabula.experiments.model import Question, Result
-from fabula.providers import Chat, Embedder, Prompt
-from fabula.replies import ask
+from fabula.models import Chat, Embedder, Prompt
+from fabula.models.replies import ask
 
 SYSTEM = "You judge texts. Reply with JSON alone."
 REPLY_TOKENS = 4_000

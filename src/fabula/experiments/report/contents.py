@@ -20,7 +20,7 @@ from fabula.experiments.report.tables import (
     score_table,
 )
 from fabula.experiments.report.wording import counted, day
-from fabula.prices import Price
+from fabula.models.prices import Price
 
 OFFLINE = (
     "Offline: summaries, details and answers are extracts of the text; no model wrote them. What "

@@ -14,7 +14,7 @@ from fabula.experiments.report.markdown import Cell, table
 from fabula.experiments.report.read import Line, Recorded
 from fabula.experiments.report.wording import NOTHING, count, counted, duration, number
 from fabula.model import Usage
-from fabula.prices import Price, cost
+from fabula.models.prices import Price, cost
 
 NO_PRICE = "not known"
 

@@ -14,7 +14,7 @@ from fabula.experiments.report.page import to_html
 from fabula.experiments.report.published import published
 from fabula.experiments.report.read import read
 from fabula.experiments.report.summary import scores, write_summary
-from fabula.prices import Price
+from fabula.models.prices import Price
 
 SUMMARY, MARKDOWN, PAGE = "summary.csv", "report.md", "report.html"
 NO_PLOTS = (

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fabula.graph.method import Graph
+from fabula.graph.queries import FOLDER
 from fabula.graphs.aspects import border, prompts
 from fabula.graphs.aspects.build import build
 from fabula.graphs.aspects.knobs import CHAT_ONLY, Knobs
 from fabula.graphs.aspects.modes import MODES
 from fabula.graphs.aspects.sets import read_aspects
-from fabula.queries import FOLDER
 
 
 def _settings(knobs: Knobs, offline: bool) -> Mapping[str, Any]:

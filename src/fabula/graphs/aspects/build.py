@@ -9,7 +9,6 @@ from typing import TypeVar
 
 import numpy as np
 
-from fabula import ids, tokens
 from fabula.errors import BadReply
 from fabula.graph.calls import Calls, batches
 from fabula.graph.method import Built, Known, Models, Text, Work
@@ -41,6 +40,7 @@ from fabula.graphs.aspects.values import (
 )
 from fabula.graphs.aspects.writer import Writer, make_writer
 from fabula.model import Chunk
+from fabula.text import ids, tokens
 
 # What many later calls depend on goes first; details, on which nothing depends, fill the gaps.
 DETECT, SUMMARISE, CONDENSE = range(1, 4)

@@ -7,14 +7,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from fabula import tokens
 from fabula.errors import BadReply
 from fabula.graphs.aspects.prompts import prompt
 from fabula.graphs.aspects.stand_ins import StandIns
 from fabula.graphs.aspects.values import Aspect
-from fabula.providers import Chat, Prompt
-from fabula.providers.prompted import WORDS
-from fabula.replies import (
+from fabula.models import Chat, Prompt
+from fabula.models.prompted import WORDS
+from fabula.models.replies import (
     ask,
     ask_once,
     read_aspects,
@@ -24,7 +23,8 @@ from fabula.replies import (
     read_summary,
     shortened,
 )
-from fabula.shapes import DetailsReply, PassagesReply, aspects_reply, summaries_reply
+from fabula.models.schemas import DetailsReply, PassagesReply, aspects_reply, summaries_reply
+from fabula.text import tokens
 
 LOG = logging.getLogger("fabula")
 

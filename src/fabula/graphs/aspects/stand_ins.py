@@ -10,8 +10,8 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from fabula import tokens
 from fabula.graphs.aspects.knobs import Knobs
+from fabula.text import tokens
 
 USUAL_ASPECTS, USUAL_SHARE = 2.0, 0.7
 """Of a model that nothing is known of: aspects it names of a cluster, as the prompt tells it, and

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fabula import ids
 from fabula.graphs.aspects.cluster import Cluster
 from fabula.graphs.aspects.values import Aspect, Member, Summary
 from fabula.model import Chunk, Vectors
+from fabula.text import ids
 
 TreeNode = Chunk | Summary
 """What a summary may rest on."""

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from fabula.graph.method import Graph
+from fabula.graph.queries import FOLDER
 from fabula.graphs.communities import border, prompts
 from fabula.graphs.communities.build import build
 from fabula.graphs.communities.facts import doubt, tell
 from fabula.graphs.communities.knobs import CHAT_ONLY, OF_CLAIMS, UNASKED, Knobs
 from fabula.graphs.communities.modes import MODES
-from fabula.queries import FOLDER
 
 
 def _settings(knobs: Knobs, offline: bool) -> Mapping[str, Any]:

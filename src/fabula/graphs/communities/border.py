@@ -15,7 +15,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from fabula import ids, tokens
 from fabula.graph import Edge, Node, Part
 from fabula.graph.method import Known
 from fabula.graphs.communities.values import (
@@ -31,6 +30,7 @@ from fabula.graphs.communities.values import (
 )
 from fabula.graphs.entities.printed import plain
 from fabula.model import Chunk
+from fabula.text import ids, tokens
 
 ENTITIES, ENTITY, RELATION = "entities", "Entity", "Relation"
 COMMUNITY, REPORT, CLAIM = "Community", "Report", "Claim"

@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from fabula import ids
 from fabula.errors import BadReply
 from fabula.graph import Edge, Gap, Node
 from fabula.graph.calls import Calls
@@ -46,7 +45,8 @@ from fabula.graphs.communities.values import (
 )
 from fabula.graphs.entities.border import embedded
 from fabula.graphs.entities.windows import ask_of_each, window_gap, windows
-from fabula.providers.stems import stemmer_of
+from fabula.text import ids
+from fabula.text.stems import stemmer_of
 
 # What later calls depend on goes first.
 CLAIM, WRITE = range(1, 3)

@@ -16,7 +16,6 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from fabula import ids
 from fabula.errors import BadReply
 from fabula.graphs.communities.prompts import prompt
 from fabula.graphs.communities.stand_ins import StandIns
@@ -25,8 +24,9 @@ from fabula.graphs.entities.printed import find_printed, plain
 from fabula.graphs.entities.records import read_line, read_list, read_name
 from fabula.graphs.entities.windows import Window
 from fabula.model import Chunk
-from fabula.providers import Chat, Prompt
-from fabula.replies import ask, read_lists, shortened
+from fabula.models import Chat, Prompt
+from fabula.models.replies import ask, read_lists, shortened
+from fabula.text import ids
 
 TRIES = 3
 REPLY_TOKENS = 4000

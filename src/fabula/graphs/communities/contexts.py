@@ -13,7 +13,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from fabula import tokens
 from fabula.graphs.communities.values import (
     Bond,
     Claim,
@@ -22,7 +21,8 @@ from fabula.graphs.communities.values import (
     Member,
     Network,
 )
-from fabula.replies import shortened
+from fabula.models.replies import shortened
+from fabula.text import tokens
 
 MOST_OF_ALL = 8
 """One row may have an eighth of the room, so that a bond and its ends always fit."""

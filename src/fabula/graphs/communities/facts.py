@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any
 
-from fabula import tokens
 from fabula.graphs.communities import claims as claiming
 from fabula.graphs.communities import reports as reporting
 from fabula.graphs.communities.values import Claim, Community, CommunityReport
+from fabula.text import tokens
 
 DROPPED = {
     reporting.UNFOUNDED: "findings that rest on no line",

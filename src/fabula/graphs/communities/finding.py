@@ -11,18 +11,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from fabula.graph.building import is_outdated
+from fabula.ask import hybrid
+from fabula.ask.fusion import by_scores
+from fabula.ask.modes import Tools
 from fabula.graph.calls import batches
 from fabula.graph.method import graph
+from fabula.graph.parts import is_outdated
+from fabula.graph.queries import query
 from fabula.graphs.entities.finding import allows_report, chunk_hits, report_hit
 from fabula.graphs.entities.modes import local
 from fabula.model import Filters, Hit, Vector
-from fabula.providers.stems import stemmer_of
-from fabula.queries import query
-from fabula.ranking import bm25
-from fabula.retrieve import hybrid
-from fabula.retrieve.fusion import by_scores
-from fabula.retrieve.modes import Tools
+from fabula.text.ranking import bm25
+from fabula.text.stems import stemmer_of
 
 Scope = Literal["document", "collection"]
 """Whose communities are asked: those of each document, or the collection's own."""

@@ -17,17 +17,17 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from fabula import tokens
-from fabula.answer import CITED, citations, shown
+from fabula.ask.answer import CITED, citations, shown
+from fabula.ask.modes import Tools
 from fabula.errors import BadReply
 from fabula.graphs.communities.finding import AskedFinding, AskedReport
 from fabula.graphs.entities.finding import chunk_hits
 from fabula.graphs.entities.records import read_line, read_numbers
 from fabula.model import Filters, Passage
-from fabula.prompts import filled
-from fabula.providers import NO_ANSWER, Prompt, Reply
-from fabula.replies import ask, read_lists, shortened
-from fabula.retrieve.modes import Tools
+from fabula.models import NO_ANSWER, Prompt, Reply
+from fabula.models.prompts import filled
+from fabula.models.replies import ask, read_lists, shortened
+from fabula.text import tokens
 
 PROMPTS = Path(__file__).parent / "modes" / "prompts"
 """Apart from those that a graph is built with, which make it stale where they change."""

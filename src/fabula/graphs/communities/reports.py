@@ -16,9 +16,9 @@ from fabula.graphs.communities.prompts import prompt
 from fabula.graphs.communities.stand_ins import StandIns
 from fabula.graphs.communities.values import CommunityReport, ReportFinding
 from fabula.graphs.entities.records import read_line, read_list, read_numbers
-from fabula.providers import Chat, Prompt
-from fabula.providers.prompted import WORDS
-from fabula.replies import ask, read_object, shortened
+from fabula.models import Chat, Prompt
+from fabula.models.prompted import WORDS
+from fabula.models.replies import ask, read_object, shortened
 
 TRIES = 3
 ROOM = 4

@@ -11,19 +11,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fabula import tokens
 from fabula.graphs.communities.values import RULES, CommunityReport, Network, ReportFinding
 from fabula.model import Chunk
-from fabula.providers import Embedder
-from fabula.providers.offline.extracts import FEWEST_WORDS, embed, salience
-from fabula.providers.stems import stemmer_of
-from fabula.ranking import (
-    inverse_document_frequencies,
-    maximal_marginal_relevance,
-    scaled,
-)
-from fabula.replies import shortened
-from fabula.sentences import spans
+from fabula.models import Embedder
+from fabula.models.offline.extracts import FEWEST_WORDS, embed, salience
+from fabula.models.replies import shortened
+from fabula.text import tokens
+from fabula.text.ranking import inverse_document_frequencies, maximal_marginal_relevance, scaled
+from fabula.text.sentences import spans
+from fabula.text.stems import stemmer_of
 
 LENGTH = 200
 """Tokens of a report by rules."""

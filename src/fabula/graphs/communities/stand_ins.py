@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import cycle, islice
 
-from fabula import tokens
 from fabula.graphs.communities.contexts import Context
 from fabula.graphs.entities.windows import Window
+from fabula.text import tokens
 
 USUAL = {"mean_findings": 5.0, "mean_claims": 3.0, "mean_claim": 25.0}
 """Of a model that nothing is known of: findings of a report, claims of a window, and the tokens of

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from fabula import tokens
+from fabula.text import tokens
 
 MODEL, RULES = "model", "rules"
 """Who wrote a report."""

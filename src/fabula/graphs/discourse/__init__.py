@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from fabula.graph.method import Graph
+from fabula.graph.queries import FOLDER
 from fabula.graphs.discourse import border, modes, prompts
 from fabula.graphs.discourse.build import build
 from fabula.graphs.discourse.facts import doubt, tell
 from fabula.graphs.discourse.knobs import ASKING, CHAT_ONLY, Knobs
 from fabula.graphs.discourse.senses import read_senses
-from fabula.queries import FOLDER
 
 
 def _settings(knobs: Knobs, offline: bool) -> Mapping[str, Any]:

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-from fabula import ids, tokens
 from fabula.graph import Edge, Node
 from fabula.graph.method import Known
 from fabula.graphs.discourse.senses import Senses
 from fabula.graphs.discourse.values import RESOLVED, SLOTS, Event, Link
 from fabula.model import Chunk
+from fabula.text import ids, tokens
 
 EVENT, TERM, LINK = "Event", "Term", "Link"
 FROM_CHUNK, IS, ARG1, ARG2 = "FROM_CHUNK", "IS", "ARG1", "ARG2"

@@ -43,8 +43,8 @@ from fabula.graphs.entities.border import ENTITY
 from fabula.graphs.entities.resolve import PERSON, PLACE, kind
 from fabula.graphs.entities.windows import Window, ask_of_each, windows
 from fabula.model import Chunk
-from fabula.providers import Prompt
-from fabula.replies import ask
+from fabula.models import Prompt
+from fabula.models.replies import ask
 
 READ, JUDGE = range(1, 3)
 """The priorities of the two steps."""

@@ -7,7 +7,7 @@ import re
 
 from fabula.graphs.entities.decisions import key
 from fabula.graphs.entities.words import words_of
-from fabula.providers.stems import stemmer_of, words
+from fabula.text.stems import stemmer_of, words
 
 _REMEMBERED = 65_536
 _AND = re.compile(r",|;|&|\b(?:and|und|et|y|i|oraz|и)\b", re.IGNORECASE)

@@ -14,17 +14,17 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, WithJsonSchema, create_model
 
+from fabula.ask.modes import Tools
 from fabula.errors import BadReply
 from fabula.graphs.discourse.matching import Terms
 from fabula.graphs.discourse.records import LONGEST, read_slots
 from fabula.graphs.discourse.senses import Senses
 from fabula.graphs.discourse.values import SLOTS
 from fabula.graphs.discourse.words import words_of
-from fabula.prompts import filled
-from fabula.providers import Chat, Prompt
-from fabula.providers.stems import stemmer_of, words
-from fabula.replies import ask, read_lists
-from fabula.retrieve.modes import Tools
+from fabula.models import Chat, Prompt
+from fabula.models.prompts import filled
+from fabula.models.replies import ask, read_lists
+from fabula.text.stems import stemmer_of, words
 
 PROMPTS = Path(__file__).parent / "modes" / "prompts"
 """Apart from those that a graph is built with, which make it stale where they change."""

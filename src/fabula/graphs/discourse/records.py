@@ -28,7 +28,7 @@ from fabula.graphs.discourse.values import (
     Link,
 )
 from fabula.model import Chunk
-from fabula.replies import read_lists
+from fabula.models.replies import read_lists
 
 MOST_EVENTS = 2
 """Of a passage."""

@@ -22,7 +22,7 @@ from fabula.graphs.entities.border import ENTITY, FROM_CHUNK
 from fabula.graphs.entities.resolve import PERSON, PLACE, UNKNOWN, kind
 from fabula.graphs.entities.rules import extract_by_rules
 from fabula.model import Chunk
-from fabula.sentences import spans
+from fabula.text.sentences import spans
 
 MOST_EVENTS = 2
 """Of a chunk, by rules as by a model: those of which most is told."""

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from fabula.graph.method import Graph
+from fabula.graph.queries import FOLDER
 from fabula.graphs.entities import border, prompts
 from fabula.graphs.entities.build import build
 from fabula.graphs.entities.facts import doubt, tell
 from fabula.graphs.entities.knobs import CHAT_ONLY, UNASKED, Knobs
 from fabula.graphs.entities.modes import MODES
 from fabula.graphs.entities.types import read_types
-from fabula.queries import FOLDER
 
 
 def _settings(knobs: Knobs, offline: bool) -> Mapping[str, Any]:

@@ -14,12 +14,12 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any
 
-from fabula import tokens
 from fabula.graph import Edge, Node
 from fabula.graph.method import Known
 from fabula.graphs.entities.triples import Fact, Triple, phrase
 from fabula.graphs.entities.values import Cast, Entity, Extraction, Mention, Relation, Tie
 from fabula.model import Chunk, Vector
+from fabula.text import tokens
 
 ENTITY, RELATION, TRIPLE = "Entity", "Relation", "Triple"
 FROM_CHUNK, SOURCE, TARGET = "FROM_CHUNK", "SOURCE", "TARGET"

@@ -41,8 +41,8 @@ from fabula.graphs.entities.triples import Fact, Stater, join_facts
 from fabula.graphs.entities.types import read_types
 from fabula.graphs.entities.values import Cast, Extraction, Mention, Tie
 from fabula.graphs.entities.windows import Window, ask_of_each, window_gap, windows
-from fabula.providers.stems import stemmer_of
-from fabula.ranking import inverse_document_frequencies
+from fabula.text.ranking import inverse_document_frequencies
+from fabula.text.stems import stemmer_of
 
 # What later calls depend on goes first.
 EXTRACT, STATE, DESCRIBE = range(1, 4)

@@ -15,16 +15,16 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict
 
-from fabula import tokens
 from fabula.errors import BadReply
 from fabula.graphs.entities.prompts import prompt
 from fabula.graphs.entities.stand_ins import StandIns
 from fabula.graphs.entities.values import Mention, Tie
-from fabula.providers import Chat, Prompt
-from fabula.providers.offline.extracts import salience
-from fabula.providers.prompted import WORDS
-from fabula.providers.stems import Stemmer
-from fabula.replies import ask, read_as, read_summary, shortened
+from fabula.models import Chat, Prompt
+from fabula.models.offline.extracts import salience
+from fabula.models.prompted import WORDS
+from fabula.models.replies import ask, read_as, read_summary, shortened
+from fabula.text import tokens
+from fabula.text.stems import Stemmer
 
 FEWEST_MERGED, MOST_JOINED = 8, 1200
 """From so many statements on, or so many tokens of them, a call merges them."""

@@ -28,8 +28,8 @@ from fabula.graphs.entities.stand_ins import StandIns
 from fabula.graphs.entities.types import EntityType
 from fabula.graphs.entities.values import Extraction, Mention, Tie
 from fabula.graphs.entities.windows import Window
-from fabula.providers import Chat, Prompt
-from fabula.replies import ask, read_lists
+from fabula.models import Chat, Prompt
+from fabula.models.replies import ask, read_lists
 
 TRIES = 3
 """For a reply that can be used: the first, and two more that are told what was wrong."""

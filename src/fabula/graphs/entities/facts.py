@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any
 
-from fabula import tokens
 from fabula.graphs.entities.extract import (
     ITSELF,
     MALFORMED,
@@ -20,6 +19,7 @@ from fabula.graphs.entities.extract import (
 )
 from fabula.graphs.entities.triples import Fact, Triple
 from fabula.graphs.entities.values import Cast
+from fabula.text import tokens
 
 OF_TYPE = "of_type_"
 """Begins the names of facts that count the entities of a type."""

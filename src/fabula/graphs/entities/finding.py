@@ -14,14 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from fabula import tokens
+from fabula.ask import hybrid
+from fabula.ask.fusion import by_scores
+from fabula.ask.modes import Tools
+from fabula.graph.queries import query
 from fabula.graphs.entities.network import Links, Network, make_network, per_chunk
 from fabula.model import Filters, Hit, Vector
-from fabula.queries import query
-from fabula.ranking import Scores, scaled
-from fabula.retrieve import hybrid
-from fabula.retrieve.fusion import by_scores
-from fabula.retrieve.modes import Tools
+from fabula.text import tokens
+from fabula.text.ranking import Scores, scaled
 
 RECORDS = ("entity", "relation", "triple", "fact")
 """The kinds of hits that are printed records, and no text of the book's."""

@@ -23,8 +23,8 @@ import scipy
 from numpy.typing import NDArray
 
 from fabula.graphs.entities.resolve import kind
-from fabula.providers.stems import stemmer_of, words
-from fabula.ranking import Scores, inverse_document_frequencies
+from fabula.text.ranking import Scores, inverse_document_frequencies
+from fabula.text.stems import stemmer_of, words
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -14,13 +14,13 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
+from fabula.ask.modes import Tools
 from fabula.errors import BadReply
 from fabula.graphs.entities.network import Network, has_capital, spell
-from fabula.prompts import filled
-from fabula.providers import Chat, Prompt
-from fabula.providers.stems import stemmer_of, words
-from fabula.replies import ask, read_lists
-from fabula.retrieve.modes import Tools
+from fabula.models import Chat, Prompt
+from fabula.models.prompts import filled
+from fabula.models.replies import ask, read_lists
+from fabula.text.stems import stemmer_of, words
 
 PROMPTS = Path(__file__).parent / "modes" / "prompts"
 """Apart from those that a graph is built with, which make it stale where they change."""

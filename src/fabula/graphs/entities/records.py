@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, WithJsonSchema, create_model
 
-from fabula.replies import shortened
+from fabula.models.replies import shortened
 
 MOST_ALIASES, MOST_KEYWORDS, LONGEST_KEYWORD = 8, 5, 60
 STATEMENT_TOKENS = 120

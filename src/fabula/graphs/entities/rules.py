@@ -22,11 +22,11 @@ from fabula.graphs.entities.resolve import PERSON, PLACE, UNKNOWN, beginnings, i
 from fabula.graphs.entities.values import Extraction, Mention, Tie
 from fabula.graphs.entities.words import Words, words_of
 from fabula.model import Chunk
-from fabula.providers.offline.extracts import salience
-from fabula.providers.stems import Stemmer, stemmer_of
-from fabula.providers.stems import words as split_words
-from fabula.ranking import inverse_document_frequencies
-from fabula.sentences import spans
+from fabula.models.offline.extracts import salience
+from fabula.text.ranking import inverse_document_frequencies
+from fabula.text.sentences import spans
+from fabula.text.stems import Stemmer, stemmer_of
+from fabula.text.stems import words as split_words
 
 CAPITAL = 0.5
 """The share of a word's uses inside sentences that have a capital, from which it is a name."""

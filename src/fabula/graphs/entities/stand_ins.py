@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from itertools import cycle, islice
 from typing import Any
 
-from fabula import tokens
 from fabula.graphs.entities.types import EntityType
 from fabula.graphs.entities.windows import Window
+from fabula.text import tokens
 
 USUAL = {
     "mean_entities": 10.0,

@@ -12,7 +12,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from fabula import ids
 from fabula.graphs.entities.extract import (
     LONGEST_NAME,
     MALFORMED,
@@ -28,8 +27,9 @@ from fabula.graphs.entities.prompts import prompt
 from fabula.graphs.entities.records import TriplesReply, read_triple
 from fabula.graphs.entities.stand_ins import StandIns
 from fabula.graphs.entities.windows import Window
-from fabula.providers import Chat, Prompt
-from fabula.replies import ask, read_lists
+from fabula.models import Chat, Prompt
+from fabula.models.replies import ask, read_lists
+from fabula.text import ids
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from fabula.graph import Gap
 from fabula.graph.calls import Calls
 from fabula.graph.gaps import GapLimit
 from fabula.model import Chunk
-from fabula.sentences import sentences
+from fabula.text.sentences import sentences
 
 Out = TypeVar("Out")
 

@@ -7,12 +7,12 @@ from dataclasses import asdict
 from typing import Any
 
 from fabula.graph.method import Graph
+from fabula.graph.queries import FOLDER
 from fabula.graphs.facts import border, prompts, triples
 from fabula.graphs.facts.build import build
 from fabula.graphs.facts.knobs import CHAT_ONLY, Knobs
 from fabula.graphs.facts.ontology import read_ontology
 from fabula.graphs.facts.telling import doubt, tell
-from fabula.queries import FOLDER
 
 
 def _settings(knobs: Knobs, offline: bool) -> Mapping[str, Any]:

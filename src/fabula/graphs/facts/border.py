@@ -13,12 +13,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from fabula import tokens
 from fabula.graph import Edge, Node
 from fabula.graph.method import Known
 from fabula.graphs.facts.ontology import RELATED, Ontology
 from fabula.graphs.facts.values import Choice, Fact, Statement
 from fabula.model import Chunk, Vector
+from fabula.text import tokens
 
 FACT = "Fact"
 FROM_CHUNK, SUBJECT, OBJECT = "FROM_CHUNK", "SUBJECT", "OBJECT"

@@ -6,11 +6,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from fabula import ids
 from fabula.graphs.entities.triples import phrase
 from fabula.graphs.facts.cast import Cast
 from fabula.graphs.facts.ontology import RELATED, Ontology
 from fabula.graphs.facts.values import End, Fact, Statement
+from fabula.text import ids
 
 UNRELATED, UNTYPED, UNFIT, ITSELF = "unrelated", "untyped", "unfit", "itself"
 """Why a statement is left out: its predicate is no relation, an end has no class, their classes

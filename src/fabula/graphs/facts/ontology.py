@@ -13,8 +13,8 @@ from functools import cached_property
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from fabula import sets
 from fabula.errors import SettingsError, did_you_mean
+from fabula.graph import sets
 from fabula.graphs.entities.triples import phrase
 from fabula.graphs.facts import ontologies
 

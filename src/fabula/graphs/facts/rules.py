@@ -16,7 +16,7 @@ from fabula.graph import Part
 from fabula.graphs.entities.border import ENTITY, FROM_CHUNK
 from fabula.graphs.facts.values import Choice, Statement
 from fabula.model import Chunk
-from fabula.sentences import spans
+from fabula.text.sentences import spans
 
 LANGUAGE = "en"
 PERSON = "person"

@@ -33,9 +33,9 @@ from fabula.graphs.facts.prompts import prompt
 from fabula.graphs.facts.stand_ins import StandIns
 from fabula.graphs.facts.values import Statement
 from fabula.model import Chunk
-from fabula.providers import Chat, Prompt
-from fabula.replies import ask, read_lists
-from fabula.sentences import spans
+from fabula.models import Chat, Prompt
+from fabula.models.replies import ask, read_lists
+from fabula.text.sentences import spans
 
 LONGEST_PROOF = 600
 """Characters of a sentence that is kept as proof; a longer one proves little."""

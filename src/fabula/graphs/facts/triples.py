@@ -13,6 +13,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from fabula.ask.modes import Mode, Tools
+from fabula.graph.queries import query
 from fabula.graphs.entities.finding import (
     chunk_hits,
     fall_back,
@@ -23,8 +25,6 @@ from fabula.graphs.entities.finding import (
 )
 from fabula.graphs.entities.reading import find_names, rows_of
 from fabula.model import Filters, Hit
-from fabula.queries import query
-from fabula.retrieve.modes import Mode, Tools
 
 FACT = "fact"
 

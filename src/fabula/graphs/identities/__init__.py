@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fabula.graph.method import Graph
+from fabula.graph.queries import FOLDER
 from fabula.graphs.identities import border, prompts
 from fabula.graphs.identities.knobs import Knobs
 from fabula.graphs.identities.settle import settle
-from fabula.queries import FOLDER
 
 
 def _tell(facts: Mapping[str, Any]) -> Sequence[str]:

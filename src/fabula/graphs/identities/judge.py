@@ -12,8 +12,8 @@ from pydantic import BaseModel, ConfigDict
 from fabula.errors import BadReply
 from fabula.graphs.identities.likely import Named
 from fabula.graphs.identities.prompts import prompt
-from fabula.providers import Chat, Prompt
-from fabula.replies import ask, read_as, shortened
+from fabula.models import Chat, Prompt
+from fabula.models.replies import ask, read_as, shortened
 
 PAIRS_A_CALL = 20
 TRIES = 3

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from fastapi import Depends, FastAPI, Request
 from starlette.middleware.cors import CORSMiddleware
 
-from fabula.collection import Collection
+from fabula.app.collection import Collection
 from fabula.service.access.admission import Admission
 from fabula.service.access.caller import PERSON, ROLES, Caller, Quotas, Role
 from fabula.service.problems import Forbidden

@@ -15,8 +15,6 @@ from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from fabula.errors import FabulaError
-from fabula.names import has_control, quoted
-from fabula.nesting import find_excess
 from fabula.service.access.caller import Caller
 from fabula.service.access.keys import PREFIX
 from fabula.service.access.limits import Window
@@ -32,6 +30,8 @@ from fabula.service.problems import (
     is_for_people,
     respond,
 )
+from fabula.store.nesting import find_excess
+from fabula.text.names import has_control, quoted
 
 if TYPE_CHECKING:
     from fabula.service.house import House

@@ -15,9 +15,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from fabula.errors import NotFound, SettingsError
-from fabula.names import problem, quoted
 from fabula.service.access.caller import ROLES, Caller, Quotas, Role
 from fabula.store import Store
+from fabula.text.names import problem, quoted
 
 PREFIX = "fab_"
 ID = re.compile(r"[0-9a-f]{10}")

@@ -13,10 +13,10 @@ from typing import Any
 import httpx2
 import jwt
 
-from fabula.providers.border import Bounds, time_connections
+from fabula.config.serving import Serving
+from fabula.models.transport import Bounds, time_connections
 from fabula.service.access.caller import ROLES, Caller
 from fabula.service.problems import Unavailable, Unknown
-from fabula.serving import Serving
 
 LOG = logging.getLogger("fabula.service")
 ALGORITHMS = ("RS256", "ES256", "EdDSA")

@@ -7,6 +7,7 @@ from functools import partial
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
+from fabula.models.stop import Stop
 from fabula.service import asking
 from fabula.service.access import Reader, Stocked, TheHouse
 from fabula.service.asking import (
@@ -19,7 +20,6 @@ from fabula.service.asking import (
 from fabula.service.once import Key, Once
 from fabula.service.problems import Problem
 from fabula.service.streams import KIND, EventStream, attended, wants
-from fabula.stop import Stop
 
 router = APIRouter(tags=["asking"])
 

@@ -7,15 +7,15 @@ from typing import Any
 from fastapi import APIRouter
 from pydantic_core import to_jsonable_python
 
-from fabula.collection import Collection
+from fabula.app.asking import count_parts
+from fabula.app.collection import Collection
+from fabula.ask.modes import Mode, modes
+from fabula.config.settings import SECRET, Settings, names
 from fabula.graph import TEXT
 from fabula.graphs.aspects.sets import read_aspects
 from fabula.model import Filters
-from fabula.retrieve.modes import Mode, modes
-from fabula.search import count_parts
 from fabula.service.access import Reader, Stocked, TheHouse
 from fabula.service.views import View
-from fabula.settings import SECRET, Settings, names
 
 router = APIRouter(tags=["choices"])
 CHOSEN = (

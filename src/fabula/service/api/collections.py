@@ -12,7 +12,6 @@ from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from fabula.errors import NotFound
-from fabula.names import quoted
 from fabula.service.access import Admin, Reader, Stocked, TheHouse, Writer
 from fabula.service.api.jobs import JobView, accepted
 from fabula.service.api.versions import answered, unchanged
@@ -26,6 +25,7 @@ from fabula.service.views import (
     document_of,
     version_of,
 )
+from fabula.text.names import quoted
 
 router = APIRouter(tags=["collections"])
 Include = Annotated[

@@ -9,10 +9,10 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from fabula.names import LONGEST
 from fabula.service.access import AdminOfAll, Caller, Quotas, Role, TheHouse
 from fabula.service.access.keys import Key
 from fabula.service.house import House
+from fabula.text.names import LONGEST
 
 router = APIRouter(tags=["keys"])
 MOST = 10**15

@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from fabula.errors import NotFound, SettingsError
 from fabula.model import Usage, sum_usage
-from fabula.names import collection_problem, quoted
 from fabula.service.jobs.recipes import ANY, Recipes
 from fabula.service.problems import Conflict, Forbidden
 from fabula.service.views import money
 from fabula.store.space import refuse_other_model, refuse_reembedding
+from fabula.text.names import collection_problem, quoted
 
 if TYPE_CHECKING:
     from fabula.service.access import Caller

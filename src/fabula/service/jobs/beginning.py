@@ -8,17 +8,17 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from fabula.collection import Collection
+from fabula.app.collection import Collection
+from fabula.build.run import Outcome, Source
 from fabula.errors import LoadError, SettingsError
 from fabula.graph.method import graph
-from fabula.ingest import Outcome, Source
 from fabula.load import find_in_zip, load_kept, read_text
 from fabula.model import Document, Usage, sum_usage
-from fabula.names import quoted
 from fabula.service.jobs import Item, Job
 from fabula.service.jobs.uploads import is_zip, label
 from fabula.service.problems import Conflict, Problem
 from fabula.service.views import money
+from fabula.text.names import quoted
 
 if TYPE_CHECKING:
     from fabula.service.access import Caller

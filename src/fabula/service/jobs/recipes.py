@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from fabula.graph import differences, fingerprint
-from fabula.names import quoted
+from fabula.text.names import quoted
 
 if TYPE_CHECKING:
     from fabula.service.house import House

@@ -13,7 +13,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from fabula import tracing
-from fabula.collection import Collection
+from fabula.app.collection import Collection
+from fabula.build.run import Outcome, Source
 from fabula.errors import (
     BudgetSpent,
     FabulaError,
@@ -23,14 +24,13 @@ from fabula.errors import (
     StoreError,
     TooLarge,
 )
-from fabula.ingest import Outcome, Source
 from fabula.model import Usage
+from fabula.models.stop import Stop
 from fabula.service.access.caller import Caller, Quotas
 from fabula.service.jobs import OPEN, Item, Job, Kind, State, in_all, item_row, job_row
 from fabula.service.jobs.beginning import read
 from fabula.service.jobs.watching import Watched
 from fabula.service.retention import delete_old_records
-from fabula.stop import Stop
 from fabula.store.turns import Turn, find_held, turn
 
 if TYPE_CHECKING:

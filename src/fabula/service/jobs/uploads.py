@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Self
 
 from fabula.errors import LoadError, NotFound
 from fabula.load import find_in_zip
-from fabula.names import quoted
 from fabula.service.jobs import Item
 from fabula.service.problems import Conflict, Problem, TooBig
+from fabula.text.names import quoted
 
 if TYPE_CHECKING:
     from fabula.service.access import Caller

@@ -6,9 +6,9 @@ import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from fabula.ingest import Outcome, Status
+from fabula.build.run import Outcome, Status
 from fabula.model import Usage, sum_usage
-from fabula.progress import Pace
+from fabula.models.progress import Pace
 from fabula.service.jobs import OPEN, Item, ItemState
 
 BECAME: Mapping[Status, ItemState] = {
@@ -22,7 +22,7 @@ BECAME: Mapping[Status, ItemState] = {
 
 
 class Watched:
-    """Hears how a job goes: `fabula.ingest.Listener`. What is not known yet becomes an item."""
+    """Hears how a job goes: `fabula.build.run.Listener`. What is not known yet becomes an item."""
 
     def __init__(self, items: Sequence[Item]) -> None:
         self._items = [replace(one, state="queued") if one.state in OPEN else one for one in items]
@@ -156,7 +156,7 @@ class Watched:
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """Hears the steps of one item: `fabula.progress.Progress`."""
+    """Hears the steps of one item: `fabula.models.progress.Progress`."""
 
     watched: Watched
     index: int

@@ -7,14 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fabula.answer import CITED
-from fabula.markdown import told
+from fabula.ask.answer import CITED
 from fabula.model import Usage
-from fabula.providers import NO_ANSWER
+from fabula.models import NO_ANSWER
 from fabula.service.asking import AnswerView
 from fabula.service.page.book import Span, merge, write_spans
 from fabula.service.page.rendering import address
 from fabula.service.views import PassageView, QuoteView, ReadView
+from fabula.text.markdown import told
 
 MAX_PASSAGES = 500
 """Passages, or quotes, of an answer that is posted to be drawn."""

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby, islice
 
+from fabula.app.reading import CHARACTERS, SPAN
 from fabula.errors import NotFound
+from fabula.graph.queries import query
 from fabula.model import Entry, Hit
-from fabula.names import quoted
-from fabula.queries import query
-from fabula.reading import CHARACTERS, SPAN
 from fabula.store import Store
+from fabula.text.names import quoted
 
 MOST = 600_000
 """Characters that one page holds, of whole sections: most novels. A longer book is several."""

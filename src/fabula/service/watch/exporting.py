@@ -7,10 +7,10 @@ import os
 import sys
 from collections.abc import Callable
 
+from fabula.config.serving import Serving
 from fabula.errors import SettingsError
 from fabula.service.watch.repeats import RepeatsCounted
 from fabula.service.watch.requests import AsJson, AsText
-from fabula.serving import Serving
 
 ASKED = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 """Variables of OpenTelemetry's own that say where traces go."""

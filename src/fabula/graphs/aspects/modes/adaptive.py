@@ -15,12 +15,12 @@ from dataclasses import dataclass, field
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from fabula.ids import summary_id
+from fabula.ask.fusion import by_scores
+from fabula.ask.modes import Mode, Tools
+from fabula.ask.words import by_words
+from fabula.graph.queries import query
 from fabula.model import Filters, Hit, Vector
-from fabula.queries import query
-from fabula.retrieve.fusion import by_scores
-from fabula.retrieve.modes import Mode, Tools
-from fabula.retrieve.words import by_words
+from fabula.text.ids import summary_id
 
 USUAL_GAINS = (0.1, 0.1, 0.1)
 """Cosine that a passage's best member is ahead of it, before any was opened."""

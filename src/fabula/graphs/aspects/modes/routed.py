@@ -8,16 +8,16 @@ from pathlib import Path
 
 import numpy as np
 
-from fabula import tokens
+from fabula.ask.modes import Mode, Tools
 from fabula.graphs.aspects.sets import read_aspects
 from fabula.graphs.aspects.values import Aspect
 from fabula.model import Filters, Hit
-from fabula.prompts import filled
-from fabula.providers import Chat, Embedder, Prompt
-from fabula.replies import ask
-from fabula.replies import read_aspects as read_names
-from fabula.retrieve.modes import Mode, Tools
-from fabula.shapes import aspects_reply
+from fabula.models import Chat, Embedder, Prompt
+from fabula.models.prompts import filled
+from fabula.models.replies import ask
+from fabula.models.replies import read_aspects as read_names
+from fabula.models.schemas import aspects_reply
+from fabula.text import tokens
 
 PROMPTS = Path(__file__).parent / "prompts"
 """Apart from those that a graph is built with, which make it stale where they change."""

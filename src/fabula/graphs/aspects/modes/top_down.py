@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from fabula.ask.modes import Mode, Tools
+from fabula.graph.queries import query
 from fabula.model import Filters, Hit
-from fabula.queries import query
-from fabula.retrieve.modes import Mode, Tools
 
 
 class Knobs(BaseModel):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from fabula import sets
+from fabula.graph import sets
 from fabula.graphs.aspects.values import Aspect
 
 

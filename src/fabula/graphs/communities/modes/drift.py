@@ -15,8 +15,9 @@ from itertools import islice
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from fabula.answer import shown
-from fabula.context import fill
+from fabula.ask.answer import shown
+from fabula.ask.context import fill
+from fabula.ask.modes import Mode, Pieces, Tools
 from fabula.errors import BadReply
 from fabula.graphs.communities.finding import (
     AskedReport,
@@ -44,10 +45,9 @@ from fabula.graphs.entities.finding import allows_report
 from fabula.graphs.entities.modes import local
 from fabula.graphs.entities.records import read_line, read_list
 from fabula.model import Filters, Hit, Passage, Vector
-from fabula.prompts import filled
-from fabula.providers import Prompt
-from fabula.replies import ask, ask_once, read_object, read_summary, said, shortened
-from fabula.retrieve.modes import Mode, Pieces, Tools
+from fabula.models import Prompt
+from fabula.models.prompts import filled
+from fabula.models.replies import ask, ask_once, read_object, read_summary, said, shortened
 
 LOCAL = local.Knobs(report_share=0.1, entity_share=0.0, relation_share=0.0)
 """How a follow-up is looked up: in chunks, and a few reports."""

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from fabula.ask.modes import Mode, Pieces, Tools
 from fabula.errors import BadReply
 from fabula.graphs.communities.finding import (
     AskedReport,
@@ -23,10 +24,9 @@ from fabula.graphs.communities.modes.global_ import Reading, put_together
 from fabula.graphs.communities.points import PROMPTS, print_report, read_score
 from fabula.graphs.entities.finding import allows_report
 from fabula.model import Filters, Hit, Passage
-from fabula.prompts import filled
-from fabula.providers import Prompt
-from fabula.replies import read_object, said
-from fabula.retrieve.modes import Mode, Pieces, Tools
+from fabula.models import Prompt
+from fabula.models.prompts import filled
+from fabula.models.replies import read_object, said
 
 HELPS, MOST = 1, 5
 """The rating from which on a report helps, and the highest."""

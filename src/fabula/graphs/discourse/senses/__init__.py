@@ -9,9 +9,8 @@ from itertools import takewhile
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from fabula import sets
 from fabula.errors import SettingsError, first_problem
-from fabula.graph import fingerprint
+from fabula.graph import fingerprint, sets
 from fabula.graphs.discourse.values import ARG1_IS_CAUSE, ARG2_IS_CAUSE
 
 

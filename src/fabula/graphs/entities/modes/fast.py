@@ -13,6 +13,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
+from fabula.ask.fusion import by_scores
+from fabula.ask.modes import Mode, Tools
 from fabula.graphs.entities.finding import (
     are_read,
     best_chunks,
@@ -28,9 +30,7 @@ from fabula.graphs.entities.finding import (
 from fabula.graphs.entities.network import Network, best, pagerank, per_chunk
 from fabula.graphs.entities.reading import Sought, find_names, read_question, rows_of
 from fabula.model import Filters, Hit
-from fabula.ranking import Scores
-from fabula.retrieve.fusion import by_scores
-from fabula.retrieve.modes import Mode, Tools
+from fabula.text.ranking import Scores
 
 NAMED = 0.4
 """Cosine from which on the nearest entity is taken for one that is named; its code says 0.7, of

@@ -15,6 +15,7 @@ from itertools import islice
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
+from fabula.ask.modes import Mode, Tools
 from fabula.errors import BadReply
 from fabula.graphs.entities.finding import (
     are_read,
@@ -30,11 +31,10 @@ from fabula.graphs.entities.finding import (
 from fabula.graphs.entities.network import Network, best, pagerank
 from fabula.graphs.entities.reading import PROMPTS, find_names, rows_of
 from fabula.model import Filters, Hit
-from fabula.prompts import filled
-from fabula.providers import Chat, Prompt
-from fabula.ranking import Scores, scaled
-from fabula.replies import ask, read_lists
-from fabula.retrieve.modes import Mode, Tools
+from fabula.models import Chat, Prompt
+from fabula.models.prompts import filled
+from fabula.models.replies import ask, read_lists
+from fabula.text.ranking import Scores, scaled
 
 ASKED = 100
 """Facts that the index is asked for; their cosines are scaled among themselves."""

@@ -17,6 +17,7 @@ from typing import Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
+from fabula.ask.modes import Mode, Tools
 from fabula.graphs.entities.finding import (
     allows,
     chunk_hits,
@@ -34,8 +35,7 @@ from fabula.graphs.entities.finding import (
 from fabula.graphs.entities.network import Network, columns_of
 from fabula.graphs.entities.reading import Sought, rarity, read_question, rows_of, with_low
 from fabula.model import Filters, Hit, Vector, Vectors
-from fabula.ranking import Scores, maximal_marginal_relevance, scaled
-from fabula.retrieve.modes import Mode, Tools
+from fabula.text.ranking import Scores, maximal_marginal_relevance, scaled
 
 COMPARED = 400
 """Relations whose vectors are compared with the question, those first that tell most."""

@@ -14,6 +14,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
+from fabula.ask.fusion import by_scores
+from fabula.ask.modes import Mode, Tools
 from fabula.graphs.entities.finding import (
     chunk_hits,
     entity_hits,
@@ -28,9 +30,7 @@ from fabula.graphs.entities.finding import (
 from fabula.graphs.entities.network import Network, columns_of
 from fabula.graphs.entities.reading import find_names, rows_of
 from fabula.model import Filters, Hit
-from fabula.ranking import Scores
-from fabula.retrieve.fusion import by_scores
-from fabula.retrieve.modes import Mode, Tools
+from fabula.text.ranking import Scores
 
 READ = 200
 """Passages of the question's own ranking, by which chunks come that are otherwise equal."""

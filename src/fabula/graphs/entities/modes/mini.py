@@ -16,6 +16,8 @@ from typing import NamedTuple
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
+from fabula.ask.fusion import by_ranks
+from fabula.ask.modes import Mode, Tools
 from fabula.graphs.entities.finding import (
     are_read,
     best_chunks,
@@ -30,9 +32,7 @@ from fabula.graphs.entities.finding import (
 from fabula.graphs.entities.network import Network, columns_of, within
 from fabula.graphs.entities.reading import Sought, read_question, rows_of
 from fabula.model import Filters, Hit, Vector
-from fabula.ranking import Scores
-from fabula.retrieve.fusion import by_ranks
-from fabula.retrieve.modes import Mode, Tools
+from fabula.text.ranking import Scores
 
 NAMES = 5
 """Names of a question that paths begin at."""

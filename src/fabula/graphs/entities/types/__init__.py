@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from fabula import sets
 from fabula.errors import first_problem
+from fabula.graph import sets
 
 
 @dataclass(frozen=True, slots=True)

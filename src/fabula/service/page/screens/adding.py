@@ -17,7 +17,8 @@ from anyio import to_thread
 from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import JSONResponse, RedirectResponse, Response
 
-from fabula.collection import Collection
+from fabula.app.collection import Collection
+from fabula.config.settings import OFFLINE, STATIC
 from fabula.errors import LoadError
 from fabula.graph.method import graphs
 from fabula.load import SUFFIXES, known
@@ -40,7 +41,6 @@ from fabula.service.jobs.uploads import WITHIN, Upload, label
 from fabula.service.once import Once
 from fabula.service.page.rendering import address, is_language, show
 from fabula.service.problems import Problem
-from fabula.settings import OFFLINE, STATIC
 
 router = APIRouter()
 LIST = "list of files"

@@ -10,9 +10,11 @@ from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import RedirectResponse, Response
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
-from fabula.collection import Collection
+from fabula.app.collection import Collection
+from fabula.config.settings import AUTO
 from fabula.graph import TEXT
 from fabula.graph.method import graphs
+from fabula.models.stop import Stop
 from fabula.service import asking
 from fabula.service.access import Caller, Reader, Stocked, TheHouse
 from fabula.service.access.admission import is_from_elsewhere
@@ -32,8 +34,6 @@ from fabula.service.page.answers import (
 from fabula.service.page.rendering import address, show, show_part
 from fabula.service.streams import attended
 from fabula.service.views import ReadView
-from fabula.settings import AUTO
-from fabula.stop import Stop
 
 router = APIRouter()
 MOST_LISTED = 300

@@ -11,8 +11,9 @@ from typing import Annotated, Any, get_args
 from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
+from fabula.config.settings import OFFLINE, STATIC
 from fabula.errors import FabulaError
-from fabula.providers.cache import Info, ResponseCache
+from fabula.models.cache import Info, ResponseCache
 from fabula.service.access import ROLES, AdminOfAll, Caller, Quotas, Reader, Role, TheHouse
 from fabula.service.api.choices import list_settings
 from fabula.service.api.keys import note_made
@@ -20,7 +21,6 @@ from fabula.service.house import House
 from fabula.service.ledger import By
 from fabula.service.page.rendering import show
 from fabula.service.problems import status_of
-from fabula.settings import OFFLINE, STATIC
 from fabula.store import schema
 
 router = APIRouter()

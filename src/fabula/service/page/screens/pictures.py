@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
-from fabula.collection import Collection
+from fabula.app.collection import Collection
 from fabula.model import Entry
 from fabula.plot.reading import DISCOURSE, NETWORK, refuse_without
 from fabula.service.access import Reader, Stocked, TheHouse

@@ -9,11 +9,9 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
-from fabula.cells import cell, table_csv
-from fabula.collection import Collection
+from fabula.app.collection import Collection
 from fabula.errors import FabulaError
-from fabula.explore import shipped
-from fabula.names import LONGEST
+from fabula.export.cells import cell, table_csv
 from fabula.service import querying
 from fabula.service.access import AdminOfAll, Caller, Reader, TheHouse
 from fabula.service.access.admission import is_from_elsewhere
@@ -21,7 +19,9 @@ from fabula.service.house import House
 from fabula.service.page.rendering import address, show
 from fabula.service.problems import status_of
 from fabula.service.querying import ParameterView, QueryView, TableView
-from fabula.statements import MAX_CHARACTERS
+from fabula.store.explore import shipped
+from fabula.store.statements import MAX_CHARACTERS
+from fabula.text.names import LONGEST
 
 router = APIRouter()
 AS = "as"

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
-from fabula.collection import Collection
+from fabula.app.collection import Collection
 from fabula.graph import TEXT
 from fabula.model import Entry
 from fabula.service.access import Reader, Shelf, TheHouse

@@ -1,0 +1,126 @@
+"""What a machine, a graph and its models need in order to work, checked one by one."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+from fabula.app.collection import Collection
+from fabula.config.settings import OFFLINE, STATIC, Settings
+from fabula.errors import FabulaError
+from fabula.models.address import shown_url
+from fabula.store import Store, schema
+from fabula.store.space import refuse_other_model
+
+OLDEST_PYTHON = (3, 11)
+LIBRARY = 100_000
+"""Passages from which on another server's default merging has left its indexes in many segments:
+measured, 110 at 200,000, where a question takes 63 ms instead of 24."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was checked: how it is and, where it is wrong, the cure."""
+
+    name: str
+    well: bool
+    says: str
+
+
+def examine(collection: Collection) -> Iterator[Check]:
+    """The checks, each as soon as it is made. Starts the private Neo4j, and asks each model."""
+    yield _python()
+    yield _keys(collection.settings)
+    store = yield from _neo4j(collection)
+    if store:
+        yield _checked("indexes", partial(_indexes, store, collection))
+        yield _checked("embeddings", partial(_embeddings, collection))
+    for name, model, ask in collection.app.kit.roles():
+        yield _checked(name, partial(_model, model, ask))
+
+
+def _python() -> Check:
+    version = ".".join(map(str, sys.version_info[:3]))
+    well = sys.version_info >= OLDEST_PYTHON
+    return Check(
+        "Python", well, version if well else f"{version} is too old: install 3.11 or later"
+    )
+
+
+def _keys(settings: Settings) -> Check:
+    if settings.base_url:
+        is_kept = settings.api_key or settings.keyring
+        key = "with a key" if is_kept else "without a key"
+        return Check("endpoint", True, f"{shown_url(settings.base_url)}, {key}")
+    if settings.api_key:
+        return Check("endpoint", True, "OpenAI's, with the key of OPENAI_API_KEY")
+    if settings.keyring:
+        return Check("endpoint", True, "OpenAI's, with the key of the keyring")
+    if not (settings.offline and settings.embedding_model == STATIC):
+        cure = "set OPENAI_API_KEY, or OPENAI_BASE_URL for another endpoint"
+        return Check("endpoint", False, f"OpenAI's, without a key: {cure}")
+    return Check(
+        "endpoint",
+        True,
+        "none, so Fabula works offline by extraction; set OPENAI_API_KEY or OPENAI_BASE_URL",
+    )
+
+
+def _neo4j(collection: Collection) -> Generator[Check, None, Store | None]:
+    try:
+        store, settings = collection.store, collection.settings
+        where = settings.neo4j_uri or f"Fabula's own, in {settings.home}"
+        yield Check("Neo4j", True, f"{store.version()}, {where}")
+    except FabulaError as error:
+        yield Check("Neo4j", False, str(error))
+        return None
+    return store
+
+
+def _indexes(store: Store, collection: Collection) -> str:
+    space = collection.space()
+    if space is None:
+        return "none yet; the first ingest makes them"
+    if faults := schema.faults(store, space):
+        raise FabulaError("; ".join(f"{one.name} {one.what}: {one.cure}" for one in faults))
+    told = ", ".join(f"{name} online" for name in schema.needed(space))
+    passages = store.passages()
+    if passages >= LIBRARY and collection.settings.neo4j_uri:
+        told += (
+            f"; {passages:,} passages: where a question takes long, `fabula db compact` makes the "
+            "indexes anew, in few segments"
+        )
+    return told
+
+
+def _embeddings(collection: Collection) -> str:
+    space = collection.space()
+    if space is None or not space.documents:
+        return f"none yet in collection {collection.name!r}: run `fabula ingest BOOK`"
+    vectors = f"{space.dimensions} dimensions of {space.model}"
+    told = f"collection {collection.name!r}, {space.documents} documents, {vectors}"
+    model = collection.app.kit.embedder.model
+    if space.model == STATIC != model and not space.phase:
+        return (
+            f"{told}: questions are embedded by it, too. `fabula reembed --collection "
+            f"{collection.name}` gives it embeddings of {model}, which find better; until then it "
+            "takes no further documents"
+        )
+    refuse_other_model(space, model)
+    return f"{told}; being re-embedded with {space.target}" if space.phase else told
+
+
+def _model(model: str, ask: Callable[[], object]) -> str:
+    if model in (OFFLINE, STATIC):
+        return f"{model}, which needs no endpoint"
+    ask()
+    return f"{model} answers"
+
+
+def _checked(name: str, look: Callable[[], str]) -> Check:
+    try:
+        return Check(name, True, look())
+    except FabulaError as error:
+        return Check(name, False, str(error))

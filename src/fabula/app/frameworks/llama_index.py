@@ -1,0 +1,52 @@
+"""A retriever for LlamaIndex (`pip install llama-index-core`)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+from fabula.app.frameworks.searching import Search, at, metadata, over, refuse_missing
+
+try:
+    from llama_index.core.retrievers import BaseRetriever
+    from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+except ModuleNotFoundError as error:
+    refuse_missing(error, "LlamaIndex", "llama-index-core")
+
+if TYPE_CHECKING:
+    from fabula.app.collection import Collection
+
+
+class FabulaRetriever(BaseRetriever):
+    """The passages that Fabula finds, as nodes with scores: made by `of` or `at`.
+
+    `asked` holds for all questions: fields of `fabula.Query`, as `mode`, `k`, `document`.
+    """
+
+    def __init__(self, search: Search, asked: dict[str, Any]) -> None:
+        super().__init__()
+        self._search, self._asked = search, asked
+
+    @classmethod
+    def of(cls, collection: Collection, **asked: Any) -> Self:
+        """Over a collection of this process."""
+        return cls(over(collection), asked)
+
+    @classmethod
+    def at(cls, url: str, collection: str, key: str, **asked: Any) -> Self:
+        """Over a service, with a key of `fabula keys make`."""
+        return cls(at(url, collection, key), asked)
+
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        return [
+            NodeWithScore(
+                node=TextNode(
+                    id_=hit.id,
+                    text=hit.text,
+                    metadata=metadata(hit),
+                    start_char_idx=hit.start,
+                    end_char_idx=hit.end,
+                ),
+                score=hit.score,
+            )
+            for hit in self._search(query_bundle.query_str, self._asked)
+        ]

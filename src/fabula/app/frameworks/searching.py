@@ -1,0 +1,83 @@
+"""What every framework's retriever asks: a collection of this process, or a service's by URL."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NoReturn
+from urllib.parse import quote
+
+import httpx2
+
+from fabula.errors import FabulaError, NotFound
+from fabula.model import Hit
+
+if TYPE_CHECKING:
+    from fabula.app.collection import Collection
+
+Search = Callable[[str, dict[str, Any]], list[Hit]]
+"""Finds hits for a question, asked with fields of `fabula.Query`, as `mode` and `k`."""
+SECONDS = 60.0
+FIELDS = tuple(Hit.__dataclass_fields__)
+
+
+def over(collection: Collection) -> Search:
+    """Asks a collection of this process."""
+
+    def search(question: str, asked: dict[str, Any]) -> list[Hit]:
+        return collection.retrieve(question, **asked)
+
+    return search
+
+
+def at(url: str, collection: str, key: str) -> Search:
+    """Asks the collection of a service at `url`, as `http://127.0.0.1:8040`, with a key of its."""
+    place = f"{url.rstrip('/')}/api/v1/collections/{quote(collection, safe='')}/search"
+    headers = {"Authorization": f"Bearer {key}"}
+
+    def search(question: str, asked: dict[str, Any]) -> list[Hit]:
+        # A Query takes one name for several; JSON's readers want a list.
+        given = {
+            name: [one] if name in ("aspects", "kinds") and isinstance(one, str) else one
+            for name, one in asked.items()
+        }
+        try:
+            body = {"question": question, **given}
+            response = httpx2.post(place, json=body, headers=headers, timeout=SECONDS)
+        except httpx2.HTTPError as error:
+            raise FabulaError(f"The service at {url} can't be reached: {error}.") from error
+        if response.is_error:
+            problem = _detail(response) or (
+                f"The service at {url} can't be reached: what answered is no Fabula, with status "
+                f"{response.status_code}."
+            )
+            raise (NotFound if response.status_code == 404 else FabulaError)(problem)
+        try:
+            hits = response.json()["hits"]
+            return [Hit(**{name: hit[name] for name in FIELDS}) for hit in hits]
+        except (ValueError, KeyError, TypeError) as error:
+            raise FabulaError(
+                f"What answered at {url} is no Fabula, or one of another release."
+            ) from error
+
+    return search
+
+
+def _detail(response: httpx2.Response) -> str:
+    """Return what a service says of its refusal; '' where a proxy or another program refused."""
+    try:
+        detail = response.json()["detail"]
+    except (ValueError, KeyError, TypeError):
+        return ""
+    return detail if isinstance(detail, str) else ""
+
+
+def metadata(hit: Hit) -> dict[str, Any]:
+    """What a framework keeps beside a hit's text: where it stands, and what it is."""
+    return {name: getattr(hit, name) for name in FIELDS if name not in ("text", "tokens")}
+
+
+def refuse_missing(error: ModuleNotFoundError, framework: str, package: str) -> NoReturn:
+    """Raise ModuleNotFoundError that names the package to install."""
+    raise ModuleNotFoundError(
+        f"{framework} is not installed here ({error}): pip install {package}", name=error.name
+    ) from error

@@ -1,0 +1,1 @@
+"""A question's way to its answer: choice of mode, retrieval, context, answer, quotations."""

@@ -1,0 +1,15 @@
+"""All levels at once: chunks, summaries and details compete in one ranking by cosine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fabula.model import Filters, Hit
+
+if TYPE_CHECKING:
+    from fabula.ask.modes import Tools
+
+
+def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
+    """The collapsed-tree retrieval of RAPTOR (Sarthi et al. 2024, arXiv 2401.18059), section 3."""
+    return tools.nearest(question, filters, tools.k)

@@ -1,0 +1,15 @@
+"""Chunks alone, by cosine: what most systems do, and the baseline of the others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fabula.model import Filters, Hit
+
+if TYPE_CHECKING:
+    from fabula.ask.modes import Tools
+
+
+def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
+    """The nearest chunks that `filters` let through."""
+    return tools.nearest(question, filters, tools.k)

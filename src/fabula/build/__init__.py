@@ -1,0 +1,1 @@
+"""Documents into parts, and parts into the graph."""

@@ -1,0 +1,1 @@
+"""Settings, presets, and the models as they are configured."""

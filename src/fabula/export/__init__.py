@@ -1,0 +1,1 @@
+"""What leaves for other programs: files, networks, RDF, bibliographies."""

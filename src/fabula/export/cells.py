@@ -1,0 +1,73 @@
+"""What a query found, cell by cell: as words for people, and as CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from fabula.export.files import csv_text
+
+CAPTION = 40
+"""Characters of a node's text that stand for it in a table."""
+SHARED = re.compile(r"(Passage|Element)(\d*|Text)")
+"""Labels that nodes have beside their own, for the indexes."""
+
+
+def cell(value: Any) -> str:
+    """A value in a table, for people."""
+    match value:
+        case None:
+            return ""
+        case str():
+            return value
+        case {"labels": labels, "properties": properties}:
+            return _node(labels, properties)
+        case {"type": type, "from": _, "to": _, "properties": properties}:
+            return f"[:{type}{_braced(properties)}]"
+        case {"nodes": nodes, "relationships": ties}:
+            return _path(nodes, ties)
+        case list():
+            return ", ".join(map(cell, value))
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _node(labels: Sequence[str], properties: dict[str, Any]) -> str:
+    caption = str(properties.get("name") or properties.get("id") or "")
+    caption = " ".join(caption.split())
+    short = caption if len(caption) <= CAPTION else f"{caption[:CAPTION].rstrip()}..."
+    own = ":".join([label for label in labels if not SHARED.fullmatch(label)] or labels)
+    return f"(:{own} {short})" if short else f"(:{own})"
+
+
+def _path(nodes: Sequence[Any], ties: Sequence[Any]) -> str:
+    """A path as Cypher draws one."""
+    drawn = cell(nodes[0])
+    for before, tie, node in zip(nodes, ties, nodes[1:], strict=False):
+        forward = tie["from"] == before["id"]
+        drawn += f"{'-' if forward else '<-'}{cell(tie)}{'->' if forward else '-'}{cell(node)}"
+    return drawn
+
+
+def _braced(properties: dict[str, Any]) -> str:
+    return f" {json.dumps(properties, ensure_ascii=False)}" if properties else ""
+
+
+def table_csv(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Lines of CSV; what is no text and no number is JSON."""
+    lines = io.StringIO()
+    writer = csv.writer(lines, lineterminator="\n")
+    writer.writerow(map(csv_text, columns))
+    writer.writerows([_field(value) for value in row] for row in rows)
+    return lines.getvalue()
+
+
+def _field(value: Any) -> Any:
+    """A value as CSV holds it; what a spreadsheet would take for a formula is made text."""
+    if isinstance(value, str):
+        return csv_text(value)
+    is_plain = value is None or (isinstance(value, int | float) and not isinstance(value, bool))
+    return value if is_plain else json.dumps(value, ensure_ascii=False)

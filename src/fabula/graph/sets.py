@@ -1,0 +1,69 @@
+"""Sets that methods are told by name: TOML files, Fabula's own or a user's by its path."""
+
+from __future__ import annotations
+
+import tomllib
+from collections import Counter
+from collections.abc import Callable, Iterable
+from importlib import resources
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from fabula.errors import SettingsError, first_problem
+from fabula.text.names import problem, quoted
+
+Schema = TypeVar("Schema", bound=BaseModel)
+
+
+def shipped(package: str) -> tuple[str, ...]:
+    """The names of the sets that are in a package."""
+    names = (entry.name for entry in resources.files(package).iterdir())
+    return tuple(sorted(name.removesuffix(".toml") for name in names if name.endswith(".toml")))
+
+
+def read_set(
+    name_or_path: str,
+    package: str,
+    what: str,
+    schema: type[Schema],
+    explain: Callable[[ValidationError], str] = first_problem,
+) -> Schema:
+    """A set of a package by its name, or a TOML file's by its path; `what` it is, as 'aspect set'.
+
+    Raises SettingsError, which names the file and says, as `explain` words it, what is wrong.
+    """
+    text = _text(name_or_path, package, what)
+    try:
+        return schema.model_validate(tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
+        raise SettingsError(f"{name_or_path} can't be read as TOML: {error}.") from error
+    except ValidationError as error:
+        raise SettingsError(f"{name_or_path} is no {what}: {explain(error)}") from error
+
+
+def refuse_names(name_or_path: str, what: str, names: Iterable[str]) -> None:
+    """Raises SettingsError for a name that can't be one, or two that differ only in case."""
+    names = list(names)
+    for name in names:
+        if wrong := problem(name):
+            raise SettingsError(f"{name_or_path}: the {what} {quoted(name)} {wrong}.")
+    counts = Counter(name.casefold() for name in names)
+    if repeated := [name for name, count in counts.items() if count > 1]:
+        raise SettingsError(f"{name_or_path} has more than one {what} named {repeated[0]!r}.")
+
+
+def _text(name_or_path: str, package: str, what: str) -> str:
+    if name_or_path in shipped(package):
+        return (resources.files(package) / f"{name_or_path}.toml").read_text(encoding="utf-8")
+    path = Path(name_or_path)
+    if not path.is_file():
+        raise SettingsError(
+            f"There is no {what} {name_or_path!r}: neither a file nor one of the shipped ones, "
+            f"{', '.join(shipped(package))}."
+        )
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(f"{name_or_path} can't be read: {error}.") from error
