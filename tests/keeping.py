@@ -30,8 +30,8 @@ KEEPER = """
 import sys
 from pathlib import Path
 import numpy as np
-from fabula.providers import Prompt, Reply
-from fabula.providers.cache import ResponseCache, chat_key, embedding_key
+from fabula.models import Prompt, Reply
+from fabula.models.cache import ResponseCache, chat_key, embedding_key
 url = "http://127.0.0.1:8000/v1"
 cache, name, count = ResponseCache(Path(sys.argv[1])), sys.argv[2], int(sys.argv[3])
 for n in range(count):

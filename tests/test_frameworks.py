@@ -14,7 +14,7 @@ import pytest
 
 from conftest import connect, wipe
 from fabula import Fabula, FabulaError, NotFound, Settings
-from fabula.app.frameworks import searching
+from fabula.frameworks import searching
 from fabula.config.settings import OFFLINE, STATIC
 from fabula.server import Address
 from served import Served, served
@@ -61,7 +61,7 @@ def made_with(request: pytest.FixtureRequest, fabula: Fabula, service: Served) -
 
 def test_langchain_finds_what_fabula_finds(fabula: Fabula, made_with: Any) -> None:
     pytest.importorskip("langchain_core")
-    from fabula.app.frameworks.langchain import FabulaRetriever
+    from fabula.frameworks.langchain import FabulaRetriever
 
     retriever = made_with(FabulaRetriever, k=3)
     expected = fabula.ask.retrieve(QUESTION, k=3)
@@ -77,7 +77,7 @@ def test_langchain_finds_what_fabula_finds(fabula: Fabula, made_with: Any) -> No
 
 def test_llama_index_finds_what_fabula_finds(fabula: Fabula, made_with: Any) -> None:
     pytest.importorskip("llama_index.core")
-    from fabula.app.frameworks.llama_index import FabulaRetriever
+    from fabula.frameworks.llama_index import FabulaRetriever
 
     expected = fabula.ask.retrieve(QUESTION, k=3, kinds="chunk")
     found = made_with(FabulaRetriever, k=3, kinds="chunk").retrieve(QUESTION)
@@ -149,6 +149,6 @@ def test_a_framework_that_is_missing_is_named_with_its_package(
 ) -> None:
     pytest.importorskip(missing)
     monkeypatch.setitem(sys.modules, missing, None)
-    monkeypatch.delitem(sys.modules, f"fabula.app.frameworks.{module}", raising=False)
+    monkeypatch.delitem(sys.modules, f"fabula.frameworks.{module}", raising=False)
     with pytest.raises(ModuleNotFoundError, match=f"is not installed.*pip install {package}$"):
-        importlib.import_module(f"fabula.app.frameworks.{module}")
+        importlib.import_module(f"fabula.frameworks.{module}")

@@ -13,7 +13,7 @@ from fabula.ask.quotes import MOST, closest, names, quote_cited, say
 from fabula.cli.query import on_screen
 from fabula.model import Answer, Hit, Passage, Quote, place
 from fabula.models import NO_ANSWER
-from fabula.text.markdown import markdown
+from fabula.export.markdown import markdown
 from test_context import hit
 
 MILL = (

@@ -178,7 +178,7 @@ class Talk:
 
     def save(self, name: str) -> None:
         """Writes the conversation until now as Markdown; asks before another file is replaced."""
-        from fabula.text.markdown import books_of, conversation
+        from fabula.export.markdown import books_of, conversation
 
         answers = self._conversation.answers
         if not name:

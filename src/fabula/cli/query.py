@@ -136,7 +136,7 @@ def _print(
 ) -> None:
     """An answer for people, whose citations `fabula read` opens then."""
     if as_markdown:
-        from fabula.text.markdown import books_of, markdown
+        from fabula.export.markdown import books_of, markdown
 
         echo(markdown(stream.answer, books_of([stream.answer], collection.document)))
     else:

@@ -112,7 +112,7 @@ class Watching:
 
 
 class Steps:
-    """One document's steps, by how much is known and done of each: `fabula.models.progress.Progress`."""
+    """One document's steps, by how much is known and done of each: `models.progress.Progress`."""
 
     def __init__(self, watching: Watching, source: str) -> None:
         self.calls = 0

@@ -14,7 +14,7 @@ from fabula.service.asking import AnswerView
 from fabula.service.page.book import Span, merge, write_spans
 from fabula.service.page.rendering import address
 from fabula.service.views import PassageView, QuoteView, ReadView
-from fabula.text.markdown import told
+from fabula.export.markdown import told
 
 MAX_PASSAGES = 500
 """Passages, or quotes, of an answer that is posted to be drawn."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
-from fabula.app.frameworks.searching import Search, at, metadata, over, refuse_missing
+from fabula.frameworks.searching import Search, at, metadata, over, refuse_missing
 
 try:
     from langchain_core.callbacks import CallbackManagerForRetrieverRun
