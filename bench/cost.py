@@ -16,7 +16,7 @@ from bench.books import book
 from bench.making import Made, making
 from bench.report import Figure
 from endpoint import Endpoint
-from fabula.model import Usage
+from fabula.models.usage import Usage
 
 WORDS = 80_000
 TEXTS = (15_000, 30_000, 60_000)

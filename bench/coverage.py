@@ -29,9 +29,9 @@ from fabula.ask.modes import modes
 from fabula.config.settings import OFFLINE, STATIC, Settings
 from fabula.experiments.metrics.coverage import shares, wanted
 from fabula.experiments.statistics import difference, mean
+from fabula.graph.hits import Hit
 from fabula.graph.path import Path as Steps
 from fabula.graph.path import Step
-from fabula.model import Hit
 from fabula.server import Address
 from fabula.text.stems import Stemmer
 

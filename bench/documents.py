@@ -9,9 +9,9 @@ import numpy as np
 
 from fabula.graph import Part
 from fabula.graph.parts import text_part, text_recipe
-from fabula.model import Chunk, Document
 from fabula.store import Store
 from fabula.text import ids
+from fabula.text.document import Chunk, Document
 
 MODEL, DIMENSIONS = "random", 256
 WORDS = (

@@ -25,7 +25,7 @@ from bench.server import environment, running
 from bench.waiting import CALL, CONCURRENCY, TIMES, endpoint
 from fabula import Fabula
 from fabula.build.run import Outcome
-from fabula.model import Usage
+from fabula.models.usage import Usage
 from fabula.server import Address
 
 GRAPH = "entities"

@@ -34,8 +34,8 @@ from bench.books import STORY, book, questions
 from bench.report import Figure
 from bench.server import environment
 from bench.waiting import endpoint
-from fabula.model import Usage
 from fabula.models.prices import read_prices
+from fabula.models.usage import Usage
 
 READERS = 30
 WORDS = 560_000

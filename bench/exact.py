@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from bench.graphs import passages
 from fabula.graph import Part
-from fabula.model import Filters, Vector, Vectors
+from fabula.graph.hits import Filters
+from fabula.text.document import Vector, Vectors
 
 EQUAL = 1e-6
 """Cosines that differ by less are the same to float32: the same text twice, mostly."""

@@ -16,10 +16,11 @@ from fabula.graph import TEXT, Part
 from fabula.graph.method import Known, Models, Text, Work, graph
 from fabula.graph.parts import part_of, text_part
 from fabula.load import read_text
-from fabula.model import Chunk, Document, Usage
 from fabula.models.counted import Meter
 from fabula.models.parallel import Job
+from fabula.models.usage import Usage
 from fabula.text.chunk import split
+from fabula.text.document import Chunk, Document
 
 GRAPH = "aspects"
 

@@ -29,13 +29,14 @@ from fabula.ask.modes import Tools, modes
 from fabula.config.kit import Kit
 from fabula.config.settings import STATIC
 from fabula.graph import Edge, Node, Owner, Part, Record
+from fabula.graph.hits import Filters
 from fabula.graph.path import Path as Steps
 from fabula.graphs.entities.finding import read_network
 from fabula.graphs.entities.modes import MODES
 from fabula.graphs.entities.network import Network, make_network, pagerank
-from fabula.model import Filters, Vector, Vectors
 from fabula.models.counted import Meter
 from fabula.store import Store
+from fabula.text.document import Vector, Vectors
 
 DOCUMENTS = 10
 LARGE = 200

@@ -28,11 +28,12 @@ from fabula.app.asking import Query, make_ways, search
 from fabula.ask.modes import modes
 from fabula.config.kit import Kit
 from fabula.config.settings import AUTO, STATIC
+from fabula.graph.hits import Filters, Hit
 from fabula.graph.path import Path as Steps
-from fabula.model import Filters, Hit, Vector
 from fabula.models.counted import Meter
 from fabula.server import Address
 from fabula.store import Store
+from fabula.text.document import Vector
 
 SIZES = (2_000, 20_000)
 COLLECTIONS = ("one", "one", "one", "two", "two")

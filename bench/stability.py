@@ -27,9 +27,9 @@ from fabula.graphs.entities.merge import merge
 from fabula.graphs.entities.rules import extract_by_rules
 from fabula.graphs.entities.values import Mention, Tie
 from fabula.load import find_files, load
-from fabula.model import Chunk
 from fabula.text import ids
 from fabula.text.chunk import split
+from fabula.text.document import Chunk
 from fabula.text.sentences import sentences
 
 CAROL = Path(fabula.__file__).parent / "texts" / "a-christmas-carol.txt"

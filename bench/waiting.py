@@ -31,7 +31,7 @@ from bench.report import Figure
 from bench.server import environment, running
 from fabula import Fabula
 from fabula.build.run import Outcome
-from fabula.model import Usage
+from fabula.models.usage import Usage
 
 CALL = 0.2
 CONCURRENCY = 16

@@ -33,7 +33,7 @@ def flags() -> str:
 def archive(file: Path) -> None:
     """Writes the classes of a server that has done what servers do, linked."""
     from conftest import connect
-    from fabula.model import Filters
+    from fabula.graph.hits import Filters
 
     with tempfile.TemporaryDirectory() as folder:
         recorded = f"{FLAGS} -XX:AOTMode=record -XX:AOTConfiguration={folder}/%p.recorded"

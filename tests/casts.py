@@ -10,10 +10,10 @@ from fabula.graph import TEXT, Edge, Node, Owner, Part, Record
 from fabula.graph.parts import chunks_of
 from fabula.graphs.entities import GRAPH
 from fabula.graphs.entities.network import Network, make_network
-from fabula.model import Chunk
 from fabula.models.offline import StaticEmbedder
 from fabula.store.parts import read_part
 from fabula.text import tokens
+from fabula.text.document import Chunk
 
 NAME = "entities"
 Cast = Mapping[str, tuple[str, Mapping[str, str], str]]

@@ -17,8 +17,8 @@ from fabula.graphs.communities import GRAPH
 from fabula.graphs.communities.build import build
 from fabula.graphs.communities.knobs import Knobs
 from fabula.graphs.entities import GRAPH as ENTITIES
-from fabula.model import Chunk
 from fabula.models.parallel import Job, Workers
+from fabula.text.document import Chunk
 from scripted import Models, Says, entity, made_chunks, relation, script, told
 from scripted import built as built_entities
 

@@ -20,9 +20,10 @@ from fabula.graphs.discourse.values import Event, Link
 from fabula.graphs.entities import border
 from fabula.graphs.entities.triples import Fact, Triple
 from fabula.graphs.entities.values import Cast, Entity, Extraction, Mention, Relation, Tie
-from fabula.model import Chunk, Document, Section, Usage, Vector
+from fabula.models.usage import Usage
 from fabula.store import Store
 from fabula.text import ids
+from fabula.text.document import Chunk, Document, Section, Vector
 
 DIMENSIONS = 8
 MODEL = "test-model"

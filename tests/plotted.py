@@ -6,16 +6,17 @@ from collections import Counter
 from dataclasses import replace
 from random import Random
 
+from fabula.graph.hits import Hit
 from fabula.graph.method import Known
 from fabula.graph.parts import chunks_of
 from fabula.graphs.aspects.border import read
 from fabula.graphs.aspects.values import Detail, Earlier, Member, Summary
-from fabula.model import Chunk, Hit
 from fabula.plot.communities import Community, DrawnFinding
 from fabula.plot.layout import lay_out
 from fabula.plot.sociogram import Bond, Figure, Meeting, Sociogram
 from fabula.plot.story import Happening, Lane, Story, Tie
 from fabula.plot.svg import Picture
+from fabula.text.document import Chunk
 from graphs import small_graph
 
 HOSTILE = "</script><script>window.broken = 1</script><b>\"'&amp;\u2028 ]]> <!-- \x00\x0b end"

@@ -1,7 +1,7 @@
 """Prose and verse as files have them, and what is read from a text."""
 
 from fabula.load import read_text
-from fabula.model import Document
+from fabula.text.document import Document
 
 PROSE = """\
 It was the best of times, it was the worst of times, it was the age

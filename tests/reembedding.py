@@ -17,9 +17,9 @@ from fabula import store as store_module
 from fabula.build.reembed import Reembedded
 from fabula.config.settings import STATIC
 from fabula.graph import TEXT, Node, Part, fingerprint
+from fabula.graph.hits import Filters
 from fabula.graph.method import graphs
 from fabula.graph.queries import query
-from fabula.model import Filters
 from fabula.models import Embedder
 from fabula.store import Store, reembedding, schema
 from fabula.store.checks import check

@@ -17,11 +17,11 @@ from fabula.graphs.entities import GRAPH
 from fabula.graphs.entities.build import build
 from fabula.graphs.entities.knobs import Knobs
 from fabula.graphs.entities.windows import Window
-from fabula.model import Chunk, Document
 from fabula.models import Chat, Embeddings, Prompt, Reply
 from fabula.models.counted import CountedChat, Meter
 from fabula.models.parallel import Job, Workers
 from fabula.text import ids
+from fabula.text.document import Chunk, Document
 from graphs import vector
 
 Records = Mapping[str, Sequence[Mapping[str, Any]]]

@@ -9,12 +9,12 @@ from typing import Any
 from fabula.graph.method import Built, Known, Role, Text, Work
 from fabula.graphs.aspects import GRAPH
 from fabula.load import read_text
-from fabula.model import Usage
 from fabula.models import Chat, Embedder
 from fabula.models.counted import CountedChat, Meter
 from fabula.models.expected import ExpectedChat
 from fabula.models.offline import StaticEmbedder
 from fabula.models.parallel import Job, Workers
+from fabula.models.usage import Usage
 from fabula.text.chunk import split
 
 STATIC = StaticEmbedder()

@@ -15,7 +15,7 @@ from conftest import cypher
 from fabula import Fabula
 from fabula.cli import main
 from fabula.errors import ServerError
-from fabula.model import Filters
+from fabula.graph.hits import Filters
 from fabula.server import PrivateServer, archive
 from fabula.server.state import SCRATCH, Home
 from graphs import DIMENSIONS, put, small_graph, vector

@@ -12,9 +12,9 @@ from fabula.errors import ModelError, SettingsError
 from fabula.graph.method import GROUP, Known, Text, graph
 from fabula.graphs.aspects import GRAPH
 from fabula.graphs.aspects.border import edges_of, nodes_of, read
-from fabula.model import Usage
 from fabula.models import Prompt
 from fabula.models.expected import ExpectedChat
+from fabula.models.usage import Usage
 from small_models import SmallModels, as_known, build
 from small_models import read as read_story
 from stories import WINTER

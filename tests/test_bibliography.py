@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 
 from fabula.cli import main
 from fabula.export.bibliography import bibtex, csl, people
-from fabula.model import Entry
+from fabula.graph.entries import Entry
 
 CAROL = Entry(
     id="6730fb2e471146ea",

@@ -11,6 +11,7 @@ from pydantic import BaseModel
 
 from fabula.errors import SettingsError
 from fabula.graph import TEXT, Record, fingerprint
+from fabula.graph.entries import Entry
 from fabula.graph.method import Built, Graph, _refuse_unfit
 from fabula.graph.parts import (
     Recipe,
@@ -22,8 +23,8 @@ from fabula.graph.parts import (
     with_dependents,
     with_relatives,
 )
-from fabula.model import Document, Entry, Section
 from fabula.text.chunk import split
+from fabula.text.document import Document, Section
 from graphs import small_document, vector
 
 

@@ -15,12 +15,12 @@ from endpoint import Endpoint, every, listed
 from fabula import Fabula
 from fabula.cli import main
 from fabula.errors import BadReply, ModelError
-from fabula.model import Usage
 from fabula.models import Embeddings, Prompt, Reply
 from fabula.models.cache import ResponseCache
 from fabula.models.counted import Meter
 from fabula.models.openai import OpenAIEmbedder
 from fabula.models.replies import ask, ask_once, read_summary
+from fabula.models.usage import Usage
 from fabula.text import tokens
 from keeping import ASKED, KEY, URL, cached_chat, cached_embedder
 from reach import SUMMARY, chat, reach

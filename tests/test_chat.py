@@ -22,7 +22,7 @@ from fabula.app.conversation import latest
 from fabula.cli import main
 from fabula.cli.last_answer import keep, recall
 from fabula.errors import BudgetSpent, ModelError
-from fabula.model import Turn
+from fabula.models import Turn
 from fabula.models.offline.guide import OfflineGuide
 from fabula.models.prompts import prompt
 from fabula.text.tokens import count

@@ -15,9 +15,9 @@ from fabula.ask.retrieve import Found, retrieve
 from fabula.config.settings import Settings
 from fabula.errors import BadReply, SettingsError, TextRefused
 from fabula.experiments.report.published import published
+from fabula.graph.hits import Filters, Hit
 from fabula.graph.path import Path as Steps
 from fabula.graph.path import Step
-from fabula.model import Filters, Hit
 from fabula.models import Chat, Prompt, Reply
 from fabula.models.parallel import Workers
 from scripted import Says

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from fabula.load import read_text
-from fabula.model import Document, Section
 from fabula.text import tokens
 from fabula.text.chunk import split
+from fabula.text.document import Document, Section
 
 PARAGRAPH = "The old man sat by the sea. He waited for the boat. It did not come that night. "
 

@@ -13,7 +13,7 @@ import pytest
 
 from fabula.errors import SettingsError
 from fabula.graphs.aspects.cluster import Cluster, Clustering, cluster
-from fabula.model import Vectors
+from fabula.text.document import Vectors
 from knobs import KNOBS
 
 

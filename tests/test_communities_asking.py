@@ -15,6 +15,7 @@ import pytest
 from fabula.ask.modes import Tools
 from fabula.config.settings import PRESETS
 from fabula.errors import BadReply
+from fabula.graph.hits import Filters, Hit, Passage
 from fabula.graph.path import Path as Steps
 from fabula.graphs.communities.finding import AskedFinding, AskedReport, at_level, make_reports
 from fabula.graphs.communities.modes import MODES, drift, dynamic, global_
@@ -31,10 +32,10 @@ from fabula.graphs.communities.points import (
     reduce,
     renumber,
 )
-from fabula.model import Filters, Hit, Passage, Vector
 from fabula.models import NO_ANSWER, Embeddings, Reply
 from fabula.models.parallel import Workers
 from fabula.text import tokens
+from fabula.text.document import Vector
 from scripted import Models, Says
 
 FILTERS = Filters("default")

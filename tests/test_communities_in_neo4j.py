@@ -14,10 +14,10 @@ from conftest import cypher
 from endpoint import Endpoint
 from fabula import Fabula, Outcome
 from fabula.config.settings import Settings
+from fabula.graph.hits import Filters
 from fabula.graph.method import graphs
 from fabula.graph.path import Path as Steps
 from fabula.graph.queries import FOLDER, query
-from fabula.model import Filters
 from fabula.store import Store
 from fabula.store.checks import check
 from test_invariants import Undone

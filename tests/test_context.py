@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from fabula.ask.answer import citations, shown
 from fabula.ask.context import fill, fill_by_sentences
-from fabula.model import Hit, Passage
+from fabula.graph.hits import Hit, Passage
 from fabula.text import tokens
 
 

@@ -18,8 +18,8 @@ from fabula.graph.method import Built, Known
 from fabula.graphs.entities.border import read
 from fabula.graphs.entities.described import BLOCK, Statements, blocks
 from fabula.graphs.entities.facts import doubt, tell
-from fabula.model import Chunk
 from fabula.models.parallel import Workers
+from fabula.text.document import Chunk
 from scripted import (
     Models,
     Records,

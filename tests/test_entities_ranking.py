@@ -11,12 +11,12 @@ import pytest
 from casts import network
 from fabula.config.settings import PRESETS
 from fabula.errors import BadReply
+from fabula.graph.hits import Hit
 from fabula.graph.queries import query
 from fabula.graphs.entities.finding import fit
 from fabula.graphs.entities.modes import MODES, fast, hippo, light, local, mini
 from fabula.graphs.entities.network import pagerank
 from fabula.graphs.entities.reading import rows_of
-from fabula.model import Hit
 from scripted import Says
 
 TRIANGLE = network(

@@ -14,8 +14,8 @@ from fabula.graphs.entities.merge import merge
 from fabula.graphs.entities.rules import extract_by_rules
 from fabula.graphs.entities.values import Extraction
 from fabula.load import load
-from fabula.model import Document
 from fabula.text.chunk import split
+from fabula.text.document import Document
 
 CAROL = Path(fabula.__file__).parent / "texts" / "a-christmas-carol.txt"
 JUDGED = Path(__file__).parent / "data" / "names"

@@ -24,9 +24,9 @@ from fabula.experiments.plan import limited, made_with, planned, told
 from fabula.experiments.suite import read_suite, shipped
 from fabula.graph.method import graphs
 from fabula.graphs.aspects.sets import read_aspects
-from fabula.model import Usage
 from fabula.models import prompts
 from fabula.models.replies import read_choice
+from fabula.models.usage import Usage
 
 TEXTS = tuple(Text(f"t{n}", f"Title {n}", "", "en", "Words.") for n in range(5))
 QUESTIONS = tuple(

@@ -23,8 +23,8 @@ from fabula.graphs.facts.knobs import Knobs
 from fabula.graphs.facts.stating import prove, typed_reply
 from fabula.graphs.facts.telling import doubt, tell
 from fabula.graphs.facts.values import Statement
-from fabula.model import Chunk
 from fabula.models.parallel import Job, Workers
+from fabula.text.document import Chunk
 from scripted import Models, Says, built, entity, made_chunks, script, told
 
 STORY = made_chunks(

@@ -9,7 +9,7 @@ import pytest
 
 from conftest import connect, cypher
 from fabula.errors import SpaceError, StoreError
-from fabula.model import Filters, Hit
+from fabula.graph.hits import Filters, Hit
 from fabula.server import Address
 from fabula.store import Store, schema
 from fabula.store.schema import Index

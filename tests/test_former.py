@@ -13,9 +13,9 @@ from fabula.graphs.aspects.former import Former
 from fabula.graphs.aspects.repair import repair
 from fabula.graphs.aspects.tree import Group, TreeNode, embeddings, grouped, members_of
 from fabula.graphs.aspects.values import Missing
-from fabula.model import Chunk, Document, Vector
 from fabula.text import tokens
 from fabula.text.chunk import split
+from fabula.text.document import Chunk, Document, Vector
 from knobs import KNOBS as USUAL
 from trees import small_earlier
 

@@ -14,8 +14,8 @@ import pytest
 
 from conftest import connect, wipe
 from fabula import Fabula, FabulaError, NotFound, Settings
-from fabula.frameworks import searching
 from fabula.config.settings import OFFLINE, STATIC
+from fabula.frameworks import searching
 from fabula.server import Address
 from served import Served, served
 from stories import WINTER

@@ -24,9 +24,9 @@ from fabula.config.settings import STATIC
 from fabula.errors import LoadError
 from fabula.load import find_files, html, load, markdown, read_text
 from fabula.load.epub import read as read_epub
-from fabula.model import Document
 from fabula.store import Store
 from fabula.text.chunk import split
+from fabula.text.document import Document
 from graphs import begin_collection
 
 LIMIT = 2_000_000

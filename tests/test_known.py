@@ -13,10 +13,10 @@ from fabula.app.catalogue import choose
 from fabula.errors import Changed, NotFound, StoreError
 from fabula.graph import Node, Owner
 from fabula.graph.parts import chunks_of
-from fabula.model import Vector
 from fabula.store import Store
 from fabula.store import parts as parts_module
 from fabula.store.parts import read_part
+from fabula.text.document import Vector
 from graphs import document_id, put, small_graph
 
 

@@ -8,7 +8,7 @@ from fabula.load import load
 from fabula.load.document import Block, Draft
 from fabula.load.html import read
 from fabula.load.markdown import read as read_markdown
-from fabula.model import Document
+from fabula.text.document import Document
 
 BODY = "<p>Then he went up to the <i>old</i> house,\nand nobody there knew who he was.</p>" * 6
 

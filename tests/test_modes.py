@@ -21,7 +21,7 @@ from fabula.errors import BudgetSpent, SettingsError
 from fabula.graph.path import Path as Steps
 from fabula.graphs.communities.modes import MODES as OVER_COMMUNITIES
 from fabula.graphs.entities.modes import MODES as OVER_ENTITIES
-from fabula.model import Usage
+from fabula.models.usage import Usage
 from fabula.server import Address
 from fabula.text import tokens
 from kills import story

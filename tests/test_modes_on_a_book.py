@@ -16,8 +16,8 @@ from fabula.ask.context import fill
 from fabula.ask.modes import Mode, Tools, modes
 from fabula.ask.retrieve import retrieve
 from fabula.config.settings import OFFLINE, STATIC, Settings
+from fabula.graph.hits import Filters, Hit
 from fabula.graph.path import Path as Steps
-from fabula.model import Filters, Hit
 from fabula.models.counted import Meter
 from fabula.server import Address
 

@@ -20,9 +20,9 @@ from fabula import App, Fabula
 from fabula.cli import main
 from fabula.errors import FabulaError, LoadError, SettingsError, SpaceError, StoreError
 from fabula.graph import Node, Part
+from fabula.graph.hits import Filters
 from fabula.graphs.aspects.sets import read_aspects
 from fabula.load import read_text
-from fabula.model import Filters
 from fabula.store import Store
 from fabula.text.names import (
     LONGEST,

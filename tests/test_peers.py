@@ -18,7 +18,7 @@ from openai import OpenAI
 
 from endpoint import Endpoint, every
 from fabula.experiments.model import Question, Result
-from fabula.model import Usage
+from fabula.models.usage import Usage
 from fabula.text import tokens
 
 ADAPTER = """

@@ -16,8 +16,8 @@ from click.testing import CliRunner, Result
 
 from fabula.cli import main
 from fabula.graph import Owner, Part, Record
+from fabula.graph.hits import Hit
 from fabula.graph.path import Path as Steps
-from fabula.model import Hit
 from fabula.plot.communities import (
     GREY,
     HUES,

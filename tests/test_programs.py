@@ -42,9 +42,9 @@ from fabula.app.asking import Asked
 from fabula.app.reading import Lines
 from fabula.ask.notebook import list_documents
 from fabula.config.settings import FLAT, Flags, names, paths
-from fabula.model import Chunk, Document
 from fabula.models.counted import Meter
 from fabula.plot import Plotted
+from fabula.text.document import Chunk, Document
 from test_context import hit
 
 HOSTILE = '<script>alert(1)</script> \x1b[31m $x$ \\(y\\) & "quoted"\nand more ' + "of it " * 90

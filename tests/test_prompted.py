@@ -14,12 +14,12 @@ from fabula.graphs.aspects.knobs import Knobs
 from fabula.graphs.aspects.prompted import PromptedWriter
 from fabula.graphs.aspects.stand_ins import StandIns
 from fabula.graphs.aspects.values import Aspect
-from fabula.model import Usage
 from fabula.models import NO_ANSWER, Prompt, Reply
 from fabula.models.counted import CountedChat, CountedEmbedder, Meter
 from fabula.models.endpoint import Endpoint
 from fabula.models.openai import OpenAIChat, OpenAIEmbedder
 from fabula.models.prompted import PromptedAnswerer
+from fabula.models.usage import Usage
 from fabula.text import tokens
 from reach import reach
 

@@ -11,9 +11,9 @@ from fabula.errors import LoadError
 from fabula.load import read_text
 from fabula.load.clean import clean, tidy
 from fabula.load.encoding import decode
-from fabula.model import Chunk, Document, Section
 from fabula.text import tokens
 from fabula.text.chunk import split
+from fabula.text.document import Chunk, Document, Section
 from fabula.text.sentences import spans
 
 # The same examples on every run, however slow the machine.

@@ -13,7 +13,7 @@ from fabula import Fabula
 from fabula.app.reading import AROUND, Lines, Reading
 from fabula.cli import main
 from fabula.errors import NotFound
-from fabula.model import Hit
+from fabula.graph.hits import Hit
 from fabula.store import Store
 
 CHAPTERS = ("The Harbour", "The Mill", "The Church")

@@ -11,7 +11,7 @@ from endpoint import Endpoint
 from fabula.cli import main
 from fabula.config.settings import STATIC
 from fabula.errors import ModelError, NotFound, SpaceError
-from fabula.model import Filters
+from fabula.graph.hits import Filters
 from fabula.store import Store
 from reembedding import (
     COLLECTION,

@@ -14,9 +14,10 @@ from conftest import connect, cypher
 from endpoint import Endpoint
 from fabula.config.settings import STATIC
 from fabula.errors import SpaceError, StoreError
-from fabula.model import Filters, Vector
+from fabula.graph.hits import Filters
 from fabula.server import Address
 from fabula.store import Store, reembedding
+from fabula.text.document import Vector
 from reembedding import (
     COLLECTION,
     STORY,

@@ -23,8 +23,8 @@ from fabula.experiments.model import Result
 from fabula.experiments.report import markdown, write_report
 from fabula.experiments.report.about import Asked, Data, Measure, Run, Stage, Swept, System
 from fabula.experiments.report.published import published
-from fabula.model import Usage
 from fabula.models.prices import Price
+from fabula.models.usage import Usage
 
 HOSTILE = "graph | <b>wide</b> & `deep` _all_"
 PRICES = {"storyteller": Price(2.0, 10.0)}

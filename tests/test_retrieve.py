@@ -9,8 +9,9 @@ import numpy as np
 from fabula.ask.diversity import diverse
 from fabula.ask.fusion import by_ranks, by_scores
 from fabula.ask.words import by_words
+from fabula.graph.hits import Hit
 from fabula.graphs.aspects.modes.adaptive import ENOUGH, Frontier
-from fabula.model import Hit, Vector
+from fabula.text.document import Vector
 from fabula.text.ids import summary_id
 
 

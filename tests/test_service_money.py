@@ -16,7 +16,7 @@ from endpoint import Endpoint
 from fabula.app import App
 from fabula.config.settings import Settings
 from fabula.errors import BudgetSpent, StoreError
-from fabula.model import Usage
+from fabula.models.usage import Usage
 from fabula.server import Address
 from fabula.service.access.caller import Caller, Quotas
 from fabula.service.house import make_schema

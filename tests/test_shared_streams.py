@@ -10,12 +10,12 @@ import pytest
 
 from endpoint import Endpoint
 from fabula.errors import ModelError, Stopped
-from fabula.model import Usage
 from fabula.models import Prompt, Reply
 from fabula.models.cache import ResponseCache
 from fabula.models.cached import CachedChat
 from fabula.models.counted import Meter
 from fabula.models.stop import Stop
+from fabula.models.usage import Usage
 from keeping import ASKED, KEY, cached_chat
 from reach import SUMMARY, chat
 

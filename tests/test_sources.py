@@ -14,7 +14,7 @@ from fabula import Fabula
 from fabula.cli import main
 from fabula.errors import LoadError
 from fabula.load.sources import sources
-from fabula.model import Document
+from fabula.text.document import Document
 
 STORY = "Title: The Lamp\n\nThe keeper lit the lamp at six. He told nobody why."
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fabula.errors import SpaceError
-from fabula.model import Filters
+from fabula.graph.hits import Filters
 from fabula.store import Store
 from graphs import DIMENSIONS, document_id, in_space, put, small_graph, vector
 

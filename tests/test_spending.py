@@ -18,8 +18,8 @@ from fabula import Fabula
 from fabula.cli import main
 from fabula.config.settings import STATIC
 from fabula.errors import BudgetSpent, SettingsError
-from fabula.model import Usage
 from fabula.models.prices import Price, price, read_prices
+from fabula.models.usage import Usage
 from fabula.store import Store
 from kills import story
 

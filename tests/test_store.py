@@ -18,8 +18,9 @@ from conftest import connect, cypher
 from fabula import store as store_module
 from fabula.errors import SpaceError, Stopped, StoreError
 from fabula.graph import Owner, Part
+from fabula.graph.hits import Filters
 from fabula.graph.queries import query
-from fabula.model import Filters, Usage
+from fabula.models.usage import Usage
 from fabula.server import Address
 from fabula.store import Store, turns
 from fabula.store.parts import read_part

@@ -11,7 +11,7 @@ from fabula.graphs.aspects.cluster import Cluster
 from fabula.graphs.aspects.detection import represent
 from fabula.graphs.aspects.tree import Group, TreeNode, embeddings, grouped, grow, summary
 from fabula.graphs.aspects.values import Aspect, Summary
-from fabula.model import Chunk, Vectors
+from fabula.text.document import Chunk, Vectors
 
 Clusterer = Callable[[Vectors, Sequence[int]], list[Cluster]]
 

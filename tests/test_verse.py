@@ -8,8 +8,8 @@ from fabula.load import box, html, read_text
 from fabula.load.clean import clean
 from fabula.load.document import Block
 from fabula.load.plays import join_speakers
-from fabula.model import Document
 from fabula.text.chunk import split
+from fabula.text.document import Document
 from fabula.text.sentences import sentences
 from fabula.text.speakers import is_speaker
 from test_load_docx import docx, paragraph

@@ -13,7 +13,7 @@ from fabula.build.run import Outcome
 from fabula.cli import watching
 from fabula.cli.watching import Watching
 from fabula.errors import FabulaError
-from fabula.model import Usage
+from fabula.models.usage import Usage
 
 
 class Terminal(io.StringIO):

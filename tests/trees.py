@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from fabula.graphs.aspects.values import Detail, Earlier, Member, Summary
-from fabula.model import Chunk, Vector
 from fabula.text import ids
+from fabula.text.document import Chunk, Vector
 
 DOCUMENT = "d"
 

@@ -12,7 +12,7 @@ from bench.peers.keeping import Outcome
 from bench.peers.running import prepared, run
 from fabula.errors import FabulaError
 from fabula.experiments.suite import read_suite
-from fabula.model import Usage
+from fabula.models.usage import Usage
 
 PEERS = read_peers()
 ROW = "{:<16} {:>12} {:>9} {:>8} {:>11}  {}"

@@ -17,7 +17,7 @@ from bench.peers.speaking import Adapter, PeerFailed, Said
 from fabula.experiments.log import PEER, replace_file
 from fabula.experiments.model import Question, Result, Retrieved
 from fabula.experiments.suite import Ask
-from fabula.model import Usage
+from fabula.models.usage import Usage
 from fabula.server import PrivateServer
 from fabula.text import tokens
 

@@ -15,7 +15,7 @@ from typing import Any, Self
 from urllib.error import HTTPError
 
 from fabula.errors import ModelError
-from fabula.model import Usage
+from fabula.models.usage import Usage
 
 OPENAI = "https://api.openai.com/v1"
 

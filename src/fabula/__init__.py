@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from fabula.app.collection import Collection, Settled
     from fabula.app.conversation import Conversation
     from fabula.app.reading import Lines, Reading
-    from fabula.ask.answer import AnswerStream
+    from fabula.ask.answer import Answer, AnswerStream
     from fabula.build.reembed import Reembedded
     from fabula.build.run import Outcome
     from fabula.config.settings import Settings
@@ -39,9 +39,12 @@ if TYPE_CHECKING:
     )
     from fabula.export.files import Written
     from fabula.graph import Gap, Record
-    from fabula.model import Answer, Entry, Hit, Layer, Passage, Quote, Turn, Usage
+    from fabula.graph.entries import Entry, Layer
+    from fabula.graph.hits import Hit, Passage, Quote
+    from fabula.models import Turn
     from fabula.models.budget import Budget
     from fabula.models.stop import Stop
+    from fabula.models.usage import Usage
     from fabula.store import Source
     from fabula.store.checks import Findings, Violation
     from fabula.store.space import Space
@@ -119,6 +122,7 @@ _ERRORS = (
     "TooLarge",
 )
 _HOMES = {
+    "Answer": "ask.answer",
     "AnswerStream": "ask.answer",
     "App": "app",
     "Budget": "models.budget",
@@ -141,6 +145,13 @@ _HOMES = {
     "Stop": "models.stop",
     "Violation": "store.checks",
     "Written": "export.files",
+    "Entry": "graph.entries",
+    "Layer": "graph.entries",
+    "Hit": "graph.hits",
+    "Passage": "graph.hits",
+    "Quote": "graph.hits",
+    "Turn": "models",
+    "Usage": "models.usage",
     **dict.fromkeys(_ERRORS, "errors"),
 }
 
@@ -155,7 +166,7 @@ if not TYPE_CHECKING:  # Else no name would be wrong.
             from importlib.metadata import version
 
             return version("fabula")
-        return getattr(import_module(f"fabula.{_HOMES.get(name, 'model')}"), name)
+        return getattr(import_module(f"fabula.{_HOMES[name]}"), name)
 
 
 def __dir__() -> list[str]:

@@ -17,9 +17,9 @@ from fabula.config.kit import Kit
 from fabula.config.settings import AUTO, STATIC, Settings
 from fabula.errors import FabulaError, SettingsError, did_you_mean, first_problem
 from fabula.graph import TEXT
+from fabula.graph.hits import Filters
 from fabula.graph.method import graph, graphs
 from fabula.graph.path import Path
-from fabula.model import Filters
 from fabula.models.counted import Meter
 from fabula.store import Store
 

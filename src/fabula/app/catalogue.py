@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from fabula.ask.notebook import list_documents
 from fabula.errors import NotFound
-from fabula.model import Entry
+from fabula.graph.entries import Entry
 from fabula.text.names import quoted
 
 if TYPE_CHECKING:

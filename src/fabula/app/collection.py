@@ -14,7 +14,7 @@ from fabula.app.asking import Asked, Query, count_parts, make_ways, search
 from fabula.app.catalogue import Documents, choose, nothing_there
 from fabula.app.conversation import Conversation, latest
 from fabula.app.reading import Reading, read
-from fabula.ask.answer import AnswerStream, shown
+from fabula.ask.answer import Answer, AnswerStream, shown
 from fabula.ask.context import fill, fill_by_sentences
 from fabula.ask.modes import Pieces, Way, mode
 from fabula.ask.quotes import closest, say
@@ -26,13 +26,14 @@ from fabula.config.settings import STATIC, Settings
 from fabula.errors import LoadError, NotFound, SettingsError
 from fabula.export.files import Written, write
 from fabula.graph import TEXT, Gap, Owner, Record, differences
+from fabula.graph.entries import Entry, Layer
+from fabula.graph.hits import Filters, Hit, Passage, Quote
 from fabula.graph.method import Graph, graph, graphs
 from fabula.graph.parts import differences_of, resting, with_dependents
 from fabula.graph.path import Path as Steps
 from fabula.load import read_text
 from fabula.load.sources import Sources, sources
-from fabula.model import Answer, Entry, Filters, Hit, Layer, Passage, Quote, Turn
-from fabula.models import NO_ANSWER, Reply
+from fabula.models import NO_ANSWER, Reply, Turn
 from fabula.models.counted import Meter
 from fabula.models.progress import Progress
 from fabula.models.stop import Stop

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Unpack
 
-from fabula.ask.answer import CITED, AnswerStream
-from fabula.model import Answer, Turn
+from fabula.ask.answer import CITED, Answer, AnswerStream
+from fabula.models import Turn
 from fabula.text import tokens
 
 if TYPE_CHECKING:

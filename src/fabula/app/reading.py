@@ -9,8 +9,9 @@ from typing import Any
 
 from fabula.ask.notebook import show_text
 from fabula.errors import NotFound, did_you_mean
+from fabula.graph.entries import Entry
+from fabula.graph.hits import Hit
 from fabula.load.chapters import chapter_number
-from fabula.model import Entry, Hit
 from fabula.store import Store
 from fabula.text.names import quoted
 

@@ -4,14 +4,50 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
+from fabula.ask.notebook import show_answer
 from fabula.errors import FabulaError
-from fabula.model import Answer, Hit, Passage, Quote, Usage
+from fabula.graph.hits import Hit, Passage, Quote
 from fabula.models import Reply
 from fabula.models.counted import Meter
 from fabula.models.stop import Stop
+from fabula.models.usage import Usage
 from fabula.text.names import quoted
+
+if TYPE_CHECKING:
+    pass
+from fabula.text.document import excerpt
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer, the numbered passages it was given, and the numbers it cites.
+
+    Where no model was asked, `quotes` are the passages that it is made of, the closest first.
+    """
+
+    question: str
+    text: str
+    hits: tuple[Hit, ...]
+    context: tuple[Passage, ...]
+    cited: tuple[int, ...]
+    usage: Mapping[str, Usage] = field(default_factory=dict)
+    quotes: tuple[Quote, ...] = ()
+
+    def __repr__(self) -> str:
+        cited = f"{len(self.cited)} of {len(self.context)} passages cited"
+        return f"<Answer to {quoted(self.question)}, {cited}: {excerpt(self.text)}>"
+
+    def _repr_html_(self) -> str:
+        return show_answer(self.question, self.text, self.quotes, self._passages_cited)
+
+    @property
+    def _passages_cited(self) -> list[Passage]:
+        return [passage for passage in self.context if passage.number in self.cited]
+
 
 CITED = re.compile(r"\[(\d{1,9}(?:\s*[,;]\s*\d{1,9})*)\]")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fabula.model import Filters, Hit
+from fabula.graph.hits import Filters, Hit
 
 if TYPE_CHECKING:
     from fabula.ask.modes import Tools

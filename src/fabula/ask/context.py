@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from fabula.model import Hit, Passage
+from fabula.graph.hits import Hit, Passage
 from fabula.text import tokens
 from fabula.text.ranking import Scores, bm25, scaled
 from fabula.text.sentences import spans

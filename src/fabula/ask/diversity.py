@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from fabula.model import Hit, Vector
+from fabula.graph.hits import Hit
+from fabula.text.document import Vector
 from fabula.text.ranking import maximal_marginal_relevance, scaled
 
 

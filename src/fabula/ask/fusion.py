@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 
-from fabula.model import Hit
+from fabula.graph.hits import Hit
 
 SMOOTHING = 60
 """Ranks from which on it hardly matters how far down (Cormack et al. 2009, SIGIR, section 2)."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from fabula.ask.fusion import by_ranks, by_scores
-from fabula.model import Filters, Hit
+from fabula.graph.hits import Filters, Hit
 
 if TYPE_CHECKING:
     from fabula.ask.modes import Tools

@@ -16,11 +16,12 @@ from pydantic import BaseModel, ConfigDict
 
 from fabula.ask import collapsed, hybrid, naive
 from fabula.errors import SettingsError, did_you_mean
+from fabula.graph.hits import Filters, Hit, Passage
 from fabula.graph.method import Models, graphs, load
 from fabula.graph.path import Path
-from fabula.model import Filters, Hit, Passage, Vector
 from fabula.models import Embedder, Guide, Reply
 from fabula.models.parallel import Job, Workers
+from fabula.text.document import Vector
 
 if TYPE_CHECKING:
     from fabula.store import Store

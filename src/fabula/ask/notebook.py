@@ -8,12 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from html import escape
-from typing import TYPE_CHECKING
 
-from fabula.model import place
-
-if TYPE_CHECKING:
-    from fabula.model import Answer, Entry, Hit
+from fabula.graph.entries import Entry
+from fabula.graph.hits import Hit, Passage, Quote, place
 
 WIDTH = "max-width: 45em"
 """Lines that can be read."""
@@ -21,21 +18,20 @@ FIELDS = ("title", "author", "language", "tokens", "graphs", "gaps", "source", "
 """What is told of a document."""
 
 
-def show_answer(answer: Answer) -> str:
+def show_answer(question: str, text: str, quotes: Sequence[Quote], cited: Sequence[Passage]) -> str:
     """The answer, and under it what it cites: the text that it was given, to be opened."""
-    if answer.quotes:
+    if quotes:
         said = (
             "<p>No model was asked. The closest passages, as the book prints them:</p>"
-            + "".join(_quotation(one.number, one.hit, one.matches) for one in answer.quotes)
+            + "".join(_quotation(one.number, one.hit, one.matches) for one in quotes)
         )
     else:
-        cited = [one for one in answer.context if one.number in answer.cited]
-        said = f"<p>{_lines(answer.text)}</p>" + "".join(
+        said = f"<p>{_lines(text)}</p>" + "".join(
             f"<details><summary>{_head(one.number, one.hit, one.spans)}</summary>"
             f"<blockquote>{_lines(one.text)}</blockquote></details>"
             for one in cited
         )
-    return f'<div style="{WIDTH}"><p><b>{_lines(answer.question)}</b></p>{said}</div>'
+    return f'<div style="{WIDTH}"><p><b>{_lines(question)}</b></p>{said}</div>'
 
 
 def list_documents(entries: Sequence[Entry], count: int) -> str:

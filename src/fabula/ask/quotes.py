@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from fabula.ask.answer import citations, shown
+from fabula.ask.answer import Answer, citations, shown
 from fabula.ask.context import Sentence, in_text_order, match, score
-from fabula.model import Answer, Passage, Quote
+from fabula.graph.hits import Passage, Quote
 from fabula.models import NO_ANSWER, Reply
 from fabula.text.ranking import inverse_document_frequencies, scaled
 from fabula.text.sentences import spans

@@ -10,9 +10,9 @@ from typing import Literal
 from fabula.ask.diversity import diverse
 from fabula.ask.fusion import by_ranks
 from fabula.ask.modes import Mode, Tools, Way
+from fabula.graph.hits import Filters, Hit
 from fabula.graph.method import graphs
 from fabula.graph.queries import query, read
-from fabula.model import Filters, Hit
 
 Rewrite = Literal["none", "queries", "answer"]
 Expand = Literal["none", "parents", "neighbours"]

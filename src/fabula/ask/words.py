@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from fabula.model import Hit
+from fabula.graph.hits import Hit
 from fabula.text.ranking import bm25
 
 

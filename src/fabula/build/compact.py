@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from fabula.model import Usage
 from fabula.models.progress import Progress
+from fabula.models.usage import Usage
 from fabula.store import Store, reembedding
 from fabula.store.space import Space, refuse_reembedding
 

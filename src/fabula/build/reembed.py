@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from fabula.errors import ModelError, NotFound
-from fabula.model import Usage
 from fabula.models import Embedder
 from fabula.models.counted import Meter
 from fabula.models.parallel import Job, Workers
 from fabula.models.progress import Progress
 from fabula.models.stop import Stop
+from fabula.models.usage import Usage
 from fabula.store import Store, reembedding
 from fabula.store.reembedding import Unembedded
 from fabula.store.space import Space, refuse_dimensions

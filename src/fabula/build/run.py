@@ -29,6 +29,7 @@ from fabula.errors import (
     TooLarge,
 )
 from fabula.graph import GAP, TEXT, Gap, Owner, Part, Record, fingerprint
+from fabula.graph.entries import Entry
 from fabula.graph.gaps import GapLimit
 from fabula.graph.method import Graph, Known, Reader, Text, Work, graphs
 from fabula.graph.parts import (
@@ -46,15 +47,16 @@ from fabula.graph.parts import (
     with_dependents,
     with_relatives,
 )
-from fabula.model import Chunk, Document, Entry, Usage
 from fabula.models.counted import Meter
 from fabula.models.parallel import Job
 from fabula.models.progress import Progress
 from fabula.models.stop import Stop
+from fabula.models.usage import Usage
 from fabula.store import Store
 from fabula.store.parts import read_part
 from fabula.store.turns import Turn, turn
 from fabula.text.chunk import split
+from fabula.text.document import Chunk, Document
 from fabula.text.names import quoted
 
 LOG = logging.getLogger("fabula")

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from fabula.cli.screen import counted, echo, print_table, show_skipped
 from fabula.config.settings import Settings
-from fabula.model import Usage, sum_usage
+from fabula.models.usage import Usage, sum_usage
 
 if TYPE_CHECKING:
     from fabula.build.run import Outcome

@@ -8,8 +8,8 @@ from rich.text import Text
 from rich.tree import Tree
 
 from fabula.cli.screen import console
+from fabula.graph.hits import Hit, place
 from fabula.graph.path import Path, Step
-from fabula.model import Hit, place
 
 SHOWN = 10
 """Hits of one step on the screen; JSON has them all."""

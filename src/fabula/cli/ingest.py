@@ -15,7 +15,7 @@ from fabula.cli.screen import counted, echo, notice_offline, show_skipped, spent
 from fabula.cli.starting import opened
 from fabula.cli.watching import Watching
 from fabula.config.settings import Settings
-from fabula.model import Usage
+from fabula.models.usage import Usage
 
 if TYPE_CHECKING:
     from fabula.app.collection import Collection

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from fabula.ask.answer import Answer
 from fabula.errors import NotFound
-from fabula.model import Answer, Quote, in_document
+from fabula.graph.hits import Quote, in_document
 from fabula.models.clean import clean_text
 from fabula.server.private_files import make_private, write_private
 from fabula.server.state import Home

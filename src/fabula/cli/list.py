@@ -16,7 +16,7 @@ from fabula.cli.starting import meant, opened
 from fabula.cli.watching import RETRY
 from fabula.config.settings import Settings
 from fabula.graph import TEXT, Record
-from fabula.model import Entry
+from fabula.graph.entries import Entry
 
 if TYPE_CHECKING:
     from fabula.app.collection import Settled

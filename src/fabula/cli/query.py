@@ -12,6 +12,7 @@ import click
 from rich.console import Console
 from rich.text import Text
 
+from fabula.ask.answer import Answer
 from fabula.cli.explained import path_json, print_path
 from fabula.cli.help import Command
 from fabula.cli.last_answer import keep
@@ -19,8 +20,8 @@ from fabula.cli.options import ASKING, GRAPH, settings_flags
 from fabula.cli.screen import console, counted, echo, notice_offline, print_json
 from fabula.cli.starting import meant
 from fabula.config.settings import Settings
+from fabula.graph.hits import Hit, Passage, Quote, in_document, place
 from fabula.graph.path import Path
-from fabula.model import Answer, Hit, Passage, Quote, in_document, place
 
 if TYPE_CHECKING:
     from fabula.app.collection import Collection

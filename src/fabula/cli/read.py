@@ -17,7 +17,7 @@ from fabula.cli.screen import echo, print_json
 from fabula.cli.starting import meant, opened
 from fabula.config.settings import Settings
 from fabula.errors import NotFound
-from fabula.model import place
+from fabula.graph.hits import place
 from fabula.models.clean import clean_output
 
 if TYPE_CHECKING:

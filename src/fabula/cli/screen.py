@@ -18,8 +18,9 @@ from rich.text import Text
 
 from fabula.config.settings import Settings
 from fabula.graph import Gap
-from fabula.model import Entry, Layer, Usage
+from fabula.graph.entries import Entry, Layer
 from fabula.models.clean import clean_output, escape_json
+from fabula.models.usage import Usage
 
 MOST_NAMED = 10
 """Files that a line names."""

@@ -16,8 +16,9 @@ from fabula.cli.starting import meant
 from fabula.cli.watching import RETRY
 from fabula.config.settings import OFFLINE, Settings
 from fabula.graph import TEXT, Gap, Record
+from fabula.graph.entries import Entry
 from fabula.graph.method import graphs
-from fabula.model import Entry, Usage
+from fabula.models.usage import Usage
 
 Gaps = Mapping[str, Sequence[Gap]]
 """What no model gave of a document, by the names of its graphs."""

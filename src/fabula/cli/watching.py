@@ -17,8 +17,8 @@ from rich.progress import (
 )
 
 from fabula.cli.screen import console, counted, echo, lacking, spent
-from fabula.model import Usage
 from fabula.models.progress import Pace
+from fabula.models.usage import Usage
 
 if TYPE_CHECKING:
     from fabula.build.run import Outcome

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from fabula.config.settings import STATIC, Settings
 from fabula.graph import TEXT, Record
+from fabula.graph.entries import Entry
 from fabula.graph.method import Graph, Role
 from fabula.graph.method import graphs as installed
 from fabula.graph.parts import Recipe, recipe, settled_base, settled_recipe, text_recipe, with_bases
-from fabula.model import Entry, Vectors
 from fabula.models import Prompt
 from fabula.models.budget import Budget, BudgetedChat, BudgetedEmbedder, Budgets
 from fabula.models.cache import ResponseCache
@@ -25,6 +25,7 @@ from fabula.models.parallel import Workers
 from fabula.models.purpose import BUILD, Purpose
 from fabula.models.replies import said
 from fabula.models.stop import Stop
+from fabula.text.document import Vectors
 
 if TYPE_CHECKING:
     from fabula.models import Answerer, Chat, Embedder, Guide

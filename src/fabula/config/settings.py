@@ -36,8 +36,8 @@ from fabula.models.address import shown_url
 from fabula.text.names import problem, quoted
 
 if typing.TYPE_CHECKING:
-    from fabula.model import Usage
     from fabula.models.prices import Cost
+    from fabula.models.usage import Usage
 
 FILE = "fabula.toml"
 PREFIX = "FABULA_"
@@ -345,7 +345,7 @@ class Settings(BaseModel):
         A usage names the models that were asked. What an earlier version recorded does not: that is
         taken to have asked the model that these settings have for such a step.
         """
-        from fabula.model import Usage  # numpy takes longer than all else that settings need
+        from fabula.models.usage import Usage  # numpy takes longer than all else that settings need
 
         models: dict[str, Usage] = {}
         for step, usage in steps.items():

@@ -11,12 +11,13 @@ from fabula.app.collection import Collection
 from fabula.config.kit import Kit
 from fabula.experiments.model import Question, Result, Retrieved
 from fabula.experiments.plan import Tested
-from fabula.model import Passage, Usage
+from fabula.graph.hits import Passage
 from fabula.models import Chat, Prompt
 from fabula.models.counted import Meter
 from fabula.models.prompts import prompt
 from fabula.models.replies import ask, read_choice
 from fabula.models.schemas import ChoiceReply
+from fabula.models.usage import Usage
 from fabula.text import tokens
 
 CHOICE_TOKENS = 100

@@ -11,8 +11,8 @@ from fabula.config.settings import STATIC
 from fabula.errors import BadReply, BudgetSpent, LoadError, TooLarge
 from fabula.experiments.model import Text
 from fabula.experiments.plan import Tested
-from fabula.model import Usage, sum_usage
 from fabula.models.parallel import Job, Workers
+from fabula.models.usage import Usage, sum_usage
 
 AT_ONCE = 4
 """Texts that are made at the same time, where models are waited for."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from fabula.model import Usage
+from fabula.models.usage import Usage
 
 Need = Literal["answers", "options", "evidence", "answer", "context", "judge", "embedder"]
 """What a metric can't do without: reference answers, options with the right one known, or evidence

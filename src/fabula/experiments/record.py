@@ -19,7 +19,7 @@ from fabula.experiments.model import DataSet, Result
 from fabula.experiments.plan import Tested, made_with, models, told
 from fabula.experiments.report.about import Asked, Data, Measure, Run, Stage, Swept, System
 from fabula.experiments.suite import Suite
-from fabula.model import Usage, sum_usage
+from fabula.models.usage import Usage, sum_usage
 
 PACKAGES = ("fabula", "neo4j", "numpy", "scikit-learn", "openai", "wordllama", "ragas")
 SECRETS = frozenset({"api_key", "neo4j_password"})

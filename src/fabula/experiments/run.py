@@ -27,10 +27,10 @@ from fabula.experiments.model import DataSet, Question
 from fabula.experiments.plan import Tested, limited, planned, read_data
 from fabula.experiments.scoring import Scoring, measured
 from fabula.experiments.suite import Suite
-from fabula.model import Usage
 from fabula.models.budget import Budget
 from fabula.models.parallel import Job
 from fabula.models.progress import Progress
+from fabula.models.usage import Usage
 from fabula.server import Report
 
 LOG = logging.getLogger("fabula")

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from pathlib import PurePosixPath, PureWindowsPath
 from typing import Any, NamedTuple
 
-from fabula.model import Entry
+from fabula.graph.entries import Entry
 
 _YEAR = r"(?:\d{1,4}\??(?:\s*B\.?C\.?(?:E\.?)?)?\??)"
 _YEARS = re.compile(rf",?\s*\(?\b(?:{_YEAR}\s*[-\N{{EN DASH}}]\s*{_YEAR}?)\)?$|,\s*-{_YEAR}$")

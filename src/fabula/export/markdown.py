@@ -6,10 +6,11 @@ import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
-from fabula.ask.answer import CITED
+from fabula.ask.answer import CITED, Answer
 from fabula.ask.quotes import quote_cited
 from fabula.errors import NotFound
-from fabula.model import Answer, Entry, Quote, place
+from fabula.graph.entries import Entry
+from fabula.graph.hits import Quote, place
 
 _MARKS = re.compile(r"([\\`*_{}\[\]<>#|~])")
 

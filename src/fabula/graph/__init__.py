@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from fabula.model import COUNTS, Usage, Vector
+from fabula.models.usage import COUNTS, Usage
+from fabula.text.document import Vector
 
 TEXT = "text"
 """The graph that all others rest on: documents and the chunks that tile their texts."""

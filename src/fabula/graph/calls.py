@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from fabula.graph.method import Models, Work
-from fabula.model import Usage, Vector
+from fabula.models.usage import Usage
+from fabula.text.document import Vector
 
 EMBED = 0
 """The priority of embeddings, on which all else may depend."""

@@ -14,8 +14,9 @@ from pydantic import BaseModel
 
 from fabula.errors import SettingsError, did_you_mean
 from fabula.graph import GAP, TEXT, Edge, Gap, Node, Part
+from fabula.graph.entries import Entry
 from fabula.graph.gaps import GapLimit
-from fabula.model import Chunk, Document, Entry
+from fabula.text.document import Chunk, Document
 
 if TYPE_CHECKING:
     from fabula.ask.modes import Mode

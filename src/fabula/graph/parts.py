@@ -23,9 +23,11 @@ from fabula.graph import (
     differences,
     fingerprint,
 )
+from fabula.graph.entries import Entry
 from fabula.graph.method import Built, Graph, Known, Reader, Text, graphs
-from fabula.model import Chunk, Document, Entry, Section, Usage, not_embedded
+from fabula.models.usage import Usage
 from fabula.text import ids
+from fabula.text.document import Chunk, Document, Section, not_embedded
 
 CHUNKING = 1
 """The version of how a text is cut into chunks."""

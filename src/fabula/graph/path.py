@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from fabula.model import Hit
+from fabula.graph.hits import Hit
 
 
 @dataclass(slots=True)

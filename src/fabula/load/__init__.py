@@ -17,7 +17,7 @@ from fabula.load.readers import PLAIN, READERS
 from fabula.load.text import plain
 
 if TYPE_CHECKING:
-    from fabula.model import Document
+    from fabula.text.document import Document
 
 __all__ = [
     "SUFFIXES",

@@ -17,7 +17,7 @@ from fabula.text.ids import document_id
 from fabula.text.names import LONGEST_LINE, problem, quoted
 
 if TYPE_CHECKING:
-    from fabula.model import Document, Section
+    from fabula.text.document import Document, Section
 
 _SAMPLE = 60_000
 """Characters that are enough to know a language by."""
@@ -47,7 +47,7 @@ def document(draft: Draft, source: str, collection: str) -> Document:
     """The draft as a document: blocks parted by blank lines. LoadError if it holds no words."""
     # It brings numpy, which a reader in its box has no need of.
     from fabula.load.paratext import without_paratext
-    from fabula.model import Document
+    from fabula.text.document import Document
 
     # Speakers first: a play's hero would count as its running head.
     speeches = list(join_speakers(draft.blocks))
@@ -83,7 +83,7 @@ def readable(source: str) -> str:
 
 
 def _assemble(blocks: Iterable[Block]) -> tuple[str, tuple[Section, ...]]:
-    from fabula.model import Section
+    from fabula.text.document import Section
 
     texts: list[str] = []
     sections: list[Section] = []

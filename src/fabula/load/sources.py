@@ -27,7 +27,7 @@ from fabula.load import (
 )
 
 if TYPE_CHECKING:
-    from fabula.model import Document
+    from fabula.text.document import Document
 
 STANDARD_INPUT = "-"
 READ = "standard input"

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from fabula.model import Turn, Vectors
+    from fabula.text.document import Vectors
+
+
+class Turn(NamedTuple):
+    """A question of a conversation, as it was asked, and what was answered."""
+
+    question: str
+    answer: str
+
 
 NO_ANSWER = "The passages found do not answer this question."
 """What an answerer says where the context does not hold the answer."""

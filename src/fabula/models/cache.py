@@ -27,7 +27,7 @@ from fabula.models.stop import Stop
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from fabula.model import Vector
+    from fabula.text.document import Vector
 
 LOG = logging.getLogger("fabula")
 FILE = "responses.sqlite"

@@ -18,7 +18,7 @@ from fabula.models.stop import Stop
 from fabula.text import tokens
 
 if TYPE_CHECKING:
-    from fabula.model import Vector
+    from fabula.text.document import Vector
 
 
 class CachedChat:

@@ -6,8 +6,8 @@ import threading
 from collections.abc import Generator, Sequence
 from typing import Protocol
 
-from fabula.model import Usage
 from fabula.models import Chat, Embedder, Embeddings, Prompt, Reply
+from fabula.models.usage import Usage
 from fabula.text import tokens
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from fabula.model import Turn
-from fabula.models import Chat, Prompt, Rewriting
+from fabula.models import Chat, Prompt, Rewriting, Turn
 from fabula.models.prompted import tell
 from fabula.models.prompts import prompt
 from fabula.models.replies import ask, read_queries, read_question, read_ranking, read_summary

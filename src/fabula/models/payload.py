@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fabula.errors import BadReply
-from fabula.model import Vectors
+from fabula.text.document import Vectors
 
 Json = dict[str, Any]
 MOST_TOKENS = 10_000_000

@@ -11,7 +11,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from fabula.errors import SettingsError, first_problem
-from fabula.model import Usage
+from fabula.models.usage import Usage
 
 SHIPPED = Path(__file__).with_name("prices.toml")
 MILLION = 1_000_000

@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from typing import Protocol
 
-from fabula.model import Usage
+from fabula.models.usage import Usage
 
 ENOUGH = 20
 """A part in so many must be done before the time left is told."""

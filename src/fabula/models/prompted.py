@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from fabula.model import Turn
-from fabula.models import NO_ANSWER, Chat, Prompt, Reply
+from fabula.models import NO_ANSWER, Chat, Prompt, Reply, Turn
 from fabula.models.prompts import prompt
 
 WORDS = 0.7

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fabula.errors import BadReply
-from fabula.model import Usage
 from fabula.models.budget import Budget, Budgets
 from fabula.models.counted import Meter
 from fabula.models.endpoint import Endpoint
 from fabula.models.endpoint_errors import Role, Tries
 from fabula.models.payload import count, number_of, part
 from fabula.models.purpose import BUILD, Purpose
+from fabula.models.usage import Usage
 from fabula.text import tokens
 
 

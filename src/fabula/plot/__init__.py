@@ -10,8 +10,9 @@ from pathlib import Path
 
 from fabula.app.collection import Collection
 from fabula.errors import FabulaError
+from fabula.graph.entries import Entry
+from fabula.graph.hits import Hit
 from fabula.graph.path import Path as Steps
-from fabula.model import Entry, Hit
 from fabula.models.counted import Meter
 from fabula.plot.communities import groups_of
 from fabula.plot.layout import lay_out

@@ -13,8 +13,8 @@ from dataclasses import replace
 from itertools import groupby
 
 from fabula.graphs.aspects.values import Detail, Earlier, Summary
-from fabula.model import Chunk
 from fabula.plot.placed import Band, Box, Layout, Level, Line, Part, PlacedSummary
+from fabula.text.document import Chunk
 
 GUTTER = 170.0
 LENGTH = 1400.0

@@ -10,11 +10,12 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
+from fabula.graph.hits import Hit
 from fabula.graphs.aspects.values import Detail, Summary
-from fabula.model import Chunk, Hit
 from fabula.plot.layout import GUTTER, HEAD, LENGTH, RISE, STRIP
 from fabula.plot.placed import Band
 from fabula.plot.svg import Drawn, Picture, clean, draw, named
+from fabula.text.document import Chunk
 
 HERE = Path(__file__).parent
 SCRIPTS = ("page.js", "stage.js", "view.js", "passages.js")

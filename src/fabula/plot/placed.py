@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from fabula.graphs.aspects.values import Detail, Summary
-from fabula.model import Chunk
+from fabula.text.document import Chunk
 
 
 @dataclass(frozen=True, slots=True)

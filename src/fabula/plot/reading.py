@@ -6,13 +6,14 @@ from collections.abc import Sequence
 
 from fabula.errors import Changed, NotFound
 from fabula.graph import TEXT, Owner, Part
+from fabula.graph.entries import Entry
+from fabula.graph.hits import Hit
 from fabula.graph.method import Known
 from fabula.graph.parts import chunks_of
 from fabula.graphs.aspects import GRAPH, border
 from fabula.graphs.aspects.values import Earlier
 from fabula.graphs.discourse.border import EVENT
 from fabula.graphs.entities.border import ENTITY
-from fabula.model import Entry, Hit
 from fabula.plot.communities import cited, read_communities
 from fabula.plot.sociogram import (
     MOST_WALKED,

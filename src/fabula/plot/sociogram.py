@@ -11,8 +11,8 @@ from typing import Any
 from fabula.graph import Edge, Node
 from fabula.graph.path import Path, Step
 from fabula.graphs.entities.border import ENTITY, FROM_CHUNK, RELATION, SOURCE, TARGET
-from fabula.model import Chunk
 from fabula.plot.communities import Community
+from fabula.text.document import Chunk
 
 MOST = 200
 """Entities that are drawn at most, those that are mentioned most."""

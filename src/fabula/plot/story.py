@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from fabula.graph import Edge, Node
 from fabula.graphs.discourse.border import ARG1, ARG2, EVENT, IS, LINK, SLOT_EDGES, TERM
 from fabula.graphs.discourse.values import SLOTS
-from fabula.model import Chunk
 from fabula.plot.sociogram import in_order
+from fabula.text.document import Chunk
 
 LANES: Mapping[str, int] = {"who": 14, "where": 7}
 """Lanes of people, and of places, at most: those of most events. The others share one."""

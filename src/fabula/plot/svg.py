@@ -10,9 +10,9 @@ from xml.etree.ElementTree import Element, SubElement
 
 from fabula.export.files import FORBIDDEN
 from fabula.graphs.aspects.values import Detail, Summary
-from fabula.model import Chunk
 from fabula.plot.layout import DETAIL, GUTTER, LENGTH, STRIP, lanes
 from fabula.plot.placed import Band, Box, Layout, Line, Part
+from fabula.text.document import Chunk
 
 STYLE = Path(__file__).with_name("picture.css")
 HUES = 7

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from fabula.app.collection import Collection
 from fabula.errors import NotFound
-from fabula.model import Entry
+from fabula.graph.entries import Entry
 from fabula.service.views import PassageView, View
 from fabula.text.names import quoted
 

@@ -19,7 +19,7 @@ from fabula.app.collection import Collection
 from fabula.ask.quotes import quote_cited
 from fabula.errors import FabulaError, first_problem
 from fabula.graph.path import Path
-from fabula.model import Turn
+from fabula.models import Turn
 from fabula.models.counted import Meter
 from fabula.models.stop import Stop
 from fabula.service import problems

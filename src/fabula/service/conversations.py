@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 from fabula.errors import NotFound, StoreError
-from fabula.model import Turn
+from fabula.models import Turn
 from fabula.service.asking import AnswerView
 from fabula.service.paging import Page, begin_after, cursor, take
 from fabula.service.problems import Conflict

@@ -13,7 +13,7 @@ from fastapi.responses import FileResponse, Response
 from starlette.background import BackgroundTask
 
 from fabula.app.collection import Collection
-from fabula.model import Entry
+from fabula.graph.entries import Entry
 from fabula.models.counted import Meter
 from fabula.plot import draw_document, refuse_undrawable
 from fabula.text.names import file_name

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from fabula.config.settings import Settings
 from fabula.errors import BudgetSpent, FabulaError, SettingsError
-from fabula.model import Usage
 from fabula.models.budget import Budget
 from fabula.models.prices import Cost, cost, read_prices
+from fabula.models.usage import Usage
 from fabula.service.journal import Journal, Line
 from fabula.store import Store
 

@@ -20,7 +20,7 @@ from starlette.applications import Starlette
 
 from fabula.app.collection import Collection
 from fabula.errors import FabulaError, NotFound
-from fabula.model import Entry
+from fabula.graph.entries import Entry
 from fabula.models.stop import Stop
 from fabula.service import asking
 from fabula.service.access import Caller

@@ -21,11 +21,11 @@ from fabula.ask.answer import CITED
 from fabula.ask.modes import modes
 from fabula.config.settings import AUTO
 from fabula.errors import FabulaError, NotFound, SettingsError
-from fabula.model import Turn, Usage
-from fabula.models import Prompt
+from fabula.models import Prompt, Turn
 from fabula.models.counted import Meter
 from fabula.models.replies import said
 from fabula.models.stop import Stop
+from fabula.models.usage import Usage
 from fabula.service.access import Caller, Reader, TheHouse
 from fabula.service.asking import Answering, AnswerView, Question
 from fabula.service.house import House

@@ -13,8 +13,10 @@ from fabula.app.collection import Collection, Settled
 from fabula.config.settings import Settings
 from fabula.errors import NotFound
 from fabula.graph import Record
+from fabula.graph.entries import Entry, Layer
+from fabula.graph.hits import Hit, Passage, Quote, in_document
 from fabula.graph.path import Step
-from fabula.model import Entry, Hit, Layer, Passage, Quote, Usage, in_document
+from fabula.models.usage import Usage
 from fabula.store.space import Space
 from fabula.text.names import quoted
 

@@ -20,8 +20,9 @@ from neo4j.exceptions import DriverError, Neo4jError
 from fabula import tracing
 from fabula.errors import StoreError, TooLarge
 from fabula.graph import TEXT, Gap, Owner, Part, Record
+from fabula.graph.entries import Entry, Layer
+from fabula.graph.hits import Filters, Hit
 from fabula.graph.queries import over, query
-from fabula.model import Entry, Filters, Hit, Layer, Vector
 from fabula.store import migration, schema
 from fabula.store.kept import Kept, Made, Usage
 from fabula.store.parts import (
@@ -46,6 +47,7 @@ from fabula.store.space import (
 )
 from fabula.store.turns import Turn, turn
 from fabula.store.wording import in_words, is_out_of_memory, out_of_memory, reaching, refuse_old
+from fabula.text.document import Vector
 
 LOG = logging.getLogger("fabula")
 LEAST_DEPTH = 50

@@ -8,7 +8,7 @@ from typing import Any
 
 from fabula.errors import StoreError
 from fabula.graph import Record
-from fabula.model import Entry
+from fabula.graph.entries import Entry
 from fabula.store import Store
 from fabula.store.space import Space, refuse_reembedding
 

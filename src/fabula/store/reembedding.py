@@ -17,11 +17,11 @@ import neo4j
 from fabula.errors import StoreError
 from fabula.graph import fingerprint
 from fabula.graph.queries import embedding, index_name, label, over, query
-from fabula.model import Vectors
 from fabula.store import Store, schema, turns
 from fabula.store.parts import lock_collection
 from fabula.store.rows import made_space, wire
 from fabula.store.space import Space
+from fabula.text.document import Vectors
 
 PAGE = 1000
 

@@ -10,9 +10,12 @@ import numpy as np
 from neo4j.vector import Vector as WireVector
 
 from fabula.graph import RESERVED, Gap, Owner, Record
+from fabula.graph.entries import Entry
+from fabula.graph.hits import Filters
 from fabula.graph.parts import make_gap
-from fabula.model import Entry, Filters, Usage, Vector
+from fabula.models.usage import Usage
 from fabula.store.space import Space
+from fabula.text.document import Vector
 
 LAST_CHARACTER = "\U0010ffff"
 

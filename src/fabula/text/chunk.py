@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from fabula.model import Chunk, Document
 from fabula.text import ids, tokens
 from fabula.text.anchors import Anchors
+from fabula.text.document import Chunk, Document
 from fabula.text.sentences import spans
 
 LONGEST_TOKEN = 4

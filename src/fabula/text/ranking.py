@@ -10,7 +10,7 @@ from collections.abc import Set as AbstractSet
 import numpy as np
 from numpy.typing import NDArray
 
-from fabula.model import Vectors
+from fabula.text.document import Vectors
 
 Scores = NDArray[np.float64]
 SATURATION, LENGTH = 1.2, 0.75

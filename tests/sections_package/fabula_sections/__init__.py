@@ -13,11 +13,12 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from fabula.ask.modes import Mode, Tools
 from fabula.graph import Edge, Node
+from fabula.graph.hits import Filters, Hit, Passage
 from fabula.graph.method import Built, Graph, Known, Models, Text, Work
 from fabula.graph.queries import read
-from fabula.model import Chunk, Filters, Hit, Passage, Vector
 from fabula.models import Reply
 from fabula.text import tokens
+from fabula.text.document import Chunk, Vector
 
 CYPHER = Path(__file__).parent / "cypher"
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from fabula.model import Usage
+from fabula.models.usage import Usage
 
 
 @dataclass(frozen=True, slots=True)

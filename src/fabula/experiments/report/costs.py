@@ -13,8 +13,8 @@ from fabula.experiments.report.about import Run, Stage
 from fabula.experiments.report.markdown import Cell, table
 from fabula.experiments.report.read import Line, Recorded
 from fabula.experiments.report.wording import NOTHING, count, counted, duration, number
-from fabula.model import Usage
 from fabula.models.prices import Price, cost
+from fabula.models.usage import Usage
 
 NO_PRICE = "not known"
 

@@ -11,7 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 from fabula.errors import FabulaError, first_problem
 from fabula.experiments.log import RESULTS, RUN
 from fabula.experiments.report.about import Run
-from fabula.model import Usage
+from fabula.models.usage import Usage
 
 
 @dataclass(frozen=True, slots=True)

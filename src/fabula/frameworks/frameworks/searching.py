@@ -9,7 +9,7 @@ from urllib.parse import quote
 import httpx2
 
 from fabula.errors import FabulaError, NotFound
-from fabula.model import Hit
+from fabula.graph.hits import Hit
 
 if TYPE_CHECKING:
     from fabula.app.collection import Collection

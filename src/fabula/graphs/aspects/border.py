@@ -8,7 +8,7 @@ from typing import Any
 from fabula.graph import Edge, Gap, Node
 from fabula.graph.method import Known
 from fabula.graphs.aspects.values import Detail, Earlier, Member, Missing, Summary
-from fabula.model import Chunk, not_embedded
+from fabula.text.document import Chunk, not_embedded
 
 SUMMARY, DETAIL = "Summary", "Detail"
 SUMMARIZES, DETAILS = "SUMMARIZES", "DETAILS"

@@ -39,8 +39,8 @@ from fabula.graphs.aspects.values import (
     Summary,
 )
 from fabula.graphs.aspects.writer import Writer, make_writer
-from fabula.model import Chunk
 from fabula.text import ids, tokens
+from fabula.text.document import Chunk
 
 # What many later calls depend on goes first; details, on which nothing depends, fill the gaps.
 DETECT, SUMMARISE, CONDENSE = range(1, 4)

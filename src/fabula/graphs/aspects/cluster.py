@@ -18,7 +18,7 @@ from fabula.errors import SettingsError
 if TYPE_CHECKING:
     from sklearn.mixture import GaussianMixture
 
-    from fabula.model import Vectors
+    from fabula.text.document import Vectors
 
 Rows = NDArray[np.intp]
 Reals = NDArray[np.float64]

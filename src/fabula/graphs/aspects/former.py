@@ -10,7 +10,7 @@ from fabula.graphs.aspects.cluster import Clustering
 from fabula.graphs.aspects.repair import repair
 from fabula.graphs.aspects.tree import Group, TreeNode
 from fabula.graphs.aspects.values import DETAILS, Detail, Earlier, Missing, Summary
-from fabula.model import Chunk
+from fabula.text.document import Chunk
 
 MOST_CHANGED = 0.1
 """Share of chunks; once more have changed, clusters are made again."""

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from fabula.model import Vectors
 from fabula.models.offline.extracts import FEWEST_WORDS, salience
+from fabula.text.document import Vectors
 from fabula.text.ranking import maximal_marginal_relevance, scaled
 from fabula.text.stems import Stemmer, words
 from fabula.text.tokens import count, cut

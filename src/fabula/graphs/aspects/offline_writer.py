@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabula.graphs.aspects.offline_details import fragments
-from fabula.model import Vector, Vectors
 from fabula.models import Embedder
 from fabula.models.offline.extracts import FEWEST_WORDS, embed, lines, salience
+from fabula.text.document import Vector, Vectors
 from fabula.text.ranking import (
     Scores,
     inverse_document_frequencies,

@@ -9,8 +9,8 @@ import numpy as np
 
 from fabula.graphs.aspects.cluster import Cluster
 from fabula.graphs.aspects.values import Aspect, Member, Summary
-from fabula.model import Chunk, Vectors
 from fabula.text import ids
+from fabula.text.document import Chunk, Vectors
 
 TreeNode = Chunk | Summary
 """What a summary may rest on."""

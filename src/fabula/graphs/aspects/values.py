@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from fabula.model import Chunk, Vector, not_embedded
+from fabula.text.document import Chunk, Vector, not_embedded
 
 DETAILS, ASPECTS, SUMMARIES = "details", "aspects", "summaries"
 """The steps in which models are asked."""

@@ -29,8 +29,8 @@ from fabula.graphs.communities.values import (
     ReportFinding,
 )
 from fabula.graphs.entities.printed import plain
-from fabula.model import Chunk
 from fabula.text import ids, tokens
+from fabula.text.document import Chunk
 
 ENTITIES, ENTITY, RELATION = "entities", "Entity", "Relation"
 COMMUNITY, REPORT, CLAIM = "Community", "Report", "Claim"

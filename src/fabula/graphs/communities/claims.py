@@ -23,10 +23,10 @@ from fabula.graphs.communities.values import Claim
 from fabula.graphs.entities.printed import find_printed, plain
 from fabula.graphs.entities.records import read_line, read_list, read_name
 from fabula.graphs.entities.windows import Window
-from fabula.model import Chunk
 from fabula.models import Chat, Prompt
 from fabula.models.replies import ask, read_lists, shortened
 from fabula.text import ids
+from fabula.text.document import Chunk
 
 TRIES = 3
 REPLY_TOKENS = 4000

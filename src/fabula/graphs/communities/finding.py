@@ -15,12 +15,13 @@ from fabula.ask import hybrid
 from fabula.ask.fusion import by_scores
 from fabula.ask.modes import Tools
 from fabula.graph.calls import batches
+from fabula.graph.hits import Filters, Hit
 from fabula.graph.method import graph
 from fabula.graph.parts import is_outdated
 from fabula.graph.queries import query
 from fabula.graphs.entities.finding import allows_report, chunk_hits, report_hit
 from fabula.graphs.entities.modes import local
-from fabula.model import Filters, Hit, Vector
+from fabula.text.document import Vector
 from fabula.text.ranking import bm25
 from fabula.text.stems import stemmer_of
 

@@ -20,10 +20,10 @@ from pydantic import BaseModel, ConfigDict
 from fabula.ask.answer import CITED, citations, shown
 from fabula.ask.modes import Tools
 from fabula.errors import BadReply
+from fabula.graph.hits import Filters, Passage
 from fabula.graphs.communities.finding import AskedFinding, AskedReport
 from fabula.graphs.entities.finding import chunk_hits
 from fabula.graphs.entities.records import read_line, read_numbers
-from fabula.model import Filters, Passage
 from fabula.models import NO_ANSWER, Prompt, Reply
 from fabula.models.prompts import filled
 from fabula.models.replies import ask, read_lists, shortened

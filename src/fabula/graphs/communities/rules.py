@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from fabula.graphs.communities.values import RULES, CommunityReport, Network, ReportFinding
-from fabula.model import Chunk
 from fabula.models import Embedder
 from fabula.models.offline.extracts import FEWEST_WORDS, embed, salience
 from fabula.models.replies import shortened
 from fabula.text import tokens
+from fabula.text.document import Chunk
 from fabula.text.ranking import inverse_document_frequencies, maximal_marginal_relevance, scaled
 from fabula.text.sentences import spans
 from fabula.text.stems import stemmer_of

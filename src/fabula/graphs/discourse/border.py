@@ -13,8 +13,8 @@ from fabula.graph import Edge, Node
 from fabula.graph.method import Known
 from fabula.graphs.discourse.senses import Senses
 from fabula.graphs.discourse.values import RESOLVED, SLOTS, Event, Link
-from fabula.model import Chunk
 from fabula.text import ids, tokens
+from fabula.text.document import Chunk
 
 EVENT, TERM, LINK = "Event", "Term", "Link"
 FROM_CHUNK, IS, ARG1, ARG2 = "FROM_CHUNK", "IS", "ARG1", "ARG2"

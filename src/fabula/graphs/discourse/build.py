@@ -42,9 +42,9 @@ from fabula.graphs.discourse.values import Event, Link
 from fabula.graphs.entities.border import ENTITY
 from fabula.graphs.entities.resolve import PERSON, PLACE, kind
 from fabula.graphs.entities.windows import Window, ask_of_each, windows
-from fabula.model import Chunk
 from fabula.models import Prompt
 from fabula.models.replies import ask
+from fabula.text.document import Chunk
 
 READ, JUDGE = range(1, 3)
 """The priorities of the two steps."""

@@ -27,8 +27,8 @@ from fabula.graphs.discourse.values import (
     Event,
     Link,
 )
-from fabula.model import Chunk
 from fabula.models.replies import read_lists
+from fabula.text.document import Chunk
 
 MOST_EVENTS = 2
 """Of a passage."""

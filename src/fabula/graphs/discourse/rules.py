@@ -21,7 +21,7 @@ from fabula.graphs.discourse.words import Connective, Words, words_of
 from fabula.graphs.entities.border import ENTITY, FROM_CHUNK
 from fabula.graphs.entities.resolve import PERSON, PLACE, UNKNOWN, kind
 from fabula.graphs.entities.rules import extract_by_rules
-from fabula.model import Chunk
+from fabula.text.document import Chunk
 from fabula.text.sentences import spans
 
 MOST_EVENTS = 2

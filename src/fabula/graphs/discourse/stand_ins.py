@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fabula.graphs.discourse.senses import Senses
 from fabula.graphs.discourse.values import ENTITY, IMPLICIT, SLOTS
 from fabula.graphs.entities.windows import Window
-from fabula.model import Chunk
+from fabula.text.document import Chunk
 
 USUAL = {"mean_events": 1.5, "mean_slots": 4.0, "mean_words": 2.5, "mean_linked": 0.5}
 """Of a model that nothing is known of: events of a passage, slots of an event that say something,

@@ -18,8 +18,8 @@ from fabula.graph import Edge, Node
 from fabula.graph.method import Known
 from fabula.graphs.entities.triples import Fact, Triple, phrase
 from fabula.graphs.entities.values import Cast, Entity, Extraction, Mention, Relation, Tie
-from fabula.model import Chunk, Vector
 from fabula.text import tokens
+from fabula.text.document import Chunk, Vector
 
 ENTITY, RELATION, TRIPLE = "Entity", "Relation", "Triple"
 FROM_CHUNK, SOURCE, TARGET = "FROM_CHUNK", "SOURCE", "TARGET"

@@ -17,10 +17,11 @@ import numpy as np
 from fabula.ask import hybrid
 from fabula.ask.fusion import by_scores
 from fabula.ask.modes import Tools
+from fabula.graph.hits import Filters, Hit
 from fabula.graph.queries import query
 from fabula.graphs.entities.network import Links, Network, make_network, per_chunk
-from fabula.model import Filters, Hit, Vector
 from fabula.text import tokens
+from fabula.text.document import Vector
 from fabula.text.ranking import Scores, scaled
 
 RECORDS = ("entity", "relation", "triple", "fact")

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterable, Sequence
 
-from fabula.model import Chunk
+from fabula.text.document import Chunk
 
 Printed = list[dict[str, list[int]]]
 """For each of some chunks the forms that it prints, with the characters of the document at which

@@ -21,8 +21,8 @@ from fabula.graphs.entities.merge import FAMILY
 from fabula.graphs.entities.resolve import PERSON, PLACE, UNKNOWN, beginnings, is_inflected
 from fabula.graphs.entities.values import Extraction, Mention, Tie
 from fabula.graphs.entities.words import Words, words_of
-from fabula.model import Chunk
 from fabula.models.offline.extracts import salience
+from fabula.text.document import Chunk
 from fabula.text.ranking import inverse_document_frequencies
 from fabula.text.sentences import spans
 from fabula.text.stems import Stemmer, stemmer_of

@@ -14,7 +14,7 @@ from fabula.errors import BadReply
 from fabula.graph import Gap
 from fabula.graph.calls import Calls
 from fabula.graph.gaps import GapLimit
-from fabula.model import Chunk
+from fabula.text.document import Chunk
 from fabula.text.sentences import sentences
 
 Out = TypeVar("Out")

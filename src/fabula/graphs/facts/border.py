@@ -17,8 +17,8 @@ from fabula.graph import Edge, Node
 from fabula.graph.method import Known
 from fabula.graphs.facts.ontology import RELATED, Ontology
 from fabula.graphs.facts.values import Choice, Fact, Statement
-from fabula.model import Chunk, Vector
 from fabula.text import tokens
+from fabula.text.document import Chunk, Vector
 
 FACT = "Fact"
 FROM_CHUNK, SUBJECT, OBJECT = "FROM_CHUNK", "SUBJECT", "OBJECT"

@@ -25,9 +25,9 @@ from fabula.graphs.facts.ontology import TIME, Ontology
 from fabula.graphs.facts.prompts import prompt
 from fabula.graphs.facts.stand_ins import StandIns
 from fabula.graphs.facts.values import Choice, Statement
-from fabula.model import Vectors
 from fabula.models import Chat, Embedder, Prompt
 from fabula.models.replies import ask, read_lists, shortened
+from fabula.text.document import Vectors
 
 SHOWN = 5
 """Candidates for each name and each predicate."""

@@ -32,9 +32,9 @@ from fabula.graphs.facts.ontology import Ontology
 from fabula.graphs.facts.prompts import prompt
 from fabula.graphs.facts.stand_ins import StandIns
 from fabula.graphs.facts.values import Statement
-from fabula.model import Chunk
 from fabula.models import Chat, Prompt
 from fabula.models.replies import ask, read_lists
+from fabula.text.document import Chunk
 from fabula.text.sentences import spans
 
 LONGEST_PROOF = 600

@@ -14,6 +14,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from fabula.ask.modes import Mode, Tools
+from fabula.graph.hits import Filters, Hit
 from fabula.graph.queries import query
 from fabula.graphs.entities.finding import (
     chunk_hits,
@@ -24,7 +25,6 @@ from fabula.graphs.entities.finding import (
     together,
 )
 from fabula.graphs.entities.reading import find_names, rows_of
-from fabula.model import Filters, Hit
 
 FACT = "fact"
 

@@ -15,7 +15,7 @@ import numpy as np
 from fabula.models import Embeddings
 
 if TYPE_CHECKING:
-    from fabula.model import Vector
+    from fabula.text.document import Vector
 
 DIMENSIONS = 256
 LONGEST = 20_000

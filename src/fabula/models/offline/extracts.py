@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from fabula.model import Vector
 from fabula.models import Embedder
+from fabula.text.document import Vector
 from fabula.text.ranking import Scores
 from fabula.text.sentences import sentences
 

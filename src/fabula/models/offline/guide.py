@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fabula.errors import SettingsError
-from fabula.model import Turn
-from fabula.models import Rewriting
+from fabula.models import Rewriting, Turn
 from fabula.text.stems import guess, stemmer_of
 
 NEEDS_MODEL = "{} asks a chat model, and none is set: set OPENAI_API_KEY or OPENAI_BASE_URL."

@@ -12,8 +12,8 @@ from fabula.app.collection import Collection
 from fabula.ask.modes import Mode, modes
 from fabula.config.settings import SECRET, Settings, names
 from fabula.graph import TEXT
+from fabula.graph.hits import Filters
 from fabula.graphs.aspects.sets import read_aspects
-from fabula.model import Filters
 from fabula.service.access import Reader, Stocked, TheHouse
 from fabula.service.views import View
 

@@ -19,7 +19,7 @@ from threading import Condition
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from fabula.errors import NotFound, SettingsError
-from fabula.model import Usage, sum_usage
+from fabula.models.usage import Usage, sum_usage
 from fabula.service.jobs.recipes import ANY, Recipes
 from fabula.service.problems import Conflict, Forbidden
 from fabula.service.views import money

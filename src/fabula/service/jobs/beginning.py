@@ -13,11 +13,12 @@ from fabula.build.run import Outcome, Source
 from fabula.errors import LoadError, SettingsError
 from fabula.graph.method import graph
 from fabula.load import find_in_zip, load_kept, read_text
-from fabula.model import Document, Usage, sum_usage
+from fabula.models.usage import Usage, sum_usage
 from fabula.service.jobs import Item, Job
 from fabula.service.jobs.uploads import is_zip, label
 from fabula.service.problems import Conflict, Problem
 from fabula.service.views import money
+from fabula.text.document import Document
 from fabula.text.names import quoted
 
 if TYPE_CHECKING:

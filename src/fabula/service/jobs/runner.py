@@ -24,8 +24,8 @@ from fabula.errors import (
     StoreError,
     TooLarge,
 )
-from fabula.model import Usage
 from fabula.models.stop import Stop
+from fabula.models.usage import Usage
 from fabula.service.access.caller import Caller, Quotas
 from fabula.service.jobs import OPEN, Item, Job, Kind, State, in_all, item_row, job_row
 from fabula.service.jobs.beginning import read

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from fabula.build.run import Outcome, Status
-from fabula.model import Usage, sum_usage
 from fabula.models.progress import Pace
+from fabula.models.usage import Usage, sum_usage
 from fabula.service.jobs import OPEN, Item, ItemState
 
 BECAME: Mapping[Status, ItemState] = {

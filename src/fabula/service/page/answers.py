@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from fabula.ask.answer import CITED
-from fabula.model import Usage
+from fabula.export.markdown import told
 from fabula.models import NO_ANSWER
+from fabula.models.usage import Usage
 from fabula.service.asking import AnswerView
 from fabula.service.page.book import Span, merge, write_spans
 from fabula.service.page.rendering import address
 from fabula.service.views import PassageView, QuoteView, ReadView
-from fabula.export.markdown import told
 
 MAX_PASSAGES = 500
 """Passages, or quotes, of an answer that is posted to be drawn."""

@@ -10,8 +10,9 @@ from itertools import groupby, islice
 
 from fabula.app.reading import CHARACTERS, SPAN
 from fabula.errors import NotFound
+from fabula.graph.entries import Entry
+from fabula.graph.hits import Hit
 from fabula.graph.queries import query
-from fabula.model import Entry, Hit
 from fabula.store import Store
 from fabula.text.names import quoted
 

@@ -12,7 +12,7 @@ from fabula.graph import TEXT, Owner, Record, fingerprint
 from fabula.graph.queries import label, query
 from fabula.graphs.aspects.border import summary_name
 from fabula.graphs.aspects.sets import read_aspects
-from fabula.model import Usage
+from fabula.models.usage import Usage
 from fabula.store import Store, schema
 from fabula.store.migration import Step
 from fabula.store.parts import BATCH, NAME, caption

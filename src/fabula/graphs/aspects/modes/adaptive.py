@@ -18,8 +18,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from fabula.ask.fusion import by_scores
 from fabula.ask.modes import Mode, Tools
 from fabula.ask.words import by_words
+from fabula.graph.hits import Filters, Hit
 from fabula.graph.queries import query
-from fabula.model import Filters, Hit, Vector
+from fabula.text.document import Vector
 from fabula.text.ids import summary_id
 
 USUAL_GAINS = (0.1, 0.1, 0.1)

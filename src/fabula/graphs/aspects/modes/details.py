@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fabula.ask.modes import Mode, Tools
-from fabula.model import Filters, Hit
+from fabula.graph.hits import Filters, Hit
 
 
 def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from fabula.ask.modes import Mode, Tools
+from fabula.graph.hits import Filters, Hit
 from fabula.graphs.aspects.sets import read_aspects
 from fabula.graphs.aspects.values import Aspect
-from fabula.model import Filters, Hit
 from fabula.models import Chat, Embedder, Prompt
 from fabula.models.prompts import filled
 from fabula.models.replies import ask

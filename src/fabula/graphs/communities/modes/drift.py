@@ -19,6 +19,7 @@ from fabula.ask.answer import shown
 from fabula.ask.context import fill
 from fabula.ask.modes import Mode, Pieces, Tools
 from fabula.errors import BadReply
+from fabula.graph.hits import Filters, Hit, Passage
 from fabula.graphs.communities.finding import (
     AskedReport,
     Scope,
@@ -44,10 +45,10 @@ from fabula.graphs.communities.points import (
 from fabula.graphs.entities.finding import allows_report
 from fabula.graphs.entities.modes import local
 from fabula.graphs.entities.records import read_line, read_list
-from fabula.model import Filters, Hit, Passage, Vector
 from fabula.models import Prompt
 from fabula.models.prompts import filled
 from fabula.models.replies import ask, ask_once, read_object, read_summary, said, shortened
+from fabula.text.document import Vector
 
 LOCAL = local.Knobs(report_share=0.1, entity_share=0.0, relation_share=0.0)
 """How a follow-up is looked up: in chunks, and a few reports."""

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from fabula.ask.modes import Mode, Pieces, Tools
 from fabula.errors import BadReply
+from fabula.graph.hits import Filters, Hit, Passage
 from fabula.graphs.communities.finding import (
     AskedReport,
     as_hits,
@@ -23,7 +24,6 @@ from fabula.graphs.communities.finding import (
 from fabula.graphs.communities.modes.global_ import Reading, put_together
 from fabula.graphs.communities.points import PROMPTS, print_report, read_score
 from fabula.graphs.entities.finding import allows_report
-from fabula.model import Filters, Hit, Passage
 from fabula.models import Prompt
 from fabula.models.prompts import filled
 from fabula.models.replies import read_object, said

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from pydantic import BaseModel, ConfigDict, Field
 
 from fabula.ask.modes import Mode, Pieces, Tools
+from fabula.graph.hits import Filters, Hit, Passage
 from fabula.graphs.communities.finding import (
     AskedReport,
     Scope,
@@ -25,7 +26,6 @@ from fabula.graphs.communities.finding import (
 )
 from fabula.graphs.communities.points import ask_points, reduce
 from fabula.graphs.entities.finding import allows_report
-from fabula.model import Filters, Hit, Passage
 
 
 class Reading(BaseModel):

@@ -14,13 +14,14 @@ from typing import Any
 
 from fabula.ask import hybrid
 from fabula.ask.modes import Mode, Tools
+from fabula.graph.hits import Filters, Hit
 from fabula.graph.queries import query
 from fabula.graphs.discourse.knobs import Knobs
 from fabula.graphs.discourse.matching import Terms, in_turn, make_terms
 from fabula.graphs.discourse.reading import read_question
 from fabula.graphs.discourse.senses import matches, read_senses
 from fabula.graphs.entities.finding import allows, chunk_hits, passages
-from fabula.model import Filters, Hit, Vector
+from fabula.text.document import Vector
 
 LEAST_BY_RULES = 2
 """Slots that have to match where there is no model: a name alone, in the first clause of a sentence

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from fabula.ask.fusion import by_scores
 from fabula.ask.modes import Mode, Tools
+from fabula.graph.hits import Filters, Hit
 from fabula.graphs.entities.finding import (
     are_read,
     best_chunks,
@@ -29,7 +30,6 @@ from fabula.graphs.entities.finding import (
 )
 from fabula.graphs.entities.network import Network, best, pagerank, per_chunk
 from fabula.graphs.entities.reading import Sought, find_names, read_question, rows_of
-from fabula.model import Filters, Hit
 from fabula.text.ranking import Scores
 
 NAMED = 0.4

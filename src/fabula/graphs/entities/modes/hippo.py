@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from fabula.ask.modes import Mode, Tools
 from fabula.errors import BadReply
+from fabula.graph.hits import Filters, Hit
 from fabula.graphs.entities.finding import (
     are_read,
     best_chunks,
@@ -30,7 +31,6 @@ from fabula.graphs.entities.finding import (
 )
 from fabula.graphs.entities.network import Network, best, pagerank
 from fabula.graphs.entities.reading import PROMPTS, find_names, rows_of
-from fabula.model import Filters, Hit
 from fabula.models import Chat, Prompt
 from fabula.models.prompts import filled
 from fabula.models.replies import ask, read_lists

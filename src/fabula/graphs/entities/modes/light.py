@@ -18,6 +18,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from fabula.ask.modes import Mode, Tools
+from fabula.graph.hits import Filters, Hit
 from fabula.graphs.entities.finding import (
     allows,
     chunk_hits,
@@ -34,7 +35,7 @@ from fabula.graphs.entities.finding import (
 )
 from fabula.graphs.entities.network import Network, columns_of
 from fabula.graphs.entities.reading import Sought, rarity, read_question, rows_of, with_low
-from fabula.model import Filters, Hit, Vector, Vectors
+from fabula.text.document import Vector, Vectors
 from fabula.text.ranking import Scores, maximal_marginal_relevance, scaled
 
 COMPARED = 400

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from fabula.ask.fusion import by_scores
 from fabula.ask.modes import Mode, Tools
+from fabula.graph.hits import Filters, Hit
 from fabula.graphs.entities.finding import (
     chunk_hits,
     entity_hits,
@@ -29,7 +30,6 @@ from fabula.graphs.entities.finding import (
 )
 from fabula.graphs.entities.network import Network, columns_of
 from fabula.graphs.entities.reading import find_names, rows_of
-from fabula.model import Filters, Hit
 from fabula.text.ranking import Scores
 
 READ = 200

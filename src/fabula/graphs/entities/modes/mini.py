@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from fabula.ask.fusion import by_ranks
 from fabula.ask.modes import Mode, Tools
+from fabula.graph.hits import Filters, Hit
 from fabula.graphs.entities.finding import (
     are_read,
     best_chunks,
@@ -31,7 +32,7 @@ from fabula.graphs.entities.finding import (
 )
 from fabula.graphs.entities.network import Network, columns_of, within
 from fabula.graphs.entities.reading import Sought, read_question, rows_of
-from fabula.model import Filters, Hit, Vector
+from fabula.text.document import Vector
 from fabula.text.ranking import Scores
 
 NAMES = 5

@@ -22,7 +22,7 @@ from fabula.config.settings import OFFLINE, STATIC
 from fabula.errors import LoadError
 from fabula.graph.method import graphs
 from fabula.load import SUFFIXES, known
-from fabula.model import Document, sum_usage
+from fabula.models.usage import sum_usage
 from fabula.service.access import Caller, Shelf, TheHouse, Writer
 from fabula.service.house import House
 from fabula.service.jobs import Item
@@ -41,6 +41,7 @@ from fabula.service.jobs.uploads import WITHIN, Upload, label
 from fabula.service.once import Once
 from fabula.service.page.rendering import address, is_language, show
 from fabula.service.problems import Problem
+from fabula.text.document import Document
 
 router = APIRouter()
 LIST = "list of files"

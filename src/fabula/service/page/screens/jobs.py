@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
-from fabula.model import sum_usage
+from fabula.models.usage import sum_usage
 from fabula.service.access import Caller, Reader, TheHouse, Writer
 from fabula.service.house import House
 from fabula.service.jobs import ENDED, STATES, Item, Job, State

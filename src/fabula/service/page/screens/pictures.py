@@ -11,7 +11,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
 from fabula.app.collection import Collection
-from fabula.model import Entry
+from fabula.graph.entries import Entry
 from fabula.plot.reading import DISCOURSE, NETWORK, refuse_without
 from fabula.service.access import Reader, Stocked, TheHouse
 from fabula.service.access.admission import is_from_elsewhere, refuse_led

@@ -9,7 +9,7 @@ from fastapi.responses import RedirectResponse, Response
 
 from fabula.app.collection import Collection
 from fabula.graph import TEXT
-from fabula.model import Entry
+from fabula.graph.entries import Entry
 from fabula.service.access import Reader, Shelf, TheHouse
 from fabula.service.page.rendering import address, show
 from fabula.service.views import money

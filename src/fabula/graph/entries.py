@@ -1,0 +1,53 @@
+"""Documents as the graph lists them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from fabula.graph import Record
+from fabula.models.usage import Usage, sum_usage
+from fabula.text.document import full_title
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A document as the graph lists it, with what each of its graphs was made from and cost."""
+
+    id: str
+    collection: str
+    title: str
+    author: str
+    language: str
+    source: str
+    sha256: str
+    tokens: int
+    created_at: str
+    updated_at: str
+    graphs: Mapping[str, Record]
+
+    def __repr__(self) -> str:
+        return f"<Entry {self.id} {full_title(self.title, self.author)}: {self.tokens:,} tokens, {', '.join(self.graphs)}>"
+
+    @property
+    def usage(self) -> dict[str, Usage]:
+        """What each step of all its graphs asked of models."""
+        return sum_usage(record.usage for record in self.graphs.values())
+
+    @property
+    def gaps(self) -> int:
+        """How many pieces of all its graphs no model gave."""
+        return sum(record.gaps for record in self.graphs.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """How many passages of one kind, aspect and level a document has."""
+
+    kind: str
+    aspect: str
+    level: int
+    passages: int
+    tokens: int

@@ -1,0 +1,114 @@
+"""Passages as retrieval finds them, where to look for them, and where they are in a document."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fabula.text.names import quoted
+
+if TYPE_CHECKING:
+    pass
+from fabula.text.document import excerpt
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Where retrieval looks: in one collection. What is empty lets all through.
+
+    '' is the aspect of what has none, as chunks and details; levels are inclusive.
+    """
+
+    collection: str
+    document: str = ""
+    kinds: tuple[str, ...] = ()
+    aspects: tuple[str, ...] = ()
+    lowest: int = 0
+    highest: int = 99
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A passage found, and its score: the cosine, or what the ranking that found it says.
+
+    `start` and `end` are character offsets in the document's cleaned text. A detail has those of
+    its chunk; a summary those of the stretch of text that it summarises.
+    """
+
+    id: str
+    kind: str
+    document: str
+    title: str
+    language: str
+    section: str
+    aspect: str
+    level: int
+    start: int
+    end: int
+    text: str
+    tokens: int
+    score: float
+
+    def __repr__(self) -> str:
+        return f"<Hit {self.score:.3f}: {describe_hit(self)}>"
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A hit as the context holds it: its number, and its sentences that no other hit said.
+
+    `spans` are the stretches of `hit.text` that these are, in characters.
+    """
+
+    number: int
+    hit: Hit
+    text: str
+    spans: tuple[tuple[int, int], ...]
+
+    def __repr__(self) -> str:
+        return f"<Passage {self.number}: {describe_hit(self.hit)}>"
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """A passage that is quoted: `hit.text`, as the book prints it, if it is of the book.
+
+    `number` is that of the passage in the context; `matches` are the stretches of `hit.text`, in
+    characters, that are meant: sentences with the question's words, or with those of what cites it.
+    """
+
+    number: int
+    hit: Hit
+    matches: tuple[tuple[int, int], ...]
+
+    def __repr__(self) -> str:
+        return f"<Quote {self.number}: {describe_hit(self.hit)}>"
+
+
+def place(hit: Hit, spans: Sequence[tuple[int, int]] = ()) -> str:
+    """Where a hit is: document, section, what it is, and character offsets.
+
+    `spans` are the stretches of its text that are meant, where it is not all of it.
+    """
+    what = f"{hit.aspect}, level {hit.level}" if hit.aspect else hit.kind
+    where = ", ".join(f"{start}-{end}" for start, end in in_document(hit, spans))
+    parts = [hit.title, hit.section, what, f"characters {where}"]
+    return " · ".join(part for part in parts if part)
+
+
+def in_document(hit: Hit, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Stretches of a hit's text as those of its document, or all that it rests on.
+
+    A summary and a detail are not in the document word by word.
+    """
+    if hit.kind != "chunk" or not spans:
+        return [(hit.start, hit.end)]
+    return [(hit.start + start, hit.start + end) for start, end in spans]
+
+
+def describe_hit(hit: Hit) -> str:
+    """Return what a hit is, of which document, and how it begins, for a developer."""
+    title = f"{quoted(hit.title)}, characters {hit.start}-{hit.end}"
+    what = f"{hit.aspect}, level {hit.level}" if hit.aspect else hit.kind
+    return f"{what} of {title}: {excerpt(hit.text)}"
