@@ -26,7 +26,7 @@ from fabula.ask.modes import modes
 from fabula.config.settings import AUTO, OFFLINE, STATIC, Settings
 from fabula.experiments.metrics.coverage import shares, wanted
 from fabula.experiments.statistics import difference
-from fabula.graph.method import graphs
+from fabula.graph.installed import graphs
 from fabula.server import Address
 from fabula.text.stems import Stemmer
 

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from fabula.graph import Part
-from fabula.graph.parts import text_part, text_recipe
+from fabula.graph.parts import text_part
+from fabula.graph.recipes import text_recipe
 from fabula.store import Store
 from fabula.text import ids
 from fabula.text.document import Chunk, Document

@@ -24,7 +24,7 @@ from bench.report import Figure
 from bench.server import environment, running
 from bench.waiting import CALL, CONCURRENCY, TIMES, endpoint
 from fabula import Fabula
-from fabula.build.run import Outcome
+from fabula.build.outcome import Outcome
 from fabula.models.usage import Usage
 from fabula.server import Address
 

@@ -9,15 +9,17 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from endpoint import Endpoint
-from fabula.build.run import Muted
+from fabula.build.outcome import Muted
 from fabula.config.kit import Kit
 from fabula.config.settings import Settings
 from fabula.graph import TEXT, Part
-from fabula.graph.method import Known, Models, Text, Work, graph
+from fabula.graph.installed import graph
+from fabula.graph.method import Known, Text, Work
 from fabula.graph.parts import part_of, text_part
 from fabula.load import read_text
 from fabula.models.counted import Meter
 from fabula.models.parallel import Job
+from fabula.models.roles import Models
 from fabula.models.usage import Usage
 from fabula.text.chunk import split
 from fabula.text.document import Chunk, Document

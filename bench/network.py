@@ -25,11 +25,12 @@ from bench.report import Figure
 from bench.server import connected, running
 from bench.startup import seconds
 from fabula.app.asking import Query, make_ways
-from fabula.ask.modes import Tools, modes
+from fabula.ask.modes import modes
 from fabula.config.kit import Kit
 from fabula.config.settings import STATIC
 from fabula.graph import Edge, Node, Owner, Part, Record
 from fabula.graph.hits import Filters
+from fabula.graph.mode import Tools
 from fabula.graph.path import Path as Steps
 from fabula.graphs.entities.finding import read_network
 from fabula.graphs.entities.modes import MODES

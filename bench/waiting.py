@@ -30,7 +30,7 @@ from bench.books import STORY
 from bench.report import Figure
 from bench.server import environment, running
 from fabula import Fabula
-from fabula.build.run import Outcome
+from fabula.build.outcome import Outcome
 from fabula.models.usage import Usage
 
 CALL = 0.2

@@ -11,7 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from fabula.graph.method import graphs
+from fabula.graph.installed import graphs
 from fabula.server import PrivateServer
 from fabula.server.artifacts import read_lock
 from fabula.server.process import JAVA_FLAGS, java

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from fabula.build.run import Muted
+from fabula.build.outcome import Muted
 from fabula.graph import Node, Part
 from fabula.graph.gaps import GapLimit
 from fabula.graph.method import Built, Known, Work

@@ -10,7 +10,8 @@ from dataclasses import replace
 import numpy as np
 
 from fabula.graph import Edge, Node, Owner, Part, Record, fingerprint
-from fabula.graph.parts import chunks_of, text_part, text_recipe
+from fabula.graph.parts import chunks_of, text_part
+from fabula.graph.recipes import text_recipe
 from fabula.graphs import discourse
 from fabula.graphs.aspects.border import edges_of, nodes_of
 from fabula.graphs.aspects.facts import facts

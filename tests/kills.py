@@ -23,7 +23,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 
 from fabula.graph import Node, Owner, Part
-from fabula.graph.method import graphs as shipped
+from fabula.graph.installed import graphs as shipped
 from fabula.server import PrivateServer
 from fabula.store import Store
 from fabula.store.checks import check

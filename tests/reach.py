@@ -4,11 +4,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from endpoint import Endpoint as Server
+from fabula.graphs.aspects.schemas import DetailsReply
 from fabula.models import Prompt, Reply
 from fabula.models.endpoint import Endpoint
 from fabula.models.limiter import Limiter, Patience
 from fabula.models.openai import OpenAIChat
-from fabula.models.schemas import DetailsReply
 
 PASSAGE = "Marley was dead. Scrooge signed the register. The clerk shivered in his cell."
 SUMMARY = Prompt("You summarise.", f"<passages>\n{PASSAGE}\n</passages>", 100, 0.5)

@@ -18,7 +18,7 @@ from fabula.build.reembed import Reembedded
 from fabula.config.settings import STATIC
 from fabula.graph import TEXT, Node, Part, fingerprint
 from fabula.graph.hits import Filters
-from fabula.graph.method import graphs
+from fabula.graph.installed import graphs
 from fabula.graph.queries import query
 from fabula.models import Embedder
 from fabula.store import Store, reembedding, schema

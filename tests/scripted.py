@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from fabula.build.run import Muted
+from fabula.build.outcome import Muted
 from fabula.graph import Gap
 from fabula.graph.gaps import GapLimit
-from fabula.graph.method import Built, Known, Role, Text, Work
+from fabula.graph.method import Built, Known, Text, Work
 from fabula.graph.parts import known_of, part_of
 from fabula.graphs.entities import GRAPH
 from fabula.graphs.entities.build import build
@@ -20,6 +20,7 @@ from fabula.graphs.entities.windows import Window
 from fabula.models import Chat, Embeddings, Prompt, Reply
 from fabula.models.counted import CountedChat, Meter
 from fabula.models.parallel import Job, Workers
+from fabula.models.roles import Role
 from fabula.text import ids
 from fabula.text.document import Chunk, Document
 from graphs import vector
@@ -120,7 +121,7 @@ class Hashed:
 
 @dataclass
 class Models:
-    """What a build is given: `fabula.graph.method.Models` of a scripted chat."""
+    """What a build is given: `fabula.models.roles.Models` of a scripted chat."""
 
     says: Chat
     offline: bool = False

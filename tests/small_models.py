@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from fabula.graph.method import Built, Known, Role, Text, Work
+from fabula.graph.method import Built, Known, Text, Work
 from fabula.graphs.aspects import GRAPH
 from fabula.load import read_text
 from fabula.models import Chat, Embedder
@@ -14,6 +14,7 @@ from fabula.models.counted import CountedChat, Meter
 from fabula.models.expected import ExpectedChat
 from fabula.models.offline import StaticEmbedder
 from fabula.models.parallel import Job, Workers
+from fabula.models.roles import Role
 from fabula.models.usage import Usage
 from fabula.text.chunk import split
 

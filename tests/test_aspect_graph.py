@@ -9,7 +9,8 @@ import pytest
 from pydantic import ValidationError
 
 from fabula.errors import ModelError, SettingsError
-from fabula.graph.method import GROUP, Known, Text, graph
+from fabula.graph.installed import GROUP, graph
+from fabula.graph.method import Known, Text
 from fabula.graphs.aspects import GRAPH
 from fabula.graphs.aspects.border import edges_of, nodes_of, read
 from fabula.models import Prompt

@@ -16,7 +16,7 @@ from click.testing import CliRunner, Result
 from conftest import cypher, wipe
 from endpoint import Endpoint
 from endpoint.faults import Fault
-from fabula.build.run import Silence
+from fabula.build.outcome import Silence
 from fabula.cli import main
 from fabula.errors import BudgetSpent, ModelError
 from fabula.experiments.run import Bench, run

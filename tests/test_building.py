@@ -12,10 +12,11 @@ from pydantic import BaseModel
 from fabula.errors import SettingsError
 from fabula.graph import TEXT, Record, fingerprint
 from fabula.graph.entries import Entry
-from fabula.graph.method import Built, Graph, _refuse_unfit
-from fabula.graph.parts import (
+from fabula.graph.installed import _refuse_unfit
+from fabula.graph.method import Built, Graph
+from fabula.graph.parts import document_of
+from fabula.graph.recipes import (
     Recipe,
-    document_of,
     recipe,
     stale,
     text_recipe,

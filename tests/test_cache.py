@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from fabula.graphs.aspects.schemas import AspectsReply, DetailsReply, aspects_reply
 from fabula.models import Prompt, Reply
 from fabula.models.address import checked_url
 from fabula.models.cache import ResponseCache, chat_key, embedding_key
-from fabula.models.schemas import AspectsReply, DetailsReply, aspects_reply
 from keeping import ASKED, KEY, SAID, URL, keeper, rows
 
 # The keys

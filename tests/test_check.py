@@ -13,7 +13,7 @@ from breaks import put_sound
 from conftest import cypher
 from fabula import Fabula
 from fabula.cli import main
-from fabula.graph.method import graphs
+from fabula.graph.installed import graphs
 from fabula.store import Store
 from fabula.store.checks import MOST, Findings
 from fabula.store.checks import check as check_graphs

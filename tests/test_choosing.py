@@ -10,12 +10,13 @@ import pytest
 
 from fabula.app.asking import Query, given_knobs, make_ways
 from fabula.ask.choosing import ask_kind, choose, tell_kind, walked_unasked
-from fabula.ask.modes import KINDS, Kind, Mode, NoKnobs, Tools, Way, modes
+from fabula.ask.modes import modes
 from fabula.ask.retrieve import Found, retrieve
 from fabula.config.settings import Settings
 from fabula.errors import BadReply, SettingsError, TextRefused
 from fabula.experiments.report.published import published
 from fabula.graph.hits import Filters, Hit
+from fabula.graph.mode import KINDS, Kind, Mode, NoKnobs, Tools, Way
 from fabula.graph.path import Path as Steps
 from fabula.graph.path import Step
 from fabula.models import Chat, Prompt, Reply

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fabula.ask.modes import Tools
 from fabula.config.settings import PRESETS
 from fabula.errors import BadReply
 from fabula.graph.hits import Filters, Hit, Passage
+from fabula.graph.mode import Tools
 from fabula.graph.path import Path as Steps
 from fabula.graphs.communities.finding import AskedFinding, AskedReport, at_level, make_reports
 from fabula.graphs.communities.modes import MODES, drift, dynamic, global_

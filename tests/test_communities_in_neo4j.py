@@ -15,7 +15,7 @@ from endpoint import Endpoint
 from fabula import Fabula, Outcome
 from fabula.config.settings import Settings
 from fabula.graph.hits import Filters
-from fabula.graph.method import graphs
+from fabula.graph.installed import graphs
 from fabula.graph.path import Path as Steps
 from fabula.graph.queries import FOLDER, query
 from fabula.store import Store

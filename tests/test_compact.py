@@ -10,7 +10,7 @@ from fabula import store as store_module
 from fabula.cli import main
 from fabula.errors import SpaceError
 from fabula.graph.hits import Filters
-from fabula.graph.method import graphs
+from fabula.graph.installed import graphs
 from fabula.graph.queries import query
 from fabula.store import Store, reembedding
 from fabula.store.checks import check

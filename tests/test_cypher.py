@@ -11,7 +11,8 @@ import neo4j
 import pytest
 
 from conftest import connect, wipe
-from fabula.graph.method import Graph, graphs
+from fabula.graph.installed import graphs
+from fabula.graph.method import Graph
 from fabula.graph.queries import FOLDER, query
 from fabula.server import Address
 from fabula.service.house import make_schema

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from endpoint import Endpoint as Server
+from fabula.graphs.aspects.schemas import DetailsReply
 from fabula.models import Prompt
 from fabula.models.parameters import Dialect, refused_parameter
 from fabula.models.payload import without_thoughts
-from fabula.models.schemas import DetailsReply
 from reach import DETAILS, chat, text_of
 
 PROMPT = Prompt("Be brief.", "Who?", 100, 0.5, DetailsReply)

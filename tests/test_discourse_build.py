@@ -11,12 +11,13 @@ from typing import Any
 
 import pytest
 
-from fabula.build.run import Muted
+from fabula.build.outcome import Muted
 from fabula.errors import BadReply
 from fabula.graph import Edge, Node, Owner, Part, Record
 from fabula.graph.gaps import GapLimit
 from fabula.graph.method import Built, Known, Work
-from fabula.graph.parts import alike, known_of, part_of
+from fabula.graph.parts import known_of, part_of
+from fabula.graph.recipes import alike
 from fabula.graphs.discourse import GRAPH
 from fabula.graphs.discourse.build import build
 from fabula.graphs.discourse.knobs import Knobs

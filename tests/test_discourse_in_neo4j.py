@@ -298,7 +298,7 @@ def test_causes_are_walked_back_from_a_passage_and_from_the_longest_chain(scenes
     [(name, statement) for name, statements in BREAKS.items() for statement in statements],
 )
 def test_what_breaks_an_invariant_is_found(invariant: str, statement: str, scenes: Fabula) -> None:
-    from fabula.graph.method import graphs
+    from fabula.graph.installed import graphs
     from fabula.store.checks import check
     from test_invariants import Undone
 

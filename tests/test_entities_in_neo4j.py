@@ -394,7 +394,7 @@ def sound(address: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[St
 @pytest.fixture
 def broken(sound: Store) -> Iterator[Any]:
     """Which invariants a statement breaks; it is rolled back."""
-    from fabula.graph.method import graphs
+    from fabula.graph.installed import graphs
     from fabula.store.checks import check
     from test_invariants import Undone
 

@@ -22,7 +22,7 @@ from fabula.experiments.metrics import names
 from fabula.experiments.model import DataSet, Question, Result, Text
 from fabula.experiments.plan import limited, made_with, planned, told
 from fabula.experiments.suite import read_suite, shipped
-from fabula.graph.method import graphs
+from fabula.graph.installed import graphs
 from fabula.graphs.aspects.sets import read_aspects
 from fabula.models import prompts
 from fabula.models.replies import read_choice

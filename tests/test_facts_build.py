@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from fabula.build.run import Muted
+from fabula.build.outcome import Muted
 from fabula.errors import BadReply
 from fabula.graph import Node, Part
 from fabula.graph.gaps import GapLimit

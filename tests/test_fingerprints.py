@@ -13,7 +13,7 @@ from conftest import cypher
 from endpoint import Endpoint
 from fabula import Fabula
 from fabula.graph import TEXT
-from fabula.graph.method import graphs
+from fabula.graph.installed import graphs
 from fabula.graphs.aspects import prompts
 from fabula.store import Store
 

@@ -21,7 +21,8 @@ from fabula.cli import main
 from fabula.errors import BadReply, BudgetSpent, FabulaError, ModelError
 from fabula.graph import Gap, Node
 from fabula.graph.gaps import LONGEST, GapLimit
-from fabula.graph.method import LABELS, Built, Text, graphs
+from fabula.graph.installed import LABELS, graphs
+from fabula.graph.method import Built, Text
 from fabula.graph.parts import chunks_of, known_of, part_of
 from fabula.graphs.aspects import GRAPH
 from fabula.store import Store

@@ -27,7 +27,8 @@ from fabula.config import settings
 from fabula.config.settings import STATIC
 from fabula.errors import FabulaError, NotFound, SettingsError
 from fabula.graph import TEXT
-from fabula.graph.method import Built, graphs
+from fabula.graph.installed import graphs
+from fabula.graph.method import Built
 from fabula.store import Store
 
 PACKAGE = Path(__file__).parent / "sections_package"

@@ -10,7 +10,7 @@ import pytest
 
 from breaks import BREAKS, put_sound
 from conftest import connect, wipe
-from fabula.graph.method import graphs
+from fabula.graph.installed import graphs
 from fabula.server import Address
 from fabula.store import Store
 from fabula.store.checks import check

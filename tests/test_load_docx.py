@@ -9,7 +9,7 @@ import pytest
 
 from fabula.errors import LoadError
 from fabula.load import load
-from fabula.load.document import Draft
+from fabula.load.blocks import Draft
 from fabula.load.docx import read
 
 LIMIT = 1_000_000

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from fabula.load import load
-from fabula.load.document import Block, Draft
+from fabula.load.blocks import Block, Draft
 from fabula.load.html import read
 from fabula.load.markdown import read as read_markdown
 from fabula.text.document import Document

@@ -6,7 +6,7 @@ import zipfile
 import pytest
 
 from fabula.errors import LoadError
-from fabula.load.document import Draft
+from fabula.load.blocks import Draft
 from fabula.load.odt import read
 
 LIMIT = 1_000_000

@@ -8,7 +8,8 @@ import pytest
 from pypdf import PdfReader, PdfWriter
 
 from fabula.errors import LoadError
-from fabula.load.document import Draft, document
+from fabula.load.blocks import Draft
+from fabula.load.document import document
 from fabula.load.pdf import read
 
 LINES = [

@@ -6,7 +6,7 @@ import pytest
 
 from fabula.errors import LoadError
 from fabula.load import load
-from fabula.load.document import Draft
+from fabula.load.blocks import Draft
 from fabula.load.rtf import read
 
 HEAD = r"""{\rtf1\ansi\ansicpg1250\uc1{\fonttbl{\f0\fnil\fcharset238 Times;}}

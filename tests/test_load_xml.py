@@ -6,7 +6,7 @@ import pytest
 
 from fabula.errors import LoadError
 from fabula.load import load
-from fabula.load.document import Draft
+from fabula.load.blocks import Draft
 from fabula.load.xml import read
 
 BODY = f"<p>{'Then he went up to the old house, and nobody there knew who he was. ' * 6}</p>"

@@ -17,7 +17,7 @@ from conftest import connect, cypher, make_indexes
 from fabula import App
 from fabula.config.settings import OFFLINE, STATIC, Settings
 from fabula.errors import StoreError
-from fabula.graph.method import graphs
+from fabula.graph.installed import graphs
 from fabula.server import Address
 from fabula.store import Store
 from fabula.store.checks import check

@@ -13,10 +13,11 @@ from conftest import connect, wipe
 from fabula import Fabula
 from fabula.app.asking import Query, make_ways
 from fabula.ask.context import fill
-from fabula.ask.modes import Mode, Tools, modes
+from fabula.ask.modes import modes
 from fabula.ask.retrieve import retrieve
 from fabula.config.settings import OFFLINE, STATIC, Settings
 from fabula.graph.hits import Filters, Hit
+from fabula.graph.mode import Mode, Tools
 from fabula.graph.path import Path as Steps
 from fabula.models.counted import Meter
 from fabula.server import Address

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fabula.load import load, read_text
-from fabula.load.document import Block
+from fabula.load.blocks import Block
 from fabula.load.paratext import without_paratext
 
 PARAGRAPH = (

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import fabula
-from fabula.graph.method import graphs
+from fabula.graph.installed import graphs
 from fabula.graphs.aspects.prompts import prompt
 from fabula.models import prompts
 

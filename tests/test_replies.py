@@ -5,9 +5,10 @@ from collections.abc import Iterator
 import pytest
 
 from fabula.errors import BadReply
+from fabula.graphs.aspects.replies import read_aspects, read_details
+from fabula.graphs.aspects.schemas import aspects_reply
 from fabula.models import Prompt, Reply
-from fabula.models.replies import ask, read_aspects, read_details, read_summary, shortened
-from fabula.models.schemas import aspects_reply
+from fabula.models.replies import ask, read_summary, shortened
 from fabula.text import tokens
 
 KNOWN = ("plot", "character", "point of view")

@@ -17,12 +17,13 @@ import pytest
 
 from endpoint import Endpoint as Server
 from fabula.errors import BadReply, FabulaError, ModelError, SettingsError
+from fabula.graphs.aspects.replies import read_details
 from fabula.models.budget import Budget
 from fabula.models.clean import clean_text
 from fabula.models.counted import CountedChat, CountedEmbedder, Meter
 from fabula.models.endpoint import Endpoint
 from fabula.models.openai import OpenAIChat, OpenAIEmbedder
-from fabula.models.replies import ask, read_details
+from fabula.models.replies import ask
 from fabula.models.rerank import EndpointRanker
 from fabula.models.usage import Usage
 from reach import DETAILS, SUMMARY, chat, reach, text_of

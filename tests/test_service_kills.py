@@ -18,7 +18,7 @@ import httpx2
 import pytest
 
 from endpoint import Endpoint
-from fabula.graph.method import graphs
+from fabula.graph.installed import graphs
 from fabula.server import Address
 from fabula.service.access.keys import Keys
 from fabula.service.house import make_schema

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from fabula.load import box, html, read_text
+from fabula.load.blocks import Block
 from fabula.load.clean import clean
-from fabula.load.document import Block
 from fabula.load.plays import join_speakers
 from fabula.text.chunk import split
 from fabula.text.document import Document

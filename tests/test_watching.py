@@ -9,7 +9,7 @@ from contextlib import redirect_stdout
 
 import pytest
 
-from fabula.build.run import Outcome
+from fabula.build.outcome import Outcome
 from fabula.cli import watching
 from fabula.cli.watching import Watching
 from fabula.errors import FabulaError

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from fabula.app.conversation import Conversation
     from fabula.app.reading import Lines, Reading
     from fabula.ask.answer import Answer, AnswerStream
+    from fabula.build.outcome import Outcome
     from fabula.build.reembed import Reembedded
-    from fabula.build.run import Outcome
     from fabula.config.settings import Settings
     from fabula.errors import (
         BadReply,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Self, Unpack
 from fabula.app.collection import Collection
 from fabula.app.connect import connect
 from fabula.build.compact import Compact
-from fabula.build.run import Muted
+from fabula.build.outcome import Muted
 from fabula.config.kit import Kit
 from fabula.config.settings import Flags, Settings, names, paths
 from fabula.errors import FabulaError, NotFound, did_you_mean

@@ -11,14 +11,15 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from fabula.ask.choosing import choose, walked_unasked
 from fabula.ask.context import Context
-from fabula.ask.modes import Tools, Way, mode, modes
+from fabula.ask.modes import mode, modes
 from fabula.ask.retrieve import Expand, Found, Rewrite, retrieve
 from fabula.config.kit import Kit
 from fabula.config.settings import AUTO, STATIC, Settings
 from fabula.errors import FabulaError, SettingsError, did_you_mean, first_problem
 from fabula.graph import TEXT
 from fabula.graph.hits import Filters
-from fabula.graph.method import graph, graphs
+from fabula.graph.installed import graph, graphs
+from fabula.graph.mode import Tools, Way
 from fabula.graph.path import Path
 from fabula.models.counted import Meter
 from fabula.store import Store

@@ -16,11 +16,12 @@ from fabula.app.conversation import Conversation, latest
 from fabula.app.reading import Reading, read
 from fabula.ask.answer import Answer, AnswerStream, shown
 from fabula.ask.context import fill, fill_by_sentences
-from fabula.ask.modes import Pieces, Way, mode
+from fabula.ask.modes import mode
 from fabula.ask.quotes import closest, say
 from fabula.ask.retrieve import Found
+from fabula.build.outcome import Listener, Muted, Outcome, Silence
 from fabula.build.reembed import Reembed, Reembedded
-from fabula.build.run import Ingest, Listener, Muted, Outcome, Silence, Source
+from fabula.build.run import Ingest
 from fabula.config.kit import Kit
 from fabula.config.settings import STATIC, Settings
 from fabula.errors import LoadError, NotFound, SettingsError
@@ -28,10 +29,13 @@ from fabula.export.files import Written, write
 from fabula.graph import TEXT, Gap, Owner, Record, differences
 from fabula.graph.entries import Entry, Layer
 from fabula.graph.hits import Filters, Hit, Passage, Quote
-from fabula.graph.method import Graph, graph, graphs
-from fabula.graph.parts import differences_of, resting, with_dependents
+from fabula.graph.installed import graph, graphs
+from fabula.graph.method import Graph
+from fabula.graph.mode import Pieces, Way
 from fabula.graph.path import Path as Steps
+from fabula.graph.recipes import differences_of, resting, with_dependents
 from fabula.load import read_text
+from fabula.load.source import Source
 from fabula.load.sources import Sources, sources
 from fabula.models import NO_ANSWER, Reply, Turn
 from fabula.models.counted import Meter

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from fabula.ask.modes import KINDS, Kind, Mode, modes
+from fabula.ask.modes import modes
 from fabula.errors import BadReply
+from fabula.graph.mode import KINDS, Kind, Mode
 from fabula.models import Chat, Prompt
 from fabula.models.prompts import prompt
 from fabula.models.replies import ask_once, read_choice

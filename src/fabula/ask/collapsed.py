@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from fabula.graph.hits import Filters, Hit
 
 if TYPE_CHECKING:
-    from fabula.ask.modes import Tools
+    from fabula.graph.mode import Tools
 
 
 def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:

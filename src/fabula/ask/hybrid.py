@@ -10,7 +10,7 @@ from fabula.ask.fusion import by_ranks, by_scores
 from fabula.graph.hits import Filters, Hit
 
 if TYPE_CHECKING:
-    from fabula.ask.modes import Tools
+    from fabula.graph.mode import Tools
 
 DEPTH = 100
 """How far down each ranking counts at least; what is further scores 0 there."""

@@ -9,9 +9,9 @@ from typing import Literal
 
 from fabula.ask.diversity import diverse
 from fabula.ask.fusion import by_ranks
-from fabula.ask.modes import Mode, Tools, Way
 from fabula.graph.hits import Filters, Hit
-from fabula.graph.method import graphs
+from fabula.graph.installed import graphs
+from fabula.graph.mode import Mode, Tools, Way
 from fabula.graph.queries import query, read
 
 Rewrite = Literal["none", "queries", "answer"]

@@ -13,8 +13,9 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
 from statistics import fmean
-from typing import Any, Literal, Protocol
+from typing import Any
 
+from fabula.build.outcome import Listener, Outcome, Status
 from fabula.config.kit import Kit
 from fabula.errors import (
     BadReply,
@@ -28,25 +29,22 @@ from fabula.errors import (
     StoreError,
     TooLarge,
 )
-from fabula.graph import GAP, TEXT, Gap, Owner, Part, Record, fingerprint
+from fabula.graph import GAP, TEXT, Owner, Part, Record, fingerprint
 from fabula.graph.entries import Entry
-from fabula.graph.gaps import GapLimit
-from fabula.graph.method import Graph, Known, Reader, Text, Work, graphs
-from fabula.graph.parts import (
+from fabula.graph.gaps import GapLimit, gaps_of
+from fabula.graph.installed import graphs
+from fabula.graph.method import Graph, Known, Reader, Text, Work
+from fabula.graph.parts import chunks_of, document_of, known_of, part_of, text_part
+from fabula.graph.recipes import (
     Recipe,
     alike,
-    chunks_of,
-    document_of,
-    gaps_of,
-    known_of,
-    part_of,
     resting,
     stale,
-    text_part,
     with_bases,
     with_dependents,
     with_relatives,
 )
+from fabula.load.source import Source
 from fabula.models.counted import Meter
 from fabula.models.parallel import Job
 from fabula.models.progress import Progress
@@ -57,99 +55,23 @@ from fabula.store.parts import read_part
 from fabula.store.turns import Turn, turn
 from fabula.text.chunk import split
 from fabula.text.document import Chunk, Document
-from fabula.text.names import quoted
 
 LOG = logging.getLogger("fabula")
-Status = Literal["added", "replaced", "unchanged", "failed", "skipped", "stopped"]
+
+
 Make = Callable[[Job, Meter, Progress], "Outcome"]
+
+
 EMBED = 0
 """The priority of chunks' embeddings: all else depends on them."""
+
+
 MOST_MEANT = 200
 """Documents whose parts a dry run learns from."""
+
+
 EVERY = 60.0
 """Seconds between two looks at a document's turn: what is idle for minutes may be cut off."""
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """Where a document comes from, and how to read it. Reading raises LoadError."""
-
-    name: str
-    read: Callable[[], Document]
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What became of one source: which graphs were built, what each step asked, and seconds.
-
-    `counts` are the nodes that were made, by kind; `notes` is what is worth saying of them; `gaps`
-    are the pieces that no model gave. `document` and `title` are empty and `error` is set where it
-    failed; a file in a folder or a zip that no reader knows is `skipped`, which is no error, and
-    nor is `stopped`: the run was, before the source was done, and what was there is as it was.
-    """
-
-    source: str
-    status: Status
-    document: str = ""
-    title: str = ""
-    graphs: tuple[str, ...] = ()
-    counts: Mapping[str, int] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
-    gaps: tuple[Gap, ...] = ()
-    steps: Mapping[str, Usage] = field(default_factory=dict)
-    seconds: float = 0.0
-    error: FabulaError | None = None
-
-    def __repr__(self) -> str:
-        name = quoted(self.title or self.source)
-        counts = [f"{kind} {count:,}" for kind, count in self.counts.items()]
-        said = self.error or ", ".join([*counts, f"{self.seconds:.1f} s"])
-        return f"<Outcome {name} {self.status}: {said}>"
-
-    @property
-    def usage(self) -> Usage:
-        """What all steps asked of models."""
-        return sum(self.steps.values(), Usage())
-
-
-class Listener(Protocol):
-    """Hears how an ingest goes; called from several threads."""
-
-    def expect(self, sources: int) -> None:
-        """So many sources will be read; comes first."""
-        ...
-
-    def begin(self, source: str) -> Progress:
-        """A source is being read; what is returned hears its steps."""
-        ...
-
-    def end(self, outcome: Outcome) -> None:
-        """A source is done with."""
-        ...
-
-
-class Silence:
-    """Hears nothing."""
-
-    def expect(self, sources: int) -> None:
-        """Nothing."""
-
-    def begin(self, source: str) -> Muted:
-        """What hears nothing of the steps."""
-        return Muted()
-
-    def end(self, outcome: Outcome) -> None:
-        """Nothing."""
-
-
-class Muted:
-    """Hears nothing of one document's steps."""
-
-    def expect(self, step: str, count: int) -> None:
-        """Nothing."""
-
-    def done(self, step: str, usage: Usage) -> None:
-        """Nothing."""
 
 
 @dataclass(frozen=True, slots=True)

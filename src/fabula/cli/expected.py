@@ -14,7 +14,7 @@ from fabula.config.settings import Settings
 from fabula.models.usage import Usage, sum_usage
 
 if TYPE_CHECKING:
-    from fabula.build.run import Outcome
+    from fabula.build.outcome import Outcome
 
 ECONOMY = "economy"
 """The preset that asks for least."""

@@ -19,7 +19,7 @@ from fabula.models.usage import Usage
 
 if TYPE_CHECKING:
     from fabula.app.collection import Collection
-    from fabula.build.run import Listener, Outcome
+    from fabula.build.outcome import Listener, Outcome
 
 
 @click.command(

@@ -17,7 +17,7 @@ from fabula.cli.watching import RETRY
 from fabula.config.settings import OFFLINE, Settings
 from fabula.graph import TEXT, Gap, Record
 from fabula.graph.entries import Entry
-from fabula.graph.method import graphs
+from fabula.graph.installed import graphs
 from fabula.models.usage import Usage
 
 Gaps = Mapping[str, Sequence[Gap]]

@@ -21,7 +21,7 @@ from fabula.models.progress import Pace
 from fabula.models.usage import Usage
 
 if TYPE_CHECKING:
-    from fabula.build.run import Outcome
+    from fabula.build.outcome import Outcome
 
 RETRY = "`fabula ingest --retry`"
 """What fills gaps."""

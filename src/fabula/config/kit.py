@@ -12,9 +12,16 @@ from typing import TYPE_CHECKING, Any
 from fabula.config.settings import STATIC, Settings
 from fabula.graph import TEXT, Record
 from fabula.graph.entries import Entry
-from fabula.graph.method import Graph, Role
-from fabula.graph.method import graphs as installed
-from fabula.graph.parts import Recipe, recipe, settled_base, settled_recipe, text_recipe, with_bases
+from fabula.graph.installed import graphs as installed
+from fabula.graph.method import Graph
+from fabula.graph.recipes import (
+    Recipe,
+    recipe,
+    settled_base,
+    settled_recipe,
+    text_recipe,
+    with_bases,
+)
 from fabula.models import Prompt
 from fabula.models.budget import Budget, BudgetedChat, BudgetedEmbedder, Budgets
 from fabula.models.cache import ResponseCache
@@ -24,6 +31,7 @@ from fabula.models.offline import OfflineGuide, StaticEmbedder
 from fabula.models.parallel import Workers
 from fabula.models.purpose import BUILD, Purpose
 from fabula.models.replies import said
+from fabula.models.roles import Role
 from fabula.models.stop import Stop
 from fabula.text.document import Vectors
 

@@ -399,7 +399,7 @@ class Settings(BaseModel):
 def knobs() -> dict[str, type[BaseModel]]:
     """The tables: the model of each graph's and each mode's own settings, by its name."""
     from fabula.ask.modes import modes
-    from fabula.graph.method import graphs
+    from fabula.graph.installed import graphs
 
     tables: dict[str, type[BaseModel]] = {serving.TABLE: serving.Serving}
     tables |= {name: graph.knobs for name, graph in graphs().items()}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from fabula.app.collection import Collection
-from fabula.build.run import Outcome
+from fabula.build.outcome import Outcome
 from fabula.config.settings import STATIC
 from fabula.errors import BadReply, BudgetSpent, LoadError, TooLarge
 from fabula.experiments.model import Text

@@ -19,8 +19,8 @@ from fabula.experiments.data import SMOKE, read
 from fabula.experiments.metrics import judging
 from fabula.experiments.model import DataSet, Question
 from fabula.experiments.suite import METHOD, MODELS, RUNNING, Ask, Suite, SystemPart
-from fabula.graph.method import graph, graphs
-from fabula.graph.parts import with_bases
+from fabula.graph.installed import graph, graphs
+from fabula.graph.recipes import with_bases
 from fabula.models import prompts
 
 DATA = "data"

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from fabula.graph.method import Models, Work
+from fabula.graph.method import Work
+from fabula.models.roles import Models
 from fabula.models.usage import Usage
 from fabula.text.document import Vector
 

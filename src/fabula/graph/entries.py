@@ -29,7 +29,8 @@ class Entry:
     graphs: Mapping[str, Record]
 
     def __repr__(self) -> str:
-        return f"<Entry {self.id} {full_title(self.title, self.author)}: {self.tokens:,} tokens, {', '.join(self.graphs)}>"
+        title = full_title(self.title, self.author)
+        return f"<Entry {self.id} {title}: {self.tokens:,} tokens, {', '.join(self.graphs)}>"
 
     @property
     def usage(self) -> dict[str, Usage]:

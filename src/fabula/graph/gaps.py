@@ -4,8 +4,39 @@ from __future__ import annotations
 
 import textwrap
 import threading
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from fabula.errors import BadReply
+from fabula.graph import (
+    GAP,
+    LACKS,
+    Gap,
+    Part,
+)
+
+
+def gaps_of(part: Part) -> tuple[Gap, ...]:
+    """The gaps of a part, in text order."""
+    rests_on: dict[str, dict[str, float]] = {}
+    for edge in part.edges:
+        if edge.type == LACKS:
+            rests_on.setdefault(edge.start, {})[edge.end] = edge.properties["weight"]
+    nodes = [node for node in part.nodes if node.label == GAP]
+    place = ("start", "end")
+    nodes.sort(key=lambda node: (*(node.properties.get(one, 0) for one in place), node.id))
+    return tuple(
+        make_gap(node.properties, node.sources, rests_on.get(node.id, {})) for node in nodes
+    )
+
+
+def make_gap(
+    properties: Mapping[str, Any], sources: Sequence[str], rests_on: Mapping[str, float]
+) -> Gap:
+    """A gap out of the properties of the node that stands for it."""
+    own = {name: one for name, one in properties.items() if name not in ("name", "step", "why")}
+    return Gap(properties["step"], properties["why"], tuple(sources), rests_on, own)
+
 
 MOST = 0.1
 """Share of a graph's pieces: beyond, what is wrong is not a passage here and there."""

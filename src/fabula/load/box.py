@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import IO, Any
 
 from fabula.errors import LoadError
-from fabula.load.document import Block, Draft
+from fabula.load.blocks import Block, Draft
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
@@ -18,29 +17,14 @@ from fabula.text.names import LONGEST_LINE, problem, quoted
 
 if TYPE_CHECKING:
     from fabula.text.document import Document, Section
+from fabula.load.blocks import Block, Draft
 
 _SAMPLE = 60_000
 """Characters that are enough to know a language by."""
+
+
 _LONGEST_NAME = 300
 """Characters of a title: a page marked up as a heading is cut, or every chunk would carry it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """A paragraph, a stanza, a list or a heading, cleaned; `heading` titles a section from here."""
-
-    text: str
-    heading: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """A file's blocks in text order, with what the file says of itself ('' is nothing)."""
-
-    blocks: tuple[Block, ...]
-    title: str = ""
-    author: str = ""
-    language: str = ""
 
 
 def document(draft: Draft, source: str, collection: str) -> Document:

@@ -10,8 +10,8 @@ from typing import Any
 from fabula.errors import LoadError
 from fabula.load import html
 from fabula.load.archive import Archive
+from fabula.load.blocks import Block, Draft
 from fabula.load.clean import one_line
-from fabula.load.document import Block, Draft
 from fabula.load.headings import confirm, stated_title
 from fabula.load.markup import fact
 from fabula.load.paratext import without_library

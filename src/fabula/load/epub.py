@@ -13,8 +13,8 @@ from urllib.parse import unquote, urldefrag
 from fabula.errors import LoadError
 from fabula.load import gutenberg, html
 from fabula.load.archive import Archive
+from fabula.load.blocks import Block, Draft
 from fabula.load.clean import one_line
-from fabula.load.document import Block, Draft
 from fabula.load.encoding import decode
 from fabula.load.headings import confirm
 from fabula.load.markup import elements

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from xml.etree.ElementTree import Element
 
+from fabula.load.blocks import Draft
 from fabula.load.clean import one_line
-from fabula.load.document import Draft
 from fabula.load.headings import confirm
 from fabula.load.markup import Kind, blocks, elements, fact, local
 

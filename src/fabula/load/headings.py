@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from statistics import median
 
 from fabula.load import chapters
-from fabula.load.document import Block
+from fabula.load.blocks import Block
 
 _SHORTEST = 150
 """Characters that a chapter has at least; less between headings makes a table of contents."""

@@ -11,8 +11,8 @@ from lxml import etree
 
 from fabula.errors import LoadError
 from fabula.load import gutenberg
+from fabula.load.blocks import Block, Draft
 from fabula.load.clean import lines, one_line, prose, without_markers
-from fabula.load.document import Block, Draft
 from fabula.load.encoding import decode
 from fabula.load.headings import confirm, joined, stated_title
 from fabula.load.paratext import without_library

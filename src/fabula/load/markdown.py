@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from fabula.load import html
+from fabula.load.blocks import Block, Draft
 from fabula.load.clean import lines, prose, tidy
-from fabula.load.document import Block, Draft
 from fabula.load.encoding import decode
 from fabula.load.headings import confirm, joined, stated_title
 from fabula.load.text import plain

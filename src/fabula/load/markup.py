@@ -10,8 +10,8 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 from fabula.errors import LoadError
+from fabula.load.blocks import Block
 from fabula.load.clean import lines, one_line
-from fabula.load.document import Block
 from fabula.load.headings import joined
 
 Kind = Literal["inline", "block", "heading", "whole", "line", "break", "space", "note", "skipped"]

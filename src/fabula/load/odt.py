@@ -8,7 +8,7 @@ from xml.etree.ElementTree import Element
 
 from fabula.errors import LoadError
 from fabula.load.archive import Archive
-from fabula.load.document import Block, Draft
+from fabula.load.blocks import Block, Draft
 from fabula.load.headings import confirm, stated_title
 from fabula.load.markup import Kind, blocks, elements, fact, local
 from fabula.load.paratext import without_library

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from fabula.load import chapters, gutenberg
-from fabula.load.document import Block
+from fabula.load.blocks import Block
 
 _LONGEST_ENTRY = 150
 """Characters of a line of contents; those of old books tell the chapter's events."""

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from fabula.errors import LoadError
+from fabula.load.blocks import Block, Draft
 from fabula.load.chapters import is_chapter_line, subtitle_line
 from fabula.load.clean import one_line, prose, tidy
-from fabula.load.document import Block, Draft
 from fabula.load.headings import confirm, mark
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from fabula.load.chapters import is_chapter_line
 from fabula.text.speakers import is_speaker
 
 if TYPE_CHECKING:
-    from fabula.load.document import Block
+    from fabula.load.blocks import Block
 
 _TIMES = 3
 _SHARE = 0.2

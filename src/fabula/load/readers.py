@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from fabula.load.document import Draft
+from fabula.load.blocks import Draft
 
 Reader = Callable[[bytes, str, int], Draft]
 """A reader takes a file's content, its name for messages, and the most bytes to unpack it to."""

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator
 
 from fabula.errors import LoadError
+from fabula.load.blocks import Block, Draft
 from fabula.load.clean import lines, one_line
-from fabula.load.document import Block, Draft
 from fabula.load.headings import confirm, joined, stated_title
 from fabula.load.paratext import without_library
 from fabula.load.stanzas import EMPTY, join_stanzas

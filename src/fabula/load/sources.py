@@ -10,7 +10,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
-from fabula.build.run import Source
 from fabula.errors import LoadError
 from fabula.load import (
     find,
@@ -25,6 +24,7 @@ from fabula.load import (
     source_of,
     too_large,
 )
+from fabula.load.source import Source
 
 if TYPE_CHECKING:
     from fabula.text.document import Document

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from fabula.load.blocks import Block
 from fabula.load.chapters import is_chapter_line, numeral_line
 from fabula.load.clean import lines
-from fabula.load.document import Block
 from fabula.text.speakers import is_speaker
 
 EMPTY = "\ufdd3"

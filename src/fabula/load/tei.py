@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from xml.etree.ElementTree import Element
 
-from fabula.load.document import Block, Draft
+from fabula.load.blocks import Block, Draft
 from fabula.load.headings import confirm
 from fabula.load.markup import BREAK, Kind, blocks, elements, fact, local
 from fabula.load.wrap import rejoined

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from fabula.load import gutenberg
+from fabula.load.blocks import Draft
 from fabula.load.clean import prose, tidy
-from fabula.load.document import Draft
 from fabula.load.encoding import decode
 from fabula.load.headings import mark
 

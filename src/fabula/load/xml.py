@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fabula.errors import LoadError
 from fabula.load import fb2, html, tei
-from fabula.load.document import Draft
+from fabula.load.blocks import Draft
 from fabula.load.markup import local, parse
 
 _TEI = ("TEI", "TEI.2", "teiCorpus")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -14,31 +14,38 @@ from fabula.errors import BadReply, TextRefused, first_problem
 from fabula.models import Chat, Prompt
 from fabula.models.clean import clean_json
 from fabula.models.prompts import prompt
-from fabula.models.schemas import (
-    AspectsReply,
-    DetailsReply,
-    PassagesReply,
-    QueriesReply,
-    RankingReply,
-    SummariesReply,
-)
+from fabula.models.schemas import QueriesReply, RankingReply
 from fabula.text import tokens
 
 QUOTED = 1000
 """Characters of a bad reply that the model is shown again."""
+
+
 REPAIRED, NESTED = 50_000, 1_000
 """Characters and brackets of broken JSON; repairing takes a second then, and their squares."""
-ALIKE = 0.7
-"""Share of the shorter detail's words from which another with them says the same."""
+
 
 FENCE = re.compile(r"```\w*\n(.*?)(?:```|\Z)", re.DOTALL)
+
+
 HEADING = re.compile(r"\A(?:#+ [^\n]*\n|\W*summary\W*?[:\n]\W*)", re.IGNORECASE)
+
+
 BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+", re.MULTILINE)
+
+
 SENTENCE_END = re.compile(r"[.!?…]+[\"'”’»)\]]*(?=\s|\Z)|[。！？]")
+
+
 CLAUSE_END = re.compile(r"(?=[;,]\s)|(?=[、，；])")
+
+
 WORD_END = re.compile(r"(?=\s)")
 
+
 Result = TypeVar("Result")
+
+
 Schema = TypeVar("Schema", bound=BaseModel)
 
 
@@ -83,60 +90,9 @@ def said(chat: Chat, asked: Prompt) -> str:
     return reply.text
 
 
-def read_aspects(reply: str, known: Collection[str]) -> frozenset[str]:
-    """The aspects a reply names, maybe none; case, bullets and fences do not matter.
-
-    Raises BadReply when it names one that is not in the closed list `known`.
-    """
-    names = {_plain(name): name for name in known}
-    named = {_plain(name) for name in read_as(reply, AspectsReply).aspects} - {""}
-    unknown = sorted(named - names.keys())
-    if unknown:
-        raise BadReply(f"{', '.join(unknown)}: not one of the aspects {', '.join(known)}.")
-    return frozenset(names[name] for name in named)
-
-
-def read_summaries(reply: str, known: Collection[str]) -> dict[str, str]:
-    """The summaries a reply holds, by aspect; maybe none.
-
-    Raises BadReply for an aspect that is not in the closed list `known`, and an empty summary.
-    """
-    names = {_plain(name): name for name in known}
-    summaries: dict[str, str] = {}
-    for one in read_as(reply, SummariesReply).summaries:
-        if _plain(one.aspect) not in names:
-            raise BadReply(f"{one.aspect}: not one of the aspects {', '.join(known)}.")
-        summaries.setdefault(names[_plain(one.aspect)], read_summary(one.summary))
-    return summaries
-
-
-def read_details(reply: str, count: int) -> tuple[str, ...]:
-    """At most `count` fragments, none like another. Raises BadReply when there is none."""
-    details = _distinct(read_as(reply, DetailsReply).details)
-    if not details:
-        raise BadReply("There is no detail in the reply.")
-    return details[:count]
-
-
-def read_passages(reply: str, passages: int, count: int) -> dict[int, tuple[str, ...]]:
-    """At most `count` fragments of each passage that has some, by their numbers from 1.
-
-    Raises BadReply when no passage has any, or when the numbers are not those of the passages.
-    """
-    found: dict[int, tuple[str, ...]] = {}
-    for one in read_as(reply, PassagesReply).passages:
-        if not 1 <= one.passage <= passages or one.passage in found:
-            raise BadReply(f"Passage {one.passage} is none of the {passages}, or comes twice.")
-        if details := _distinct(one.details):
-            found[one.passage] = details[:count]
-    if not found:
-        raise BadReply("There is no detail in the reply.")
-    return found
-
-
 def read_queries(reply: str, count: int) -> tuple[str, ...]:
     """At most `count` questions. Raises BadReply when there is none."""
-    queries = [_one_line(query) for query in read_as(reply, QueriesReply).queries]
+    queries = [one_line(query) for query in read_as(reply, QueriesReply).queries]
     found = tuple(dict.fromkeys(query for query in queries if query))
     if not found:
         raise BadReply("There is no question in the reply.")
@@ -145,7 +101,7 @@ def read_queries(reply: str, count: int) -> tuple[str, ...]:
 
 def read_question(reply: str) -> str:
     """The question that a reply is, on one line. Raises BadReply where there is none."""
-    question = _one_line(re.sub(r"\A\W*question:", "", reply, flags=re.IGNORECASE))
+    question = one_line(re.sub(r"\A\W*question:", "", reply, flags=re.IGNORECASE))
     if not question:
         raise BadReply("There is no question in the reply.")
     return question
@@ -181,7 +137,7 @@ def read_summary(reply: str) -> str:
     if text.startswith("{"):
         values = [value for value in _object(text).values() if isinstance(value, str)]
         text = values[0] if values else ""
-    text = _one_line(HEADING.sub("", text))
+    text = one_line(HEADING.sub("", text))
     if text[:1] + text[-1:] in ('""', "“”") and not set(text[1:-1]) & set('"“”'):
         text = text[1:-1].strip()
     if not re.search(r"\w", text):
@@ -247,16 +203,6 @@ def read_lists(reply: str, names: Sequence[str]) -> dict[str, list[Any]]:
     return {name: found if isinstance(found, list) else [] for name, found in lists}
 
 
-def _distinct(texts: Sequence[str]) -> tuple[str, ...]:
-    """The fragments that say something, none like another."""
-    kept: list[str] = []
-    for text in texts:
-        fragment = _one_line(text).lstrip("-*• ")
-        if fragment and not any(_alike(fragment, other) for other in kept):
-            kept.append(fragment)
-    return tuple(kept)
-
-
 def _json(text: str) -> Any:
     # Besides what is no JSON, Python refuses too deep a nesting and too long a number.
     # What it has escaped, as ESC or half a surrogate pair, is in its texts only now.
@@ -285,16 +231,9 @@ def _unfenced(reply: str) -> str:
     return (fence[1] if fence else reply).strip()
 
 
-def _one_line(text: str) -> str:
+def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _plain(name: str) -> str:
+def plain_name(name: str) -> str:
     return " ".join(re.split(r"[\W_]+", name.casefold())).strip()
-
-
-def _alike(one: str, other: str) -> bool:
-    """Whether most of the shorter's words are in the other."""
-    left, right = (set(re.findall(r"\w+", text.casefold())) for text in (one, other))
-    shorter = min(len(left), len(right))
-    return shorter > 0 and len(left & right) >= ALIKE * shorter

@@ -13,8 +13,8 @@ from typing import Any
 from fabula.graph import TEXT
 from fabula.graph.entries import Entry
 from fabula.graph.method import Graph
-from fabula.graph.parts import is_outdated
 from fabula.graph.queries import FOLDER, read
+from fabula.graph.recipes import is_outdated
 from fabula.store import Store, schema
 
 MOST = 20

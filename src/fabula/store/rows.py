@@ -11,8 +11,8 @@ from neo4j.vector import Vector as WireVector
 
 from fabula.graph import RESERVED, Gap, Owner, Record
 from fabula.graph.entries import Entry
+from fabula.graph.gaps import make_gap
 from fabula.graph.hits import Filters
-from fabula.graph.parts import make_gap
 from fabula.models.usage import Usage
 from fabula.store.space import Space
 from fabula.text.document import Vector

@@ -11,12 +11,13 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from fabula.ask.modes import Mode, Tools
 from fabula.graph import Edge, Node
 from fabula.graph.hits import Filters, Hit, Passage
-from fabula.graph.method import Built, Graph, Known, Models, Text, Work
+from fabula.graph.method import Built, Graph, Known, Text, Work
+from fabula.graph.mode import Mode, Tools
 from fabula.graph.queries import read
 from fabula.models import Reply
+from fabula.models.roles import Models
 from fabula.text import tokens
 from fabula.text.document import Chunk, Vector
 

@@ -9,21 +9,18 @@ from dataclasses import dataclass, replace
 
 from fabula.errors import BadReply
 from fabula.graphs.aspects.prompts import prompt
+from fabula.graphs.aspects.replies import read_aspects, read_details, read_passages, read_summaries
+from fabula.graphs.aspects.schemas import (
+    DetailsReply,
+    PassagesReply,
+    aspects_reply,
+    summaries_reply,
+)
 from fabula.graphs.aspects.stand_ins import StandIns
 from fabula.graphs.aspects.values import Aspect
 from fabula.models import Chat, Prompt
 from fabula.models.prompted import WORDS
-from fabula.models.replies import (
-    ask,
-    ask_once,
-    read_aspects,
-    read_details,
-    read_passages,
-    read_summaries,
-    read_summary,
-    shortened,
-)
-from fabula.models.schemas import DetailsReply, PassagesReply, aspects_reply, summaries_reply
+from fabula.models.replies import ask, ask_once, read_summary, shortened
 from fabula.text import tokens
 
 LOG = logging.getLogger("fabula")

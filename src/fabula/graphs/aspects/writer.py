@@ -6,10 +6,11 @@ from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from fabula.errors import BadReply
-from fabula.graph.method import Models, Text
+from fabula.graph.method import Text
 from fabula.graphs.aspects.knobs import Knobs
 from fabula.graphs.aspects.stand_ins import StandIns
 from fabula.graphs.aspects.values import Aspect
+from fabula.models.roles import Models
 
 
 class Writer(Protocol):

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from fabula.graph import TEXT, Edge, Node
-from fabula.graph.method import Built, Known, Models, Reader, Work
+from fabula.graph.method import Built, Known, Reader, Work
 from fabula.graph.parts import chunks_of
 from fabula.graphs.collection_communities.joined import group, join_bonds, join_members
 from fabula.graphs.collection_communities.knobs import Knobs
@@ -26,6 +26,7 @@ from fabula.graphs.communities.facts import facts
 from fabula.graphs.communities.rules import Extracts, read_sentences
 from fabula.graphs.communities.stand_ins import StandIns
 from fabula.graphs.communities.values import Place
+from fabula.models.roles import Models
 from fabula.text.stems import stemmer_of
 
 IDENTITIES = "identities"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from fabula.errors import BadReply
 from fabula.graph import Edge, Gap, Node
 from fabula.graph.calls import Calls
-from fabula.graph.method import Built, Known, Models, Text, Work
+from fabula.graph.method import Built, Known, Text, Work
 from fabula.graphs.communities.border import (
     CLAIMS,
     ENTITIES,
@@ -45,6 +45,7 @@ from fabula.graphs.communities.values import (
 )
 from fabula.graphs.entities.border import embedded
 from fabula.graphs.entities.windows import ask_of_each, window_gap, windows
+from fabula.models.roles import Models
 from fabula.text import ids
 from fabula.text.stems import stemmer_of
 

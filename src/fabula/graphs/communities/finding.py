@@ -13,12 +13,12 @@ from typing import Any, Literal
 
 from fabula.ask import hybrid
 from fabula.ask.fusion import by_scores
-from fabula.ask.modes import Tools
 from fabula.graph.calls import batches
 from fabula.graph.hits import Filters, Hit
-from fabula.graph.method import graph
-from fabula.graph.parts import is_outdated
+from fabula.graph.installed import graph
+from fabula.graph.mode import Tools
 from fabula.graph.queries import query
+from fabula.graph.recipes import is_outdated
 from fabula.graphs.entities.finding import allows_report, chunk_hits, report_hit
 from fabula.graphs.entities.modes import local
 from fabula.text.document import Vector

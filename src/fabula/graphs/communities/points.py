@@ -18,9 +18,9 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from fabula.ask.answer import CITED, citations, shown
-from fabula.ask.modes import Tools
 from fabula.errors import BadReply
 from fabula.graph.hits import Filters, Passage
+from fabula.graph.mode import Tools
 from fabula.graphs.communities.finding import AskedFinding, AskedReport
 from fabula.graphs.entities.finding import chunk_hits
 from fabula.graphs.entities.records import read_line, read_numbers

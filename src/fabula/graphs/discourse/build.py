@@ -14,7 +14,7 @@ from itertools import pairwise
 from fabula.errors import BadReply
 from fabula.graph import Gap, Part
 from fabula.graph.calls import Calls, batches
-from fabula.graph.method import Built, Known, Models, Text, Work
+from fabula.graph.method import Built, Known, Text, Work
 from fabula.graphs.discourse.border import (
     EVENTS,
     JUDGED_BY,
@@ -44,6 +44,7 @@ from fabula.graphs.entities.resolve import PERSON, PLACE, kind
 from fabula.graphs.entities.windows import Window, ask_of_each, windows
 from fabula.models import Prompt
 from fabula.models.replies import ask
+from fabula.models.roles import Models
 from fabula.text.document import Chunk
 
 READ, JUDGE = range(1, 3)

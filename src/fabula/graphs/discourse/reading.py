@@ -14,8 +14,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, WithJsonSchema, create_model
 
-from fabula.ask.modes import Tools
 from fabula.errors import BadReply
+from fabula.graph.mode import Tools
 from fabula.graphs.discourse.matching import Terms
 from fabula.graphs.discourse.records import LONGEST, read_slots
 from fabula.graphs.discourse.senses import Senses

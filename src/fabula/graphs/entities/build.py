@@ -12,7 +12,7 @@ from typing import TypeVar
 from fabula.errors import BadReply
 from fabula.graph import Gap, Node
 from fabula.graph.calls import Calls
-from fabula.graph.method import Built, Known, Models, Text, Work
+from fabula.graph.method import Built, Known, Text, Work
 from fabula.graphs.entities.border import (
     DESCRIPTIONS,
     EXTRACTION,
@@ -41,6 +41,7 @@ from fabula.graphs.entities.triples import Fact, Stater, join_facts
 from fabula.graphs.entities.types import read_types
 from fabula.graphs.entities.values import Cast, Extraction, Mention, Tie
 from fabula.graphs.entities.windows import Window, ask_of_each, window_gap, windows
+from fabula.models.roles import Models
 from fabula.text.ranking import inverse_document_frequencies
 from fabula.text.stems import stemmer_of
 

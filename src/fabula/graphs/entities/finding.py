@@ -16,8 +16,8 @@ import numpy as np
 
 from fabula.ask import hybrid
 from fabula.ask.fusion import by_scores
-from fabula.ask.modes import Tools
 from fabula.graph.hits import Filters, Hit
+from fabula.graph.mode import Tools
 from fabula.graph.queries import query
 from fabula.graphs.entities.network import Links, Network, make_network, per_chunk
 from fabula.text import tokens

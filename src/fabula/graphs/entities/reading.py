@@ -14,8 +14,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from fabula.ask.modes import Tools
 from fabula.errors import BadReply
+from fabula.graph.mode import Tools
 from fabula.graphs.entities.network import Network, has_capital, spell
 from fabula.models import Chat, Prompt
 from fabula.models.prompts import filled

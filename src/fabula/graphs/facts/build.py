@@ -14,7 +14,7 @@ from functools import cached_property
 from fabula.errors import BadReply
 from fabula.graph import Gap, Node
 from fabula.graph.calls import Calls
-from fabula.graph.method import Built, Known, Models, Text, Work
+from fabula.graph.method import Built, Known, Text, Work
 from fabula.graphs.entities.windows import Window, ask_of_each, window_gap, windows
 from fabula.graphs.facts.border import (
     NORMALISATION,
@@ -34,6 +34,7 @@ from fabula.graphs.facts.stand_ins import StandIns
 from fabula.graphs.facts.stating import Stater, prove
 from fabula.graphs.facts.telling import Tally, facts
 from fabula.graphs.facts.values import Statement
+from fabula.models.roles import Models
 
 STATE, NORMALISE = range(1, 3)
 ENTITIES = "entities"

@@ -13,8 +13,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from fabula.ask.modes import Mode, Tools
 from fabula.graph.hits import Filters, Hit
+from fabula.graph.mode import Mode, Tools
 from fabula.graph.queries import query
 from fabula.graphs.entities.finding import (
     chunk_hits,

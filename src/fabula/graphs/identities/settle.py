@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from fabula.errors import BadReply
 from fabula.graph import Gap
-from fabula.graph.method import Built, Known, Models, Reader, Work
+from fabula.graph.method import Built, Known, Reader, Work
 from fabula.graphs.entities.decisions import read_decisions
 from fabula.graphs.identities.border import (
     ENTITIES,
@@ -22,6 +22,7 @@ from fabula.graphs.identities.grouping import MODEL, NAMES, Decision, Groups
 from fabula.graphs.identities.judge import PAIRS_A_CALL, Judge, Pair
 from fabula.graphs.identities.knobs import Knobs
 from fabula.graphs.identities.likely import Alike, Named, find_alike
+from fabula.models.roles import Models
 
 STEP = "identities"
 MOST_ROUNDS = 4

@@ -9,10 +9,11 @@ from pydantic_core import to_jsonable_python
 
 from fabula.app.asking import count_parts
 from fabula.app.collection import Collection
-from fabula.ask.modes import Mode, modes
+from fabula.ask.modes import modes
 from fabula.config.settings import SECRET, Settings, names
 from fabula.graph import TEXT
 from fabula.graph.hits import Filters
+from fabula.graph.mode import Mode
 from fabula.graphs.aspects.sets import read_aspects
 from fabula.service.access import Reader, Stocked, TheHouse
 from fabula.service.views import View

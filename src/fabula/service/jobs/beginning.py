@@ -9,10 +9,11 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from fabula.app.collection import Collection
-from fabula.build.run import Outcome, Source
+from fabula.build.outcome import Outcome
 from fabula.errors import LoadError, SettingsError
-from fabula.graph.method import graph
+from fabula.graph.installed import graph
 from fabula.load import find_in_zip, load_kept, read_text
+from fabula.load.source import Source
 from fabula.models.usage import Usage, sum_usage
 from fabula.service.jobs import Item, Job
 from fabula.service.jobs.uploads import is_zip, label

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from fabula import tracing
 from fabula.app.collection import Collection
-from fabula.build.run import Outcome, Source
+from fabula.build.outcome import Outcome
 from fabula.errors import (
     BudgetSpent,
     FabulaError,
@@ -24,6 +24,7 @@ from fabula.errors import (
     StoreError,
     TooLarge,
 )
+from fabula.load.source import Source
 from fabula.models.stop import Stop
 from fabula.models.usage import Usage
 from fabula.service.access.caller import Caller, Quotas

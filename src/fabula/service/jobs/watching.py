@@ -6,7 +6,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from fabula.build.run import Outcome, Status
+from fabula.build.outcome import Outcome, Status
 from fabula.models.progress import Pace
 from fabula.models.usage import Usage, sum_usage
 from fabula.service.jobs import OPEN, Item, ItemState
@@ -22,7 +22,7 @@ BECAME: Mapping[Status, ItemState] = {
 
 
 class Watched:
-    """Hears how a job goes: `fabula.build.run.Listener`. What is not known yet becomes an item."""
+    """Hears how a job goes: `fabula.build.outcome.Listener`. What is not known yet becomes an item."""
 
     def __init__(self, items: Sequence[Item]) -> None:
         self._items = [replace(one, state="queued") if one.state in OPEN else one for one in items]

@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 from pydantic import BaseModel, ConfigDict, Field
 
 from fabula.ask.fusion import by_scores
-from fabula.ask.modes import Mode, Tools
 from fabula.ask.words import by_words
 from fabula.graph.hits import Filters, Hit
+from fabula.graph.mode import Mode, Tools
 from fabula.graph.queries import query
 from fabula.text.document import Vector
 from fabula.text.ids import summary_id

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from fabula.ask.modes import Mode, Tools
 from fabula.graph.hits import Filters, Hit
+from fabula.graph.mode import Mode, Tools
 
 
 def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import numpy as np
 
-from fabula.ask.modes import Mode, Tools
 from fabula.graph.hits import Filters, Hit
+from fabula.graph.mode import Mode, Tools
+from fabula.graphs.aspects.replies import read_aspects as read_names
+from fabula.graphs.aspects.schemas import aspects_reply
 from fabula.graphs.aspects.sets import read_aspects
 from fabula.graphs.aspects.values import Aspect
 from fabula.models import Chat, Embedder, Prompt
 from fabula.models.prompts import filled
 from fabula.models.replies import ask
-from fabula.models.replies import read_aspects as read_names
-from fabula.models.schemas import aspects_reply
 from fabula.text import tokens
 
 PROMPTS = Path(__file__).parent / "prompts"

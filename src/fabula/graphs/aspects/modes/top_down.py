@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from fabula.ask.modes import Mode, Tools
 from fabula.graph.hits import Filters, Hit
+from fabula.graph.mode import Mode, Tools
 from fabula.graph.queries import query
 
 

@@ -17,9 +17,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from fabula.ask.answer import shown
 from fabula.ask.context import fill
-from fabula.ask.modes import Mode, Pieces, Tools
 from fabula.errors import BadReply
 from fabula.graph.hits import Filters, Hit, Passage
+from fabula.graph.mode import Mode, Pieces, Tools
 from fabula.graphs.communities.finding import (
     AskedReport,
     Scope,

@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from fabula.ask.modes import Mode, Pieces, Tools
 from fabula.errors import BadReply
 from fabula.graph.hits import Filters, Hit, Passage
+from fabula.graph.mode import Mode, Pieces, Tools
 from fabula.graphs.communities.finding import (
     AskedReport,
     as_hits,

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from fabula.ask.modes import Mode, Pieces, Tools
 from fabula.graph.hits import Filters, Hit, Passage
+from fabula.graph.mode import Mode, Pieces, Tools
 from fabula.graphs.communities.finding import (
     AskedReport,
     Scope,

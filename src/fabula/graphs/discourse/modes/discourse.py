@@ -13,8 +13,8 @@ from dataclasses import replace
 from typing import Any
 
 from fabula.ask import hybrid
-from fabula.ask.modes import Mode, Tools
 from fabula.graph.hits import Filters, Hit
+from fabula.graph.mode import Mode, Tools
 from fabula.graph.queries import query
 from fabula.graphs.discourse.knobs import Knobs
 from fabula.graphs.discourse.matching import Terms, in_turn, make_terms

@@ -14,8 +14,8 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from fabula.ask.fusion import by_scores
-from fabula.ask.modes import Mode, Tools
 from fabula.graph.hits import Filters, Hit
+from fabula.graph.mode import Mode, Tools
 from fabula.graphs.entities.finding import (
     are_read,
     best_chunks,

@@ -15,9 +15,9 @@ from itertools import islice
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
-from fabula.ask.modes import Mode, Tools
 from fabula.errors import BadReply
 from fabula.graph.hits import Filters, Hit
+from fabula.graph.mode import Mode, Tools
 from fabula.graphs.entities.finding import (
     are_read,
     best_chunks,

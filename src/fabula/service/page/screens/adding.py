@@ -20,7 +20,7 @@ from fastapi.responses import JSONResponse, RedirectResponse, Response
 from fabula.app.collection import Collection
 from fabula.config.settings import OFFLINE, STATIC
 from fabula.errors import LoadError
-from fabula.graph.method import graphs
+from fabula.graph.installed import graphs
 from fabula.load import SUFFIXES, known
 from fabula.models.usage import sum_usage
 from fabula.service.access import Caller, Shelf, TheHouse, Writer

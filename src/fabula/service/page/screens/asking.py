@@ -13,7 +13,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from fabula.app.collection import Collection
 from fabula.config.settings import AUTO
 from fabula.graph import TEXT
-from fabula.graph.method import graphs
+from fabula.graph.installed import graphs
 from fabula.models.stop import Stop
 from fabula.service import asking
 from fabula.service.access import Caller, Reader, Stocked, TheHouse
