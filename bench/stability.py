@@ -18,6 +18,7 @@ import fabula
 from bench.report import Figure
 from fabula.graphs.communities.border import network_of, places_of
 from fabula.graphs.communities.contexts import Renderer
+from fabula.graphs.communities.ids import community_id
 from fabula.graphs.communities.knobs import Dividing
 from fabula.graphs.communities.leiden import find_communities, modularity, sum_weights
 from fabula.graphs.communities.values import Bond, Community, Member, Network
@@ -27,9 +28,9 @@ from fabula.graphs.entities.merge import merge
 from fabula.graphs.entities.rules import extract_by_rules
 from fabula.graphs.entities.values import Mention, Tie
 from fabula.load import find_files, load
-from fabula.text import ids
 from fabula.text.chunk import split
 from fabula.text.document import Chunk
+from fabula.text.ids import chunk_id
 from fabula.text.sentences import sentences
 
 CAROL = Path(fabula.__file__).parent / "texts" / "a-christmas-carol.txt"
@@ -116,7 +117,7 @@ def divide(network: Network, before: Sequence[Community] = ()) -> Divided:
         _weights(network),
         KNOBS.max_cluster_size,
         before,
-        lambda level, members: ids.community_id("bench", level, sorted(members)),
+        lambda level, members: community_id("bench", level, sorted(members)),
     )
     renderer = Renderer(network, KNOBS.report_tokens_in)
     some = [one for one in found if len(one.members) > 1]
@@ -141,7 +142,7 @@ def edited(chunks: Sequence[Chunk], share: float, seed: int, language: str) -> l
         text = one.text
         if row in rows:
             text = " ".join(sentences(text, language)[::2]) + "\n"
-        id = ids.chunk_id("bench", text, row)
+        id = chunk_id("bench", text, row)
         found.append(Chunk(id, row, one.section, start, start + len(text), text, one.tokens))
         start += len(text)
     return found

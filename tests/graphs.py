@@ -15,16 +15,18 @@ from fabula.graph.recipes import text_recipe
 from fabula.graphs import discourse
 from fabula.graphs.aspects.border import edges_of, nodes_of
 from fabula.graphs.aspects.facts import facts
+from fabula.graphs.aspects.ids import detail_id, summary_id
 from fabula.graphs.aspects.knobs import Knobs
 from fabula.graphs.aspects.values import Aspect, Detail, Member, Summary
 from fabula.graphs.discourse.values import Event, Link
 from fabula.graphs.entities import border
+from fabula.graphs.entities.ids import entity_id, relation_id, triple_id
 from fabula.graphs.entities.triples import Fact, Triple
 from fabula.graphs.entities.values import Cast, Entity, Extraction, Mention, Relation, Tie
 from fabula.models.usage import Usage
 from fabula.store import Store
-from fabula.text import ids
 from fabula.text.document import Chunk, Document, Section, Vector
+from fabula.text.ids import chunk_id, document_id
 
 DIMENSIONS = 8
 MODEL = "test-model"
@@ -53,7 +55,7 @@ def small_graph(
     ]
     details = [
         Detail(
-            ids.detail_id(chunk.id, ordinal),
+            detail_id(chunk.id, ordinal),
             chunk.id,
             ordinal,
             chunk.section,
@@ -83,7 +85,7 @@ def small_document(
 ) -> Document:
     """The document of a small graph."""
     return Document(
-        id=ids.document_id(collection, source),
+        id=document_id(collection, source),
         collection=collection,
         source=source,
         title=source.removesuffix(".txt").title(),
@@ -126,16 +128,14 @@ def small_cast(parts: Sequence[Part], seed: int = 30_000) -> Part:
         mentions = [
             Mention(one.id, one.start, name, {name: (0,)}, "person", said) for one in chunks
         ]
-        identity = ids.entity_id(document, key)
+        identity = entity_id(document, key)
         entities.append(Entity(identity, key, name, "person", {name: 2}, {}, tuple(mentions)))
     first, second = sorted(entities, key=lambda one: one.id)
     ties = tuple(Tie(one.id, one.start, first.name, second.name, "They met.") for one in chunks)
-    identity = ids.relation_id(document, first.id, second.id)
+    identity = relation_id(document, first.id, second.id)
     cast = Cast(tuple(entities), (Relation(identity, first.id, second.id, ties, (True, True)),))
     fact = Fact(chunks[0].id, chunks[0].start, "Anna", "met", "Boris")
-    facts = [
-        Triple(ids.triple_id(document, "anna", "met", "boris"), "Anna", "met", "Boris", (fact,))
-    ]
+    facts = [Triple(triple_id(document, "anna", "met", "boris"), "Anna", "met", "Boris", (fact,))]
     said_of = {one.id: border.Description(f"about {one.id}", "") for one in entities}
     said_of[identity] = border.Description("They met.", "")
     extraction = Extraction(tuple(one for each in entities for one in each.mentions), ties)
@@ -165,7 +165,7 @@ def small_discourse(parts: Sequence[Part]) -> Part:
         lambda sense: "arg1",
         "model",
     )
-    anna = ids.entity_id(document, "anna")
+    anna = entity_id(document, "anna")
     edges += discourse.border.ties_to_entities(
         made, lambda slot, text: [anna] if text == "Anna" else []
     )
@@ -300,7 +300,7 @@ def _moved(node: Node, dimensions: int) -> Node:
 
 def _chunk(document: Document, number: int, words: str, seed: int) -> Chunk:
     text = f"{words} {number}."
-    identity = ids.chunk_id(document.id, text, 0)
+    identity = chunk_id(document.id, text, 0)
     return Chunk(identity, number, "I", number * 10, number * 10 + 10, text, 3, vector(seed))
 
 
@@ -317,6 +317,6 @@ def _tree(
 
 def _summary(document: Document, aspect: str, level: int, members: list[str], seed: int) -> Summary:
     weights = tuple(Member(member, 1 / (place + 1)) for place, member in enumerate(members))
-    identity = ids.summary_id(document.id, aspect, level, members)
+    identity = summary_id(document.id, aspect, level, members)
     text = f"{aspect} at level {level}"
     return Summary(identity, aspect, level, "I", 0, 40, text, 5, weights, vector(seed))

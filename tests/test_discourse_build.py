@@ -23,9 +23,9 @@ from fabula.graphs.discourse.build import build
 from fabula.graphs.discourse.knobs import Knobs
 from fabula.graphs.discourse.records import read_events, read_links
 from fabula.graphs.discourse.senses import read_senses
+from fabula.graphs.entities import ids
 from fabula.models import Prompt
 from fabula.models.parallel import Job, Workers
-from fabula.text import ids
 from fabula.text.document import Chunk
 from scripted import Models, Says, made_chunks, told
 

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 
 import pytest
 
+from fabula.graphs.aspects.offline_writer import ExtractiveWriter
 from fabula.graphs.aspects.sets import read_aspects
 from fabula.graphs.aspects.values import Aspect
-from fabula.models.offline import ExtractiveWriter, StaticEmbedder
+from fabula.models.offline import StaticEmbedder
 from fabula.text.sentences import sentences
 from fabula.text.stems import Stemmer, words
 from fabula.text.tokens import count

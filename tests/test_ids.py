@@ -1,6 +1,8 @@
 """Ids are short, stable, and no two things share one."""
 
-from fabula.text.ids import chunk_id, detail_id, document_id, entity_id, relation_id, summary_id
+from fabula.graphs.aspects.ids import detail_id, summary_id
+from fabula.graphs.entities.ids import entity_id, relation_id
+from fabula.text.ids import chunk_id, document_id
 
 
 def test_ids_are_short_hex_and_the_same_every_time() -> None:

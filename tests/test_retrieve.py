@@ -10,9 +10,9 @@ from fabula.ask.diversity import diverse
 from fabula.ask.fusion import by_ranks, by_scores
 from fabula.ask.words import by_words
 from fabula.graph.hits import Hit
+from fabula.graphs.aspects.ids import summary_id
 from fabula.graphs.aspects.modes.adaptive import ENOUGH, Frontier
 from fabula.text.document import Vector
-from fabula.text.ids import summary_id
 
 
 def hits(**scores: float) -> list[Hit]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from fabula.graphs.aspects.ids import detail_id, summary_id
 from fabula.graphs.aspects.values import Detail, Earlier, Member, Summary
-from fabula.text import ids
 from fabula.text.document import Chunk, Vector
+from fabula.text.ids import chunk_id
 
 DOCUMENT = "d"
 
@@ -22,7 +23,7 @@ def small_earlier(chunks: int = 4) -> Earlier:
 def _chunk(number: int) -> Chunk:
     place = (number * 10, number * 10 + 10)
     text = f"word {number}."
-    return Chunk(ids.chunk_id(DOCUMENT, text, 0), number, "I", *place, text, 3, _vector(number))
+    return Chunk(chunk_id(DOCUMENT, text, 0), number, "I", *place, text, 3, _vector(number))
 
 
 def _tree(aspect: str, chunks: tuple[Chunk, ...]) -> list[Summary]:
@@ -34,14 +35,14 @@ def _tree(aspect: str, chunks: tuple[Chunk, ...]) -> list[Summary]:
 
 def _summary(aspect: str, level: int, members: list[str]) -> Summary:
     weights = tuple(Member(member, 1 / (place + 1)) for place, member in enumerate(members))
-    identity = ids.summary_id(DOCUMENT, aspect, level, members)
+    identity = summary_id(DOCUMENT, aspect, level, members)
     text = f"{aspect} at level {level}"
     return Summary(identity, aspect, level, "I", 0, 40, text, 5, weights, _vector(level))
 
 
 def _detail(chunk: Chunk, ordinal: int) -> Detail:
     text = f"detail {ordinal} of {chunk.index}"
-    identity = ids.detail_id(chunk.id, ordinal)
+    identity = detail_id(chunk.id, ordinal)
     return Detail(
         identity, chunk.id, ordinal, "I", chunk.start, chunk.end, text, 4, _vector(ordinal)
     )

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
+from typing import Any, Literal, Protocol, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict
 
+from fabula.graph import Record
+from fabula.graph.entries import Entry
 from fabula.graph.hits import Filters, Hit, Passage
 from fabula.graph.path import Path
 from fabula.models import Embedder, Guide, Reply
 from fabula.models.parallel import Job, Workers
 from fabula.models.roles import Models
 from fabula.text.document import Vector
-
-if TYPE_CHECKING:
-    from fabula.store import Store
-
 
 Kind = Literal["fact", "reasoning", "overview", "comparison", "creative"]
 """What a question asks for: one fact, what several passages together say, what a long stretch is
@@ -42,6 +40,71 @@ class NoKnobs(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
+class GraphReader(Protocol):
+    """What a mode may read of the graph; `fabula.store.Store` has it."""
+
+    def nearest(self, vector: Vector, limit: int, filters: Filters, model: str) -> list[Hit]:
+        """Return the `limit` passages of highest cosine with `vector`, best first.
+
+        Raises:
+            SpaceError: The collection's embeddings are not of that model.
+
+        """
+        ...
+
+    def nearest_elements(
+        self, vector: Vector, limit: int, filters: Filters, model: str, kinds: Sequence[str] = ()
+    ) -> list[Hit]:
+        """Return the `limit` elements of these kinds of highest cosine, best first."""
+        ...
+
+    def near_or_alike(
+        self, vector: Vector, question: str, limit: int, filters: Filters, model: str
+    ) -> tuple[list[Hit], list[Hit]]:
+        """Return the `limit` nearest passages, and those with most of the question's words."""
+        ...
+
+    def related(
+        self, statement: str, collection: str, passages: Sequence[str]
+    ) -> dict[str, list[Hit]]:
+        """Return what a statement finds for some passages, by their ids."""
+        ...
+
+    def vectors(self, collection: str, nodes: Sequence[str]) -> dict[str, Vector]:
+        """Return the embeddings of some nodes, by their ids."""
+        ...
+
+    def documents(self, collection: str) -> Iterator[Entry]:
+        """Return all documents of a collection by title."""
+        ...
+
+    def settled(self, collection: str) -> dict[str, Record]:
+        """Return what the parts of a collection itself were made from, by their graphs."""
+        ...
+
+    def found(
+        self, statement: str, vector: Vector, filters: Filters, model: str, **asked: Any
+    ) -> list[dict[str, Any]]:
+        """Return the rows of a statement over embeddings; it is given the filters."""
+        ...
+
+    def read(self, statement: str, filters: Filters, **asked: Any) -> list[dict[str, Any]]:
+        """Return the rows of a statement over no embeddings; it is given the filters."""
+        ...
+
+    def keep(
+        self,
+        name: str,
+        collection: str,
+        document: str,
+        graphs: Sequence[str],
+        make: Callable[[], Made],
+        uses: Sequence[str] = (),
+    ) -> Made | None:
+        """Return what `make` makes of graphs, kept by `name` until one of them changes."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Tools:
     """What a mode works with: the graph, models, and how far to look.
@@ -51,7 +114,7 @@ class Tools:
     it walks none; `workers`: the threads that all wait for models with.
     """
 
-    store: Store
+    store: GraphReader
     embedder: Embedder
     models: Models
     guide: Guide

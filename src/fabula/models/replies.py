@@ -232,8 +232,10 @@ def _unfenced(reply: str) -> str:
 
 
 def one_line(text: str) -> str:
+    """Return a text with each run of white space as one space."""
     return " ".join(text.split())
 
 
 def plain_name(name: str) -> str:
+    """Return a name's words alone, case folded, so that equal names compare equal."""
     return " ".join(re.split(r"[\W_]+", name.casefold())).strip()

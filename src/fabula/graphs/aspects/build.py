@@ -12,6 +12,7 @@ import numpy as np
 from fabula.errors import BadReply
 from fabula.graph.calls import Calls, batches
 from fabula.graph.method import Built, Known, Text, Work
+from fabula.graphs.aspects import ids
 from fabula.graphs.aspects.border import edges_of, gaps_of, nodes_of, read
 from fabula.graphs.aspects.cluster import Clustering, cluster
 from fabula.graphs.aspects.detection import represent
@@ -40,7 +41,7 @@ from fabula.graphs.aspects.values import (
 )
 from fabula.graphs.aspects.writer import Writer, make_writer
 from fabula.models.roles import Models
-from fabula.text import ids, tokens
+from fabula.text import tokens
 from fabula.text.document import Chunk
 
 # What many later calls depend on goes first; details, on which nothing depends, fill the gaps.

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fabula.graphs.aspects import ids
 from fabula.graphs.aspects.cluster import Cluster
 from fabula.graphs.aspects.values import Aspect, Member, Summary
-from fabula.text import ids
 from fabula.text.document import Chunk, Vectors
 
 TreeNode = Chunk | Summary

@@ -39,7 +39,7 @@ class Writer(Protocol):
 def make_writer(text: Text, knobs: Knobs, models: Models, stand_ins: StandIns) -> Writer:
     """One that asks chat models, or where there is none, one that quotes the text itself."""
     if models.offline:
-        from fabula.models.offline import ExtractiveWriter
+        from fabula.graphs.aspects.offline_writer import ExtractiveWriter
 
         return ExtractiveWriter(
             [chunk.text.strip() for chunk in text.chunks],

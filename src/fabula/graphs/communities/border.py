@@ -17,6 +17,7 @@ from typing import Any
 
 from fabula.graph import Edge, Node, Part
 from fabula.graph.method import Known
+from fabula.graphs.communities import ids
 from fabula.graphs.communities.values import (
     Bond,
     Claim,
@@ -29,7 +30,7 @@ from fabula.graphs.communities.values import (
     ReportFinding,
 )
 from fabula.graphs.entities.printed import plain
-from fabula.text import ids, tokens
+from fabula.text import tokens
 from fabula.text.document import Chunk
 
 ENTITIES, ENTITY, RELATION = "entities", "Entity", "Relation"

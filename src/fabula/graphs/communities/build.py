@@ -10,6 +10,7 @@ from fabula.errors import BadReply
 from fabula.graph import Edge, Gap, Node
 from fabula.graph.calls import Calls
 from fabula.graph.method import Built, Known, Text, Work
+from fabula.graphs.communities import ids
 from fabula.graphs.communities.border import (
     CLAIMS,
     ENTITIES,
@@ -46,7 +47,6 @@ from fabula.graphs.communities.values import (
 from fabula.graphs.entities.border import embedded
 from fabula.graphs.entities.windows import ask_of_each, window_gap, windows
 from fabula.models.roles import Models
-from fabula.text import ids
 from fabula.text.stems import stemmer_of
 
 # What later calls depend on goes first.

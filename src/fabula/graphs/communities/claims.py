@@ -17,6 +17,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict
 
 from fabula.errors import BadReply
+from fabula.graphs.communities import ids
 from fabula.graphs.communities.prompts import prompt
 from fabula.graphs.communities.stand_ins import StandIns
 from fabula.graphs.communities.values import Claim
@@ -25,7 +26,6 @@ from fabula.graphs.entities.records import read_line, read_list, read_name
 from fabula.graphs.entities.windows import Window
 from fabula.models import Chat, Prompt
 from fabula.models.replies import ask, read_lists, shortened
-from fabula.text import ids
 from fabula.text.document import Chunk
 
 TRIES = 3

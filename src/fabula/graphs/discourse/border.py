@@ -11,9 +11,10 @@ from typing import Any
 
 from fabula.graph import Edge, Node
 from fabula.graph.method import Known
+from fabula.graphs.discourse import ids
 from fabula.graphs.discourse.senses import Senses
 from fabula.graphs.discourse.values import RESOLVED, SLOTS, Event, Link
-from fabula.text import ids, tokens
+from fabula.text import tokens
 from fabula.text.document import Chunk
 
 EVENT, TERM, LINK = "Event", "Term", "Link"

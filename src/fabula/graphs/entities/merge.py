@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, count
 
+from fabula.graphs.entities import ids
 from fabula.graphs.entities.decisions import Decisions, key, lowered, title, titled
 from fabula.graphs.entities.resolve import (
     PERSON,
@@ -22,7 +23,6 @@ from fabula.graphs.entities.resolve import (
 )
 from fabula.graphs.entities.values import Cast, Entity, Extraction, Mention, Relation, Tie
 from fabula.graphs.entities.words import all_words
-from fabula.text import ids
 
 FAMILY = "group"
 """The type of a family: a family name with the ending of the plural."""

@@ -12,6 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from fabula.graphs.entities import ids
 from fabula.graphs.entities.extract import (
     LONGEST_NAME,
     MALFORMED,
@@ -29,7 +30,6 @@ from fabula.graphs.entities.stand_ins import StandIns
 from fabula.graphs.entities.windows import Window
 from fabula.models import Chat, Prompt
 from fabula.models.replies import ask, read_lists
-from fabula.text import ids
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from fabula.graphs.entities.triples import phrase
+from fabula.graphs.facts import ids
 from fabula.graphs.facts.cast import Cast
 from fabula.graphs.facts.ontology import RELATED, Ontology
 from fabula.graphs.facts.values import End, Fact, Statement
-from fabula.text import ids
 
 UNRELATED, UNTYPED, UNFIT, ITSELF = "unrelated", "untyped", "unfit", "itself"
 """Why a statement is left out: its predicate is no relation, an end has no class, their classes

@@ -8,9 +8,9 @@ from typing import Any
 
 from fabula.graph import Edge, Node, Part
 from fabula.graph.method import Known
+from fabula.graphs.identities import ids
 from fabula.graphs.identities.grouping import MODEL, NAMES, PERSON, Decision
 from fabula.graphs.identities.likely import Named
-from fabula.text import ids
 
 ENTITIES, ENTITY = "entities", "Entity"
 IDENTITY, SAME, APART = "Identity", "SAME", "APART"

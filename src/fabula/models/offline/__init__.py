@@ -7,8 +7,7 @@ or draw a conclusion; an answer of its is a row of quotations; and it refuses to
 or to rank passages, which takes a model that reads.
 """
 
-from fabula.graphs.aspects.offline_writer import ExtractiveWriter
 from fabula.models.offline.embedder import StaticEmbedder
 from fabula.models.offline.guide import OfflineGuide
 
-__all__ = ["ExtractiveWriter", "OfflineGuide", "StaticEmbedder"]
+__all__ = ["OfflineGuide", "StaticEmbedder"]

@@ -22,7 +22,7 @@ BECAME: Mapping[Status, ItemState] = {
 
 
 class Watched:
-    """Hears how a job goes: `fabula.build.outcome.Listener`. What is not known yet becomes an item."""
+    """Hear how a job goes (`build.outcome.Listener`). What is not known yet becomes an item."""
 
     def __init__(self, items: Sequence[Item]) -> None:
         self._items = [replace(one, state="queued") if one.state in OPEN else one for one in items]

@@ -10,8 +10,6 @@ from typing import Any
 
 from fabula.graph import TEXT, Owner, Record, fingerprint
 from fabula.graph.queries import label, query
-from fabula.graphs.aspects.border import summary_name
-from fabula.graphs.aspects.sets import read_aspects
 from fabula.models.usage import Usage
 from fabula.store import Store, schema
 from fabula.store.migration import Step
@@ -41,6 +39,10 @@ KNOBS = (
 )
 CHAT_KNOBS = ("details_per_call", "aspects_with_summaries")
 """Settings that were recorded only where a chat model wrote."""
+KNOWN = ("plot", "character", "setting", "point of view", "style", "theme", "irony and symbol")
+"""The aspects of the set that came with version 1, in its order."""
+CAPTION = 60
+"""Characters of a summary that its name has."""
 INDEXES = ("chunk_document", "summary_document", "detail_document")
 CONSTRAINTS = ("chunk_id", "summary_id", "detail_id", "embedding_space_id")
 
@@ -107,13 +109,19 @@ def _passage_rows(passages: Sequence[Row]) -> Iterator[Row]:
         sources[row["id"]] = own.union(*(sources.get(below, ()) for below in row["below"]))
         name = caption(row["text"])
         if row["kind"] == "summary":
-            name = summary_name(row["aspect"], row["level"], row["text"])
+            name = _summary_name(row["aspect"], row["level"], row["text"])
         properties = {
             "name": name,
             "graph": TEXT if row["kind"] == "chunk" else ASPECTS,
             "sources": sorted(sources[row["id"]], key=lambda chunk: places[chunk]),
         }
         yield {"id": row["id"], "properties": properties}
+
+
+def _summary_name(aspect: str, level: int, text: str) -> str:
+    line = " ".join(text.split())
+    first_words = line if len(line) <= CAPTION else f"{line[:CAPTION].rsplit(' ', 1)[0]}…"
+    return f"{aspect} {level}: {first_words}"
 
 
 def _records(document: Row, passages: Sequence[Row]) -> Iterator[tuple[str, Record]]:
@@ -144,8 +152,7 @@ def _records(document: Row, passages: Sequence[Row]) -> Iterator[tuple[str, Reco
 
 def _in_order(names: Iterable[str]) -> list[str]:
     """The names of aspects in the order of the shipped set, as none was recorded."""
-    known = [aspect.name for aspect in read_aspects("narrative")]
-    return sorted(names, key=lambda name: known.index(name) if name in known else len(known))
+    return sorted(names, key=lambda name: KNOWN.index(name) if name in KNOWN else len(KNOWN))
 
 
 def _aspects_from(settings: Mapping[str, Any], text: str) -> Row:

@@ -20,8 +20,8 @@ from fabula.ask.words import by_words
 from fabula.graph.hits import Filters, Hit
 from fabula.graph.mode import Mode, Tools
 from fabula.graph.queries import query
+from fabula.graphs.aspects.ids import summary_id
 from fabula.text.document import Vector
-from fabula.text.ids import summary_id
 
 USUAL_GAINS = (0.1, 0.1, 0.1)
 """Cosine that a passage's best member is ahead of it, before any was opened."""
