@@ -120,7 +120,7 @@ def _covered(
     with Fabula(_settings(address, mode)) as fabula:
         for item in items:
             document = "" if whole else item.text
-            read = fabula.ask.context(item.question, document=document, context=context)
+            read = fabula.context(item.question, document=document, context=context)
             stems = wanted(item.references, item.question, stemmer)
             text = " ".join(passage.text for passage in read)
             rows.append(statistics.fmean(shares(stems, text, stemmer)))

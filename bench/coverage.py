@@ -147,7 +147,7 @@ def _covered(label: str, items: Sequence[Item], address: Address, *, whole: bool
         for item in items:
             steps = Steps()
             document = "" if whole else item.text
-            hits = fabula.ask.retrieve(item.question, document=document, path=steps)
+            hits = fabula.retrieve(item.question, document=document, path=steps)
             stems = wanted(item.references, item.question, stemmer)
             rows.append([_share(hits, budget, stems, stemmer) for budget in BUDGETS])
             costs.append(_cost(fabula, steps.root, label))

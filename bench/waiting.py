@@ -173,7 +173,7 @@ def _ingested(url: str, collection: str, *, cold: bool) -> Run:
     ) as fabula:
         fabula.store.version()
         began = began if cold else time.monotonic()
-        [outcome] = fabula.build.run(STORY, listener=listener)
+        [outcome] = fabula.ingest(STORY, listener=listener)
         if outcome.error:
             raise outcome.error
         ended = time.monotonic()

@@ -26,7 +26,8 @@ from fabula.graphs.entities.values import Cast, Entity, Extraction, Mention, Rel
 from fabula.models.usage import Usage
 from fabula.store import Store
 from fabula.text.document import Chunk, Document, Section, Vector
-from fabula.text.ids import chunk_id, document_id
+from fabula.text.ids import chunk_id
+from fabula.text.ids import document_id as text_document_id
 
 DIMENSIONS = 8
 MODEL = "test-model"
@@ -85,7 +86,7 @@ def small_document(
 ) -> Document:
     """The document of a small graph."""
     return Document(
-        id=document_id(collection, source),
+        id=text_document_id(collection, source),
         collection=collection,
         source=source,
         title=source.removesuffix(".txt").title(),

@@ -16,7 +16,7 @@ from stories import WINTER as STORY
 
 def test_an_answer_cites_the_passages_it_was_given(online: None, story: Path) -> None:
     with Fabula() as fabula:
-        fabula.build.run(story)
+        fabula.ingest(story)
         answer = fabula.query("Where did Anna walk?")
     assert answer.text
     assert answer.cited
@@ -30,7 +30,7 @@ def test_an_answer_cites_the_passages_it_was_given(online: None, story: Path) ->
 
 def test_an_answer_comes_in_pieces(online: None, story: Path) -> None:
     with Fabula() as fabula:
-        fabula.build.run(story)
+        fabula.ingest(story)
         stream = fabula.stream("Where did Anna walk?")
         pieces = list(stream)
         assert len(pieces) > 3
@@ -39,17 +39,17 @@ def test_an_answer_comes_in_pieces(online: None, story: Path) -> None:
 
 def test_retrieval_alone_asks_no_chat_model(online: None, endpoint: Endpoint, story: Path) -> None:
     with Fabula(top_k=3) as fabula:
-        fabula.build.run(story)
+        fabula.ingest(story)
         calls = endpoint.calls
-        hits = fabula.ask.retrieve("Who went to the mill?", kinds=("chunk",))
+        hits = fabula.retrieve("Who went to the mill?", kinds=("chunk",))
     assert [hit.kind for hit in hits] == ["chunk"] * 3
     assert endpoint.calls == calls + 1
 
 
 def test_a_span_of_a_chunk_is_where_its_text_is(online: None, story: Path) -> None:
     with Fabula(top_k=20) as fabula:
-        fabula.build.run(story)
-        hits = fabula.ask.retrieve("day 3 of the long winter", kinds=("chunk",))
+        fabula.ingest(story)
+        hits = fabula.retrieve("day 3 of the long winter", kinds=("chunk",))
     text = STORY
     assert all(text[hit.start : hit.end] == hit.text for hit in hits)
 
@@ -58,7 +58,7 @@ def test_a_context_that_is_empty_is_answered_without_a_model(
     online: None, endpoint: Endpoint, story: Path
 ) -> None:
     with Fabula() as fabula:
-        fabula.build.run(story)
+        fabula.ingest(story)
         calls = endpoint.calls
         answer = fabula.query("Who?", levels=(5, 9))
     assert (answer.text, answer.context) == (NO_ANSWER, ())
@@ -76,7 +76,7 @@ def test_an_empty_graph_says_what_to_do(online: None, endpoint: Endpoint) -> Non
 
 def test_an_empty_collection_says_nothing_of_the_others(online: None, story: Path) -> None:
     with Fabula(collection="novels") as fabula:
-        fabula.build.run(story)
+        fabula.ingest(story)
     with Fabula() as fabula, pytest.raises(NotFound, match="'default' yet: run") as caught:
         fabula.query("Who?")
     assert "novels" not in str(caught.value)
@@ -84,17 +84,17 @@ def test_an_empty_collection_says_nothing_of_the_others(online: None, story: Pat
 
 def test_unknown_names_are_told_with_the_known_ones(online: None, story: Path) -> None:
     with Fabula() as fabula:
-        fabula.build.run(story)
+        fabula.ingest(story)
         with pytest.raises(NotFound, match=r"no document 'Summer'.*Winter"):
-            fabula.ask.retrieve("Who?", document="Summer")
+            fabula.retrieve("Who?", document="Summer")
         with pytest.raises(NotFound, match=r"aspect 'plott'; there are: .*plot"):
-            fabula.ask.retrieve("Who?", aspects=("plott",))
+            fabula.retrieve("Who?", aspects=("plott",))
 
 
 def test_questions_may_be_asked_from_many_threads(online: None, story: Path) -> None:
     texts: list[str] = []
     with Fabula() as fabula:
-        fabula.build.run(story)
+        fabula.ingest(story)
         threads = [
             threading.Thread(target=lambda: texts.append(fabula.query("Where did Anna walk?").text))
             for _ in range(8)
@@ -111,25 +111,25 @@ def test_a_document_of_another_collection_is_not_asked_in_silence(
     graph_url: str, story: Path
 ) -> None:
     with Fabula(collection="tales") as fabula:
-        fabula.build.run(story)
+        fabula.ingest(story)
         [entry] = fabula.documents()
     other = story.with_name("other.txt")
     other.write_text("Title: Other\n\nThe miller woke.")
     with Fabula() as fabula:
-        fabula.build.run(other)
+        fabula.ingest(other)
         for name in (story.name, entry.id, "Winter"):
             with pytest.raises(NotFound, match=r"no document .* in collection 'default'") as caught:
-                fabula.ask.retrieve("Who?", document=name)
+                fabula.retrieve("Who?", document=name)
             assert "tales" not in str(caught.value)
 
 
 def test_a_question_of_any_length_is_looked_up(graph_url: str, story: Path) -> None:
     with Fabula(mode="hybrid") as fabula:
-        fabula.build.run(story)
-        assert fabula.ask.retrieve(" ".join(f"word{n}" for n in range(3000)))
-        assert fabula.ask.retrieve("猫" * 3000)
+        fabula.ingest(story)
+        assert fabula.retrieve(" ".join(f"word{n}" for n in range(3000)))
+        assert fabula.retrieve("猫" * 3000)
         with pytest.raises(FabulaError, match="empty"):
-            fabula.ask.retrieve(" ")
+            fabula.retrieve(" ")
 
 
 def test_a_books_own_numbers_in_brackets_are_not_read_as_citations(
@@ -138,7 +138,7 @@ def test_a_books_own_numbers_in_brackets_are_not_read_as_citations(
     noted = tmp_path / "noted.txt"
     noted.write_text("Anna [2] walked to the mill.\n\n" + STORY, encoding="utf-8")
     with Fabula(top_k=2) as fabula:
-        fabula.build.run(noted)
+        fabula.ingest(noted)
         answer = fabula.query("Anna walked to the mill", kinds=("chunk",))
     told = endpoint.bodies[-1]["messages"][-1]["content"]
     assert "Anna (2) walked" in told

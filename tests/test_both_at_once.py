@@ -296,10 +296,10 @@ def edited(winter: Path, monkeypatch: pytest.MonkeyPatch, other: Callable[[], An
         return out
 
     with Fabula() as fabula:
-        fabula.build.run(winter)
+        fabula.ingest(winter)
         winter.write_text(story("summer"))
         monkeypatch.setattr(store_module, "stage", staged)
-        fabula.build.run(winter)
+        fabula.ingest(winter)
 
 
 @pytest.fixture
@@ -331,7 +331,7 @@ def test_what_is_dropped_while_it_is_built_comes_in_whole(
         return out
 
     with Fabula() as fabula:
-        fabula.build.run(winter)
+        fabula.ingest(winter)
         monkeypatch.setattr(store_module, "stage", staged)
         [outcome] = fabula.build("aspects", rebuild=True)
     assert outcome.status == "replaced"
@@ -350,7 +350,7 @@ def test_a_compaction_meanwhile_is_told_and_the_old_document_stays(
         edited(winter, monkeypatch, compact)
     with Fabula() as fabula:
         assert fabula.query("Who walked to the harbour?").hits
-        fabula.build.run(winter)
+        fabula.ingest(winter)
     assert held.repeated == 0
     is_whole("summer", store)
 
@@ -370,7 +370,7 @@ def test_an_ingest_that_has_lost_its_turn_is_told_and_the_old_document_stays(
     with pytest.raises(StoreError, match=r"connection .* was lost.*Try again"):
         edited(winter, monkeypatch, restart)
     with Fabula() as fabula:
-        fabula.build.run(winter)
+        fabula.ingest(winter)
     assert held.repeated == 0
     is_whole("summer", store)
 
@@ -409,7 +409,7 @@ def test_an_ingest_whose_server_goes_away_ends_with_a_sentence_and_goes_on(
     code, said = first.end()
     assert (code, "un the command again" in said) == (1, True), said
     with Fabula() as fabula:
-        [outcome] = fabula.build.run(winter)
+        [outcome] = fabula.ingest(winter)
         assert outcome.status == "added"
         assert fabula.check().violations == ()
         fabula.remove("winter.txt")

@@ -46,7 +46,7 @@ def chat(*lines: str, flags: tuple[str, ...] = (), code: int = 0) -> Result:
 @pytest.fixture
 def ingested(story: Path, graph_url: str) -> None:
     with Fabula(chunk_tokens=40) as fabula:
-        fabula.build.run(story, graphs=[])
+        fabula.ingest(story, graphs=[])
 
 
 # In a program
@@ -56,7 +56,7 @@ def test_a_question_that_leans_on_the_last_is_searched_with_and_answered_as_it_i
     online: None, endpoint: Endpoint, story: Path
 ) -> None:
     with Fabula() as fabula:
-        fabula.build.run(story, graphs=[])
+        fabula.ingest(story, graphs=[])
         talk = fabula.chat()
         first = talk.ask("Where did Boris walk?")
         assert ask(endpoint, "stand_alone_system") == []
@@ -80,7 +80,7 @@ def test_the_first_question_is_asked_as_any_other(
     online: None, endpoint: Endpoint, story: Path
 ) -> None:
     with Fabula() as fabula:
-        fabula.build.run(story, graphs=[])
+        fabula.ingest(story, graphs=[])
         fabula.query("Where did Boris walk?")
         calls = endpoint.calls
         fabula.chat().ask("Where did Boris walk?")
@@ -91,7 +91,7 @@ def test_what_is_given_holds_for_all_questions_unless_one_says_otherwise(
     online: None, story: Path
 ) -> None:
     with Fabula() as fabula:
-        fabula.build.run(story)
+        fabula.ingest(story)
         talk = fabula.chat(kinds="chunk", k=3)
         assert {hit.kind for hit in talk.ask("Where did Anna walk?").hits} == {"chunk"}
         assert {hit.kind for hit in talk.ask("Did she tell?", kinds="detail").hits} == {"detail"}
@@ -104,7 +104,7 @@ def test_an_answer_that_failed_is_no_part_of_the_conversation(
     for name, value in {"OPENAI_API_KEY": "sk", "FABULA_EMBEDDING_MODEL": "wordllama-256"}.items():
         monkeypatch.setenv(name, value)
     with Fabula(model="offline") as fabula:
-        fabula.build.run(story, graphs=[])
+        fabula.ingest(story, graphs=[])
     with Endpoint(plan=listed(None, None, "cut")) as endpoint:
         with Fabula(base_url=endpoint.url) as fabula:
             talk = fabula.chat()
@@ -124,7 +124,7 @@ def test_an_answer_that_failed_is_no_part_of_the_conversation(
 
 def test_what_was_read_of_an_answer_that_was_closed_stays(online: None, story: Path) -> None:
     with Fabula() as fabula:
-        fabula.build.run(story, graphs=[])
+        fabula.ingest(story, graphs=[])
         talk = fabula.chat()
         stream = talk.stream("Where did Anna walk?")
         first = next(iter(stream))
@@ -136,7 +136,7 @@ def test_what_was_read_of_an_answer_that_was_closed_stays(online: None, story: P
 
 def test_a_budget_holds_for_all_of_a_conversation(online: None, story: Path) -> None:
     with Fabula() as fabula:
-        fabula.build.run(story, graphs=[])
+        fabula.ingest(story, graphs=[])
     with Fabula(max_calls=2) as fabula:
         talk = fabula.chat()
         talk.ask("Where did Anna walk?")
@@ -206,7 +206,7 @@ def test_a_chat_answers_line_by_line_and_says_what_it_is(ingested: None) -> None
 
 def test_an_answer_of_a_model_cites_and_a_citation_is_opened(online: None, story: Path) -> None:
     with Fabula() as fabula:
-        fabula.build.run(story, graphs=[])
+        fabula.ingest(story, graphs=[])
     asked = ("Where did Boris walk?", "And where did he sleep?")
     result = chat(*asked, "/read 1", "/read 9", code=1)
     _, _, opened = result.stdout.partition("> /read 1")
@@ -221,7 +221,7 @@ def test_an_endpoint_that_fails_ends_the_answer_and_not_the_chat(
     monkeypatch.setenv("FABULA_EMBEDDING_MODEL", "wordllama-256")
     monkeypatch.setenv("OPENAI_API_KEY", "sk")
     with Fabula(model="offline") as fabula:
-        fabula.build.run(story, graphs=[])
+        fabula.ingest(story, graphs=[])
     with Endpoint(plan=listed("quota")) as endpoint:
         monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
         result = chat("Where did Anna walk?", "Where did Boris walk?", code=1)
@@ -278,7 +278,7 @@ def test_quit_ends(ingested: None) -> None:
 
 def test_a_conversation_is_saved_as_markdown(online: None, story: Path, tmp_path: Path) -> None:
     with Fabula() as fabula:
-        fabula.build.run(story, graphs=[])
+        fabula.ingest(story, graphs=[])
     asked = ("Where did Boris walk?", "Where did Clara walk?", "/save talk.md")
     chat(*asked)
     told = (tmp_path / "talk.md").read_text()
@@ -410,7 +410,7 @@ def test_a_citation_of_the_last_answer_is_read_by_its_number(
     online: None, story: Path, tmp_path: Path
 ) -> None:
     with Fabula() as fabula:
-        fabula.build.run(story, graphs=[])
+        fabula.ingest(story, graphs=[])
     shown = CliRunner().invoke(main, ["query", "Where did Boris walk?"]).stdout
     [first] = [line for line in shown.splitlines() if line.startswith("[1] ")]
     place = first.rpartition("characters ")[2]
@@ -429,4 +429,4 @@ def test_a_citation_of_the_last_answer_is_read_by_its_number(
 def test_a_question_of_half_a_character_leaves_its_citations(ingested: None) -> None:
     with Fabula() as fabula:
         kept = keep(fabula.query("Where did Boris walk? \udcff"), fabula)
-        assert recall(fabula.config.settings.home) == kept
+        assert recall(fabula.settings.home) == kept

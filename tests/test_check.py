@@ -68,7 +68,7 @@ def test_a_cure_can_be_pasted_whatever_a_file_and_a_collection_are_called(
     book = tmp_path / "Dora's book (2).txt"
     book.write_text("Title: Dora\n\nAnna walked to the harbour. Boris went to the mill at night.")
     with Fabula(collection="her own", graphs="") as fabula:
-        [made] = fabula.build.run(book)
+        [made] = fabula.ingest(book)
         cypher(store, "MATCH (n:Chunk) WITH n LIMIT 1 SET n.text = ' '")
         [found] = fabula.check().violations
         command = re.fullmatch(r"run `fabula (.*)`", found.cure)

@@ -197,7 +197,7 @@ def test_a_question_is_left_at_every_moment_of_its_answer(
     online: None, endpoint: Endpoint, story: Path
 ) -> None:
     with Fabula() as fabula:
-        fabula.build.run(story)
+        fabula.ingest(story)
         endless = Endless()
         endpoint.raw = endless
         reader = Reader(fabula.stream("Where did Anna walk?"))
@@ -212,5 +212,5 @@ def test_a_question_is_left_at_every_moment_of_its_answer(
         threading.Timer(0.2, stop.set).start()
         began = time.monotonic()
         with pytest.raises(Stopped):
-            fabula.ask.retrieve("Which of them was never asked before?", stop=stop)
+            fabula.retrieve("Which of them was never asked before?", stop=stop)
         assert time.monotonic() - began < 0.2 + SOON

@@ -45,11 +45,11 @@ def books(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         _reached(address, patch)
         patch.setenv("XDG_CONFIG_HOME", str(folder))
         with Fabula(graphs=("communities",), chunk_tokens=24, cache=False) as fabula:
-            [outcome] = fabula.build.run(write(folder, "mill", STORY))
+            [outcome] = fabula.ingest(write(folder, "mill", STORY))
             assert outcome.error is None
         with Fabula(collection="bare", graphs=(), chunk_tokens=24, cache=False) as fabula:
-            fabula.build.run(write(folder, "bare", STORY))
-            fabula.build.run(write(folder, "cast", STORY | {"VI": "Rain fell."}), graphs="entities")
+            fabula.ingest(write(folder, "bare", STORY))
+            fabula.ingest(write(folder, "cast", STORY | {"VI": "Rain fell."}), graphs="entities")
         yield
         wipe(store)
 
@@ -99,8 +99,8 @@ def texts(answer: Answer, fabula: Fabula) -> dict[int, str]:
 def test_without_a_model_global_ranks_reports_and_quotes_what_they_rest_on() -> None:
     steps = Steps()
     with Fabula(mode="global", top_k=9) as fabula:
-        hits = fabula.ask.retrieve(QUESTION, path=steps)
-        stretches = fabula.load.sources(hits)
+        hits = fabula.retrieve(QUESTION, path=steps)
+        stretches = fabula.sources(hits)
         answer = fabula.query(QUESTION)
     assert {hit.kind for hit in hits} == {"report"}
     assert [(-hit.score, hit.id) for hit in hits] == sorted((-hit.score, hit.id) for hit in hits)
@@ -138,7 +138,7 @@ def test_a_mode_makes_as_many_calls_as_it_says(
     name: str, knobs: dict[str, int], calls: dict[str, int], model: Endpoint
 ) -> None:
     with Fabula(mode=name) as fabula:
-        assert len(fabula.ask.retrieve(QUESTION, kinds=["report"] if name != "drift" else ())) >= 2
+        assert len(fabula.retrieve(QUESTION, kinds=["report"] if name != "drift" else ())) >= 2
         answer = fabula.query(QUESTION, knobs=knobs)
     assert {step: usage.calls for step, usage in answer.usage.items()} == calls
 
@@ -154,8 +154,8 @@ def test_a_fault_of_the_endpoint_is_asked_again(model: Endpoint) -> None:
 @pytest.mark.parametrize("name", MODES)
 def test_a_mode_stays_within_the_filters(name: str) -> None:
     with Fabula(mode=name, top_k=9) as fabula:
-        chunks = fabula.ask.retrieve(QUESTION, kinds=["chunk"])
-        above = fabula.ask.retrieve(QUESTION, levels=(7, 9))
+        chunks = fabula.retrieve(QUESTION, kinds=["chunk"])
+        above = fabula.retrieve(QUESTION, levels=(7, 9))
     assert {hit.kind for hit in chunks} == {"chunk"}
     assert "gave the lamp to Boris" in chunks[0].text
     assert above == []
@@ -166,7 +166,7 @@ def test_where_there_are_no_reports_the_path_says_what_was_asked_instead(name: s
     for document, fallen in (("Cast", 1), ("Bare", 2)):
         steps = Steps()
         with Fabula(mode=name, collection="bare", top_k=20) as fabula:
-            hits = fabula.ask.retrieve(QUESTION, document=document, path=steps)
+            hits = fabula.retrieve(QUESTION, document=document, path=steps)
             answer = fabula.query(QUESTION, document=document)
         assert {hit.kind for hit in hits} == {"chunk"}
         assert answer.quotes
@@ -177,8 +177,8 @@ def test_where_there_are_no_reports_the_path_says_what_was_asked_instead(name: s
 
 def test_local_reads_the_reports_of_its_entities_where_a_model_answers(model: Endpoint) -> None:
     with Fabula(mode="local", top_k=20) as fabula:
-        hits = fabula.ask.retrieve(QUESTION, knobs={"entities": 1})
-        none = fabula.ask.retrieve(QUESTION, knobs={"report_share": 0})
+        hits = fabula.retrieve(QUESTION, knobs={"entities": 1})
+        none = fabula.retrieve(QUESTION, knobs={"report_share": 0})
     kinds = list(dict.fromkeys(hit.kind for hit in hits))
     assert kinds == ["report", "entity", "relation", "chunk"]
     assert "gave the lamp to Boris" in hits[0].text
@@ -187,7 +187,7 @@ def test_local_reads_the_reports_of_its_entities_where_a_model_answers(model: En
 
 def test_local_without_a_model_reads_no_extracts() -> None:
     with Fabula(mode="local", top_k=20) as fabula:
-        hits = fabula.ask.retrieve(QUESTION)
+        hits = fabula.retrieve(QUESTION)
     assert "report" not in {hit.kind for hit in hits}
 
 
@@ -219,7 +219,7 @@ def test_the_collections_own_reports_are_asked_and_say_that_documents_changed(
     assert {hit.title for hit in answer.hits} == {"Cast"}
     assert told == "reports: 2, 2 of them extracts"
     with Fabula(collection="bare", model="offline", graphs=()) as fabula:
-        fabula.build.run(write(tmp_path, "later", {"I": STORY["III"]}), graphs="entities")
+        fabula.ingest(write(tmp_path, "later", {"I": STORY["III"]}), graphs="entities")
     again, told = ask()
     assert again.text == answer.text
     assert told.endswith(

@@ -85,7 +85,7 @@ def book(online: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def ingest(book: Path, **settings: Any) -> Outcome:
     with Fabula(Settings.read(**settings)) as fabula:
-        [outcome] = fabula.build.run(book)
+        [outcome] = fabula.ingest(book)
         assert fabula.check().violations == ()
     return outcome
 
@@ -180,7 +180,7 @@ def test_a_collection_has_its_own_which_follow_its_documents(
     other = tmp_path / "other.txt"
     other.write_text(told("winter", ((*HOUSE[:2], "Eva"),)))
     with Fabula() as fabula:
-        fabula.build.run(book, other)
+        fabula.ingest(book, other)
         [outcome] = fabula.build("collection_communities")
         assert (outcome.status, outcome.graphs) == ("added", ("collection_communities",))
         assert fabula.check().violations == ()
@@ -195,7 +195,7 @@ def test_a_collection_has_its_own_which_follow_its_documents(
         assert_refuted(store, "collection_communities")
         third = tmp_path / "third.txt"
         third.write_text(told("spring", (("Gerda", "Hans", "Ivan"),)))
-        fabula.build.run(third)
+        fabula.ingest(third)
         [own] = fabula.settled()
         assert own.stale == ("documents",)
         shutil.rmtree(tmp_path / "cache")
@@ -217,7 +217,7 @@ def test_members_that_went_with_a_replaced_document_come_back_by_a_plain_build(
 ) -> None:
     monkeypatch.setenv("FABULA_GRAPHS", "entities")
     with Fabula() as fabula:
-        fabula.build.run(book)
+        fabula.ingest(book)
         fabula.build("collection_communities")
         assert "changed" not in notes(fabula)
         fabula.build("entities", rebuild=True)
@@ -239,7 +239,7 @@ def test_members_that_went_with_a_replaced_document_come_back_by_a_plain_build(
 def notes(fabula: Fabula) -> str:
     """What a question says of the reports of the collection."""
     steps = Steps()
-    fabula.ask.retrieve("Who?", mode="global", knobs={"scope": "collection"}, path=steps)
+    fabula.retrieve("Who?", mode="global", knobs={"scope": "collection"}, path=steps)
     return " ".join(one.note for step in steps.root.steps for one in (step, *step.steps))
 
 

@@ -78,7 +78,7 @@ def book(online: None, story: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def ingest(book: Path, **settings: Any) -> Outcome:
     with Fabula(Settings.read(**settings)) as fabula:
-        [outcome] = fabula.build.run(book)
+        [outcome] = fabula.ingest(book)
         assert fabula.check().violations == ()
     return outcome
 
@@ -130,7 +130,7 @@ def test_a_book_comes_in_follows_an_edit_without_the_cache_and_goes(
     assert pairs.count("Arg1 is [") == 2
     edited = content(store)
     with Fabula() as fabula:
-        fabula.build.run(book, rebuild=True)
+        fabula.ingest(book, rebuild=True)
         assert content(store) == edited, "as if it had been made for the first time"
         fabula.drop("discourse")
         assert cypher(store, OF_DISCOURSE) == []
@@ -225,7 +225,7 @@ def _put(fabula: Fabula) -> None:
 def found(fabula: Fabula, question: str, **given: Any) -> tuple[list[int], list[str]]:
     """The scenes that are found, by their numbers, and what the path says of each step."""
     steps = Steps()
-    hits = fabula.ask.retrieve(question, mode="discourse", path=steps, **given)
+    hits = fabula.retrieve(question, mode="discourse", path=steps, **given)
     return [SCENES.index(hit.text.strip()) for hit in hits], [*_told(steps.root)]
 
 

@@ -87,7 +87,7 @@ def endpoint() -> Iterator[Endpoint]:
 
 def ingest(book: Path, **settings: Any) -> Outcome:
     with Fabula(Settings.read(**settings)) as fabula:
-        [outcome] = fabula.build.run(book)
+        [outcome] = fabula.ingest(book)
         assert fabula.check().violations == ()
     return outcome
 
@@ -109,7 +109,7 @@ def content(store: Store) -> list[dict[str, Any]]:
 
 def test_a_plain_ingest_builds_no_entities(online: None, story: Path) -> None:
     with Fabula() as fabula:
-        [outcome] = fabula.build.run(story)
+        [outcome] = fabula.ingest(story)
     assert "entities" not in outcome.graphs
 
 
@@ -171,7 +171,7 @@ def test_an_edit_without_the_cache_asks_its_windows_alone(
     assert all("on the day 2" in prompt for prompt in windows)
     edited = content(store)
     with Fabula(Settings.read(**settings)) as fabula:
-        fabula.build.run(book, rebuild=True)
+        fabula.ingest(book, rebuild=True)
     assert content(store) == edited, "as if it had been made for the first time"
 
 
@@ -264,7 +264,7 @@ def test_a_dry_run_is_near(book: Path, endpoint: Endpoint, store: Store, tmp_pat
 
 def test_calls_that_may_not_be_made_stop_it_and_it_goes_on(book: Path, endpoint: Endpoint) -> None:
     with pytest.raises(BudgetSpent), Fabula(max_calls=12) as fabula:
-        fabula.build.run(book)
+        fabula.ingest(book)
     paid = endpoint.calls
     ingest(book)
     whole = endpoint.calls
@@ -272,7 +272,7 @@ def test_calls_that_may_not_be_made_stop_it_and_it_goes_on(book: Path, endpoint:
         patch.setenv("OPENAI_BASE_URL", other.url)
         patch.setenv("FABULA_CACHE_FOLDER", str(book.parent / "another"))
         with Fabula() as fabula:
-            fabula.build.run(book, rebuild=True)
+            fabula.ingest(book, rebuild=True)
         assert (paid, whole) == (12, other.calls)
 
 
@@ -296,13 +296,13 @@ def test_another_embedding_model_is_given_the_same_texts(
         return {text for body in bodies for text in body["input"]} - {"dimensions"}
 
     with Fabula(embedding_model="one") as fabula:
-        fabula.build.run(book)
+        fabula.ingest(book)
     with Fabula(embedding_model="other") as fabula:
-        fabula.build.reembed()
+        fabula.reembed()
         assert fabula.check().violations == ()
         assert any(text.startswith("Anna. ") for text in embedded("other"))
         assert embedded("other") == embedded("one")
-        assert fabula.ask.retrieve("Who is Anna?", mode="local")
+        assert fabula.retrieve("Who is Anna?", mode="local")
 
 
 HOSTILE = "<img src=x onerror=alert(1)>", "Bob'}) DETACH DELETE n //", "$name ${x} `y`"
@@ -339,7 +339,7 @@ def test_it_is_exported_and_shown(book: Path, tmp_path: Path) -> None:
     ingest(book)
     with Fabula() as fabula:
         for format in ("jsonl", "graphml"):
-            written = fabula.export.files(tmp_path / f"out.{format}")
+            written = fabula.export(tmp_path / f"out.{format}")
             assert written.relationships > 0
     lines = (tmp_path / "out.jsonl").read_text().splitlines()
     edges = [json.loads(line) for line in lines if '"FROM_CHUNK"' in line]
@@ -385,7 +385,7 @@ def sound(address: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[St
             patch.setenv(name, value)
         flags = {"graphs": "entities", "chunk_tokens": 40, **TRIPLES}
         with Fabula(Settings.read(**flags)) as fabula:
-            fabula.build.run(file)
+            fabula.ingest(file)
             assert fabula.check().violations == ()
         yield store
         wipe(store)

@@ -67,10 +67,8 @@ def books(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         _reached(address, patch)
         patch.setenv("XDG_CONFIG_HOME", str(folder))
         with Fabula(chunk_tokens=24, graphs=(), cache=False) as fabula:
-            fabula.build.run(
-                write(folder, "mill", STORY), write(folder, "other", {"I": STORY["I"]})
-            )
-            fabula.build.run(write(folder, "bare", {"I": "Boris is not told of in this book."}))
+            fabula.ingest(write(folder, "mill", STORY), write(folder, "other", {"I": STORY["I"]}))
+            fabula.ingest(write(folder, "bare", {"I": "Boris is not told of in this book."}))
             put_cast(fabula, "Mill", CAST, TIES)
             put_cast(fabula, "Other", {"Anna": CAST["Anna"], "Boris": CAST["Boris"]}, {})
         yield
@@ -114,8 +112,8 @@ def test_a_mode_finds_the_answers_chunk_first_of_all_chunks(
     if by == "a model":
         request.getfixturevalue("model")
     with Fabula(mode=name, top_k=9) as fabula:
-        hits = fabula.ask.retrieve(QUESTION, document="Mill")
-        stretches = fabula.load.sources(hits)
+        hits = fabula.retrieve(QUESTION, document="Mill")
+        stretches = fabula.sources(hits)
     chunks = [hit for hit in hits if hit.kind == "chunk"]
     [first, *_] = [hit for hit in chunks if "gave the lamp to Boris" in hit.text]
     # Two chunks are level for a model's mini, and equal ones come by their ids.
@@ -131,7 +129,7 @@ def test_a_mode_finds_the_answers_chunk_first_of_all_chunks(
 def test_a_mode_tells_whom_it_went_through(name: str) -> None:
     steps = Steps()
     with Fabula(mode=name, top_k=9) as fabula:
-        fabula.ask.retrieve(QUESTION, document="Mill", path=steps)
+        fabula.retrieve(QUESTION, document="Mill", path=steps)
         nodes = read_walked(steps)
         told = fabula.store.rows("entities/find_records", collection=fabula.name, nodes=nodes)
     assert "Boris" in {row["name"] for row in told if row["kind"] == "entity"}
@@ -141,10 +139,10 @@ def test_a_mode_tells_whom_it_went_through(name: str) -> None:
 @pytest.mark.parametrize("name", MODES)
 def test_a_mode_stays_within_the_filters(name: str) -> None:
     with Fabula(mode=name, top_k=9) as fabula:
-        chunks = fabula.ask.retrieve(QUESTION, kinds=["chunk"])
-        entities = fabula.ask.retrieve(QUESTION, kinds=["entity"])
-        other = fabula.ask.retrieve("Where does Anna live?", document="Other")
-        above = fabula.ask.retrieve(QUESTION, levels=(1, 9))
+        chunks = fabula.retrieve(QUESTION, kinds=["chunk"])
+        entities = fabula.retrieve(QUESTION, kinds=["entity"])
+        other = fabula.retrieve("Where does Anna live?", document="Other")
+        above = fabula.retrieve(QUESTION, levels=(1, 9))
     assert {hit.kind for hit in chunks} == {"chunk"}
     assert {hit.kind for hit in entities} == {"entity"}
     assert {hit.title for hit in other} == {"Other"}
@@ -155,7 +153,7 @@ def test_a_mode_stays_within_the_filters(name: str) -> None:
 def test_a_question_about_nobody_is_answered_as_hybrid_would(name: str) -> None:
     steps = Steps()
     with Fabula(mode=name, top_k=3) as fabula:
-        hits = fabula.ask.retrieve("Which road was closed?", kinds=["chunk"], path=steps)
+        hits = fabula.retrieve("Which road was closed?", kinds=["chunk"], path=steps)
     if name in ("hippo", "mini"):
         assert "fall back" in names(steps.root.steps)
         [why] = [one.note for one in steps.root.steps[0].steps if one.name == "fall back"]
@@ -169,20 +167,20 @@ def test_a_document_without_the_graph_has_nothing_to_walk(name: str) -> None:
     with Fabula(mode=name) as fabula:
         command = f"fabula build entities {fabula.document('Bare').id}"
         with pytest.raises(NotFound, match=f"Bare has not: run `{command}"):
-            fabula.ask.retrieve("Who is Boris?", document="Bare")
+            fabula.retrieve("Who is Boris?", document="Bare")
 
 
 def test_a_collection_without_the_graph_says_what_to_build(tmp_path: Path) -> None:
     with Fabula(collection="bare", graphs=(), mode="hippo") as fabula:
-        fabula.build.run(write(tmp_path, "bare", {"I": STORY["I"]}))
+        fabula.ingest(write(tmp_path, "bare", {"I": STORY["I"]}))
         with pytest.raises(NotFound, match="fabula build entities"):
-            fabula.ask.retrieve(QUESTION)
+            fabula.retrieve(QUESTION)
 
 
 def test_records_of_two_kinds_share_the_hits_where_chunks_are_not_asked_for() -> None:
     for name in ("light", "local"):
         with Fabula(mode=name, top_k=4) as fabula:
-            hits = fabula.ask.retrieve(QUESTION, document="Mill", kinds=["entity", "relation"])
+            hits = fabula.retrieve(QUESTION, document="Mill", kinds=["entity", "relation"])
         assert [hit.kind for hit in hits] == ["entity", "entity", "relation", "relation"]
         scores = [hit.score for hit in hits]
         assert scores == sorted(scores, reverse=True)
@@ -201,14 +199,14 @@ def test_one_call_reads_the_question_for_all_modes(model: Endpoint) -> None:
     for name in ("light", "fast", "mini"):
         with Fabula(mode=name) as fabula:
             steps = Steps()
-            fabula.ask.retrieve(QUESTION, document="Mill", path=steps)
+            fabula.retrieve(QUESTION, document="Mill", path=steps)
             [read] = [one for one in steps.root.steps[0].steps if one.name == "read the question"]
             assert "named Boris" in read.note
-            assert fabula.config.settings.model in read.note
+            assert fabula.settings.model in read.note
     [asked] = chats(model)
     assert "- person: Anna, Boris" in asked
     with Fabula(mode="local") as fabula:
-        fabula.ask.retrieve(QUESTION)
+        fabula.retrieve(QUESTION)
     assert len(chats(model)) == 1, "local asks nothing"
 
 
@@ -216,7 +214,7 @@ def test_a_reading_of_no_use_is_made_up_for_by_words(model: Endpoint) -> None:
     model.plan = lambda count: "nonsense"
     steps = Steps()
     with Fabula(mode="fast", cache=False) as fabula:
-        hits = fabula.ask.retrieve(QUESTION, document="Mill", path=steps)
+        hits = fabula.retrieve(QUESTION, document="Mill", path=steps)
     [read] = [one for one in steps.root.steps[0].steps if one.name == "read the question"]
     assert "of no use" in read.note
     assert "named boris" in read.note
@@ -226,7 +224,7 @@ def test_a_reading_of_no_use_is_made_up_for_by_words(model: Endpoint) -> None:
 def test_hippo_shows_a_model_five_facts_and_walks_from_those_it_keeps(model: Endpoint) -> None:
     steps = Steps()
     with Fabula(mode="hippo", top_k=2) as fabula:
-        [first, _] = fabula.ask.retrieve(QUESTION, document="Mill", path=steps)
+        [first, _] = fabula.retrieve(QUESTION, document="Mill", path=steps)
     [asked] = chats(model)
     assert len([line for line in asked.splitlines() if line.startswith("[")]) == 5
     [facts] = [one for one in steps.root.steps[0].steps if one.name == "facts"]
@@ -239,8 +237,8 @@ def test_where_no_fact_helps_hippo_finds_what_hybrid_does(model: Endpoint) -> No
     asked = "Which road stayed closed?"
     steps = Steps()
     with Fabula(mode="hippo") as fabula:
-        hits = fabula.ask.retrieve(asked, document="Mill", path=steps)
-        hybrid = fabula.ask.retrieve(asked, document="Mill", mode="hybrid")
+        hits = fabula.retrieve(asked, document="Mill", path=steps)
+        hybrid = fabula.retrieve(asked, document="Mill", mode="hybrid")
     assert "fall back" in names(steps.root.steps)
     assert hits == hybrid
 
@@ -258,7 +256,7 @@ def test_a_record_that_is_cited_is_read_in_the_book(model: Endpoint) -> None:
         for hit in cited:
             reading = fabula.read("Mill", hit.id)
             assert reading is not None
-            [first, *_] = fabula.load.sources([hit])[hit.id]
+            [first, *_] = fabula.sources([hit])[hit.id]
             assert (first.start, first.end) == (hit.start, hit.end)
     texts = [passage.text for passage in answer.context if passage.hit.kind == "relation"]
     assert "Boris - Clara: Clara gives Boris the lamp." in texts
@@ -267,7 +265,7 @@ def test_a_record_that_is_cited_is_read_in_the_book(model: Endpoint) -> None:
 def test_records_keep_within_their_share(model: Endpoint) -> None:
     knobs = {"entity_share": 0.2, "relation_share": 0.1}
     with Fabula(mode="light", context_tokens=200) as fabula:
-        context = fabula.ask.context(QUESTION, document="Mill", knobs=knobs)
+        context = fabula.context(QUESTION, document="Mill", knobs=knobs)
     spent = {
         kind: sum(tokens.count(one.text) for one in context if one.hit.kind == kind)
         for kind in ("entity", "relation")
@@ -281,7 +279,7 @@ def test_records_keep_within_their_share(model: Endpoint) -> None:
 def test_the_last_step_of_the_way_is_what_is_found(name: str, question: str) -> None:
     steps = Steps()
     with Fabula(mode=name, top_k=4) as fabula:
-        hits = fabula.ask.retrieve(question, path=steps)
+        hits = fabula.retrieve(question, path=steps)
     last = steps.root.steps[0].steps[-1]
     assert [hit for hit in last.hits if hit.id in last.kept] == hits
 
@@ -304,7 +302,7 @@ def test_the_command_line_explains_the_way() -> None:
 
 def test_the_network_is_read_again_once_it_has_changed() -> None:
     with Fabula(mode="hippo") as fabula:
-        before = fabula.ask.retrieve("What did Clara do?", document="Other")
+        before = fabula.retrieve("What did Clara do?", document="Other")
         made: list[str] | None = fabula.store.keep("network", fabula.name, "", ("text", NAME), list)
         assert fabula.store.keep("network", fabula.name, "", ("text", NAME), list) is made
         grown = {name: CAST[name] for name in ("Anna", "Boris")}
@@ -312,11 +310,11 @@ def test_the_network_is_read_again_once_it_has_changed() -> None:
         put_cast(fabula, "Other", grown, {})
         assert fabula.store.keep("network", fabula.name, "", ("text", NAME), list) is not made
         steps = Steps()
-        after = fabula.ask.retrieve("What did Clara do?", document="Other", path=steps)
+        after = fabula.retrieve("What did Clara do?", document="Other", path=steps)
         assert "from Clara" in str([one.note for one in steps.root.steps[0].steps])
         fabula.store.drop([Owner(fabula.name, NAME, fabula.document("Other").id)])
         with pytest.raises(NotFound, match="Other has not"):
-            fabula.ask.retrieve("What did Clara do?", document="Other")
+            fabula.retrieve("What did Clara do?", document="Other")
         put_cast(fabula, "Other", {"Anna": CAST["Anna"], "Boris": CAST["Boris"]}, {})
     assert [hit.id for hit in before] == [hit.id for hit in after]
 
@@ -324,7 +322,7 @@ def test_the_network_is_read_again_once_it_has_changed() -> None:
 def test_the_same_cast_again_changes_nothing_of_the_walk() -> None:
     # HippoRAG's code adds all its ties of synonyms again, and Fast GraphRAG's ties other entities.
     def hits(fabula: Fabula, mode: str) -> list[tuple[str, float]]:
-        found = fabula.ask.retrieve(QUESTION, document="Mill", mode=mode)
+        found = fabula.retrieve(QUESTION, document="Mill", mode=mode)
         return [(hit.id, hit.score) for hit in found]
 
     with Fabula() as fabula:
@@ -335,24 +333,24 @@ def test_the_same_cast_again_changes_nothing_of_the_walk() -> None:
 
 def test_a_fact_about_one_entity_alone_is_a_fact() -> None:
     with Fabula(collection="facts", graphs=(), mode="hippo") as fabula:
-        fabula.build.run(write(Path(), "mill", STORY))
+        fabula.ingest(write(Path(), "mill", STORY))
         put_cast(fabula, "Mill", CAST, {}, {("Anna", "Boris"): ("I", "Anna loves Boris")})
         tie = "MATCH (:Triple {collection: 'facts'})-[end:OBJECT]->() DELETE end"
         cypher(fabula.store, tie)
         steps = Steps()
-        fabula.ask.retrieve(QUESTION, path=steps)
+        fabula.retrieve(QUESTION, path=steps)
         [note] = [one.note for one in steps.root.steps[0].steps if one.name == "network"]
     assert note == "8 entities, 1 facts, 6 chunks"
 
 
 def test_the_way_tells_how_many_documents_have_no_facts() -> None:
     with Fabula(collection="some facts", graphs=(), mode="hippo") as fabula:
-        fabula.build.run(write(Path(), "mill", STORY), write(Path(), "other", {"I": STORY["I"]}))
+        fabula.ingest(write(Path(), "mill", STORY), write(Path(), "other", {"I": STORY["I"]}))
         put_cast(fabula, "Mill", CAST, TIES, {("Anna", "Boris"): ("I", "Anna loves Boris")})
         few = {"Anna": CAST["Anna"], "Boris": CAST["Boris"]}
         put_cast(fabula, "Other", few, {("Anna", "Boris"): ("I", "They are kin.")})
         steps = Steps()
-        fabula.ask.retrieve(QUESTION, path=steps)
+        fabula.retrieve(QUESTION, path=steps)
         [note] = [one.note for one in steps.root.steps[0].steps if one.name == "network"]
     assert note.endswith("; documents with relations, but no facts: 1")
 
@@ -364,7 +362,7 @@ def walked(question: str, mode: str, **knobs: int) -> dict[str, Step]:
     """The steps of a question to one book, by their names."""
     steps = Steps()
     with Fabula(mode=mode, top_k=9) as fabula:
-        fabula.ask.retrieve(question, document="Mill", knobs=knobs, path=steps)
+        fabula.retrieve(question, document="Mill", knobs=knobs, path=steps)
     [inside] = [one.steps for one in steps.root.steps if one.name == "retrieve"]
     return {one.name: one for one in inside}
 

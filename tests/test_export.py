@@ -187,7 +187,7 @@ def test_a_document_that_changes_meanwhile_leaves_no_file(full: Store, tmp_path:
 
 def test_a_file_that_cannot_be_written_is_one_line(full: Store, tmp_path: Path) -> None:
     with Fabula() as fabula, pytest.raises(FabulaError, match=r"can't be written: No such file"):
-        fabula.export.files(tmp_path / "nowhere" / "graph.jsonl")
+        fabula.export(tmp_path / "nowhere" / "graph.jsonl")
 
 
 def test_a_device_a_pipe_or_a_link_is_never_replaced(full: Store, tmp_path: Path) -> None:
@@ -210,10 +210,10 @@ def test_a_device_a_pipe_or_a_link_is_never_replaced(full: Store, tmp_path: Path
             with pytest.raises(
                 FabulaError, match=rf"{name}\.jsonl is {kind}, .* name another file"
             ):
-                fabula.export.files(file)
+                fabula.export(file)
             assert file.lstat().st_mode == mode
         with pytest.raises(FabulaError, match=f"^{os.devnull} is a device"):
-            fabula.export.files(os.devnull, format="jsonl")
+            fabula.export(os.devnull, format="jsonl")
     assert target.read_text() == "good"
     assert sorted(tmp_path.iterdir()) == before
 
@@ -245,7 +245,7 @@ def test_a_program_is_told_the_same(
     full: Store, tmp_path: Path, how: dict[str, Any], said: str
 ) -> None:
     with Fabula() as fabula, pytest.raises(FabulaError, match=said):
-        fabula.export.files(tmp_path / "graph", **how)
+        fabula.export(tmp_path / "graph", **how)
     assert list(tmp_path.iterdir()) == []
 
 

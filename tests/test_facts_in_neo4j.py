@@ -122,9 +122,9 @@ def test_facts_are_written_as_rdf(typed: Any, tmp_path: Path) -> None:
 def test_triples_finds_the_passage_that_states_the_nearest_fact(fabula: Fabula) -> None:
     steps = Steps()
     asked = "Who is a parent of Anna Hale?"
-    [first, *_] = fabula.ask.retrieve(asked, mode="triples", kinds=["chunk"], path=steps)
+    [first, *_] = fabula.retrieve(asked, mode="triples", kinds=["chunk"], path=steps)
     assert "the daughter of Martin Hale" in " ".join(first.text.split())
-    facts = fabula.ask.retrieve(asked, mode="triples", kinds=["fact"])
+    facts = fabula.retrieve(asked, mode="triples", kinds=["fact"])
     assert facts[0].text == "Martin Hale is a parent of Anna Hale"
     assert {hit.kind for hit in facts} == {"fact"}
 
@@ -184,4 +184,4 @@ def test_the_graph_is_sound_and_goes_as_a_whole(fabula: Fabula) -> None:
     assert cypher(fabula.store, "MATCH (n:Fact) RETURN n") == []
     assert fabula.check().violations == ()
     # What walked facts does without them, and knows that they went.
-    assert fabula.ask.retrieve("Where is Martin Hale?", mode="hippo")
+    assert fabula.retrieve("Where is Martin Hale?", mode="hippo")

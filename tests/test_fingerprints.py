@@ -30,7 +30,7 @@ def book(online: None, tmp_path: Path) -> Path:
     path = tmp_path / "winter.txt"
     path.write_text(STORY)
     with Fabula(cache=False) as fabula:
-        fabula.build.run(path)
+        fabula.ingest(path)
     return path
 
 
@@ -55,7 +55,7 @@ def test_a_changed_knob_of_aspects_rebuilds_aspects_alone(
     chunks = {row["text"].strip() for row in cypher(store, "MATCH (c:Chunk) RETURN c.text AS text")}
     with Fabula(details=1, cache=False) as fabula:
         assert fabula.stale(fabula.document("winter")) == {"aspects": ["settings.details"]}
-        [outcome] = fabula.build.run(book)
+        [outcome] = fabula.ingest(book)
         assert fabula.stale(fabula.document("winter")) == {}
         assert fabula.check().violations == ()
     assert (outcome.status, outcome.graphs) == ("replaced", ("aspects",))
@@ -71,7 +71,7 @@ def test_a_changed_size_of_chunks_rebuilds_all(book: Path) -> None:
         assert stale == {TEXT: ["settings.chunk_tokens"], "aspects": [f"rests_on.{TEXT}"]}
         # A graph that is built for what is there rests on the chunks that are there.
         assert [one.status for one in fabula.build("aspects")] == ["unchanged"]
-        [outcome] = fabula.build.run(book)
+        [outcome] = fabula.ingest(book)
     assert (outcome.status, outcome.graphs) == ("replaced", (TEXT, "aspects"))
 
 
@@ -79,7 +79,7 @@ def test_what_changes_no_result_makes_nothing_stale(book: Path, endpoint: Endpoi
     since = len(endpoint.bodies)
     with Fabula(concurrency=3, top_k=9, mode="hybrid", timeout=9.0, width=3) as fabula:
         assert fabula.stale(fabula.document("winter")) == {}
-        assert [one.status for one in fabula.build.run(book)] == ["unchanged"]
+        assert [one.status for one in fabula.ingest(book)] == ["unchanged"]
     assert len(endpoint.bodies) == since
 
 
@@ -98,9 +98,9 @@ def test_a_reworded_prompt_makes_the_graph_stale_and_ingest_makes_it_anew(
     before, since = text_of(store), len(endpoint.bodies)
     with Fabula(cache=False) as fabula:
         assert fabula.stale(fabula.document("winter")) == {"aspects": ["prompts"]}
-        [outcome] = fabula.build.run(book)
+        [outcome] = fabula.ingest(book)
         assert fabula.stale(fabula.document("winter")) == {}
-        assert [one.status for one in fabula.build.run(book)] == ["unchanged"]
+        assert [one.status for one in fabula.ingest(book)] == ["unchanged"]
     assert (outcome.status, outcome.graphs) == ("replaced", ("aspects",))
     assert text_of(store) == before
     asked = [str(body) for body in endpoint.bodies[since:] if "messages" in body]

@@ -64,7 +64,7 @@ def test_langchain_finds_what_fabula_finds(fabula: Fabula, made_with: Any) -> No
     from fabula.frameworks.langchain import FabulaRetriever
 
     retriever = made_with(FabulaRetriever, k=3)
-    expected = fabula.ask.retrieve(QUESTION, k=3)
+    expected = fabula.retrieve(QUESTION, k=3)
     found = retriever.invoke(QUESTION)
     assert [one.id for one in found] == [hit.id for hit in expected]
     assert [one.page_content for one in found] == [hit.text for hit in expected]
@@ -79,7 +79,7 @@ def test_llama_index_finds_what_fabula_finds(fabula: Fabula, made_with: Any) -> 
     pytest.importorskip("llama_index.core")
     from fabula.frameworks.llama_index import FabulaRetriever
 
-    expected = fabula.ask.retrieve(QUESTION, k=3, kinds="chunk")
+    expected = fabula.retrieve(QUESTION, k=3, kinds="chunk")
     found = made_with(FabulaRetriever, k=3, kinds="chunk").retrieve(QUESTION)
     assert [one.node.node_id for one in found] == [hit.id for hit in expected]
     assert [one.score for one in found] == pytest.approx([hit.score for hit in expected])

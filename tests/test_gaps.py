@@ -67,7 +67,7 @@ def run(*words: str | Path, code: int = 0) -> Result:
 
 def ingest(book: Path, **settings: Any) -> Outcome:
     with Fabula(**settings) as fabula:
-        [outcome] = fabula.build.run(book)
+        [outcome] = fabula.ingest(book)
     return outcome
 
 
@@ -453,7 +453,7 @@ def test_a_strict_run_fails_at_the_first_gap_and_keeps_what_was_there(
 def test_an_endpoint_in_trouble_is_no_gap(fault: Fault, endpoint: Endpoint, book: Path) -> None:
     endpoint.withheld = {(ALONE, MURDER): fault, (SEVERAL, MURDER): fault}
     with pytest.raises(ModelError), Fabula(attempts=2) as fabula:
-        fabula.build.run(book)
+        fabula.ingest(book)
     with Fabula() as fabula:
         assert list(fabula.documents()) == []
 
@@ -461,7 +461,7 @@ def test_an_endpoint_in_trouble_is_no_gap(fault: Fault, endpoint: Endpoint, book
 def test_a_spent_budget_is_no_gap(endpoint: Endpoint, book: Path) -> None:
     withhold_details(endpoint, "refusal")
     with pytest.raises(BudgetSpent), Fabula(max_calls=10) as fabula:
-        fabula.build.run(book)
+        fabula.ingest(book)
 
 
 @pytest.mark.parametrize("stop", [{"max_calls": 20}, {"strict": True}])
@@ -470,7 +470,7 @@ def test_what_a_stopped_run_was_given_is_not_paid_for_again(
 ) -> None:
     withhold_details(endpoint, "refusal")
     with suppress(BudgetSpent), Fabula(max_calls=stop.get("max_calls")) as fabula:
-        [outcome] = fabula.build.run(book, strict="strict" in stop)
+        [outcome] = fabula.ingest(book, strict="strict" in stop)
         assert isinstance(outcome.error, BadReply)
     paid = set(chats(endpoint))
     endpoint.bodies.clear()

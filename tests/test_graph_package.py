@@ -89,7 +89,7 @@ def chats(endpoint: Endpoint) -> int:
 
 def test_both_graphs_are_built_at_once_and_are_sound(book: Path) -> None:
     with Fabula() as fabula:
-        [outcome] = fabula.build.run(book, graphs=BOTH)
+        [outcome] = fabula.ingest(book, graphs=BOTH)
         entry = fabula.document("Harbour")
         findings = fabula.check()
         layers = fabula.layers(entry.id)
@@ -105,13 +105,13 @@ def test_both_graphs_are_built_at_once_and_are_sound(book: Path) -> None:
 
 def test_its_mode_finds_and_answers_with_the_characters_that_prove_it(book: Path) -> None:
     with Fabula() as fabula:
-        fabula.build.run(book, graphs=BOTH)
+        fabula.ingest(book, graphs=BOTH)
         answer = fabula.query(QUESTION, mode="contents", k=2, context="passages", fill=False)
-        stretches = fabula.load.sources(answer.hits)
-        anywhere = fabula.ask.retrieve(QUESTION, mode="collapsed", kinds=("section",))
-        [narrow] = fabula.ask.retrieve(QUESTION, mode="contents", knobs={"width": 1})
+        stretches = fabula.sources(answer.hits)
+        anywhere = fabula.retrieve(QUESTION, mode="collapsed", kinds=("section",))
+        [narrow] = fabula.retrieve(QUESTION, mode="contents", knobs={"width": 1})
         with pytest.raises(SettingsError, match="Mode contents: width"):
-            fabula.ask.retrieve(QUESTION, mode="contents", knobs={"width": 0})
+            fabula.retrieve(QUESTION, mode="contents", knobs={"width": 0})
     assert [hit.kind for hit in answer.hits] == ["section"] * 2
     assert answer.hits[0].section == "CHAPTER II"
     assert answer.text.startswith("Read CHAPTER II [1].")
@@ -128,14 +128,12 @@ def test_its_mode_finds_and_answers_with_the_characters_that_prove_it(book: Path
 
 def test_its_embedded_elements_are_found_by_its_own_mode_alone(book: Path) -> None:
     with Fabula() as fabula:
-        fabula.build.run(book, graphs=BOTH)
-        hits = fabula.ask.retrieve(QUESTION, mode="headings", k=3)
-        [other] = fabula.ask.retrieve(QUESTION, mode="headings", k=2, diversity=0.5)[1:]
-        proof = fabula.load.sources(hits)
+        fabula.ingest(book, graphs=BOTH)
+        hits = fabula.retrieve(QUESTION, mode="headings", k=3)
+        [other] = fabula.retrieve(QUESTION, mode="headings", k=2, diversity=0.5)[1:]
+        proof = fabula.sources(hits)
         everything = [
-            hit
-            for mode in CORE
-            for hit in fabula.ask.retrieve(QUESTION, mode=mode, k=50, fill=False)
+            hit for mode in CORE for hit in fabula.retrieve(QUESTION, mode=mode, k=50, fill=False)
         ]
     assert [hit.kind for hit in hits] == ["heading"] * 3
     assert hits[0].text == hits[0].section == "CHAPTER II"
@@ -153,9 +151,9 @@ def test_it_is_added_later_and_no_model_is_asked_for_aspects_again(
     book: Path, online: None, endpoint: Endpoint, store: Store
 ) -> None:
     with Fabula() as fabula:
-        fabula.build.run(book)
+        fabula.ingest(book)
         with pytest.raises(NotFound, match="fabula build sections"):
-            fabula.ask.retrieve(QUESTION, mode="contents")
+            fabula.retrieve(QUESTION, mode="contents")
         asked, aspects, text = chats(endpoint), made(store, "aspects"), made(store, TEXT)
         [dry] = fabula.build("sections", dry=True)
         assert (dry.graphs, made(store, "sections")) == (("sections",), [])
@@ -164,7 +162,7 @@ def test_it_is_added_later_and_no_model_is_asked_for_aspects_again(
         assert outcome.steps["embeddings"].calls == dry.steps["embeddings"].calls == 1
         [again] = fabula.build("sections")
         assert (again.status, again.usage.calls) == ("unchanged", 0)
-        assert fabula.ask.retrieve(QUESTION, mode="contents")
+        assert fabula.retrieve(QUESTION, mode="contents")
         assert fabula.check().violations == ()
     assert chats(endpoint) == asked
     assert (made(store, "aspects"), made(store, TEXT)) == (aspects, text)
@@ -173,12 +171,12 @@ def test_it_is_added_later_and_no_model_is_asked_for_aspects_again(
 @pytest.mark.parametrize("run", ["build", "ingest"])
 def test_a_changed_knob_of_it_rebuilds_it_alone(book: Path, store: Store, run: str) -> None:
     with Fabula() as fabula:
-        fabula.build.run(book, graphs=BOTH)
+        fabula.ingest(book, graphs=BOTH)
     aspects, text, before = (made(store, name) for name in ("aspects", TEXT, "sections"))
     with Fabula(settings.Settings.read(**{"sections.words": 3})) as fabula:
         entry = fabula.document("Harbour")
         assert fabula.stale(entry) == {"sections": ["settings.words"]}
-        [outcome] = fabula.build("sections") if run == "build" else fabula.build.run(book)
+        [outcome] = fabula.build("sections") if run == "build" else fabula.ingest(book)
         assert fabula.check().violations == ()
         assert fabula.stale(fabula.document("Harbour")) == {}
     assert (outcome.status, outcome.graphs) == ("replaced", ("sections",))
@@ -190,7 +188,7 @@ def test_a_changed_knob_of_it_rebuilds_it_alone(book: Path, store: Store, run: s
 
 def test_it_is_dropped_alone(book: Path, store: Store) -> None:
     with Fabula() as fabula:
-        fabula.build.run(book, graphs=BOTH)
+        fabula.ingest(book, graphs=BOTH)
         aspects, text = made(store, "aspects"), made(store, TEXT)
         [(entry, names)] = fabula.drop("sections", dry=True)
         assert entry is not None
@@ -199,7 +197,7 @@ def test_it_is_dropped_alone(book: Path, store: Store) -> None:
         fabula.drop("sections")
         assert fabula.drop("sections") == []
         with pytest.raises(NotFound, match="fabula build sections"):
-            fabula.ask.retrieve(QUESTION, mode="headings")
+            fabula.retrieve(QUESTION, mode="headings")
         assert set(fabula.document("Harbour").graphs) == {TEXT, "aspects"}
         assert fabula.check().violations == ()
     assert made(store, "sections") == []
@@ -218,7 +216,7 @@ def test_what_breaks_its_invariant_is_found(
     book: Path, store: Store, breaks: str, what: str
 ) -> None:
     with Fabula() as fabula:
-        fabula.build.run(book, graphs=BOTH)
+        fabula.ingest(book, graphs=BOTH)
         cypher(store, breaks)
         [violation] = fabula.check("Harbour").violations
     assert (violation.invariant, violation.title) == ("check_sections", "Harbour")
@@ -228,9 +226,9 @@ def test_what_breaks_its_invariant_is_found(
 def test_an_export_has_its_nodes_and_edges(book: Path, tmp_path: Path) -> None:
     file, whole = tmp_path / "graph.jsonl", tmp_path / "whole.jsonl"
     with Fabula() as fabula:
-        fabula.build.run(book, graphs=BOTH)
-        fabula.export.files(file)
-        fabula.export.files(whole, embeddings=True)
+        fabula.ingest(book, graphs=BOTH)
+        fabula.export(file)
+        fabula.export(whole, embeddings=True)
     lines = [json.loads(line) for line in file.read_text().splitlines()]
     labels = [label for line in lines for label in line.get("labels", ())]
     assert (labels.count("Section"), labels.count("Heading")) == (3, 3)
@@ -245,17 +243,17 @@ def test_an_export_has_its_nodes_and_edges(book: Path, tmp_path: Path) -> None:
 
 def test_a_kind_of_elements_is_none_that_the_core_looks_for(book: Path) -> None:
     with Fabula() as fabula:
-        fabula.build.run(book, graphs=BOTH)
-        assert fabula.ask.retrieve(QUESTION, mode="headings", kinds="heading", document="Harbour")
+        fabula.ingest(book, graphs=BOTH)
+        assert fabula.retrieve(QUESTION, mode="headings", kinds="heading", document="Harbour")
         with pytest.raises(NotFound, match=r"no kind 'heading'; there are: chunk, .*section"):
-            fabula.ask.retrieve(QUESTION, mode="collapsed", kinds="heading")
-        assert fabula.ask.retrieve(QUESTION, mode="headings", levels=(1, 9)) == []
-        assert fabula.ask.retrieve(QUESTION, mode="headings", aspects="") != []
+            fabula.retrieve(QUESTION, mode="collapsed", kinds="heading")
+        assert fabula.retrieve(QUESTION, mode="headings", levels=(1, 9)) == []
+        assert fabula.retrieve(QUESTION, mode="headings", aspects="") != []
 
 
 def test_a_graph_that_never_heard_of_embedded_elements_takes_them(book: Path, store: Store) -> None:
     with Fabula() as fabula:
-        fabula.build.run(book)
+        fabula.ingest(book)
     cypher(store, "MATCH (c:Collection) REMOVE c.element_kinds")
     for index in ("element_texts", "element_kind", "element_vectors_256"):
         cypher(store, f"DROP INDEX {index} IF EXISTS")
@@ -265,9 +263,9 @@ def test_a_graph_that_never_heard_of_embedded_elements_takes_them(book: Path, st
         ]
         assert fabula.check().violations == ()
         with pytest.raises(NotFound, match="fabula build sections"):
-            fabula.ask.retrieve(QUESTION, mode="headings")
+            fabula.retrieve(QUESTION, mode="headings")
         fabula.build("sections")
-        assert len(fabula.ask.retrieve(QUESTION, mode="headings")) == 3
+        assert len(fabula.retrieve(QUESTION, mode="headings")) == 3
         assert fabula.check().violations == ()
         [told] = [one.says for one in examine(fabula) if one.name == "indexes"]
     assert "element_vectors_256 online, element_texts online" in told
@@ -277,15 +275,15 @@ def test_its_passages_are_embedded_again_with_all_others(
     book: Path, endpoint: Endpoint, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with Fabula() as fabula:
-        fabula.build.run(book, graphs=BOTH)
+        fabula.ingest(book, graphs=BOTH)
     [counted] = cypher(store, "MATCH (n:Passage|Heading) RETURN count(n) AS passages")
     monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
     with Fabula(model="offline") as fabula:
-        assert fabula.build.reembed().passages == counted["passages"]
-        hits = fabula.ask.retrieve(QUESTION, mode="contents")
+        assert fabula.reembed().passages == counted["passages"]
+        hits = fabula.retrieve(QUESTION, mode="contents")
         assert len(hits) == 3
-        headings = fabula.ask.retrieve(QUESTION, mode="headings")
+        headings = fabula.retrieve(QUESTION, mode="headings")
         assert [hit.score for hit in headings] == pytest.approx([hit.score for hit in hits])
         hits += headings
         assert fabula.check().violations == ()
@@ -299,13 +297,13 @@ def test_its_passages_are_embedded_again_with_all_others(
 
 def test_an_edit_of_the_text_replaces_all_graphs_at_once(book: Path, store: Store) -> None:
     with Fabula() as fabula:
-        fabula.build.run(book, graphs=BOTH)
+        fabula.ingest(book, graphs=BOTH)
         before = {row["id"] for row in made(store, "sections")}
         book.write_text(f"Title: Harbour\nLanguage: en\n\n{told(II='Boris broke the bell.')}")
         # It is not named: the document has it.
-        [outcome] = fabula.build.run(book)
+        [outcome] = fabula.ingest(book)
         entry = fabula.document("Harbour")
-        [best] = fabula.ask.retrieve("Who broke the bell?", mode="contents", k=1)
+        [best] = fabula.retrieve("Who broke the bell?", mode="contents", k=1)
         assert fabula.check().violations == ()
     assert (outcome.status, outcome.graphs) == ("replaced", (TEXT, *BOTH))
     assert len({record.updated_at for record in entry.graphs.values()}) == 1
@@ -318,12 +316,12 @@ def test_a_graph_whose_package_is_gone_leaves_nothing_stale(
     book: Path, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with Fabula() as fabula:
-        fabula.build.run(book, graphs=BOTH)
+        fabula.ingest(book, graphs=BOTH)
     monkeypatch.setattr(sys, "path", [one for one in sys.path if one != str(PACKAGE)])
     forget()
     book.write_text(f"Title: Harbour\nLanguage: en\n\n{told(II='Boris broke the bell.')}")
     with Fabula() as fabula:
-        assert [outcome.status for outcome in fabula.build.run(book)] == ["replaced"]
+        assert [outcome.status for outcome in fabula.ingest(book)] == ["replaced"]
         assert fabula.check().violations == ()
         with pytest.raises(SettingsError, match="no graph 'sections'"):
             fabula.build("sections")
@@ -412,7 +410,7 @@ def test_what_is_not_on_its_lists_is_refused_in_words(
     monkeypatch.setattr(module, "GRAPH", replace(module.GRAPH, **without))
     forget()
     with Fabula() as fabula, pytest.raises(FabulaError, match=f"'sections' built {what}"):
-        fabula.build.run(book, graphs=["sections"])
+        fabula.ingest(book, graphs=["sections"])
     assert cypher(store, "MATCH (n:Document|Section|Staged) RETURN n") == []
 
 
@@ -429,7 +427,7 @@ def test_a_passage_without_an_embedding_is_refused_in_words(
     forget()
     what = r"'Section' without an embedding, which is not on its list \(Heading\)"
     with Fabula() as fabula, pytest.raises(FabulaError, match=what):
-        fabula.build.run(book, graphs=["sections"])
+        fabula.ingest(book, graphs=["sections"])
     assert cypher(store, "MATCH (n:Document|Section|Staged) RETURN n") == []
 
 
@@ -445,7 +443,7 @@ def test_a_build_that_was_killed_is_gone_on_with(
         monkeypatch.setenv("FABULA_MODEL", "offline")
         monkeypatch.setenv("FABULA_CONCURRENCY", "2")
         with Fabula() as fabula:
-            fabula.build.run(books, graphs=["aspects"])
+            fabula.ingest(books, graphs=["aspects"])
         aspects = made(store, "aspects")
         program = "from fabula import Fabula\nwith Fabula() as one: one.build('sections')"
         environment = os.environ | {"PYTHONPATH": str(PACKAGE)}
@@ -475,7 +473,7 @@ def _built(store: Store) -> list[str]:
 
 def test_its_embedding_model_is_in_its_fingerprint(book: Path) -> None:
     with Fabula() as fabula:
-        fabula.build.run(book, graphs=BOTH)
+        fabula.ingest(book, graphs=BOTH)
         made_from = fabula.document("Harbour").graphs["sections"].made_from
     assert made_from["settings"] == {"words": 12}
     assert made_from["models"]["embedding_model"] == STATIC

@@ -283,7 +283,7 @@ def test_the_run_goes_on_with_the_other_files(graph_url: str, tmp_path: Path) ->
     epub(tmp_path / "c.epub", page="<p>".join(f"{i} {SENTENCE}" for i in range(19_000)))
     (tmp_path / "d.pdf").write_bytes(b"%PDF-1.7\n1 0 obj\n<<")
     with Fabula() as fabula:
-        outcomes = fabula.build.run(tmp_path)
+        outcomes = fabula.ingest(tmp_path)
     assert [outcome.status for outcome in outcomes] == ["failed", "added", "failed", "failed"]
     assert "unpacks to more than" in str(outcomes[0].error)
     assert "characters in" in str(outcomes[2].error)
@@ -322,10 +322,10 @@ def test_code_in_texts_titles_and_names_is_stored_and_found_as_text(
     collection = "x' OR '' = '"
     begin_collection(store, collection, STATIC, 256)
     with Fabula(collection=collection) as fabula:
-        [outcome] = fabula.build.run(tmp_path / name)
+        [outcome] = fabula.ingest(tmp_path / name)
         assert outcome.title == "<b>O'Hara</b> [/] `})"
         assert fabula.document(name).id == outcome.document
-        [best, *_] = fabula.ask.retrieve("'}) DETACH DELETE n; MATCH (n) RETURN n // `x`")
+        [best, *_] = fabula.retrieve("'}) DETACH DELETE n; MATCH (n) RETURN n // `x`")
         [kept] = cypher(store, "MATCH (c:Chunk {index: 0}) RETURN c.text AS text")
         assert "'}) DETACH DELETE n; MATCH (n) RETURN n // `x` $passages" in kept["text"]
         assert "<script>alert('owned')</script>" in kept["text"]

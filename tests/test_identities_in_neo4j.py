@@ -42,7 +42,7 @@ def books(online: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path
 @pytest.fixture
 def ingested(books: Path) -> Path:
     with Fabula() as fabula:
-        assert {one.status for one in fabula.build.run(books)} == {"added"}
+        assert {one.status for one in fabula.ingest(books)} == {"added"}
     return books
 
 
@@ -124,9 +124,9 @@ def test_it_is_built_once_and_no_ingest_builds_it(
     with Fabula() as fabula:
         [outcome] = fabula.build("identities", rebuild=True)
         assert outcome.status == "replaced"
-        fabula.build.run(ingested)
+        fabula.ingest(ingested)
         with pytest.raises(SettingsError, match="no ingest builds it"):
-            fabula.build.run(ingested, graphs=["identities"])
+            fabula.ingest(ingested, graphs=["identities"])
         with pytest.raises(SettingsError, match="name no document"):
             fabula.build("identities", "The first book")
     assert (told(store), asked(endpoint)) == (before, calls + 1)
@@ -146,7 +146,7 @@ def test_it_needs_documents_that_have_entities(books: Path) -> None:
     with Fabula() as fabula:
         with pytest.raises(NotFound, match="fabula ingest"):
             fabula.build("identities")
-        fabula.build.run(books, graphs=[])
+        fabula.ingest(books, graphs=[])
         [outcome] = fabula.build("identities")
     assert outcome.status == "failed"
     assert "fabula build entities" in str(outcome.error)
@@ -161,7 +161,7 @@ def test_a_change_makes_it_stale_and_only_new_pairs_are_asked(
     fourth = tmp_path / "fourth.txt"
     fourth.write_text("Title: The fourth book\n\nThe old Thornton spoke. Then Thornton slept.\n")
     with Fabula() as fabula:
-        fabula.build.run(fourth)
+        fabula.ingest(fourth)
         [own] = fabula.settled()
         assert own.stale == ("documents",)
         assert fabula.check().violations == ()
@@ -183,7 +183,7 @@ def test_an_edit_leaves_it_readable_and_sound(ingested: Path, store: Store) -> N
     edited = BOOKS["second"].replace("evening", "morning")
     (ingested / "second.txt").write_text(f"Title: The second book\nLanguage: en\n\n{edited}\n")
     with Fabula() as fabula:
-        fabula.build.run(ingested)
+        fabula.ingest(ingested)
         assert fabula.check().violations == ()
         assert [one.stale for one in fabula.settled()] == [("documents",)]
     assert ["Anna first"] in one_another(store), "the new entity is in none yet"
@@ -229,7 +229,7 @@ def test_what_is_missing_of_a_document_goes_with_it_though_it_was_edited_since(
     (ingested / "second.txt").write_text(f"Title: The second book\nLanguage: en\n\n{edited}\n")
     missing = "MATCH (gap:Gap {document: ''}) RETURN gap.step AS step"
     with Fabula() as fabula:
-        fabula.build.run(ingested)
+        fabula.ingest(ingested)
         assert cypher(store, missing) == [{"step": "identities"}]
         fabula.remove("The second book")
         assert cypher(store, missing) == []
@@ -244,7 +244,7 @@ def test_what_was_told_of_a_document_goes_though_it_was_edited_since(
     edited = BOOKS["second"].replace("evening", "morning")
     (ingested / "second.txt").write_text(f"Title: The second book\nLanguage: en\n\n{edited}\n")
     with Fabula() as fabula:
-        fabula.build.run(ingested)
+        fabula.ingest(ingested)
         fabula.drop("aspects", "The second book")
         assert len(one_another(store)) == 3, "it is made of no aspects"
         if removed:
@@ -261,7 +261,7 @@ def test_modes_over_entities_go_by_it_as_soon_as_it_is_there(ingested: Path, sto
 
         def people() -> str:
             steps = Steps()
-            fabula.ask.retrieve("Where was Anna?", path=steps)
+            fabula.retrieve("Where was Anna?", path=steps)
             [network] = [one for one in steps.root.steps[0].steps if one.name == "network"]
             return network.note.split(", ")[0]
 
@@ -355,7 +355,7 @@ def test_offline_names_alone_decide(
     books: Path, store: Store, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with Fabula() as fabula:
-        fabula.build.run(books)
+        fabula.ingest(books)
     calls = endpoint.calls
     assert settle(model="offline").usage.calls == 0
     assert endpoint.calls == calls
@@ -367,8 +367,8 @@ def test_an_export_has_it_with_its_edges(ingested: Path, tmp_path: Path) -> None
     settle()
     whole, one = tmp_path / "whole.jsonl", tmp_path / "one.jsonl"
     with Fabula() as fabula:
-        fabula.export.files(whole)
-        fabula.export.files(one, "The first book")
+        fabula.export(whole)
+        fabula.export(one, "The first book")
         fabula.app.export(tmp_path / "all.graphml")
     lines = [json.loads(line) for line in whole.read_text().splitlines()]
     labels = [label for line in lines for label in line.get("labels", ())]
@@ -401,7 +401,7 @@ def test_it_stays_up_to_date_when_the_collection_is_embedded_again(
     settle()
     monkeypatch.setenv("FABULA_EMBEDDING_MODEL", "another-model")
     with Fabula() as fabula:
-        fabula.build.reembed()
+        fabula.reembed()
         assert [one.stale for one in fabula.settled()] == [()]
         assert fabula.check().violations == ()
     assert settle().status == "unchanged"

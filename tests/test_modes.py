@@ -42,7 +42,7 @@ def books(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         wipe(store)
         _reached(address, patch)
         with Fabula(chunk_tokens=64, cluster_size=4, cache=False) as fabula:
-            fabula.build.run(folder)
+            fabula.ingest(folder)
         yield
         wipe(store)
 
@@ -76,7 +76,7 @@ def test_these_modes_are_there() -> None:
 @pytest.mark.parametrize("name", MODES)
 def test_a_mode_finds_as_many_as_asked_best_first_and_none_twice(name: str) -> None:
     with Fabula(mode=name, top_k=7) as fabula:
-        hits = fabula.ask.retrieve(QUESTION)
+        hits = fabula.retrieve(QUESTION)
     assert len(hits) == 7
     assert len({hit.id for hit in hits}) == 7
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
@@ -85,26 +85,26 @@ def test_a_mode_finds_as_many_as_asked_best_first_and_none_twice(name: str) -> N
 @pytest.mark.parametrize("name", MODES)
 def test_a_mode_stays_within_the_filters(name: str) -> None:
     with Fabula(mode=name, top_k=30) as fabula:
-        in_one = fabula.ask.retrieve(QUESTION, document="summer.txt")
+        in_one = fabula.retrieve(QUESTION, document="summer.txt")
         assert {hit.title for hit in in_one} == {"Summer"}
-        plots = fabula.ask.retrieve(QUESTION, aspects=["plot"])
+        plots = fabula.retrieve(QUESTION, aspects=["plot"])
         assert {hit.aspect for hit in plots} <= {"plot", ""}
-        low = fabula.ask.retrieve(QUESTION, levels=(0, 0))
+        low = fabula.retrieve(QUESTION, levels=(0, 0))
         assert {hit.level for hit in low} == {0}
-        chunks = fabula.ask.retrieve(QUESTION, kinds=["chunk"])
+        chunks = fabula.retrieve(QUESTION, kinds=["chunk"])
         assert {hit.kind for hit in chunks} == ({"chunk"} if name != "details" else set())
 
 
 def test_modes_of_one_kind_find_that_kind() -> None:
     for name, kind in (("naive", "chunk"), ("details", "detail")):
         with Fabula(mode=name) as fabula:
-            assert {hit.kind for hit in fabula.ask.retrieve(QUESTION)} == {kind}
+            assert {hit.kind for hit in fabula.retrieve(QUESTION)} == {kind}
 
 
 def test_top_down_keeps_what_its_width_allows() -> None:
     steps = Steps()
     with Fabula(mode="top-down", width=1, depth=1, top_k=100) as fabula:
-        hits = fabula.ask.retrieve(QUESTION, path=steps)
+        hits = fabula.retrieve(QUESTION, path=steps)
         aspects = {hit.aspect for hit in hits if hit.aspect}
         # One top of each aspect, and one step down from all of them.
         assert len(hits) <= len(aspects) + 1
@@ -112,8 +112,8 @@ def test_top_down_keeps_what_its_width_allows() -> None:
 
 def test_bottom_up_finds_what_covers_the_best_chunks() -> None:
     with Fabula(mode="bottom-up", top_k=60) as fabula:
-        found = fabula.ask.retrieve(QUESTION)
-        [top] = fabula.ask.retrieve(QUESTION, kinds=["chunk"])[:1]
+        found = fabula.retrieve(QUESTION)
+        [top] = fabula.retrieve(QUESTION, kinds=["chunk"])[:1]
     assert {"chunk", "detail", "summary"} == {hit.kind for hit in found}
     covering = [hit for hit in found if hit.kind == "summary" and hit.document == top.document]
     assert any(hit.start <= top.start and top.end <= hit.end for hit in covering)
@@ -122,7 +122,7 @@ def test_bottom_up_finds_what_covers_the_best_chunks() -> None:
 def test_adaptive_opens_no_more_than_can_pay() -> None:
     steps = Steps()
     with Fabula(mode="adaptive") as fabula:
-        adaptive = fabula.ask.retrieve(QUESTION, path=steps)
+        adaptive = fabula.retrieve(QUESTION, path=steps)
         everything = len(fabula.store.run("MATCH (n:Chunk|Summary) RETURN n.id AS id"))
     [retrieve] = steps.root.steps
     kept = retrieve.steps[-1]
@@ -132,9 +132,7 @@ def test_adaptive_opens_no_more_than_can_pay() -> None:
 def test_routed_puts_the_trees_of_the_questions_aspects_ahead() -> None:
     steps = Steps()
     with Fabula(mode="routed", top_k=20) as fabula:
-        hits = fabula.ask.retrieve(
-            "What is the landscape and the weather of the place?", path=steps
-        )
+        hits = fabula.retrieve("What is the landscape and the weather of the place?", path=steps)
     route = steps.root.steps[0].steps[0]
     assert "setting" in route.note
     assert any(hit.aspect == "setting" for hit in hits)
@@ -142,7 +140,7 @@ def test_routed_puts_the_trees_of_the_questions_aspects_ahead() -> None:
 
 def test_an_unknown_mode_names_the_nearest() -> None:
     with Fabula(mode="top-dwon") as fabula, pytest.raises(SettingsError, match="mean top-down"):
-        fabula.ask.retrieve(QUESTION)
+        fabula.retrieve(QUESTION)
 
 
 def test_another_package_adds_a_mode(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -184,7 +182,7 @@ def test_diversity_passes_over_what_says_the_same() -> None:
 @pytest.mark.parametrize(("expand", "kind"), [("parents", "summary"), ("neighbours", "chunk")])
 def test_hits_come_with_what_is_above_or_beside_them(expand: Expand, kind: str) -> None:
     with Fabula(mode="naive", top_k=2, expand=expand) as fabula:
-        hits = fabula.ask.retrieve(QUESTION)
+        hits = fabula.retrieve(QUESTION)
     assert len(hits) > 2
     assert len({hit.id for hit in hits}) == len(hits)
     first, second = hits[:2]
@@ -219,7 +217,7 @@ def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoint]:
 def test_other_wordings_are_searched_with_too(model: Endpoint) -> None:
     steps = Steps()
     with Fabula(mode="naive", rewrite="queries") as fabula:
-        hits = fabula.ask.retrieve(QUESTION, path=steps)
+        hits = fabula.retrieve(QUESTION, path=steps)
     names = [step.name for step in steps.root.steps[0].steps]
     assert names == ["rewrite", *["embed", "nearest"] * 4, "fuse"]
     assert len(hits) == 5
@@ -229,7 +227,7 @@ def test_other_wordings_are_searched_with_too(model: Endpoint) -> None:
 def test_a_made_up_answer_is_searched_with_instead(model: Endpoint) -> None:
     steps = Steps()
     with Fabula(mode="naive", rewrite="answer") as fabula:
-        fabula.ask.retrieve(QUESTION, path=steps)
+        fabula.retrieve(QUESTION, path=steps)
     names = [step.name for step in steps.root.steps[0].steps]
     assert names == ["rewrite", "embed", "nearest"]
     assert model.calls == 1
@@ -237,16 +235,16 @@ def test_a_made_up_answer_is_searched_with_instead(model: Endpoint) -> None:
 
 def test_the_chat_model_ranks_what_was_found(model: Endpoint) -> None:
     with Fabula(mode="naive", rerank=True) as fabula:
-        ranked = fabula.ask.retrieve(QUESTION)
+        ranked = fabula.retrieve(QUESTION)
     with Fabula(mode="naive", top_k=20) as fabula:
-        found = fabula.ask.retrieve(QUESTION)
+        found = fabula.retrieve(QUESTION)
     # The tests' model finds the last ones best.
     assert [hit.id for hit in ranked] == [hit.id for hit in reversed(found)][:5]
 
 
 def test_an_endpoint_that_ranks_is_asked_with_its_own_interface(model: Endpoint) -> None:
     with Fabula(mode="naive", rerank=True, rerank_model="ranker") as fabula:
-        hits = fabula.ask.retrieve(QUESTION)
+        hits = fabula.retrieve(QUESTION)
     [body] = model.bodies
     assert (body["model"], body["query"], len(body["documents"])) == ("ranker", QUESTION, 20)
     longest = sorted(map(len, body["documents"]), reverse=True)[:5]
@@ -261,12 +259,12 @@ def test_an_endpoint_that_ranks_is_counted_and_within_the_budget(model: Endpoint
         assert usage["rerank"] == Usage(1, sent)
         assert usage["answer"].calls == 1
         with pytest.raises(BudgetSpent, match="max-calls 2"):
-            fabula.ask.retrieve(QUESTION)
+            fabula.retrieve(QUESTION)
 
 
 def test_a_question_is_routed_by_the_model(model: Endpoint) -> None:
     with Fabula(mode="routed") as fabula:
-        assert fabula.ask.retrieve(QUESTION)
+        assert fabula.retrieve(QUESTION)
     assert model.calls == 1
 
 
@@ -276,10 +274,10 @@ def test_a_question_is_routed_by_the_model(model: Endpoint) -> None:
 @pytest.mark.parametrize("name", MODES)
 def test_the_context_is_filled_whatever_finds_it(name: str) -> None:
     with Fabula(mode=name, context_tokens=400, context="passages") as fabula:
-        first = fabula.ask.context(QUESTION, fill=False)
-        filled = fabula.ask.context(QUESTION)
-        hits = fabula.ask.retrieve(QUESTION)
-        sentences = fabula.ask.context(QUESTION, context="sentences")
+        first = fabula.context(QUESTION, fill=False)
+        filled = fabula.context(QUESTION)
+        hits = fabula.retrieve(QUESTION)
+        sentences = fabula.context(QUESTION, context="sentences")
     assert len(hits) == 5, "what is shown stays"
     assert {passage.hit.id for passage in first} <= {hit.id for hit in hits}
     held = [
@@ -293,10 +291,10 @@ def test_the_context_is_filled_whatever_finds_it(name: str) -> None:
 
 def test_details_bring_their_chunks_unless_they_alone_are_asked_for() -> None:
     with Fabula(mode="collapsed", context="passages", context_tokens=200) as fabula:
-        found = fabula.ask.retrieve(QUESTION, kinds=("chunk", "detail"))
-        brought = fabula.ask.context(QUESTION, kinds=("chunk", "detail"))
-        alone = fabula.ask.context(QUESTION, kinds=("detail",))
-        as_a_mode = fabula.ask.context(QUESTION, mode="details")
+        found = fabula.retrieve(QUESTION, kinds=("chunk", "detail"))
+        brought = fabula.context(QUESTION, kinds=("chunk", "detail"))
+        alone = fabula.context(QUESTION, kinds=("detail",))
+        as_a_mode = fabula.context(QUESTION, mode="details")
     assert "detail" in {hit.kind for hit in found}
     # What comes last may have had no room for its chunk.
     assert {passage.hit.kind for passage in brought[:-1]} == {"chunk"}
@@ -305,9 +303,9 @@ def test_details_bring_their_chunks_unless_they_alone_are_asked_for() -> None:
 
 def test_the_published_preset_reads_the_five_nearest_and_no_more() -> None:
     with Fabula(preset="published") as fabula:
-        hits = fabula.ask.retrieve(QUESTION)
-        nearest = fabula.ask.retrieve(QUESTION, mode="collapsed", k=5)
-        context = fabula.ask.context(QUESTION)
+        hits = fabula.retrieve(QUESTION)
+        nearest = fabula.retrieve(QUESTION, mode="collapsed", k=5)
+        context = fabula.context(QUESTION)
     assert hits == nearest
     assert [passage.text for passage in context] == [one.text for one in fill(nearest, 1700)]
 

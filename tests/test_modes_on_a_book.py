@@ -60,7 +60,7 @@ def shelf(address: Address) -> Iterator[Settings]:
     with connect(address) as store:
         wipe(store)
         with Fabula(settings) as fabula:
-            [outcome] = fabula.build.run(BOOK, graphs=GRAPHS)
+            [outcome] = fabula.ingest(BOOK, graphs=GRAPHS)
         assert outcome.error is None
         yield settings
         wipe(store)
@@ -72,7 +72,7 @@ def test_a_mode_finds_what_the_book_says(mode: str, shelf: Settings) -> None:
         found = {
             question: " ".join(
                 " ".join(passage.text.split())
-                for passage in fill(fabula.ask.retrieve(question), BUDGET)
+                for passage in fill(fabula.retrieve(question), BUDGET)
             )
             for question in KNOWN
         }
@@ -90,7 +90,7 @@ def test_a_mode_may_find_a_passage_twice(shelf: Settings) -> None:
     with Fabula(shelf) as fabula:
         query = Query.of(question, shelf, mode="naive", k=DEPTH)
         filters = Filters(fabula.name, kinds=("detail", "chunk"))
-        [way] = make_ways(query, filters, fabula.store, fabula.config.kit, shelf, Meter(), path)
+        [way] = make_ways(query, filters, fabula.store, fabula.kit, shelf, Meter(), path)
 
         def find(question: str, filters: Filters, tools: Tools) -> list[Hit]:
             return [hit for hit in way.mode.retrieve(question, filters, tools) for _ in range(2)]

@@ -41,7 +41,7 @@ def test_of_equal_files_in_one_run_one_is_added_and_the_others_name_it(
     endpoint.delay = 0.05
     with Fabula() as fabula:
         [expected] = {one.status for one in fabula.expect(folder / "a.txt")}
-        outcomes = fabula.build.run(folder)
+        outcomes = fabula.ingest(folder)
         [entry] = fabula.documents()
         assert fabula.check().violations == ()
     assert expected == "added"
@@ -58,9 +58,9 @@ def test_a_file_that_becomes_equal_to_another_takes_its_new_text(
     first.write_text(told("slept"))
     second.write_text(told("sang"))
     with Fabula() as fabula:
-        fabula.build.run(first, second)
+        fabula.ingest(first, second)
         second.write_text(told("slept"))
-        outcomes = fabula.build.run(first, second)
+        outcomes = fabula.ingest(first, second)
         texts = {entry.source: entry.sha256 for entry in fabula.documents()}
     assert [one.status for one in outcomes] == ["unchanged", "replaced"]
     assert len(texts) == 2 and len(set(texts.values())) == 1
@@ -69,7 +69,7 @@ def test_a_file_that_becomes_equal_to_another_takes_its_new_text(
 def test_a_document_that_is_named_twice_is_built_once(graph_url: str, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text(f"Title: One\n\n{told('slept')}")
     with Fabula(graphs="") as fabula:
-        fabula.build.run(tmp_path / "a.txt")
+        fabula.ingest(tmp_path / "a.txt")
         assert [one.status for one in fabula.build("aspects", "One", "a.txt")] == ["added"]
 
 
@@ -80,7 +80,7 @@ def test_an_equal_file_is_tried_itself_where_the_first_one_failed(
         (tmp_path / f"{name}.txt").write_text(told("slept"))
     endpoint.plan = every(1, "nonsense")
     with Fabula(embedding_model=STATIC) as fabula:
-        outcomes = fabula.build.run(tmp_path / "a.txt", tmp_path / "b.txt")
+        outcomes = fabula.ingest(tmp_path / "a.txt", tmp_path / "b.txt")
     assert [one.status for one in outcomes] == ["failed", "failed"]
 
 
@@ -127,7 +127,7 @@ def test_when_a_run_has_failed_nothing_comes_in_any_more(
         (folder / f"{number}.txt").write_text(told(f"slept {number} times", chapters=1))
     with Fabula(max_calls=calls, concurrency=4, cache=False) as fabula:
         with pytest.raises(BudgetSpent):
-            fabula.build.run(folder)
+            fabula.ingest(folder)
         at_once = {entry.id for entry in fabula.documents()}
         time.sleep(0.7)
         assert {entry.id for entry in fabula.documents()} == at_once
@@ -146,12 +146,12 @@ def test_a_document_that_is_removed_while_it_comes_in_is_whole_or_gone(
     book.write_text(told("slept"))
     failures: list[FabulaError] = []
     with Fabula(chunk_tokens=40, cache=False) as fabula:
-        [old] = fabula.build.run(book)
+        [old] = fabula.ingest(book)
         book.write_text(told("woke"))
 
         def ingest() -> None:
             try:
-                fabula.build.run(book)
+                fabula.ingest(book)
             except FabulaError as error:
                 failures.append(error)
 
@@ -164,7 +164,7 @@ def test_a_document_that_is_removed_while_it_comes_in_is_whole_or_gone(
         assert fabula.check().violations == ()
         assert all("run the command again" in str(error) for error in failures)
         # The same command again gives what an undisturbed run gives.
-        fabula.build.run(book)
+        fabula.ingest(book)
         layers = fabula.layers(old.document)
     everything = "MATCH (n:Passage|Part) RETURN count(n) AS nodes"
     [whole] = cypher(store, everything)
@@ -182,7 +182,7 @@ def test_a_graph_that_is_built_while_its_text_changes_rests_on_the_text_that_is_
     book.write_text(told("slept"))
     failures: list[FabulaError] = []
     with Fabula(chunk_tokens=40, cache=False) as fabula:
-        fabula.build.run(book)
+        fabula.ingest(book)
         book.write_text(told("woke"))
 
         def build() -> None:
@@ -194,12 +194,12 @@ def test_a_graph_that_is_built_while_its_text_changes_rests_on_the_text_that_is_
         other = threading.Thread(target=build)
         other.start()
         time.sleep(draw.uniform(0, 0.4))
-        [outcome] = fabula.build.run(book)
+        [outcome] = fabula.ingest(book)
         other.join()
         [entry] = fabula.documents()
         assert fabula.check().violations == ()
         assert fabula.stale(entry) == {}
-        assert "woke" in fabula.ask.retrieve("Who woke?", kinds=("chunk",))[0].text
+        assert "woke" in fabula.retrieve("Who woke?", kinds=("chunk",))[0].text
     assert outcome.status == "replaced"
     assert all("run the command again" in str(error) for error in failures)
 
@@ -218,7 +218,7 @@ def two(graph_url: str, endpoint: Endpoint, tmp_path: Path) -> tuple[Settings, S
     )
     for settings in (offline, paid):
         with Fabula(settings) as fabula:
-            [outcome] = fabula.build.run(tmp_path / f"{settings.collection}.txt")
+            [outcome] = fabula.ingest(tmp_path / f"{settings.collection}.txt")
             assert outcome.status == "added"
     return offline, paid
 
@@ -229,7 +229,7 @@ def test_two_collections_of_two_models_live_side_by_side(
     for settings, word in zip(two, ("slept", "woke"), strict=True):
         for mode in ("collapsed", "hybrid", "naive", "top-down"):
             with Fabula(settings) as fabula:
-                hits = fabula.ask.retrieve("Who is at the harbour?", mode=mode, k=50)
+                hits = fabula.retrieve("Who is at the harbour?", mode=mode, k=50)
                 assert {hit.title for hit in hits} == {settings.collection.title()}
                 assert any(word in hit.text for hit in hits)
     with App(two[0]) as app:

@@ -32,7 +32,7 @@ def test_a_book_becomes_a_graph_with_every_aspect(
     online: None, endpoint: Endpoint, story: Path, store: Store
 ) -> None:
     with Fabula() as fabula:
-        [outcome] = fabula.build.run(story)
+        [outcome] = fabula.ingest(story)
         assert (outcome.status, outcome.title, outcome.error) == ("added", "Winter", None)
         layers = fabula.layers(outcome.document)
         entry = fabula.document("Winter")
@@ -53,7 +53,7 @@ def test_every_summary_reaches_chunks_level_by_level_within_its_aspect(
     online: None, story: Path, store: Store
 ) -> None:
     with Fabula() as fabula:
-        fabula.build.run(story)
+        fabula.ingest(story)
     broken = cypher(
         store,
         "MATCH (s:Summary)-[r:SUMMARIZES]->(m) "
@@ -70,36 +70,36 @@ def test_every_summary_reaches_chunks_level_by_level_within_its_aspect(
 def test_the_same_input_gives_the_same_graph(online: None, story: Path, store: Store) -> None:
     everything = "MATCH (n:Chunk|Summary|Detail) RETURN n.id AS id, n.text AS text ORDER BY id"
     with Fabula() as fabula:
-        [first] = fabula.build.run(story)
+        [first] = fabula.ingest(story)
         before = cypher(store, everything)
         fabula.remove(first.document)
         assert cypher(store, everything) == []
-        fabula.build.run(story)
+        fabula.ingest(story)
     assert cypher(store, everything) == before
 
 
 def test_unchanged_content_costs_nothing(online: None, endpoint: Endpoint, story: Path) -> None:
     with Fabula() as fabula:
-        fabula.build.run(story)
+        fabula.ingest(story)
         calls = endpoint.calls
-        [again] = fabula.build.run(story)
+        [again] = fabula.ingest(story)
     assert (again.status, endpoint.calls) == ("unchanged", calls)
 
 
 def test_unchanged_content_built_another_way_is_built_again(online: None, story: Path) -> None:
     with Fabula() as fabula:
-        fabula.build.run(story)
+        fabula.ingest(story)
     with Fabula(details=1) as fabula:
-        [again] = fabula.build.run(story)
+        [again] = fabula.ingest(story)
     assert again.status == "replaced"
     assert again.graphs == ("aspects",), "the text stays as it is"
 
 
 def test_changed_content_takes_the_place_of_the_old(online: None, story: Path) -> None:
     with Fabula() as fabula:
-        fabula.build.run(story)
+        fabula.ingest(story)
         story.write_text(story.read_text() + "\n\nCHAPTER VI\n\nSpring came, and nobody told.")
-        [outcome] = fabula.build.run(story)
+        [outcome] = fabula.ingest(story)
         assert outcome.status == "replaced"
         assert [entry.title for entry in fabula.documents()] == ["Winter"]
 
@@ -115,11 +115,11 @@ def test_another_embedding_model_is_refused_before_anything_is_paid(
     online: None, endpoint: Endpoint, story: Path
 ) -> None:
     with Fabula() as fabula:
-        fabula.build.run(story)
+        fabula.ingest(story)
     calls = endpoint.calls
     with Fabula(embedding_model="another") as fabula:
         with pytest.raises(SpaceError, match="FABULA_EMBEDDING_MODEL=text-embedding-3-small"):
-            fabula.build.run(story)
+            fabula.ingest(story)
         with pytest.raises(SpaceError):
             fabula.query("Who?")
     assert endpoint.calls == calls
@@ -131,7 +131,7 @@ def test_several_documents_share_the_workers(
     for number in range(6):
         (tmp_path / f"book{number}.txt").write_text(STORY.replace("winter", f"winter {number}"))
     with Fabula(concurrency=3) as fabula:
-        outcomes = fabula.build.run(tmp_path)
+        outcomes = fabula.ingest(tmp_path)
         assert Counter(outcome.status for outcome in outcomes) == {"added": 6}
         assert len(list(fabula.documents())) == 6
     assert endpoint.in_flight_most <= 3
@@ -143,7 +143,7 @@ def test_a_file_that_fails_does_not_stop_the_rest(
     (tmp_path / "empty.txt").write_text("")
     (tmp_path / "picture.txt").write_bytes(b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" * 50)
     with Fabula() as fabula:
-        outcomes = fabula.build.run(tmp_path, tmp_path / "missing.txt")
+        outcomes = fabula.ingest(tmp_path, tmp_path / "missing.txt")
     assert [outcome.status for outcome in outcomes] == ["failed", "failed", "added", "failed"]
     for outcome, name in zip(outcomes, ("empty", "picture", "", "missing"), strict=True):
         assert name in str(outcome.error or "")
@@ -156,7 +156,7 @@ def test_a_refused_key_stops_the_run_at_once(
         monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
         monkeypatch.setenv("OPENAI_API_KEY", "wrong")
         with Fabula() as fabula, pytest.raises(ModelError, match="OPENAI_API_KEY"):
-            fabula.build.run(story)
+            fabula.ingest(story)
     assert cypher(store, "MATCH (n:Document|Staged) RETURN n") == []
 
 
@@ -168,7 +168,7 @@ def test_a_book_is_built_through_faults(
     with Endpoint(plan=listed(*[*[None] * 6, fault] * 2), retry_after="0.05") as endpoint:
         monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
         with Fabula(chunk_tokens=80) as fabula:
-            [outcome] = fabula.build.run(story)
+            [outcome] = fabula.ingest(story)
             layers = fabula.layers(outcome.document)
     assert outcome.status == "added"
     assert {layer.aspect for layer in layers if layer.kind == "summary"} == NARRATIVE
@@ -176,7 +176,7 @@ def test_a_book_is_built_through_faults(
 
 def test_raptor_is_a_preset(online: None, story: Path) -> None:
     with Fabula(preset="raptor", chunk_tokens=48) as fabula:
-        [outcome] = fabula.build.run(story)
+        [outcome] = fabula.ingest(story)
         layers = fabula.layers(outcome.document)
     assert outcome.steps.keys() == {"embeddings", "summaries"}, "there is no aspect to detect"
     assert {(layer.kind, layer.aspect) for layer in layers} == {
@@ -187,8 +187,8 @@ def test_raptor_is_a_preset(online: None, story: Path) -> None:
 
 def test_naive_rag_is_a_preset_with_a_collection_of_its_own(online: None, story: Path) -> None:
     with Fabula(preset="naive") as fabula:
-        [outcome] = fabula.build.run(story)
-        assert {hit.kind for hit in fabula.ask.retrieve("Who?")} == {"chunk"}
+        [outcome] = fabula.ingest(story)
+        assert {hit.kind for hit in fabula.retrieve("Who?")} == {"chunk"}
         assert [entry.collection for entry in fabula.documents()] == ["naive"]
     assert outcome.counts.keys() == {"chunk"}
     assert outcome.usage.calls == 1, "nothing but one batch of embeddings"
@@ -198,8 +198,8 @@ def test_a_file_that_is_named_twice_is_read_once(graph_url: str, story: Path) ->
     link = story.with_name("link.txt")
     link.symlink_to(story)
     with Fabula() as fabula:
-        assert [one.status for one in fabula.build.run(story, story, link)] == ["added"]
-        assert [one.status for one in fabula.build.run("")] == ["failed"]
+        assert [one.status for one in fabula.ingest(story, story, link)] == ["added"]
+        assert [one.status for one in fabula.ingest("")] == ["failed"]
 
 
 def test_a_file_that_takes_over_another_ones_text_is_replaced(graph_url: str, story: Path) -> None:
@@ -207,9 +207,9 @@ def test_a_file_that_takes_over_another_ones_text_is_replaced(graph_url: str, st
     other.write_text("Title: Same\n\nThe miller slept.")
     story.write_text("Title: Same\n\nThe miller woke.")
     with Fabula() as fabula:
-        fabula.build.run(other, story)
+        fabula.ingest(other, story)
         story.write_text(other.read_text())
-        assert [one.status for one in fabula.build.run(story)] == ["replaced"]
+        assert [one.status for one in fabula.ingest(story)] == ["replaced"]
 
 
 def test_the_file_is_named_whose_replies_stay_malformed(
@@ -218,7 +218,7 @@ def test_the_file_is_named_whose_replies_stay_malformed(
     with Endpoint(plan=every(1, "nonsense")) as endpoint:
         monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
         with Fabula(embedding_model="wordllama-256") as fabula:
-            [outcome] = fabula.build.run(story)
+            [outcome] = fabula.ingest(story)
     assert story.name in str(outcome.error)
     assert outcome.usage.calls >= 3
 
@@ -227,12 +227,12 @@ def test_a_query_is_asked_as_it_is_but_for_what_is_given_beside_it(
     online: None, story: Path
 ) -> None:
     with Fabula() as fabula:
-        fabula.build.run(story)
-        query = Query.of("Who walked?", fabula.config.settings, mode="auto", k=3)
-        assert len(fabula.ask.retrieve(query)) == 3
-        assert {hit.kind for hit in fabula.ask.retrieve(query, k=2, kinds=["chunk"])} == {"chunk"}
-        assert len(fabula.ask.retrieve(query, k=2)) == 2
+        fabula.ingest(story)
+        query = Query.of("Who walked?", fabula.settings, mode="auto", k=3)
+        assert len(fabula.retrieve(query)) == 3
+        assert {hit.kind for hit in fabula.retrieve(query, k=2, kinds=["chunk"])} == {"chunk"}
+        assert len(fabula.retrieve(query, k=2)) == 2
         with pytest.raises(TypeError, match=r"has no 'colour'"):
-            fabula.ask.retrieve(query, colour="red")  # type: ignore[call-arg]
+            fabula.retrieve(query, colour="red")  # type: ignore[call-arg]
         with pytest.raises(FabulaError, match="is empty"):
-            fabula.ask.retrieve(replace(query, question=" "))
+            fabula.retrieve(replace(query, question=" "))

@@ -110,7 +110,7 @@ def test_ingest_names_and_counts_what_it_does_not_read(graph_url: str, books: Pa
     expected = run("ingest", books, "--dry-run").stdout
     assert "skipped    3 files" in expected
     with Fabula() as fabula:
-        outcomes = fabula.build.run(books)
+        outcomes = fabula.ingest(books)
         statuses = [outcome.status for outcome in outcomes]
         assert statuses == ["unchanged"] * 3 + ["skipped"] * 3
         assert fabula.document("storm.html").source == f"{books.resolve()}/two.zip/b/storm.html"

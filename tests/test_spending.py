@@ -47,7 +47,7 @@ def run(*words: str | Path) -> Result:
 
 def ingest(book: Path, rebuild: bool = False, **settings: Any) -> Usage:
     with Fabula(**settings) as fabula:
-        [outcome] = fabula.build.run(book, rebuild=rebuild)
+        [outcome] = fabula.ingest(book, rebuild=rebuild)
     assert outcome.error is None
     return outcome.usage
 
@@ -116,9 +116,9 @@ def test_of_a_folder_only_the_changed_file_is_paid_for(endpoint: Endpoint, tmp_p
     for name in ("a", "b", "c"):
         (tmp_path / f"{name}.txt").write_text(f"Title: {name}\n\n{story(name)}")
     with Fabula() as fabula:
-        fabula.build.run(tmp_path)
+        fabula.ingest(tmp_path)
         (tmp_path / "b.txt").write_text(f"Title: b\n\n{story('b')} The end came late.")
-        outcomes = {outcome.title: outcome for outcome in fabula.build.run(tmp_path)}
+        outcomes = {outcome.title: outcome for outcome in fabula.ingest(tmp_path)}
     assert [outcomes[name].status for name in "abc"] == ["unchanged", "replaced", "unchanged"]
     assert outcomes["a"].usage == outcomes["c"].usage == Usage()
 
@@ -150,7 +150,7 @@ def test_what_a_shared_call_does_not_bring_is_asked_for_alone(
     # Chat alone is to fail, and one call at a time: with several, one prompt may draw every third.
     known: dict[str, Any] = {"embedding_model": STATIC, "concurrency": 1}
     with Fabula(details_per_call=4, aspects_with_summaries=True, **known) as fabula:
-        [outcome] = fabula.build.run(book)
+        [outcome] = fabula.ingest(book)
         assert fabula.check().violations == ()
     assert outcome.error is None
     assert outcome.usage.faults > 0
@@ -184,7 +184,7 @@ def test_a_dry_run_ends_with_what_would_be_cheaper(endpoint: Endpoint, book: Pat
     assert sent == pytest.approx(cheaper.usage.prompt_tokens, rel=0.1)
     assert cheaper.usage.calls < usual.usage.calls / 2
     with Fabula(preset="economy") as fabula:
-        [spent] = fabula.build.run(book)
+        [spent] = fabula.ingest(book)
         assert fabula.check().violations == ()
     # In so few clusters each aspect that is named more is a call more.
     assert cheaper.usage.calls / 2 < spent.usage.calls < 2 * cheaper.usage.calls
@@ -282,13 +282,13 @@ def test_replies_that_say_nothing_are_paid_for(endpoint: Endpoint, book: Path) -
         Fabula(max_calls=3, embedding_model=STATIC) as fabula,
         pytest.raises(BudgetSpent),
     ):
-        fabula.build.run(book)
+        fabula.ingest(book)
     assert endpoint.calls == 3
 
 
 def test_a_run_stops_at_its_tokens(endpoint: Endpoint, book: Path) -> None:
     with Fabula(max_tokens=5000) as fabula, pytest.raises(BudgetSpent, match="max-tokens 5000"):
-        fabula.build.run(book)
+        fabula.ingest(book)
     asked = sum(len(json.dumps(body)) // 4 for body in endpoint.bodies)
     assert asked < 3 * 5000
     assert ingest(book).saved > 0

@@ -66,7 +66,7 @@ def test_a_stopped_ingest_ends_within_a_call_and_goes_on_without_paying_twice(
     shelf = books(tmp_path, "cold", "warm")
     with Fabula() as fabula, ThreadPoolExecutor(1) as pool:
         stop = Stop()
-        run = pool.submit(fabula.build.run, *shelf, stop=stop)
+        run = pool.submit(fabula.ingest, *shelf, stop=stop)
         until(endpoint, 30)
         began = time.monotonic()
         stop.set()
@@ -80,7 +80,7 @@ def test_a_stopped_ingest_ends_within_a_call_and_goes_on_without_paying_twice(
         assert endpoint.calls == calls, "nothing is begun any more"
         assert fabula.space() is None or not list(fabula.documents())
         endpoint.delay = 0.0
-        assert statuses(fabula.build.run(*shelf)) == ["added"] * len(shelf)
+        assert statuses(fabula.ingest(*shelf)) == ["added"] * len(shelf)
         assert not fabula.check().violations
     assert not paid_twice(endpoint)
 
@@ -93,7 +93,7 @@ def test_calls_that_are_under_way_at_a_stop_are_paid_for_and_counted(
     with Fabula(cache=False) as fabula, ThreadPoolExecutor(1) as pool:
         for calls in (41, 44, 47, 56):
             before, begun, stop = asked(endpoint), endpoint.calls, Stop()
-            run = pool.submit(fabula.build.run, *shelf, stop=stop)
+            run = pool.submit(fabula.ingest, *shelf, stop=stop)
             until(endpoint, begun + calls)
             stop.set()
             assert told(run.result(timeout=30)) == asked(endpoint) - before
@@ -104,7 +104,7 @@ def test_calls_that_are_under_way_when_a_document_fails_are_counted_too(
 ) -> None:
     endpoint.withheld = {("cold",): "refusal"}
     with Fabula(cache=False) as fabula:
-        outcomes = fabula.build.run(*books(tmp_path, "cold"), strict=True)
+        outcomes = fabula.ingest(*books(tmp_path, "cold"), strict=True)
     assert statuses(outcomes) == ["failed"]
     assert told(outcomes) == asked(endpoint)
 
@@ -134,7 +134,7 @@ def test_a_run_that_was_stopped_before_it_began_asks_nothing(
     shelf, stop = books(tmp_path, "cold", "warm"), Stop()
     stop.set()
     with Fabula() as fabula:
-        assert statuses(fabula.build.run(*shelf, stop=stop)) == ["stopped", "stopped"]
+        assert statuses(fabula.ingest(*shelf, stop=stop)) == ["stopped", "stopped"]
     assert endpoint.calls == 0
 
 

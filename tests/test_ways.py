@@ -51,10 +51,10 @@ def books(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         wipe(store)
         _reached(address, patch)
         with Fabula(collection="one", graphs=(), cache=False) as fabula:
-            fabula.build.run(folder / "Mill.txt")
+            fabula.ingest(folder / "Mill.txt")
             put_cast(fabula, "Mill", CAST, TIES)
         with Fabula(collection="two", graphs=(), cache=False) as fabula:
-            fabula.build.run(folder)
+            fabula.ingest(folder)
             put_cast(fabula, "Mill", CAST, TIES)
         yield
         wipe(store)
@@ -77,7 +77,7 @@ def asked(collection: str, question: str, mode: str, document: str = "") -> list
     """The steps of a question: the names and notes of those that say how it was asked."""
     path = Steps()
     with Fabula(collection=collection) as fabula:
-        fabula.ask.retrieve(question, mode=mode, document=document, path=path)
+        fabula.retrieve(question, mode=mode, document=document, path=path)
     return [f"{one.name}: {one.note}" for one in path.root.steps]
 
 
@@ -86,11 +86,11 @@ def asked(collection: str, question: str, mode: str, document: str = "") -> list
 
 def test_several_modes_answer_within_one_budget_and_no_sentence_comes_twice() -> None:
     with Fabula(collection="one", context="passages") as fabula:
-        alone = {name: fabula.ask.retrieve(FACT, mode=name, k=9) for name in ("light", "hybrid")}
+        alone = {name: fabula.retrieve(FACT, mode=name, k=9) for name in ("light", "hybrid")}
         path = Steps()
-        both = fabula.ask.retrieve(FACT, mode="light, hybrid", k=9, path=path)
-        context = fabula.ask.context(FACT, mode="light,hybrid", context_tokens=60)
-        again = fabula.ask.retrieve(FACT, mode="light,hybrid", k=9)
+        both = fabula.retrieve(FACT, mode="light, hybrid", k=9, path=path)
+        context = fabula.context(FACT, mode="light,hybrid", context_tokens=60)
+        again = fabula.retrieve(FACT, mode="light,hybrid", k=9)
     found = {hit.id: hit.kind for hits in alone.values() for hit in hits}
     assert {hit.id: hit.kind for hit in both} == found
     assert [hit.score for hit in both] == sorted((hit.score for hit in both), reverse=True)
@@ -119,11 +119,11 @@ def test_a_mode_whose_graph_is_not_there_is_left_out_with_a_word() -> None:
 
 def test_knobs_reach_the_mode_that_they_name() -> None:
     with Fabula(collection="one") as fabula:
-        fabula.ask.retrieve(FACT, mode="hippo,hybrid", knobs={"hybrid.fusion": "ranks"})
+        fabula.retrieve(FACT, mode="hippo,hybrid", knobs={"hybrid.fusion": "ranks"})
         with pytest.raises(SettingsError, match="Mode hybrid: fusion"):
-            fabula.ask.retrieve(FACT, mode="hippo,hybrid", knobs={"hybrid.fusion": "luck"})
+            fabula.retrieve(FACT, mode="hippo,hybrid", knobs={"hybrid.fusion": "luck"})
         with pytest.raises(SettingsError, match=r"'fusion' is one mode's"):
-            fabula.ask.retrieve(FACT, mode="hippo,hybrid", knobs={"fusion": "ranks"})
+            fabula.retrieve(FACT, mode="hippo,hybrid", knobs={"fusion": "ranks"})
 
 
 def test_the_command_line_and_the_chat_take_several() -> None:
@@ -155,7 +155,7 @@ def test_without_a_model_a_fact_is_looked_up_over_entities_where_all_have_them()
 def test_filters_that_ask_for_some_passages_are_asked_as_ever() -> None:
     path = Steps()
     with Fabula(collection="one") as fabula:
-        fabula.ask.retrieve(FACT, kinds=["chunk"], path=path)
+        fabula.retrieve(FACT, kinds=["chunk"], path=path)
     assert path.root.steps[0].note == "hybrid: only some passages are asked for"
 
 

@@ -40,7 +40,7 @@ def command(settings: Settings) -> None:
             resources.as_file(resources.files("fabula.texts") / STORY) as story,
             Watching() as listener,
         ):
-            [outcome] = fabula.build.run(story, listener=listener)
+            [outcome] = fabula.ingest(story, listener=listener)
         if outcome.error:
             raise outcome.error
         entry = fabula.document(outcome.document)

@@ -198,7 +198,7 @@ class Others:
         """Those of some entities."""
         rows = fabula.store.rows("identities/find_others", collection=fabula.name, nodes=ids)
         own = [one for one in fabula.settled() if one.graph == IDENTITIES]
-        decided = fabula.config.settings.table(IDENTITIES).model_dump()
+        decided = fabula.settings.table(IDENTITIES).model_dump()
         stale = own[0].stale if own else ()
         return cls(fabula.name, {row["id"]: row for row in rows}, decided, stale)
 

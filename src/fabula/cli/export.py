@@ -49,5 +49,5 @@ def command(
         if everywhere:
             written = fabula.app.export(out, format=format or "", embeddings=embeddings)
         else:
-            written = fabula.export.files(out, document, format=format or "", embeddings=embeddings)
+            written = fabula.export(out, document, format=format or "", embeddings=embeddings)
     click.echo(f"{out}: {written.nodes:,} nodes, {written.relationships:,} relationships")

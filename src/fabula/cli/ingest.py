@@ -77,7 +77,7 @@ def command(
         return
     make_graphs(
         settings,
-        lambda fabula, listener: fabula.build.run(
+        lambda fabula, listener: fabula.ingest(
             *paths, rebuild=rebuild, strict=strict, name=name, listener=listener
         ),
     )

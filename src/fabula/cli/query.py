@@ -111,7 +111,7 @@ def command(
     notice_offline(settings)
     with meant(settings) as fabula:
         if no_answer:
-            hits = fabula.ask.retrieve(query, path=path)
+            hits = fabula.retrieve(query, path=path)
             said = {"question": question, "hits": [_hit_json(hit) for hit in hits]}
         else:
             stream = fabula.stream(query, path=path)

@@ -42,7 +42,7 @@ def command(settings: Settings) -> None:
     is stopped, the same command goes on, and the old model's name gives it up.
     """
     with opened(settings) as fabula, Watching() as listener:
-        done = fabula.build.reembed(listener.begin("reembed"))
+        done = fabula.reembed(listener.begin("reembed"))
     echo(_in_all(fabula.name, done))
     echo(
         f"Set FABULA_EMBEDDING_MODEL={done.model} for all that asks collection {fabula.name!r} or "
