@@ -11,7 +11,7 @@ from fabula.graph.parts import chunks_of
 from fabula.graphs.entities import GRAPH
 from fabula.graphs.entities.network import Network, make_network
 from fabula.models.offline import StaticEmbedder
-from fabula.store.parts import read_part
+from fabula.store.part_reader import read_part
 from fabula.text import tokens
 from fabula.text.document import Chunk
 

@@ -27,7 +27,7 @@ from fabula.graph.installed import graphs as shipped
 from fabula.server import PrivateServer
 from fabula.store import Store
 from fabula.store.checks import check
-from fabula.store.parts import read_part
+from fabula.store.part_reader import read_part
 from forked import Forked
 
 VICTIMS = (("fabula",), ("neo4j",), ("endpoint",), ("fabula", "neo4j"), ("fabula", "endpoint"))

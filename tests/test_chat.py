@@ -18,7 +18,7 @@ from click.testing import CliRunner, Result
 
 from endpoint import Endpoint, listed
 from fabula import Fabula
-from fabula.app.conversation import latest
+from fabula.ask.history import latest
 from fabula.cli import main
 from fabula.cli.last_answer import keep, recall
 from fabula.errors import BudgetSpent, ModelError

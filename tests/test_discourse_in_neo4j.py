@@ -26,7 +26,7 @@ from fabula.models.offline import StaticEmbedder
 from fabula.server import Address
 from fabula.store import Store
 from fabula.store.explore import shipped
-from fabula.store.parts import read_part
+from fabula.store.part_reader import read_part
 from fabula.store.reading import run
 
 QUERIES = ("causes", "story_order")

@@ -12,7 +12,7 @@ from fabula.errors import SpaceError, StoreError
 from fabula.graph.hits import Filters, Hit
 from fabula.server import Address
 from fabula.store import Store, schema
-from fabula.store.schema import Index
+from fabula.store.database import Index
 from graphs import DIMENSIONS, document_id, in_space, names_of, put, small_graph, vector
 
 HERE = Filters("default")

@@ -27,7 +27,7 @@ from fabula.graph.parts import chunks_of, known_of, part_of
 from fabula.graphs.aspects import GRAPH
 from fabula.store import Store
 from fabula.store.checks import check
-from fabula.store.parts import read_part
+from fabula.store.part_reader import read_part
 from graphs import put, small_document, small_graph, vector
 from kills import story
 

@@ -15,7 +15,7 @@ from fabula.graph import Node, Owner
 from fabula.graph.parts import chunks_of
 from fabula.store import Store
 from fabula.store import parts as parts_module
-from fabula.store.parts import read_part
+from fabula.store.part_reader import read_part
 from fabula.text.document import Vector
 from graphs import document_id, put, small_graph
 

@@ -21,6 +21,7 @@ from fabula.graph.installed import graphs
 from fabula.server import Address
 from fabula.store import Store
 from fabula.store.checks import check
+from fabula.store.database import Database
 from fabula.store.migration import VERSION, migrate
 from fabula.store.migrations import MIGRATIONS
 from forked import Forked
@@ -212,7 +213,7 @@ def test_what_a_model_wrote_is_stale_by_its_prompts_alone(
 
 
 def test_stopped_after_any_step_it_goes_on(whole: Contents, old: Store) -> None:
-    def stop(store: Store) -> None:
+    def stop(store: Database) -> None:
         raise KeyboardInterrupt
 
     # One after the other, so that what each step left is gone over by the next.

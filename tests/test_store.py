@@ -23,7 +23,7 @@ from fabula.graph.queries import query
 from fabula.models.usage import Usage
 from fabula.server import Address
 from fabula.store import Store, turns
-from fabula.store.parts import read_part
+from fabula.store.part_reader import read_part
 from graphs import DIMENSIONS, document_id, names_of, nodes, put, small_graph, vector
 
 WHOLE = {"Document": 1, "Part": 2, "Passage": 18, "Chunk": 4, "Summary": 6, "Detail": 8}

@@ -10,8 +10,7 @@ if TYPE_CHECKING:
     from fabula.app import App, Fabula
     from fabula.app.asking import Query
     from fabula.app.catalogue import Documents
-    from fabula.app.collection import Collection, Settled
-    from fabula.app.conversation import Conversation
+    from fabula.app.collection import Collection, Conversation, Settled
     from fabula.app.reading import Lines, Reading
     from fabula.ask.answer import Answer, AnswerStream
     from fabula.build.outcome import Outcome
@@ -128,7 +127,7 @@ _HOMES = {
     "Budget": "models.budget",
     "Collection": "app.collection",
     "Settled": "app.collection",
-    "Conversation": "app.conversation",
+    "Conversation": "app.collection",
     "Documents": "app.catalogue",
     "Fabula": "app",
     "Findings": "store.checks",

@@ -7,15 +7,16 @@ from contextlib import closing
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 from fabula import tracing
 from fabula.app.asking import Asked, Query, count_parts, make_ways, search
 from fabula.app.catalogue import Documents, choose, nothing_there
-from fabula.app.conversation import Conversation, latest
 from fabula.app.reading import Reading, read
+from fabula.app.resources import Resources
 from fabula.ask.answer import Answer, AnswerStream, shown
 from fabula.ask.context import fill, fill_by_sentences
+from fabula.ask.history import latest
 from fabula.ask.modes import mode
 from fabula.ask.quotes import closest, say
 from fabula.ask.retrieve import Found
@@ -57,8 +58,43 @@ from fabula.store.space import (
 from fabula.text.names import problem, quoted
 from fabula.text.tokens import count
 
-if TYPE_CHECKING:
-    from fabula.app import App
+
+class Conversation:
+    """Questions to a collection, each asked with those before it and their answers.
+
+    Made by `Collection.chat`. `given` are fields of a Query that hold for all questions, and may be
+    changed between two. For one thread.
+    """
+
+    def __init__(self, collection: Collection, given: Asked) -> None:
+        self.collection = collection
+        self.given = given
+        self._streams: list[AnswerStream] = []
+
+    def ask(self, question: str, **given: Unpack[Asked]) -> Answer:
+        """The whole answer, with the passages it cites; takes what `Collection.query` takes."""
+        return self.stream(question, **given).answer
+
+    def stream(self, question: str, **given: Unpack[Asked]) -> AnswerStream:
+        """An answer as it is written. What is read of it is part of the conversation."""
+        asked: Asked = {**self.given, **given}
+        stream = self.collection.stream(question, history=self.history, **asked)
+        self._streams.append(stream)
+        return stream
+
+    @property
+    def history(self) -> list[Turn]:
+        """What was said, in order; where a model failed, nothing was."""
+        return [Turn(one.question, one.said) for one in self._streams if one.said]
+
+    @property
+    def answers(self) -> list[Answer]:
+        """The answers, in order; reads what has not been read of them."""
+        return [one.answer for one in self._streams if one.said]
+
+    def forget(self) -> None:
+        """Begins anew: the next question leans on nothing."""
+        self._streams.clear()
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +117,7 @@ class Collection:
     """
 
     def __init__(
-        self, app: App, name: str, kit: Kit | None = None, *, takes_paths: bool = True
+        self, app: Resources, name: str, kit: Kit | None = None, *, takes_paths: bool = True
     ) -> None:
         if not isinstance(name, str):
             raise TypeError(f"A collection's name is a text, not {name!r}.")

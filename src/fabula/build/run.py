@@ -51,7 +51,7 @@ from fabula.models.progress import Progress
 from fabula.models.stop import Stop
 from fabula.models.usage import Usage
 from fabula.store import Store
-from fabula.store.parts import read_part
+from fabula.store.part_reader import read_part
 from fabula.store.turns import Turn, turn
 from fabula.text.chunk import split
 from fabula.text.document import Chunk, Document

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from fabula.app import Fabula
-    from fabula.app.collection import Collection
     from fabula.config.settings import Settings
 
 PAUSE = 5.0
@@ -33,16 +32,16 @@ def opened(settings: Settings) -> Iterator[Fabula]:
 
 
 @contextmanager
-def meant(settings: Settings) -> Iterator[Collection]:
+def meant(settings: Settings) -> Iterator[Fabula]:
     """The collection to look at, which is named on standard error where nobody named it."""
     with opened(settings) as fabula:
-        collection = fabula.app.meant()
-        if collection.name != fabula.name:
+        name = fabula.app.meant().name
+        if name != fabula.name:
             click.echo(
-                f"In collection {collection.name}, as {fabula.name} is empty and none was named.",
-                err=True,
+                f"In collection {name}, as {fabula.name} is empty and none was named.", err=True
             )
-        yield collection
+            fabula.name = name
+        yield fabula
 
 
 def started(settings: Settings) -> Address:

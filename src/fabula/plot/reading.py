@@ -25,7 +25,7 @@ from fabula.plot.sociogram import (
 )
 from fabula.plot.story import Story, read_story, section_starts
 from fabula.store import Store
-from fabula.store.parts import read_part
+from fabula.store.part_reader import read_part
 
 NETWORK, COMMUNITIES, DISCOURSE = "entities", "communities", "discourse"
 

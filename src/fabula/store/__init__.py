@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 import hashlib
-import itertools
 import logging
 import re
 import threading
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self
 
 import neo4j
-from neo4j.exceptions import DriverError, Neo4jError
+from neo4j.exceptions import Neo4jError
 
-from fabula import tracing
 from fabula.errors import StoreError, TooLarge
 from fabula.graph import TEXT, Gap, Owner, Part, Record
 from fabula.graph.entries import Entry, Layer
 from fabula.graph.hits import Filters, Hit
 from fabula.graph.queries import over, query
 from fabula.store import migration, schema
+from fabula.store.database import A_QUERY, Database
 from fabula.store.kept import Kept, Made, Usage
 from fabula.store.parts import (
     broken_off,
@@ -36,7 +34,6 @@ from fabula.store.parts import (
     switch,
 )
 from fabula.store.rows import bounds, entry, gap, made_space, record, unwired, wire
-from fabula.store.schema import Index
 from fabula.store.space import (
     Space,
     other_space,
@@ -46,7 +43,7 @@ from fabula.store.space import (
     refuse_reembedding,
 )
 from fabula.store.turns import Turn, turn
-from fabula.store.wording import in_words, is_out_of_memory, out_of_memory, reaching, refuse_old
+from fabula.store.wording import is_out_of_memory, out_of_memory
 from fabula.text.document import Vector
 
 LOG = logging.getLogger("fabula")
@@ -59,10 +56,6 @@ MOST_CHARACTERS = 1000
 """Of a question's words that are looked up."""
 PAGE = 500
 """Documents that are read at once."""
-READING = ("find_", "count_", "check_")
-"""How the names of statements begin that only read."""
-A_QUERY = "a query"
-"""What an error calls a statement that is not one of `cypher/`."""
 KEPT_BYTES = 256 << 20
 """Memory for what modes make of whole graphs: networks, terms, reports. Those of a book as long as
 *War and Peace* take 11 MB, so all of 23 such books stay, and thousands of stories."""
@@ -82,20 +75,14 @@ class Source:
     text: str
 
 
-class Store:
+class Store(Database):
     """A graph in one Neo4j database; safe to share between threads.
 
     Raises StoreError for all that the server refuses or can't do, in words for a person.
     """
 
     def __init__(self, driver: neo4j.Driver, database: str) -> None:
-        self._driver = driver
-        self._database = database
-        # On a cluster a bookmark makes who reads from one server wait for what went to another.
-        # One server needs none: there it made every reader wait for the newest write of anybody,
-        # 29 to 109 s while a large book came in.
-        self._bookmarks: neo4j.BookmarkManager | None = None
-        self._is_closed = False
+        super().__init__(driver, database)
         self._making = threading.Lock()
         self._has_schema = False
         self._preparing = threading.Lock()
@@ -106,97 +93,12 @@ class Store:
         """Raises an error where the server's disk has too little room for more to be written. It
         does nothing unless whoever made the store knows that disk."""
 
-    @classmethod
-    def connect(
-        cls,
-        uri: str,
-        username: str,
-        password: str,
-        database: str,
-        retry_seconds: float | None = None,
-    ) -> Self:
-        """A store at `uri`; its server is reached, lets the user in, and is new enough.
-
-        `retry_seconds` is how long the driver tries a statement again that failed for a reason
-        which may pass, such as a lost connection; None: for half a minute, as it does by itself.
-        """
-        # The driver logs what it also raises.
-        logging.getLogger("neo4j").setLevel(logging.CRITICAL)
-        try:
-            if not re.match(r"(?i)(bolt|neo4j)(\+s(sc)?)?://", uri):
-                raise ValueError("only bolt and neo4j are spoken")
-            driver = neo4j.GraphDatabase.driver(
-                uri,
-                auth=(username, password),
-                connection_timeout=10,
-                connection_acquisition_timeout=15,
-                max_transaction_retry_time=30.0 if retry_seconds is None else retry_seconds,
-                notifications_min_severity="OFF",
-            )
-        except (DriverError, ValueError) as error:
-            raise StoreError(
-                f"NEO4J_URI = {uri} is no address of a Neo4j server: {error}. "
-                "It looks like bolt://host:7687 or neo4j+s://host."
-            ) from error
-        store = cls(driver, database)
-        try:
-            # Asked once: `execute_query` asks a database that is down for half a minute.
-            with reaching(uri, username, database), driver.session(database=database) as session:
-                rows = session.run(query("core/find_version")).data()
-            refuse_old([(row["name"], row["versions"][0]) for row in rows], uri)
-            # Only the scheme neo4j asks for the servers of a cluster, which Community never is.
-            is_enterprise = any(row["edition"] != "community" for row in rows)
-            if is_enterprise and uri.lower().startswith("neo4j"):
-                store._bookmarks = driver.execute_query_bookmark_manager
-        except BaseException:
-            driver.close()
-            raise
-        return store
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *failure: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Lets the connections go, whatever another thread is doing with one of them."""
-        self._is_closed = True
-        _close(self._driver)
-
-    @contextmanager
-    def driver(self) -> Iterator[neo4j.Driver]:
-        """The driver, for statements of one piece of work.
-
-        A connection that was opened for them while the store was closed is closed after them: the
-        driver's pool would keep it.
-        """
-        driver = self._driver
-        try:
-            yield driver
-        finally:
-            if self._is_closed or driver is not self._driver:
-                _close(driver)
-
-    def follow(self, other: Store) -> None:
-        """Take over another store's connections, and close those that were used until now.
-
-        The server may have come back at another port; whoever holds this store needs no other.
-        """
-        if self._is_closed:
-            other.close()
-            return
-        self._driver, former = other._driver, self._driver
-        self._bookmarks = other._bookmarks
+    def follow(self, other: Self) -> None:
+        """Take over another store's connections, and close those that were used until now."""
+        super().follow(other)
         self._has_schema = False
-        _close(former)
 
     # What is there
-
-    def version(self) -> str:
-        """The server's version and edition, as '2026.08.1 community'."""
-        [row] = [row for row in self.rows("core/find_version") if "Kernel" in row["name"]]
-        return f"{row['versions'][0]} {row['edition']}"
 
     def space(self, collection: str) -> Space | None:
         """The embedding space of a collection, or None where nothing was ever written to it."""
@@ -208,17 +110,9 @@ class Store:
                 self._spaces[collection] = space
         return space
 
-    def spaces(self) -> list[Space]:
-        """The embedding spaces of all collections, by their names."""
-        return [space for row in self.rows("core/find_spaces") if (space := made_space([row]))]
-
     def collections(self) -> list[str]:
         """Return the names of the collections that hold documents, in order."""
         return [row["name"] for row in self.rows("core/find_collections")]
-
-    def indexes(self) -> list[Index]:
-        """All indexes there are, those of constraints among them."""
-        return [Index(**row) for row in self.rows("core/find_indexes")]
 
     def documents(
         self, collection: str, page_size: int = PAGE, after: tuple[str, str] = ("", "")
@@ -721,63 +615,6 @@ class Store:
                 session.run(query("core/clear_staged"), ended).consume()
         except StoreError as error:
             LOG.warning("What was replaced is not deleted yet; the next run will. %s", error)
-
-    def rows(self, name: str, /, **parameters: Any) -> list[dict[str, Any]]:
-        """What the statement of that name in `cypher/` returns."""
-        return self.run(query(name), name, **parameters)
-
-    def run(
-        self, statement: str, name: str = A_QUERY, /, **parameters: Any
-    ) -> list[dict[str, Any]]:
-        """What a statement returns; `name` is what an error calls it."""
-        is_reading = name.rpartition("/")[2].startswith(READING)
-        return self._send(statement, name, parameters, is_reading=is_reading)
-
-    def _send(
-        self, statement: str, name: str, parameters: Mapping[str, Any], *, is_reading: bool
-    ) -> list[dict[str, Any]]:
-        """Return the rows of a statement; on a cluster, one that reads may go to any server."""
-        told = {tracing.SYSTEM: "neo4j", tracing.SUMMARY: name}
-        routing = neo4j.RoutingControl.READ if is_reading else neo4j.RoutingControl.WRITE
-        with tracing.span(name, told, client=True), in_words(name), self.driver() as driver:
-            found = driver.execute_query(
-                statement,
-                dict(parameters),
-                database_=self._database,
-                routing_=routing,
-                bookmark_manager_=self._bookmarks,
-            )
-        return [dict(zip(found.keys, record.values(), strict=True)) for record in found.records]
-
-    @contextmanager
-    def session(self) -> Iterator[neo4j.Session]:
-        """A session for what takes several statements, its errors in words for a person."""
-        with (
-            in_words("writing"),
-            self.driver() as driver,
-            driver.session(database=self._database, bookmark_manager=self._bookmarks) as session,
-        ):
-            yield session
-
-
-def _close(driver: neo4j.Driver) -> None:
-    """Close a driver and all its connections, also while other threads use them.
-
-    The driver does not support that: a connection that fails to say goodbye in the middle of a
-    statement stays open, and so do those that come after it.
-    """
-    pool = driver._pool
-    with pool.lock:
-        connections = [*itertools.chain.from_iterable(pool.connections.values())]
-    try:
-        driver.close()
-        pool.close()  # again: a driver that is closed does nothing, whatever was opened since
-    except Exception:
-        LOG.debug("A connection was not closed in order.", exc_info=True)
-        driver.close()  # its pool is empty by now
-    finally:
-        for connection in connections:
-            connection.kill()
 
 
 def _whole(owner: Owner) -> Owner:

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from fabula.errors import StoreError
 from fabula.store import schema
+from fabula.store.database import Database
 from fabula.store.turns import turn
-
-if TYPE_CHECKING:
-    from fabula.store import Store
 
 LOG = logging.getLogger("fabula")
 
@@ -19,11 +16,11 @@ VERSION = 3
 FIRST = 1
 """The version that was not recorded."""
 
-Step = Callable[["Store"], None]
+Step = Callable[[Database], None]
 """A part of a migration; done again, or gone on with after it was killed, it ends the same."""
 
 
-def is_old(store: Store) -> bool:
+def is_old(store: Database) -> bool:
     """Whether the graph is to be migrated. Raises StoreError for a graph of a newer version."""
     version = _version(store)
     if version > VERSION:
@@ -35,7 +32,7 @@ def is_old(store: Store) -> bool:
     return 0 < version < VERSION
 
 
-def migrate(store: Store, migrations: Mapping[int, Sequence[Step]]) -> None:
+def migrate(store: Database, migrations: Mapping[int, Sequence[Step]]) -> None:
     """Brings an old graph to this version by the steps to each version, and says so.
 
     What was stopped half way is gone on with: a version is recorded after its last step. One
@@ -59,7 +56,7 @@ def migrate(store: Store, migrations: Mapping[int, Sequence[Step]]) -> None:
             store.rows("core/save_schema", version=version)
 
 
-def record(store: Store) -> None:
+def record(store: Database) -> None:
     """Records this version in a new graph. Raises StoreError for a graph of another version."""
     if is_old(store):
         raise StoreError("This graph is of an older Fabula: open it with `fabula list` first.")
@@ -69,7 +66,7 @@ def record(store: Store) -> None:
         store.rows("core/save_schema", version=VERSION)
 
 
-def _version(store: Store) -> int:
+def _version(store: Database) -> int:
     """The version of the graph's schema; 0 of a graph that has none yet."""
     [row] = store.rows("core/find_schema")
     if row["version"] is not None:

@@ -4,41 +4,48 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import neo4j
 import numpy as np
 
-from fabula.errors import BadValue, Changed, NotFound, SpaceError, StoreError
+from fabula.errors import BadValue, Changed, SpaceError, StoreError
 from fabula.graph import TEXT, Edge, Node, Owner, Part, queries
 from fabula.graph.queries import query
 from fabula.store import turns
-from fabula.store.rows import made_space, part_id, part_properties, unwired, wire
+from fabula.store.rows import made_space, part_id, part_properties, wire
 from fabula.store.space import Space, other_space, refuse_reembedding
 from fabula.text.names import LONGEST, LONGEST_LINE, problem, quoted
 
-if TYPE_CHECKING:
-    from fabula.store import Store
-
 BATCH = 1000
+
+
 SLICE = 250
 """Nodes with embeddings that one transaction stages. The vector index takes them in as it commits,
 and holds up those who read it meanwhile: with 250 of 1,536 dimensions for a tenth of a second."""
-PAGE = 2000
-"""Nodes read at once: with 1,536 dimensions each, 12 MB."""
+
+
 STRIPES = 64
 """Locks of a collection: a writer takes that of its document, and re-embedding takes all."""
+
+
 NAME = 60
 """Most characters of a caption."""
+
+
 WORD = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,99}")
 """What a label or a type may be; it is closed lists that say which they are."""
+
+
 LINES = ("title", "source", "section", "name")
 """Properties that are indexed, or may be, and hold more than a name."""
-CHANGED = "The document was changed while it was read: run the command again."
+
 
 Item = TypeVar("Item")
+
+
 Writing = neo4j.ManagedTransaction | neo4j.Transaction
 
 
@@ -314,53 +321,3 @@ def refuse_long(line: str) -> None:
 def _refuse_name(what: str, name: str, most: int) -> None:
     if wrong := problem(name, most):
         raise StoreError(f"The {what} {quoted(name)} {wrong}.")
-
-
-def read_part(store: Store, owner: Owner, *, embeddings: bool = False) -> Part:
-    """A part as it was written, nodes by their ids.
-
-    Raises NotFound where there is none, and Changed where it is replaced while it is read: half
-    of each version is neither.
-    """
-    before = store.record(owner)
-    if before is None:
-        of = f"document {owner.document}" if owner.document else f"all of {owner.collection!r}"
-        raise NotFound(f"There is no graph {owner.graph} of {of}.")
-    space = store.space(owner.collection) if embeddings else None
-    nodes: list[Node] = []
-    edges: list[Edge] = []
-    elements: set[str] = set()
-    wanted = [row["id"] for row in store.rows("core/find_part_ids", **owner._asdict())]
-    for start in range(0, len(wanted), PAGE):
-        rows = store.rows(
-            "core/find_part",
-            collection=owner.collection,
-            ids=wanted[start : start + PAGE],
-            embedding=space.embedding if space else "",
-            dimensions=space.dimensions if space else 1,
-        )
-        for row in rows:
-            nodes.append(_node(row))
-            if "Element" in row["labels"]:
-                elements.add(nodes[-1].label)
-            edges += [
-                Edge(one["type"], row["id"], one["end"], one["properties"]) for one in row["edges"]
-            ]
-    moved = space and (now := store.space(owner.collection)) and now.slot != space.slot
-    if moved or store.record(owner) != before:
-        raise Changed(CHANGED)
-    return Part(owner, tuple(nodes), tuple(edges), before, frozenset(elements))
-
-
-def _node(row: Mapping[str, Any]) -> Node:
-    own = ("id", "collection", "document", "graph", "kind", "sources")
-    properties = row["properties"]
-    kept = {
-        name: value for name, value in properties.items() if name not in own and value is not None
-    }
-    label = next((one for one in row["labels"] if one.lower() == properties["kind"]), None)
-    if label is None:
-        # The switch took its labels after the statement had found it by one of them.
-        raise Changed(CHANGED)
-    vector = None if row["embedding"] is None else unwired(row["embedding"])
-    return Node(row["id"], label, kept, tuple(properties["sources"]), vector)

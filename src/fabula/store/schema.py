@@ -7,14 +7,12 @@ import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fabula.errors import StoreError
 from fabula.graph.queries import Embedded, index_name, over, query
+from fabula.store.database import Database, Index
 from fabula.store.space import Space
-
-if TYPE_CHECKING:
-    from fabula.store import Store
 
 LOG = logging.getLogger(__name__)
 PAUSES = 0.01, 1.0
@@ -64,21 +62,6 @@ VECTORS: Mapping[Embedded, tuple[str, str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Index:
-    """An index, or a constraint's own: its name, its state, and how much of it is populated.
-
-    `dimensions` are those of the vectors it takes; 0 for an index of other things. One of a
-    constraint that is still being made, or whose making a crash has ended, `constrains` nothing.
-    """
-
-    name: str
-    state: str
-    percent: float
-    dimensions: int
-    constrains: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Fault:
     """An index that retrieval needs now and can't use: its name, what is wrong, and the cure."""
 
@@ -87,7 +70,7 @@ class Fault:
     cure: str
 
 
-def make(store: Store) -> None:
+def make(store: Database) -> None:
     """Makes all that needs no embedding space, and the vector indexes of the spaces there are.
 
     What is there stays, but for an index that has failed.
@@ -107,12 +90,12 @@ def make(store: Store) -> None:
         make_vectors(store, dimensions, slot, "element")
 
 
-def ensure(store: Store, name: str) -> None:
+def ensure(store: Database, name: str) -> None:
     """Carries out a statement of the schema that has no parameters, by its name in `cypher/`."""
     _ensure(store, query(name), name)
 
 
-def make_vectors(store: Store, dimensions: int, slot: int, what: Embedded = "passage") -> None:
+def make_vectors(store: Database, dimensions: int, slot: int, what: Embedded = "passage") -> None:
     """Makes the vector index of so many dimensions, unless it is there; does not wait for it.
 
     That of elements is made only where one has an embedding: it takes a fifth of a second.
@@ -127,7 +110,7 @@ def make_vectors(store: Store, dimensions: int, slot: int, what: Embedded = "pas
         _ensure(store, over(query(making), dimensions, slot), making, dimensions=dimensions)
 
 
-def wait(store: Store, *names: str) -> None:
+def wait(store: Database, *names: str) -> None:
     """Waits until these indexes are populated, however long that takes, or gone.
 
     Raises StoreError where the server could not populate one.
@@ -153,7 +136,7 @@ def needed(space: Space) -> tuple[str, ...]:
     return space.index, TEXTS, *of_elements
 
 
-def faults(store: Store, space: Space, indexes: Sequence[Index] | None = None) -> list[Fault]:
+def faults(store: Database, space: Space, indexes: Sequence[Index] | None = None) -> list[Fault]:
     """What is wrong with the indexes that a collection's questions are answered from now.
 
     `indexes` are all that there are, where they were read already, as for another collection.
@@ -181,7 +164,7 @@ def faults(store: Store, space: Space, indexes: Sequence[Index] | None = None) -
     return faults
 
 
-def _ensure(store: Store, statement: str, name: str, **parameters: Any) -> None:
+def _ensure(store: Database, statement: str, name: str, **parameters: Any) -> None:
     """Carries out a statement of the schema, which another process may be about to do, too.
 
     Neo4j gives a constraint its index first, and takes it back a moment after whoever wanted it was
@@ -214,7 +197,7 @@ _CURE = (
 )
 
 
-def _drop_left_index(store: Store, statement: str) -> bool:
+def _drop_left_index(store: Database, statement: str) -> bool:
     """Drop the index of the constraint that a statement makes, if nobody is making that now.
 
     Returns:

@@ -10,16 +10,14 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import neo4j
 from neo4j.exceptions import DriverError, Neo4jError
 
 from fabula.errors import StoreError
 from fabula.graph.queries import query
-
-if TYPE_CHECKING:
-    from fabula.store import Store
+from fabula.store.database import Database
 
 PATIENCE = 1.0
 """Seconds to wait for a turn before it counts as another's, who may just be giving it back."""
@@ -71,7 +69,7 @@ class Turn:
 
 @contextmanager
 def turn(
-    store: Store, names: Iterable[str], wait: Callable[[], None] | None = None
+    store: Database, names: Iterable[str], wait: Callable[[], None] | None = None
 ) -> Iterator[Turn]:
     """Keeps out all others who want one of these names.
 
@@ -96,7 +94,7 @@ def turn(
 
 @contextmanager
 def _enter(
-    store: Store, session: neo4j.Session, names: Sequence[str], wait: Callable[[], None]
+    store: Database, session: neo4j.Session, names: Sequence[str], wait: Callable[[], None]
 ) -> Iterator[None]:
     """Wait until nobody has these turns, and keep others from taking them until the block ends.
 

@@ -11,7 +11,8 @@ from typing import Any
 from fabula.graph import TEXT, Owner, Record, fingerprint
 from fabula.graph.queries import label, query
 from fabula.models.usage import Usage
-from fabula.store import Store, schema
+from fabula.store import schema
+from fabula.store.database import Database
 from fabula.store.migration import Step
 from fabula.store.parts import BATCH, NAME, caption
 from fabula.store.rows import part_id, part_properties
@@ -49,13 +50,13 @@ CONSTRAINTS = ("chunk_id", "summary_id", "detail_id", "embedding_space_id")
 Row = dict[str, Any]
 
 
-def _drop_searched(store: Store) -> None:
+def _drop_searched(store: Database) -> None:
     """These are made anew over other labels: until then nothing is to be written into them."""
     for name in ("passage_vectors", "passage_vectors_next", schema.TEXTS):
         store.rows("migrate/2_schema_drop_index", index=name)
 
 
-def _settle_embeddings(store: Store) -> None:
+def _settle_embeddings(store: Database) -> None:
     """Ends a re-embedding: what was being moved is moved, what was not all written is cleared."""
     for space in store.rows("migrate/2_find_space"):
         with store.session() as session:
@@ -65,12 +66,12 @@ def _settle_embeddings(store: Store) -> None:
     store.rows("migrate/2_clear_phase")
 
 
-def _save_collections(store: Store) -> None:
+def _save_collections(store: Database) -> None:
     schema.ensure(store, "core/schema_collection_name")
     store.rows("migrate/2_save_collections")
 
 
-def _migrate_documents(store: Store) -> None:
+def _migrate_documents(store: Database) -> None:
     """A document's passages come first, then it itself with its parts, at once."""
     schema.ensure(store, "core/schema_part_id")
     for space in store.rows("migrate/2_find_space"):
@@ -81,7 +82,7 @@ def _migrate_documents(store: Store) -> None:
             after = page[-1]["document"]["id"]
 
 
-def _migrate_document(store: Store, document: Row, dimensions: int) -> None:
+def _migrate_document(store: Database, document: Row, dimensions: int) -> None:
     passages = store.rows("migrate/2_find_passages", document=document["id"], characters=CHARACTERS)
     rows = list(_passage_rows(passages))
     for start in range(0, len(rows), BATCH):
@@ -193,18 +194,18 @@ def _part_row(document: Row, graph: str, made: Record) -> Row:
     return {"id": part_id(owner), "properties": part_properties(owner, made)}
 
 
-def _clear_space(store: Store) -> None:
+def _clear_space(store: Database) -> None:
     store.rows("migrate/2_clear_space")
 
 
-def _drop_schema(store: Store) -> None:
+def _drop_schema(store: Database) -> None:
     for name in INDEXES:
         store.rows("migrate/2_schema_drop_index", index=name)
     for name in CONSTRAINTS:
         store.rows("migrate/2_schema_drop_constraint", constraint=name)
 
 
-def _make_schema(store: Store) -> None:
+def _make_schema(store: Database) -> None:
     """With its indexes populated, as the first question is asked of them."""
     schema.make(store)
     schema.wait(store, schema.TEXTS, *(space.index for space in store.spaces()))

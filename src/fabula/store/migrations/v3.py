@@ -7,24 +7,25 @@ one changes no full-text index.
 from __future__ import annotations
 
 from fabula.graph.queries import query
-from fabula.store import Store, schema
+from fabula.store import schema
+from fabula.store.database import Database
 from fabula.store.migration import Step
 
 INDEXES = ("passage_texts", "element_texts")
 
 
-def _drop_indexes(store: Store) -> None:
+def _drop_indexes(store: Database) -> None:
     """Drop the indexes over the old labels: without them the new labels are written faster."""
     for name in INDEXES:
         store.rows("migrate/3_schema_drop_index", index=name)
 
 
-def _save_labels(store: Store) -> None:
+def _save_labels(store: Database) -> None:
     with store.session() as session:
         session.run(query("migrate/3_save_text_labels")).consume()
 
 
-def _make_indexes(store: Store) -> None:
+def _make_indexes(store: Database) -> None:
     for name in ("migrate/3_schema_passage_texts", "migrate/3_schema_element_texts"):
         schema.ensure(store, name)
     schema.wait(store, *INDEXES)
