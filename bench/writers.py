@@ -19,7 +19,7 @@ from bench.report import Figure
 from bench.server import connected, environment, running
 from bench.startup import seconds
 from fabula import Settings
-from fabula.app.connect import connect
+from fabula.config.connect import connect
 from fabula.server import Address
 
 PROCESSES, EACH = 4, 10

@@ -18,8 +18,8 @@ from playwright.sync_api import Locator, Page
 from analyst import Analyst, settings
 from chromium import browser
 from fabula.config.settings import Settings
+from fabula.graph.explore import shipped
 from fabula.server import PrivateServer
-from fabula.store.explore import shipped
 
 DOCS = Path(__file__).parents[1] / "docs"
 FOG = "18"

@@ -21,7 +21,7 @@ from fabula.graph.hits import Filters
 from fabula.graph.installed import graphs
 from fabula.graph.queries import query
 from fabula.models import Embedder
-from fabula.store import Store, reembedding, schema
+from fabula.store import Store, database, reembedding, schema
 from fabula.store.checks import check
 from fabula.store.space import Space
 from graphs import names_of, put, small_graph
@@ -174,7 +174,7 @@ def stop(monkeypatch: pytest.MonkeyPatch, statement: str, server: Endpoint | Non
         return query(name)
 
     with monkeypatch.context() as patched:
-        for module in (store_module, reembedding, schema):
+        for module in (store_module, database, reembedding, schema):
             patched.setattr(module, "query", crashing)
         with pytest.raises(Crash):
             reembed(server)

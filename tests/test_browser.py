@@ -11,8 +11,8 @@ from playwright.sync_api import expect
 from analyst import PATIENCE, Analyst, settings
 from chromium import browser
 from conftest import connect, wipe
+from fabula.graph.explore import shipped
 from fabula.server import Address
-from fabula.store.explore import shipped
 from graphs import DIMENSIONS, MODEL, put, small_graph
 
 GRASS = Path(__file__).parents[1] / "docs" / "browser.grass"

@@ -20,9 +20,9 @@ from conftest import cypher
 from explored import explored
 from fabula.cli import main
 from fabula.errors import Refused, StoreError
+from fabula.graph.explore import names, shipped
 from fabula.server import Address
 from fabula.store import Store
-from fabula.store.explore import names, shipped
 from fabula.store.reading import run
 from graphs import DIMENSIONS, MODEL, put, small_graph
 

@@ -15,6 +15,7 @@ from endpoint import Endpoint
 from fabula import Fabula, Outcome
 from fabula.config.settings import OFFLINE, STATIC, Settings
 from fabula.graph import TEXT, Owner, Part, Record
+from fabula.graph.explore import shipped
 from fabula.graph.parts import chunks_of
 from fabula.graph.path import Path as Steps
 from fabula.graph.path import Step
@@ -25,7 +26,6 @@ from fabula.graphs.discourse.values import Event, Link
 from fabula.models.offline import StaticEmbedder
 from fabula.server import Address
 from fabula.store import Store
-from fabula.store.explore import shipped
 from fabula.store.part_reader import read_part
 from fabula.store.reading import run
 

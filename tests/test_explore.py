@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from explored import explored
+from fabula.graph.explore import names, shipped
 from fabula.server import Address
 from fabula.store import Store
-from fabula.store.explore import names, shipped
 from fabula.store.reading import run
 from graphs import in_space, put, small_graph
 from test_discourse_in_neo4j import QUERIES as OF_DISCOURSE

@@ -16,10 +16,10 @@ from fabula import Fabula
 from fabula.cli import main
 from fabula.config.settings import OFFLINE, STATIC, Settings
 from fabula.graph import Owner
+from fabula.graph.explore import shipped
 from fabula.graph.parts import chunks_of
 from fabula.server import Address
 from fabula.store import Store
-from fabula.store.explore import shipped
 from fabula.store.part_reader import read_part
 from fabula.store.reading import run
 from graphs import in_space, put, small_communities

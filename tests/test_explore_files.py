@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from fabula.errors import FabulaError, NotFound
+from fabula.graph.explore import SHIPPED, names, parse, shipped
 from fabula.graph.installed import graphs
-from fabula.store.explore import SHIPPED, names, parse, shipped
 
 DOCS = Path(__file__).parents[1] / "docs"
 GRASS = DOCS / "browser.grass"

@@ -15,13 +15,13 @@ from conftest import connect, cypher, wipe
 from fabula import Fabula
 from fabula.cli import main
 from fabula.config.settings import OFFLINE, STATIC, Settings
+from fabula.graph.explore import shipped
 from fabula.graph.hits import Filters
 from fabula.graph.path import Path as Steps
 from fabula.graphs.entities.finding import _read
 from fabula.graphs.facts.triples import Knobs
 from fabula.server import Address
 from fabula.store import Store
-from fabula.store.explore import shipped
 from fabula.store.reading import run
 
 STORY = """CHAPTER I

@@ -92,7 +92,7 @@ def test_a_reworded_prompt_makes_the_graph_stale_and_ingest_makes_it_anew(
     monkeypatch.setattr(prompts, "FOLDER", reworded)
     installed = dict(graphs())
     installed["aspects"] = replace(installed["aspects"], prompts=reworded)
-    for module in ("collection", "ingest"):
+    for module in ("app.collection", "build.run"):
         monkeypatch.setattr(f"fabula.{module}.graphs", lambda: installed)
     monkeypatch.setattr("fabula.config.kit.installed", lambda: installed)
     before, since = text_of(store), len(endpoint.bodies)

@@ -13,8 +13,7 @@ from fabula.app.catalogue import choose
 from fabula.errors import Changed, NotFound, StoreError
 from fabula.graph import Node, Owner
 from fabula.graph.parts import chunks_of
-from fabula.store import Store
-from fabula.store import parts as parts_module
+from fabula.store import Store, part_reader
 from fabula.store.part_reader import read_part
 from fabula.text.document import Vector
 from graphs import document_id, put, small_graph
@@ -71,7 +70,7 @@ def test_of_a_document_that_is_replaced_while_it_is_read_nothing_is_known(
 ) -> None:
     graph = small_graph(words="old")
     put(ready, graph)
-    monkeypatch.setattr(parts_module, "PAGE", 5)
+    monkeypatch.setattr(part_reader, "PAGE", 5)
     rows = Store.rows
     pages: list[list[str]] = []
 

@@ -11,13 +11,13 @@ import pytest
 
 from conftest import connect, cypher, wipe
 from fabula.graph import Part
+from fabula.graph.explore import names, shipped
 from fabula.graph.hits import Filters
 from fabula.graph.queries import over, query
 from fabula.graphs.aspects.ids import detail_id, summary_id
 from fabula.graphs.aspects.values import Detail, Member, Summary
 from fabula.server import Address
 from fabula.store import Store
-from fabula.store.explore import names, shipped
 from fabula.store.rows import bounds, wire
 from fabula.text.document import Chunk
 from fabula.text.ids import chunk_id

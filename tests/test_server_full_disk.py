@@ -15,8 +15,8 @@ import pytest
 from neo4j.exceptions import DriverError, Neo4jError
 
 from conftest import connect
-from fabula.app.connect import WRITING_BYTES
-from fabula.app.connect import connect as connect_to
+from fabula.config.connect import WRITING_BYTES
+from fabula.config.connect import connect as connect_to
 from fabula.config.settings import Settings
 from fabula.errors import ServerError
 from fabula.server import Address, PrivateServer, health, process

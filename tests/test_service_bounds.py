@@ -21,13 +21,14 @@ from conftest import connect, wipe
 from fabula.app import App
 from fabula.config.settings import STATIC, Settings
 from fabula.errors import BadValue, NotFound
+from fabula.graph import statements
+from fabula.graph.explore import names, shipped
 from fabula.graph.queries import FOLDER
+from fabula.graph.statements import count_levels
 from fabula.server import Address
 from fabula.service import querying
 from fabula.service.page.screens import ROUTERS
-from fabula.store import reading, statements
-from fabula.store.explore import names, shipped
-from fabula.store.statements import count_levels
+from fabula.store import reading
 from served import Served, served, server_of
 from stories import WINTER
 

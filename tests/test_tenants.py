@@ -14,10 +14,10 @@ import pytest
 
 from conftest import connect, cypher, wipe
 from fabula.graph import Node, Part
+from fabula.graph.explore import names, shipped
 from fabula.graph.queries import FOLDER, over, query
 from fabula.server import Address
 from fabula.store import Store
-from fabula.store.explore import names, shipped
 from fabula.store.reading import run
 from fabula.store.rows import LAST_CHARACTER, wire
 from graphs import (

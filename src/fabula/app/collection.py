@@ -29,6 +29,7 @@ from fabula.errors import LoadError, NotFound, SettingsError
 from fabula.export.files import Written, write
 from fabula.graph import TEXT, Gap, Owner, Record, differences
 from fabula.graph.entries import Entry, Layer
+from fabula.graph.explore import parse, shipped
 from fabula.graph.hits import Filters, Hit, Passage, Quote
 from fabula.graph.installed import graph, graphs
 from fabula.graph.method import Graph
@@ -45,7 +46,6 @@ from fabula.models.stop import Stop
 from fabula.store import Source as Stretch
 from fabula.store import Store
 from fabula.store.checks import Findings, check
-from fabula.store.explore import parse, shipped
 from fabula.store.exported import Exported
 from fabula.store.reading import run
 from fabula.store.space import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Self, Unpack
 
-from fabula.app.connect import connect
+from fabula.config.connect import connect
 from fabula.config.kit import Kit
 from fabula.config.settings import Flags, Settings, names, paths
 from fabula.errors import FabulaError, did_you_mean

@@ -12,15 +12,14 @@ import click
 from rich.table import Table as Grid
 from rich.text import Text
 
-from fabula.app.catalogue import choose, nothing_there
 from fabula.cli.help import Command
 from fabula.cli.options import GRAPH, settings_flags
 from fabula.cli.screen import echo, print_json, print_table
 from fabula.cli.starting import meant, opened
 from fabula.config.settings import Settings
 from fabula.export.cells import cell, table_csv
+from fabula.graph.explore import Query, names, parse, read, shipped
 from fabula.models.clean import clean_output
-from fabula.store.explore import Query, names, parse, read, shipped
 
 if TYPE_CHECKING:
     from fabula.store import Store
@@ -134,6 +133,8 @@ def command(
 
 def _refuse_missing(store: Store, query: Query, values: Mapping[str, Any]) -> None:
     """Raises NotFound where a query found nothing in a collection without that document."""
+    from fabula.app.catalogue import choose, nothing_there
+
     collection = values[COLLECTION]
     if not store.count(collection)[0]:
         raise nothing_there(collection)

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fabula.app.connect import private_server
 from fabula.cli.help import Group
 from fabula.cli.options import settings_flags
 from fabula.cli.starting import shown, started
+from fabula.config.connect import private_server
 from fabula.config.settings import Settings
 from fabula.errors import ServerError
 

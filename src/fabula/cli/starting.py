@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fabula.app.connect import private_server
+from fabula.config.connect import private_server
 from fabula.server import IDLE, Address, Progress, Report
 
 if TYPE_CHECKING:

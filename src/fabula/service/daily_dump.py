@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from fabula.app.connect import private_server
+from fabula.config.connect import private_server
 from fabula.errors import FabulaError
 
 if TYPE_CHECKING:

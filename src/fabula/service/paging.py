@@ -12,8 +12,8 @@ from typing import Annotated, Any, Generic, TypeVar
 from fastapi import Query
 from pydantic import BaseModel, ConfigDict
 
+from fabula.graph.nesting import load_json
 from fabula.service.problems import Problem
-from fabula.store.nesting import load_json
 
 Item = TypeVar("Item")
 Value = TypeVar("Value")

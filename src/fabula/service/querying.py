@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from fabula.app.collection import Collection
 from fabula.errors import Refused
+from fabula.graph.explore import Query, names, parse, shipped
 from fabula.service.problems import Problem, TooMany
 from fabula.service.views import View
 from fabula.store import Store
-from fabula.store.explore import Query, names, parse, shipped
 from fabula.store.reading import run
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typing import Literal
 from urllib.parse import urlsplit
 
 from fabula.app import App
-from fabula.app.connect import private_server, reconnect
+from fabula.config.connect import private_server, reconnect
 from fabula.errors import DatabaseDown, FabulaError
 from fabula.service.maintenance import Maintenance, Outage
 

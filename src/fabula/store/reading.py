@@ -21,10 +21,10 @@ from neo4j.time import Date, DateTime, Duration, Time
 from neo4j.vector import Vector
 
 from fabula.errors import FabulaError, Refused
+from fabula.graph.nesting import is_deep
 from fabula.graph.queries import index_name, query
+from fabula.graph.statements import MAX_CHARACTERS, refuse_large
 from fabula.store import Store
-from fabula.store.nesting import is_deep
-from fabula.store.statements import MAX_CHARACTERS, refuse_large
 from fabula.store.wording import in_words, is_out_of_memory, out_of_memory
 
 READ_ONLY = "Neo.ClientError.Statement.AccessMode"

@@ -15,6 +15,7 @@ from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from fabula.errors import FabulaError
+from fabula.graph.nesting import find_excess
 from fabula.service.access.caller import Caller
 from fabula.service.access.keys import PREFIX
 from fabula.service.access.limits import Window
@@ -30,7 +31,6 @@ from fabula.service.problems import (
     is_for_people,
     respond,
 )
-from fabula.store.nesting import find_excess
 from fabula.text.names import has_control, quoted
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ from typing import Any
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
+from fabula.graph.statements import MAX_CHARACTERS
 from fabula.service import querying
 from fabula.service.access import AdminOfAll, Reader, Stocked, TheHouse
 from fabula.service.querying import QueryView, TableView
-from fabula.store.statements import MAX_CHARACTERS
 
 router = APIRouter(tags=["queries"])
 

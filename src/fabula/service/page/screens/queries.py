@@ -12,6 +12,8 @@ from fastapi.responses import Response
 from fabula.app.collection import Collection
 from fabula.errors import FabulaError
 from fabula.export.cells import cell, table_csv
+from fabula.graph.explore import shipped
+from fabula.graph.statements import MAX_CHARACTERS
 from fabula.service import querying
 from fabula.service.access import AdminOfAll, Caller, Reader, TheHouse
 from fabula.service.access.admission import is_from_elsewhere
@@ -19,8 +21,6 @@ from fabula.service.house import House
 from fabula.service.page.rendering import address, show
 from fabula.service.problems import status_of
 from fabula.service.querying import ParameterView, QueryView, TableView
-from fabula.store.explore import shipped
-from fabula.store.statements import MAX_CHARACTERS
 from fabula.text.names import LONGEST
 
 router = APIRouter()

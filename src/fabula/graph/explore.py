@@ -22,9 +22,9 @@ from pathlib import Path
 from typing import Any
 
 from fabula.errors import BadValue, FabulaError, NotFound, did_you_mean
+from fabula.graph.nesting import find_excess
 from fabula.graph.queries import FOLDER
-from fabula.store.nesting import find_excess
-from fabula.store.statements import UNREAD
+from fabula.graph.statements import UNREAD
 from fabula.text.names import quoted
 
 SHIPPED = FOLDER / "explore"
