@@ -12,7 +12,7 @@ from fabula.errors import SpaceError
 from fabula.graph.hits import Filters
 from fabula.graph.installed import graphs
 from fabula.graph.queries import query
-from fabula.store import Store, reembedding
+from fabula.store import Store, database, reembedding
 from fabula.store.checks import check
 from fabula.store.space import Space
 from graphs import DIMENSIONS, names_of, put, small_graph, vector
@@ -80,7 +80,7 @@ def test_stopped_anywhere_the_same_command_goes_on(
             return query(name)
 
         with monkeypatch.context() as patched, App() as app, pytest.raises(Crash):
-            for module in (store_module, reembedding):
+            for module in (store_module, database, reembedding):
                 patched.setattr(module, "query", crashing)
             app.compact()
         for collection in ("default", "other"):
