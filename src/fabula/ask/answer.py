@@ -6,7 +6,6 @@ import re
 import threading
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from fabula.ask.notebook import show_answer
 from fabula.errors import FabulaError
@@ -15,11 +14,8 @@ from fabula.models import Reply
 from fabula.models.counted import Meter
 from fabula.models.stop import Stop
 from fabula.models.usage import Usage
-from fabula.text.names import quoted
-
-if TYPE_CHECKING:
-    pass
 from fabula.text.document import excerpt
+from fabula.text.names import quoted
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from fabula.ask.answer import CITED
 from fabula.models import Turn
 from fabula.text import tokens
-
-if TYPE_CHECKING:
-    pass
 
 
 def latest(history: Sequence[Turn], budget: int) -> list[Turn]:

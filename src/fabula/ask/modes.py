@@ -9,14 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
-from typing import TYPE_CHECKING
 
 from fabula.ask import collapsed, hybrid, naive
 from fabula.errors import SettingsError, did_you_mean
 from fabula.graph.installed import graphs, load
-
-if TYPE_CHECKING:
-    pass
 from fabula.graph.mode import Kind, Mode
 
 GROUP = "fabula.modes"
@@ -30,8 +26,6 @@ PLAIN: Mapping[Kind, float] = {
     "overview": 50.08,
     "creative": 41.52,
 }
-
-
 CORE = {
     "collapsed": Mode(
         collapsed.retrieve, "all levels at once, in one ranking by cosine", serves=PLAIN

@@ -6,9 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
-from fabula.errors import (
-    FabulaError,
-)
+from fabula.errors import FabulaError
 from fabula.graph import Gap
 from fabula.models.progress import Progress
 from fabula.models.usage import Usage

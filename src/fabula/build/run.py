@@ -57,19 +57,11 @@ from fabula.text.chunk import split
 from fabula.text.document import Chunk, Document
 
 LOG = logging.getLogger("fabula")
-
-
 Make = Callable[[Job, Meter, Progress], "Outcome"]
-
-
 EMBED = 0
 """The priority of chunks' embeddings: all else depends on them."""
-
-
 MOST_MEANT = 200
 """Documents whose parts a dry run learns from."""
-
-
 EVERY = 60.0
 """Seconds between two looks at a document's turn: what is idle for minutes may be cut off."""
 

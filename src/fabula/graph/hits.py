@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from fabula.text.names import quoted
-
-if TYPE_CHECKING:
-    pass
 from fabula.text.document import excerpt
+from fabula.text.names import quoted
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,19 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fabula.errors import SettingsError, did_you_mean
 from fabula.graph import GAP, TEXT
-
-if TYPE_CHECKING:
-    pass
 from fabula.graph.method import Graph
 
 GROUP = "fabula.graphs"
 """The group of entry points by which a package brings a graph, Fabula's own as any other."""
-
-
 LABELS = (
     *("Chunk", "Collection", "Document", "Element", GAP, "Lock", "Part", "Passage", "Retired"),
     *("Schema", "Staged"),

@@ -20,17 +20,9 @@ from fabula.text.document import Vector
 Kind = Literal["fact", "reasoning", "overview", "comparison", "creative"]
 """What a question asks for: one fact, what several passages together say, what a long stretch is
 about, how two compare, or a text of its own."""
-
-
 KINDS: tuple[Kind, ...] = get_args(Kind)
-
-
 Made = TypeVar("Made")
-
-
 In = TypeVar("In")
-
-
 Out = TypeVar("Out")
 
 
@@ -198,15 +190,11 @@ class Tools:
 
 Pieces = Iterator[Reply | Passage]
 """Of an answer, and passages that it read beside its context, numbered on, before it cites them."""
-
-
 Respond = Callable[[str, Sequence[Passage], Filters, Tools], Pieces | None]
 """An answer to a question from its context, whose passages it cites as [1], [2], ...
 
 None where it leaves that to the usual way: one call, or without a model the closest passages.
 """
-
-
 Retrieve = Callable[[str, Filters, Tools], list[Hit]]
 """At most `tools.k` passages within the filters, best first; equal ones by their ids."""
 

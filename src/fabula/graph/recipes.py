@@ -18,8 +18,6 @@ from fabula.graph.method import Graph
 
 CHUNKING = 1
 """The version of how a text is cut into chunks."""
-
-
 Recipe = dict[str, Any]
 """All that a part is made from, as JSON holds it."""
 

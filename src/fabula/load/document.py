@@ -21,8 +21,6 @@ from fabula.load.blocks import Block, Draft
 
 _SAMPLE = 60_000
 """Characters that are enough to know a language by."""
-
-
 _LONGEST_NAME = 300
 """Characters of a title: a page marked up as a heading is cut, or every chunk would carry it."""
 

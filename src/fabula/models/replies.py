@@ -19,33 +19,15 @@ from fabula.text import tokens
 
 QUOTED = 1000
 """Characters of a bad reply that the model is shown again."""
-
-
 REPAIRED, NESTED = 50_000, 1_000
 """Characters and brackets of broken JSON; repairing takes a second then, and their squares."""
-
-
 FENCE = re.compile(r"```\w*\n(.*?)(?:```|\Z)", re.DOTALL)
-
-
 HEADING = re.compile(r"\A(?:#+ [^\n]*\n|\W*summary\W*?[:\n]\W*)", re.IGNORECASE)
-
-
 BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+", re.MULTILINE)
-
-
 SENTENCE_END = re.compile(r"[.!?…]+[\"'”’»)\]]*(?=\s|\Z)|[。！？]")
-
-
 CLAUSE_END = re.compile(r"(?=[;,]\s)|(?=[、，；])")
-
-
 WORD_END = re.compile(r"(?=\s)")
-
-
 Result = TypeVar("Result")
-
-
 Schema = TypeVar("Schema", bound=BaseModel)
 
 

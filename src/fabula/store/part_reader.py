@@ -12,8 +12,6 @@ from fabula.store.rows import unwired
 
 PAGE = 2000
 """Nodes read at once: with 1,536 dimensions each, 12 MB."""
-
-
 CHANGED = "The document was changed while it was read: run the command again."
 
 

@@ -20,32 +20,18 @@ from fabula.store.space import Space, other_space, refuse_reembedding
 from fabula.text.names import LONGEST, LONGEST_LINE, problem, quoted
 
 BATCH = 1000
-
-
 SLICE = 250
 """Nodes with embeddings that one transaction stages. The vector index takes them in as it commits,
 and holds up those who read it meanwhile: with 250 of 1,536 dimensions for a tenth of a second."""
-
-
 STRIPES = 64
 """Locks of a collection: a writer takes that of its document, and re-embedding takes all."""
-
-
 NAME = 60
 """Most characters of a caption."""
-
-
 WORD = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,99}")
 """What a label or a type may be; it is closed lists that say which they are."""
-
-
 LINES = ("title", "source", "section", "name")
 """Properties that are indexed, or may be, and hold more than a name."""
-
-
 Item = TypeVar("Item")
-
-
 Writing = neo4j.ManagedTransaction | neo4j.Transaction
 
 

@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fabula.text.names import quoted
 
-if TYPE_CHECKING:
-    pass
-
-
 Vector = NDArray[np.float32]
 """One embedding, shape (dimensions,), of unit length."""
-
-
 Vectors = NDArray[np.float32]
 """Embeddings, shape (texts, dimensions), one unit row a text."""
 
