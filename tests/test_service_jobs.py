@@ -239,11 +239,12 @@ def test_a_removal_that_is_sent_twice_is_one(house: Served) -> None:
     admin = house.client()
     before = begin(admin, "emptied", {"winter.txt": WINTER})
     until(admin, before)
-    # It is not due: what comes after it waits.
+    # Back in the queue, and not due for an hour: the removal has to wait for it. Without its stage
+    # `queue`, it would leave the queue as it has ended, and the removal might be done in between.
     cypher(
         house.house.app.store,
         "MATCH (job:ServiceJob {id: $id}) "
-        "SET job.state = 'queued', job.not_before = timestamp() + 3600000",
+        "SET job.state = 'queued', job.queue = 'new', job.not_before = timestamp() + 3600000",
         id=before,
     )
     sent = [
