@@ -60,7 +60,7 @@ def ingest(house: House, collection: str, **texts: str) -> Job:
         Item(f"uploads/{name}.txt", house.uploads.take([text.encode()], name).sha256)
         for name, text in texts.items()
     ]
-    return begin_ingest(house, PERSON, house.app.collection(collection), items, Choice())
+    return begin_ingest(house.jobs, PERSON, house.app.collection(collection), items, Choice())
 
 
 def take(house: House, worker: str, milliseconds: int = LEASE, *dead: str) -> str | None:
@@ -154,7 +154,7 @@ def test_two_jobs_of_many_items_are_compared_in_a_moment(house: House) -> None:
     sha256 = house.uploads.take([WINTER.encode()], "many").sha256
     jobs = [
         begin_ingest(
-            house,
+            house.jobs,
             PERSON,
             house.app.collection("many"),
             [Item(f"uploads/{name}-{number}.txt", sha256) for number in range(many)],
@@ -227,7 +227,9 @@ def test_a_take_reads_no_more_however_many_jobs_wait(house: House, how: str) -> 
     for times in (50, 5_000):
         cypher(store, "MATCH (n:ServiceJob|ServiceItem) DETACH DELETE n")
         if how == "all behind one":
-            begin_build(house, PERSON, house.app.collection("deep"), "aspects", [], rebuild=False)
+            begin_build(
+                house.jobs, PERSON, house.app.collection("deep"), "aspects", [], rebuild=False
+            )
         job = ingest(house, "deep", winter=WINTER)
         if state == "running":
             assert take(house, "first", milliseconds=3_600_000)
@@ -321,7 +323,7 @@ def test_a_document_that_is_named_twice_is_one(house: House) -> None:
     shelf = house.app.collection("named")
     entry = shelf.ingest_text(LIGHTHOUSE, source="lighthouse", title="The Lighthouse")
     names = [entry.document, "The Lighthouse", "lighthouse"]
-    job = begin_build(house, PERSON, shelf, "aspects", names, rebuild=False)
+    job = begin_build(house.jobs, PERSON, shelf, "aspects", names, rebuild=False)
     assert [one.source for one in job.items] == ["lighthouse"]
     assert take(house, "first") == job.id
     assert work(house, job.id, "first").counts == {"unchanged": 1}
@@ -330,13 +332,13 @@ def test_a_document_that_is_named_twice_is_one(house: House) -> None:
 def test_a_text_and_a_file_of_one_name_are_refused(house: House) -> None:
     items = [Item("uploads/a.txt", "0" * 64), Item("uploads/a.txt", "1" * 64, told={"title": ""})]
     with pytest.raises(Conflict, match=r"both called 'uploads/a.txt'"):
-        begin_ingest(house, PERSON, house.app.collection("named"), items, Choice())
+        begin_ingest(house.jobs, PERSON, house.app.collection("named"), items, Choice())
 
 
 def test_what_waits_for_one_that_is_cancelled_waits_for_all_before_it_still(house: House) -> None:
     shelf = house.app.collection("order")
     first = ingest(house, "order", winter=WINTER)
-    between = begin_build(house, PERSON, shelf, "aspects", [], rebuild=False)
+    between = begin_build(house.jobs, PERSON, shelf, "aspects", [], rebuild=False)
     last = ingest(house, "order", winter=LIGHTHOUSE)
     assert take(house, "one") == first.id
     assert take(house, "two") is None
@@ -406,7 +408,7 @@ def test_a_server_with_other_models_leaves_a_job(
 ) -> None:
     jobs = [
         ingest(house, "models", winter=WINTER),
-        begin_build(house, PERSON, house.app.collection("else"), "aspects", [], rebuild=False),
+        begin_build(house.jobs, PERSON, house.app.collection("else"), "aspects", [], rebuild=False),
         house.jobs.add(PERSON, "third", "retry", [Item("winter")], {}),
     ]
     with another(house, **settings) as other:

@@ -27,8 +27,10 @@ from fabula.store.space import refuse_other_model, refuse_reembedding
 from fabula.text.names import collection_problem, quoted
 
 if TYPE_CHECKING:
-    from fabula.service.access import Caller
-    from fabula.service.house import House
+    from fabula.app import App
+    from fabula.config.settings import Settings
+    from fabula.service.access.caller import Caller
+    from fabula.service.audit import Audit
     from fabula.service.once import Once
 
 Kind = Literal["ingest", "build", "retry", "reembed", "remove"]
@@ -122,9 +124,9 @@ class Job:
 class Jobs:
     """The jobs of all collections: to begin, to watch, to end. Safe to share between threads."""
 
-    def __init__(self, house: House) -> None:
-        self._house = house
-        self.recipes = Recipes(house)
+    def __init__(self, app: App, recipes: Recipes, audit: Audit) -> None:
+        self._app, self._audit = app, audit
+        self.recipes = recipes
         self.changed = Condition()
         """Told of each change that this process makes."""
         self.begun: deque[str] = deque(maxlen=MAX_BEGUN)
@@ -164,7 +166,7 @@ class Jobs:
             "usage": "{}",
             "problem": "",
         }
-        rows = self._house.app.store.rows(
+        rows = self._app.store.rows(
             "service/save_job",
             job=own,
             items=[item_row(id, index, one) for index, one in enumerate(items)],
@@ -174,7 +176,7 @@ class Jobs:
         if rows[0]["id"] is None:
             self.begun.append(id)
             self.tell()
-            self._house.audit.note(caller, f"begin {kind}", collection, job=id)
+            self._audit.note(caller, f"begin {kind}", collection, job=id)
         elif once:
             once.refuse_other(rows[0]["said"])
             id = rows[0]["id"]
@@ -189,14 +191,14 @@ class Jobs:
 
     def read(self, id: str) -> Job | None:
         """A job, whoever asks."""
-        rows = self._house.app.store.rows("service/find_job", id=id)
+        rows = self._app.store.rows("service/find_job", id=id)
         return self._job(rows[0]) if rows else None
 
     def list(
         self, caller: Caller, state: str = "", limit: int = 50, after: str = ""
     ) -> Sequence[Job]:
         """The jobs that a caller may see, newest first, after that `place`; without their items."""
-        rows = self._house.app.store.rows(
+        rows = self._app.store.rows(
             "service/find_jobs",
             everything=caller.collections is None,
             collections=sorted(caller.collections or ()),
@@ -213,7 +215,7 @@ class Jobs:
             others: Whether jobs that other processes have begun may be taken, too.
 
         """
-        [row] = self._house.app.store.rows("service/find_waiting", **self._takes(others))
+        [row] = self._app.store.rows("service/find_waiting", **self._takes(others))
         return bool(row["due"]), row["workers"]
 
     def take(
@@ -232,7 +234,7 @@ class Jobs:
             others: Whether jobs that other processes have begun may be taken, too.
 
         """
-        store = self._house.app.store
+        store = self._app.store
         asked = {"worker": worker, "dead": list(dead), "milliseconds": milliseconds}
         while True:
             ended = self._move("over", "service/clear_ended")
@@ -245,7 +247,7 @@ class Jobs:
 
     def count(self) -> dict[str, float]:
         """How many jobs of all collections are in each state."""
-        rows = self._house.app.store.rows("service/count_jobs")
+        rows = self._app.store.rows("service/count_jobs")
         return dict.fromkeys(STATES, 0.0) | {row["state"]: float(row["jobs"]) for row in rows}
 
     def cancel(self, caller: Caller, id: str) -> Job:
@@ -272,7 +274,7 @@ class Jobs:
         """The job as soon as it has another version; None where it has none in time."""
         until = time.monotonic() + timeout
         while True:
-            rows = self._house.app.store.rows("service/find_job_version", id=id)
+            rows = self._app.store.rows("service/find_job_version", id=id)
             if not rows or _version(rows[0]["version"], lost=rows[0]["lost"]) != after_version:
                 return self.read(id)
             left = until - time.monotonic()
@@ -305,11 +307,11 @@ class Jobs:
         """Brings a job into another state. Raises Conflict where it is in none that allows that."""
         self.find(caller, id)
         for way in ways:
-            rows = self._house.app.store.rows("service/save_state", id=id, **way.asked())
+            rows = self._app.store.rows("service/save_state", id=id, **way.asked())
             if rows:
                 self.tell()
                 job = self.find(caller, id)
-                self._house.audit.note(caller, f"{what} job", job.collection, job=id)
+                self._audit.note(caller, f"{what} job", job.collection, job=id)
                 return job
         job = self.find(caller, id)
         can = " or ".join(state for way in ways for state in way.states)
@@ -320,7 +322,7 @@ class Jobs:
 
     def _move(self, queue: str, statement: str) -> int:
         """Have a statement move jobs on that are at one stage of the queue; return their number."""
-        store = self._house.app.store
+        store = self._app.store
         rows = store.rows("service/find_queued", queue=queue, limit=QUEUE_BATCH)
         if rows:
             store.rows(statement, ids=[row["id"] for row in rows])
@@ -329,7 +331,7 @@ class Jobs:
     def _keep_recipe(self, digest: str, made_with: str) -> str:
         """Keep what a job is made with, and return its digest."""
         if digest != ANY:
-            self._house.app.store.rows("service/save_recipe", id=digest, made_with=made_with)
+            self._app.store.rows("service/save_recipe", id=digest, made_with=made_with)
         return digest
 
     def _takes(self, others: bool) -> dict[str, Sequence[str]]:
@@ -349,7 +351,7 @@ class Jobs:
 
     def _refuse(self, collection: str) -> None:
         """Before anything is kept: what no run could do anyway."""
-        shelf = self._house.app.collection(collection)
+        shelf = self._app.collection(collection)
         space = shelf.space()
         if space is None and (wrong := collection_problem(collection)):
             raise SettingsError(
@@ -418,10 +420,10 @@ def item_row(job: str, index: int, item: Item) -> dict[str, Any]:
     }
 
 
-def in_all(job: Job, items: Sequence[Item], usage: Mapping[str, Usage], house: House) -> Job:
+def in_all(job: Job, items: Sequence[Item], usage: Mapping[str, Usage], settings: Settings) -> Job:
     """A job with these items, and what was asked for it before and by them."""
     spent = sum_usage([job.usage, usage])
-    return replace(job, items=tuple(items), usage=spent, **money(house.app.settings, spent))
+    return replace(job, items=tuple(items), usage=spent, **money(settings, spent))
 
 
 def _job(row: Mapping[str, Any]) -> Job:
