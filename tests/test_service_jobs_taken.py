@@ -23,8 +23,9 @@ from fabula.models.stop import Stop
 from fabula.server import Address
 from fabula.service.access.caller import PERSON
 from fabula.service.house import House, make_schema
-from fabula.service.jobs import QUEUE_BATCH, Item, Job
 from fabula.service.jobs.beginning import Choice, begin_build, begin_ingest
+from fabula.service.jobs.job import Item, Job
+from fabula.service.jobs.queue import QUEUE_BATCH
 from fabula.service.jobs.runner import Work
 from fabula.service.problems import Conflict
 from fabula.store.turns import turn
@@ -73,7 +74,7 @@ def work(house: House, id: str, worker: str, stop: Stop | None = None) -> Job:
     job = house.jobs.read(id)
     assert job
     with turn(house.app.store, [worker]) as held:
-        Work(house, job, worker, held, stop or Stop(), lambda: bool(stop)).run()
+        Work(house.parts, job, worker, held, stop or Stop(), lambda: bool(stop)).run()
     return again(house, id)
 
 
@@ -97,7 +98,7 @@ def test_a_slow_worker_loses_its_job_once_its_lease_is_over_and_says_no_more_of_
     done = again(house, job.id)
     # It wakes up now, and finds it done by another.
     with turn(house.app.store, ["slow"]) as held:
-        Work(house, slow, "slow", held, Stop(), lambda: False).run()
+        Work(house.parts, slow, "slow", held, Stop(), lambda: False).run()
     assert again(house, job.id) == done
 
 
@@ -263,7 +264,7 @@ def test_what_is_cancelled_as_it_is_let_go_is_not_taken_up_again(house: House) -
     # After its worker has last looked.
     house.jobs.cancel(PERSON, job.id)
     with turn(house.app.store, ["first"]) as held:
-        Work(house, running, "first", held, stop, lambda: True).run()
+        Work(house.parts, running, "first", held, stop, lambda: True).run()
     assert again(house, job.id).state == "queued"
     assert take(house, "second") == job.id
     ended = work(house, job.id, "second")

@@ -23,7 +23,7 @@ from fabula.service.access.sessions import Sessions
 from fabula.service.audit import Audit
 from fabula.service.conversations import Conversations
 from fabula.service.daily_dump import DailyDump
-from fabula.service.jobs import Jobs
+from fabula.service.jobs.queue import Jobs
 from fabula.service.jobs.recipes import Recipes
 from fabula.service.jobs.runner import Parts, Runner
 from fabula.service.jobs.uploads import Uploads
@@ -91,6 +91,15 @@ class House:
         self.uploads = Uploads(app, self.serving.uploads)
         self.jobs = Jobs(app, Recipes(app, self.uploads), self.audit)
         self.runner: Runner
+        self.parts = Parts(
+            self.app,
+            self.serving,
+            self.jobs,
+            self.uploads,
+            self.ledger,
+            self.conversations,
+            self.neo4j.outage,
+        )
         self.daily_dump = DailyDump(
             app, self.serving, self.maintenance, self.neo4j, self.metrics, clock
         )
@@ -104,16 +113,7 @@ class House:
         make_schema(self.app.store)
         self.asks = CapacityLimiter(ASKS)
         self.door = CapacityLimiter(DOOR)
-        parts = Parts(
-            self.app,
-            self.serving,
-            self.jobs,
-            self.uploads,
-            self.ledger,
-            self.conversations,
-            self.neo4j.outage,
-        )
-        self.runner = Runner(parts, others=takes_others)
+        self.runner = Runner(self.parts, others=takes_others)
         try:
             self.neo4j.start()
             self.ledger.open()

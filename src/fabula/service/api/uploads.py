@@ -14,7 +14,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from fabula.service.access import Caller, Shelf, Stocked, TheHouse, Writer
 from fabula.service.api.jobs import JobView, accepted
 from fabula.service.house import House
-from fabula.service.jobs import Item
 from fabula.service.jobs.beginning import (
     Choice,
     Estimate,
@@ -23,6 +22,7 @@ from fabula.service.jobs.beginning import (
     estimate,
     text_item,
 )
+from fabula.service.jobs.job import Item
 from fabula.service.jobs.receiving import FORM, Body
 from fabula.service.jobs.uploads import Upload, label
 from fabula.service.once import Key, Once

@@ -15,7 +15,7 @@ from fabula.graph.installed import graph
 from fabula.load import find_in_zip, load_kept, read_text
 from fabula.load.source import Source
 from fabula.models.usage import Usage, sum_usage
-from fabula.service.jobs import Item, Job
+from fabula.service.jobs.job import Item, Job
 from fabula.service.jobs.uploads import is_zip, label
 from fabula.service.problems import Conflict, Problem
 from fabula.service.views import money
@@ -24,7 +24,7 @@ from fabula.text.names import quoted
 
 if TYPE_CHECKING:
     from fabula.service.access.caller import Caller
-    from fabula.service.jobs import Jobs
+    from fabula.service.jobs.queue import Jobs
     from fabula.service.jobs.uploads import Uploads
     from fabula.service.once import Once
 

@@ -17,7 +17,7 @@ from fabula.text.names import quoted
 
 if TYPE_CHECKING:
     from fabula.app import App
-    from fabula.service.jobs import Item, Kind
+    from fabula.service.jobs.job import Item, Kind
     from fabula.service.jobs.uploads import Uploads
 
 ANY = ""

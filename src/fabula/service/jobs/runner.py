@@ -31,8 +31,9 @@ from fabula.models.stop import Stop
 from fabula.models.usage import Usage
 from fabula.service.access.caller import Caller, Quotas
 from fabula.service.conversations import Conversations
-from fabula.service.jobs import OPEN, Item, Job, Jobs, Kind, State, in_all, item_row, job_row
 from fabula.service.jobs.beginning import read
+from fabula.service.jobs.job import OPEN, Item, Job, Kind, State, in_all, item_row, job_row
+from fabula.service.jobs.queue import Jobs
 from fabula.service.jobs.uploads import Uploads
 from fabula.service.jobs.watching import Watched
 from fabula.service.ledger import Ledger

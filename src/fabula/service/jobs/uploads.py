@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Self
 
 from fabula.errors import LoadError, NotFound
 from fabula.load import find_in_zip
-from fabula.service.jobs import Item
+from fabula.service.jobs.job import Item
 from fabula.service.problems import Conflict, Problem, TooBig
 from fabula.text.names import quoted
 

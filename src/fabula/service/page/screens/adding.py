@@ -25,7 +25,6 @@ from fabula.load import SUFFIXES, known
 from fabula.models.usage import sum_usage
 from fabula.service.access import Caller, Shelf, TheHouse, Writer
 from fabula.service.house import House
-from fabula.service.jobs import Item
 from fabula.service.jobs.beginning import (
     Choice,
     Estimate,
@@ -35,6 +34,7 @@ from fabula.service.jobs.beginning import (
     refuse_namesakes,
     text_item,
 )
+from fabula.service.jobs.job import Item
 from fabula.service.jobs.receiving import MOST_PARTS, Body
 from fabula.service.jobs.receiving import Form as Filled
 from fabula.service.jobs.uploads import WITHIN, Upload, label
@@ -93,7 +93,7 @@ class Reader:
 
     def _read(self, item: Item) -> Document | LoadError:
         try:
-            found = read(self.house, self.collection, item)
+            found = read(self.house.uploads, self.collection, item)
         except LoadError as error:
             return error
         about = (found.title, found.author, found.language, len(found.sections))
