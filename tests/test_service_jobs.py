@@ -16,7 +16,7 @@ from fabula.app import App
 from fabula.server import Address
 from fabula.service.access.caller import PERSON, Caller
 from fabula.service.api.jobs import Events
-from fabula.service.jobs import Item
+from fabula.service.jobs.job import Item
 from served import Served, events, served, server_of
 from stories import LIGHTHOUSE, WINTER
 

@@ -23,8 +23,9 @@ from fabula.models.stop import Stop
 from fabula.server import Address
 from fabula.service.access.caller import PERSON
 from fabula.service.house import House, make_schema
-from fabula.service.jobs import QUEUE_BATCH, Item, Job
 from fabula.service.jobs.beginning import Choice, begin_build, begin_ingest
+from fabula.service.jobs.job import Item, Job
+from fabula.service.jobs.queue import QUEUE_BATCH
 from fabula.service.jobs.runner import Work
 from fabula.service.problems import Conflict
 from fabula.store.turns import turn
@@ -60,7 +61,7 @@ def ingest(house: House, collection: str, **texts: str) -> Job:
         Item(f"uploads/{name}.txt", house.uploads.take([text.encode()], name).sha256)
         for name, text in texts.items()
     ]
-    return begin_ingest(house, PERSON, house.app.collection(collection), items, Choice())
+    return begin_ingest(house.jobs, PERSON, house.app.collection(collection), items, Choice())
 
 
 def take(house: House, worker: str, milliseconds: int = LEASE, *dead: str) -> str | None:
@@ -73,7 +74,7 @@ def work(house: House, id: str, worker: str, stop: Stop | None = None) -> Job:
     job = house.jobs.read(id)
     assert job
     with turn(house.app.store, [worker]) as held:
-        Work(house, job, worker, held, stop or Stop(), lambda: bool(stop)).run()
+        Work(house.parts, job, worker, held, stop or Stop(), lambda: bool(stop)).run()
     return again(house, id)
 
 
@@ -97,7 +98,7 @@ def test_a_slow_worker_loses_its_job_once_its_lease_is_over_and_says_no_more_of_
     done = again(house, job.id)
     # It wakes up now, and finds it done by another.
     with turn(house.app.store, ["slow"]) as held:
-        Work(house, slow, "slow", held, Stop(), lambda: False).run()
+        Work(house.parts, slow, "slow", held, Stop(), lambda: False).run()
     assert again(house, job.id) == done
 
 
@@ -154,7 +155,7 @@ def test_two_jobs_of_many_items_are_compared_in_a_moment(house: House) -> None:
     sha256 = house.uploads.take([WINTER.encode()], "many").sha256
     jobs = [
         begin_ingest(
-            house,
+            house.jobs,
             PERSON,
             house.app.collection("many"),
             [Item(f"uploads/{name}-{number}.txt", sha256) for number in range(many)],
@@ -227,7 +228,9 @@ def test_a_take_reads_no_more_however_many_jobs_wait(house: House, how: str) -> 
     for times in (50, 5_000):
         cypher(store, "MATCH (n:ServiceJob|ServiceItem) DETACH DELETE n")
         if how == "all behind one":
-            begin_build(house, PERSON, house.app.collection("deep"), "aspects", [], rebuild=False)
+            begin_build(
+                house.jobs, PERSON, house.app.collection("deep"), "aspects", [], rebuild=False
+            )
         job = ingest(house, "deep", winter=WINTER)
         if state == "running":
             assert take(house, "first", milliseconds=3_600_000)
@@ -261,7 +264,7 @@ def test_what_is_cancelled_as_it_is_let_go_is_not_taken_up_again(house: House) -
     # After its worker has last looked.
     house.jobs.cancel(PERSON, job.id)
     with turn(house.app.store, ["first"]) as held:
-        Work(house, running, "first", held, stop, lambda: True).run()
+        Work(house.parts, running, "first", held, stop, lambda: True).run()
     assert again(house, job.id).state == "queued"
     assert take(house, "second") == job.id
     ended = work(house, job.id, "second")
@@ -321,7 +324,7 @@ def test_a_document_that_is_named_twice_is_one(house: House) -> None:
     shelf = house.app.collection("named")
     entry = shelf.ingest_text(LIGHTHOUSE, source="lighthouse", title="The Lighthouse")
     names = [entry.document, "The Lighthouse", "lighthouse"]
-    job = begin_build(house, PERSON, shelf, "aspects", names, rebuild=False)
+    job = begin_build(house.jobs, PERSON, shelf, "aspects", names, rebuild=False)
     assert [one.source for one in job.items] == ["lighthouse"]
     assert take(house, "first") == job.id
     assert work(house, job.id, "first").counts == {"unchanged": 1}
@@ -330,13 +333,13 @@ def test_a_document_that_is_named_twice_is_one(house: House) -> None:
 def test_a_text_and_a_file_of_one_name_are_refused(house: House) -> None:
     items = [Item("uploads/a.txt", "0" * 64), Item("uploads/a.txt", "1" * 64, told={"title": ""})]
     with pytest.raises(Conflict, match=r"both called 'uploads/a.txt'"):
-        begin_ingest(house, PERSON, house.app.collection("named"), items, Choice())
+        begin_ingest(house.jobs, PERSON, house.app.collection("named"), items, Choice())
 
 
 def test_what_waits_for_one_that_is_cancelled_waits_for_all_before_it_still(house: House) -> None:
     shelf = house.app.collection("order")
     first = ingest(house, "order", winter=WINTER)
-    between = begin_build(house, PERSON, shelf, "aspects", [], rebuild=False)
+    between = begin_build(house.jobs, PERSON, shelf, "aspects", [], rebuild=False)
     last = ingest(house, "order", winter=LIGHTHOUSE)
     assert take(house, "one") == first.id
     assert take(house, "two") is None
@@ -406,7 +409,7 @@ def test_a_server_with_other_models_leaves_a_job(
 ) -> None:
     jobs = [
         ingest(house, "models", winter=WINTER),
-        begin_build(house, PERSON, house.app.collection("else"), "aspects", [], rebuild=False),
+        begin_build(house.jobs, PERSON, house.app.collection("else"), "aspects", [], rebuild=False),
         house.jobs.add(PERSON, "third", "retry", [Item("winter")], {}),
     ]
     with another(house, **settings) as other:

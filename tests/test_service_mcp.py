@@ -273,8 +273,8 @@ def test_as_a_program_it_does_its_own_jobs_and_leaves_those_of_others(
     with App(settings) as app:
         # As the program would make it itself, if it took the jobs of others.
         house = House(app)
-        item = text_item(house, WINTER, "notes/theirs")
-        theirs = begin_ingest(house, PERSON, app.collection("theirs"), [item], Choice())
+        item = text_item(house.uploads, WINTER, "notes/theirs")
+        theirs = begin_ingest(house.jobs, PERSON, app.collection("theirs"), [item], Choice())
 
     async def add() -> str:
         program = StdioServerParameters(

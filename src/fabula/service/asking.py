@@ -37,20 +37,31 @@ from fabula.service.views import (
 from fabula.service.write_behind import write_behind
 
 if TYPE_CHECKING:
-    from fabula.service.access import Caller
+    from fabula.service.access.caller import Caller
     from fabula.service.conversations import Retaken
     from fabula.service.house import House
     from fabula.service.once import Once
+from fabula.service.views import AnswerView
 
 LOG = logging.getLogger("fabula.service")
+
+
 Event = tuple[Literal["retrieval", "passages", "token", "answer", "error"], dict[str, Any]]
+
+
 Name = Annotated[str, StringConstraints(max_length=2000)]
+
+
 Names = Annotated[list[Name], Field(max_length=100)]
+
+
 Level = Annotated[int, Field(ge=0, le=99)]
 
 
 NEW = "new"
 """What a question says whose conversation begins with it."""
+
+
 NOT_KEPT = (
     "The answer is complete, but it could not be kept in its conversation yet, as Neo4j does not "
     "take it. The service tries again for about two minutes: copy what you need."
@@ -133,34 +144,6 @@ class Found(MoneyView):
     hits: list[PassageView]
     path: list[StepView]
     usage: UsageByStep
-
-
-class AnswerView(MoneyView):
-    """An answer, the numbered passages it was given, and the numbers it cites.
-
-    `sought` is the question as it was searched with. `quotes` are passages that are cited, with
-    what bears it, or, where no model was asked, those that the answer is made of. `kept` is whether
-    the answer is in its conversation by now; null where it is of none. `warning` says what its
-    reader has to know beside the answer, as that it is not kept; else ''.
-    """
-
-    question: str
-    sought: str
-    answer: str
-    mode: str
-    model: str
-    offline: bool
-    cited: list[int]
-    context: list[ReadView]
-    quotes: list[QuoteView]
-    hits: list[PassageView]
-    path: list[StepView]
-    usage: UsageByStep
-    seconds: float
-    conversation: str | None = None
-    turn: str | None = None
-    kept: bool | None = None
-    warning: str = ""
 
 
 class Compared(View):

@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING, Any, Self
 
 from fabula.errors import NotFound, StoreError
 from fabula.models import Turn
-from fabula.service.asking import AnswerView
 from fabula.service.paging import Page, begin_after, cursor, take
 from fabula.service.problems import Conflict
-from fabula.service.views import View
+from fabula.service.views import AnswerView, View
 from fabula.text.names import quoted
 
 if TYPE_CHECKING:
     from fabula.app import App
-    from fabula.service.access import Caller
+    from fabula.service.access.caller import Caller
     from fabula.service.once import Once
 
 SOON = 2

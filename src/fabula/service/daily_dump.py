@@ -20,7 +20,11 @@ from fabula.config.connect import private_server
 from fabula.errors import FabulaError
 
 if TYPE_CHECKING:
-    from fabula.service.house import House
+    from fabula.app import App
+    from fabula.config.serving import Serving
+    from fabula.service.maintenance import Maintenance
+    from fabula.service.supervisor import Supervisor
+    from fabula.service.watch.metrics import Metrics
 
 LOG = logging.getLogger("fabula.service")
 POLL_SECONDS = 5.0
@@ -64,24 +68,37 @@ class DailyDump:
     """Makes a dump each day at an hour; a thread of its own looks at the clock.
 
     Args:
-        house: The service's state.
+        app: Whose private Neo4j is dumped.
+        serving: At which hour, and how long a stop may take.
+        maintenance: Told of the pause.
+        supervisor: Starts Neo4j again.
+        metrics: Given the size and age of the last dump.
         clock: Tells the time in seconds since the epoch.
 
     """
 
-    def __init__(self, house: House, clock: Callable[[], float] = time.time) -> None:
-        self._house, self._clock = house, clock
-        settings = house.app.settings
+    def __init__(
+        self,
+        app: App,
+        serving: Serving,
+        maintenance: Maintenance,
+        supervisor: Supervisor,
+        metrics: Metrics,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._serving, self._maintenance, self._supervisor = serving, maintenance, supervisor
+        self._clock = clock
+        settings = app.settings
         self._server = None if settings.neo4j_uri else private_server(settings, clock)
         self._is_on = settings.dumps
         self._is_closing = threading.Event()
         self._looking = threading.Lock()
         self._began = clock()
-        self._next_at = find_next(self._began, house.serving.dump_hour)
+        self._next_at = find_next(self._began, serving.dump_hour)
         self._took = FIRST_ESTIMATE_SECONDS
         self._warned_at = float("-inf")
         self._problem = ""
-        house.metrics.watch("dump", self._measure)
+        metrics.watch("dump", self._measure)
 
     def start(self, pause_jobs: Callable[[], AbstractContextManager[None]]) -> None:
         """Begin to look at the clock.
@@ -125,22 +142,22 @@ class DailyDump:
             now = self._clock()
             if now < self._next_at or self._server is None:
                 return False
-            due_at, self._next_at = self._next_at, find_next(now, self._house.serving.dump_hour)
+            due_at, self._next_at = self._next_at, find_next(now, self._serving.dump_hour)
         began = time.monotonic()
         LOG.info("%s The service is back in about %.0f s.", REASON, self._took)
         try:
             # First jobs, which may take a while to let go, then requests.
-            with pause_jobs(), self._house.maintenance.begin(REASON, self._took):
-                if not self._house.maintenance.wait_for_requests(self._house.serving.grace):
+            with pause_jobs(), self._maintenance.begin(REASON, self._took):
+                if not self._maintenance.wait_for_requests(self._serving.grace):
                     LOG.warning("Requests that were still under way end without an answer.")
                 dump = self._server.keep_dump(unless_since=due_at)
                 # It may have been down before.
                 self._server.start()
-                self._house.neo4j.follow_server()
+                self._supervisor.follow_server()
         except (FabulaError, OSError) as error:
             self._problem = str(error)
             LOG.error("The daily dump of the graphs failed: %s", error)
-            self._house.neo4j.start_server()
+            self._supervisor.start_server()
             return True
         self._problem = ""
         self._took = time.monotonic() - began

@@ -19,7 +19,7 @@ from fabula.plot import draw_document, refuse_undrawable
 from fabula.text.names import file_name
 
 if TYPE_CHECKING:
-    from fabula.service.access import Caller
+    from fabula.service.access.caller import Caller
     from fabula.service.house import House
 
 Format = Literal["jsonl", "graphml"]

@@ -7,23 +7,25 @@ import threading
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
-from typing import TYPE_CHECKING
 
 from anyio import CapacityLimiter, to_thread
 
+from fabula.app import App
 from fabula.app.collection import Collection
 from fabula.config.serving import TABLE, Serving
 from fabula.errors import FabulaError, NotFound
 from fabula.graph.queries import FOLDER
 from fabula.models.stop import Stop
+from fabula.service.access.caller import Caller
 from fabula.service.access.keys import Keys
 from fabula.service.access.limits import AtOnce, Window
 from fabula.service.access.sessions import Sessions
 from fabula.service.audit import Audit
 from fabula.service.conversations import Conversations
 from fabula.service.daily_dump import DailyDump
-from fabula.service.jobs import Jobs
-from fabula.service.jobs.runner import Runner
+from fabula.service.jobs.queue import Jobs
+from fabula.service.jobs.recipes import Recipes
+from fabula.service.jobs.runner import Parts, Runner
 from fabula.service.jobs.uploads import Uploads
 from fabula.service.ledger import Ledger
 from fabula.service.maintenance import Maintenance
@@ -32,11 +34,6 @@ from fabula.service.watch.metrics import Metrics
 from fabula.service.watch.readiness import Readiness
 from fabula.store import Store, schema
 from fabula.text.names import problem, quoted
-
-if TYPE_CHECKING:
-    from fabula.app import App
-    from fabula.service.access import Caller
-
 
 ASKS = 100
 """Questions that are worked on at once, in threads of their own, so that reading goes on."""
@@ -91,10 +88,21 @@ class House:
         self._stop_by = math.inf
         self._closing: threading.Thread | None = None
         self._is_closed = threading.Event()
-        self.jobs = Jobs(self)
+        self.uploads = Uploads(app, self.serving.uploads)
+        self.jobs = Jobs(app, Recipes(app, self.uploads), self.audit)
         self.runner: Runner
-        self.uploads = Uploads(self)
-        self.daily_dump = DailyDump(self, clock)
+        self.parts = Parts(
+            self.app,
+            self.serving,
+            self.jobs,
+            self.uploads,
+            self.ledger,
+            self.conversations,
+            self.neo4j.outage,
+        )
+        self.daily_dump = DailyDump(
+            app, self.serving, self.maintenance, self.neo4j, self.metrics, clock
+        )
 
     @asynccontextmanager
     async def open(self, *, takes_others: bool = True) -> AsyncIterator[None]:
@@ -105,7 +113,7 @@ class House:
         make_schema(self.app.store)
         self.asks = CapacityLimiter(ASKS)
         self.door = CapacityLimiter(DOOR)
-        self.runner = Runner(self, others=takes_others)
+        self.runner = Runner(self.parts, others=takes_others)
         try:
             self.neo4j.start()
             self.ledger.open()

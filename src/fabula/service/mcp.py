@@ -23,7 +23,7 @@ from fabula.errors import FabulaError, NotFound
 from fabula.graph.entries import Entry
 from fabula.models.stop import Stop
 from fabula.service import asking
-from fabula.service.access import Caller
+from fabula.service.access.caller import Caller
 from fabula.service.around import Direction, OutlineNode, neighbours
 from fabula.service.around import outline as outlined
 from fabula.service.asking import Question
@@ -388,8 +388,8 @@ def _add_writing(server: MCPServer, desk: _Desk) -> None:
         """Adds a text as a document; its graphs are built by a job that goes on by itself."""
         caller = desk.writer(context)
         shelf = desk.house.collection(collection, caller)
-        item = text_item(desk.house, text, source, title=title)
-        job = begin_ingest(desk.house, caller, shelf, [item], Choice())
+        item = text_item(desk.house.uploads, text, source, title=title)
+        job = begin_ingest(desk.house.jobs, caller, shelf, [item], Choice())
         return Work(id=job.id, state=job.state)
 
     @server.tool(annotations=READ_ONLY)

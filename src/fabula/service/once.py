@@ -15,7 +15,7 @@ from fastapi import Header, Request
 from fabula.service.problems import Conflict
 
 if TYPE_CHECKING:
-    from fabula.service.access import Caller
+    from fabula.service.access.caller import Caller
 
 Key = Annotated[
     str | None,

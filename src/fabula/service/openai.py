@@ -27,12 +27,12 @@ from fabula.models.replies import said
 from fabula.models.stop import Stop
 from fabula.models.usage import Usage
 from fabula.service.access import Caller, Reader, TheHouse
-from fabula.service.asking import Answering, AnswerView, Question
+from fabula.service.asking import Answering, Question
 from fabula.service.house import House
 from fabula.service.page.rendering import address
 from fabula.service.problems import body
 from fabula.service.streams import EventStream, attended
-from fabula.service.views import ReadView
+from fabula.service.views import AnswerView, ReadView
 from fabula.text.names import quoted
 
 router = APIRouter(prefix="/v1", tags=["openai"])

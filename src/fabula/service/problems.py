@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -205,6 +205,10 @@ def body(error: FabulaError, request: Request | None = None) -> dict[str, Any]:
     return said | (error.extra if isinstance(error, Problem) else {})
 
 
+ErrorPage = Callable[[Request, Mapping[str, Any], Mapping[str, str]], Response]
+"""Draws a page that tells a person what went wrong; `state.error_page` of the service."""
+
+
 def respond(error: FabulaError, request: Request) -> Response:
     """The response that says an error: as JSON to programs, as a page to a browser's reader."""
     headers = error.headers if isinstance(error, Problem) else {}
@@ -212,9 +216,8 @@ def respond(error: FabulaError, request: Request) -> Response:
     if status == 503:
         headers = {"Retry-After": str(RETRY_AFTER_SECONDS)} | headers
     if is_for_people(request):
-        from fabula.service.page import error_page
-
-        return error_page(request, body(error, request), headers)
+        draw: ErrorPage = request.app.state.error_page
+        return draw(request, body(error, request), headers)
     return JSONResponse(
         body(error, request), status, headers, media_type="application/problem+json"
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import BaseModel, ConfigDict
 
@@ -19,6 +19,10 @@ from fabula.graph.path import Step
 from fabula.models.usage import Usage
 from fabula.store.space import Space
 from fabula.text.names import quoted
+
+if TYPE_CHECKING:
+    pass
+
 
 WHOLE = 10**9
 """Beyond the last character of any text."""
@@ -346,3 +350,31 @@ def _sections(rows: Sequence[Mapping[str, Any]]) -> list[SectionView]:
         if row["section"] and (not found or found[-1].title != row["section"]):
             found.append(SectionView(title=row["section"], start=row["start"]))
     return found
+
+
+class AnswerView(MoneyView):
+    """An answer, the numbered passages it was given, and the numbers it cites.
+
+    `sought` is the question as it was searched with. `quotes` are passages that are cited, with
+    what bears it, or, where no model was asked, those that the answer is made of. `kept` is whether
+    the answer is in its conversation by now; null where it is of none. `warning` says what its
+    reader has to know beside the answer, as that it is not kept; else ''.
+    """
+
+    question: str
+    sought: str
+    answer: str
+    mode: str
+    model: str
+    offline: bool
+    cited: list[int]
+    context: list[ReadView]
+    quotes: list[QuoteView]
+    hits: list[PassageView]
+    path: list[StepView]
+    usage: UsageByStep
+    seconds: float
+    conversation: str | None = None
+    turn: str | None = None
+    kept: bool | None = None
+    warning: str = ""

@@ -10,16 +10,11 @@ from fastapi.responses import Response
 from fabula.models.stop import Stop
 from fabula.service import asking
 from fabula.service.access import Reader, Stocked, TheHouse
-from fabula.service.asking import (
-    AnswerView,
-    Comparison,
-    ComparisonView,
-    Found,
-    Question,
-)
+from fabula.service.asking import Comparison, ComparisonView, Found, Question
 from fabula.service.once import Key, Once
 from fabula.service.problems import Problem
 from fabula.service.streams import KIND, EventStream, attended, wants
+from fabula.service.views import AnswerView
 
 router = APIRouter(tags=["asking"])
 

@@ -12,7 +12,7 @@ from fastapi.responses import Response
 
 from fabula.service.access import Caller, Reader, TheHouse, Writer
 from fabula.service.house import House
-from fabula.service.jobs import Item, ItemState, Job, Kind, State
+from fabula.service.jobs.job import Item, ItemState, Job, Kind, State
 from fabula.service.paging import After, Limit, Page, begin_after, cursor, take
 from fabula.service.streams import KIND, EventStream
 from fabula.service.views import MoneyView, UsageByStep, View, usage_view

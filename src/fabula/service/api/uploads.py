@@ -14,7 +14,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from fabula.service.access import Caller, Shelf, Stocked, TheHouse, Writer
 from fabula.service.api.jobs import JobView, accepted
 from fabula.service.house import House
-from fabula.service.jobs import Item
 from fabula.service.jobs.beginning import (
     Choice,
     Estimate,
@@ -23,6 +22,7 @@ from fabula.service.jobs.beginning import (
     estimate,
     text_item,
 )
+from fabula.service.jobs.job import Item
 from fabula.service.jobs.receiving import FORM, Body
 from fabula.service.jobs.uploads import Upload, label
 from fabula.service.once import Key, Once
@@ -205,9 +205,9 @@ async def add_documents(
     def answer() -> Response:
         if dry_run:
             with house.large_tasks.one(caller.id):
-                view = EstimateView.of(estimate(house, shelf, items, choice), uploads)
+                view = EstimateView.of(estimate(house.uploads, shelf, items, choice), uploads)
             return Response(view.model_dump_json(), media_type="application/json")
-        return accepted(begin_ingest(house, caller, shelf, items, choice, once))
+        return accepted(begin_ingest(house.jobs, caller, shelf, items, choice, once))
 
     return await to_thread.run_sync(answer)
 
@@ -234,7 +234,7 @@ async def estimate_documents(
     def answer() -> EstimateView:
         house.uploads.lend(caller, uploads)
         with house.large_tasks.one(caller.id):
-            return EstimateView.of(estimate(house, shelf, items, choice), uploads)
+            return EstimateView.of(estimate(house.uploads, shelf, items, choice), uploads)
 
     return await to_thread.run_sync(answer)
 
@@ -258,7 +258,7 @@ def build(
     once = Once.of(key, caller, request, json.dumps(said, sort_keys=True))
     answer = accepted(
         begin_build(
-            house,
+            house.jobs,
             caller,
             shelf,
             body.name,
@@ -354,5 +354,5 @@ def _named(house: House, caller: Caller, coming: Coming) -> tuple[list[Item], li
     items = house.uploads.items(uploads)
     if coming.text is not None:
         told = {"title": coming.title, "author": coming.author, "language": coming.language}
-        items.append(text_item(house, coming.text, coming.source, **told))
+        items.append(text_item(house.uploads, coming.text, coming.source, **told))
     return items, uploads

@@ -15,7 +15,7 @@ from fabula.graph.installed import graph
 from fabula.load import find_in_zip, load_kept, read_text
 from fabula.load.source import Source
 from fabula.models.usage import Usage, sum_usage
-from fabula.service.jobs import Item, Job
+from fabula.service.jobs.job import Item, Job
 from fabula.service.jobs.uploads import is_zip, label
 from fabula.service.problems import Conflict, Problem
 from fabula.service.views import money
@@ -23,8 +23,9 @@ from fabula.text.document import Document
 from fabula.text.names import quoted
 
 if TYPE_CHECKING:
-    from fabula.service.access import Caller
-    from fabula.service.house import House
+    from fabula.service.access.caller import Caller
+    from fabula.service.jobs.queue import Jobs
+    from fabula.service.jobs.uploads import Uploads
     from fabula.service.once import Once
 
 
@@ -50,7 +51,7 @@ class Estimate:
     unpriced: Sequence[str] = ()
 
 
-def text_item(house: House, text: str, source: str, **told: str) -> Item:
+def text_item(uploads: Uploads, text: str, source: str, **told: str) -> Item:
     """A text as an item of a job; it is kept as an uploaded file is.
 
     Raises Problem for one without a character, or from nowhere.
@@ -60,7 +61,7 @@ def text_item(house: House, text: str, source: str, **told: str) -> Item:
     if not source.strip():
         raise Problem("Say where the text is from: it is known by its source.")
     source = label(source)
-    kept = house.uploads.take([text.encode("utf-8", "surrogatepass")], source)
+    kept = uploads.take([text.encode("utf-8", "surrogatepass")], source)
     return Item(source, kept.sha256, told=told)
 
 
@@ -72,7 +73,7 @@ def refuse_namesakes(items: Iterable[Item]) -> None:
 
 
 def begin_ingest(
-    house: House,
+    jobs: Jobs,
     caller: Caller,
     shelf: Collection,
     items: Sequence[Item],
@@ -88,11 +89,11 @@ def begin_ingest(
             raise SettingsError(
                 f"{name} belongs to the whole collection: build it once the documents are there."
             )
-    return house.jobs.add(caller, shelf.name, "ingest", items, choice.options(), once)
+    return jobs.add(caller, shelf.name, "ingest", items, choice.options(), once)
 
 
 def estimate(
-    house: House,
+    uploads: Uploads,
     shelf: Collection,
     items: Iterable[Item],
     choice: Choice,
@@ -103,7 +104,7 @@ def estimate(
     Who estimates the same items more than once gives a `reader` that keeps what it has read.
     """
     items = list(items)
-    reader = reader or partial(read, house, shelf.name)
+    reader = reader or partial(read, uploads, shelf.name)
     ready = [one for one in items if one.state == "queued"]
     sources = [Source(one.source, partial(reader, one)) for one in ready]
     outcomes = shelf.ingest_sources(sources, graphs=choice.graphs, rebuild=choice.rebuild, dry=True)
@@ -113,7 +114,7 @@ def estimate(
 
 
 def begin_build(
-    house: House,
+    jobs: Jobs,
     caller: Caller,
     shelf: Collection,
     name: str,
@@ -129,12 +130,12 @@ def begin_build(
     found = [*{one.id: one for one in named}.values()]
     items = [Item(one.source, document=one.id, title=one.title) for one in found]
     options = {"graph": name, "documents": [one.id for one in found], "rebuild": rebuild}
-    return house.jobs.add(caller, shelf.name, "build", items, options, once)
+    return jobs.add(caller, shelf.name, "build", items, options, once)
 
 
-def read(house: House, collection: str, item: Item) -> Document:
+def read(uploads: Uploads, collection: str, item: Item) -> Document:
     """The document of an item. Raises LoadError where it can't be read, or is not kept any more."""
-    path = house.uploads.path(item.upload)
+    path = uploads.path(item.upload)
     if not path.is_file():
         raise LoadError(f"The file of {item.source} is not kept any more: send it again.")
     if item.told:
@@ -142,5 +143,5 @@ def read(house: House, collection: str, item: Item) -> Document:
         return read_text(text, source=item.source, collection=collection, **item.told)
     if is_zip(item.source) and not item.book:
         find_in_zip(path, item.source)
-    most = house.app.settings.max_file_mb * 1_000_000
+    most = uploads.most
     return load_kept(path, item.book, item.source, collection, most)

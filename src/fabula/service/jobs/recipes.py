@@ -16,8 +16,9 @@ from fabula.graph import differences, fingerprint
 from fabula.text.names import quoted
 
 if TYPE_CHECKING:
-    from fabula.service.house import House
-    from fabula.service.jobs import Item, Kind
+    from fabula.app import App
+    from fabula.service.jobs.job import Item, Kind
+    from fabula.service.jobs.uploads import Uploads
 
 ANY = ""
 """The recipe of what every worker does alike, and of jobs that an earlier version has begun."""
@@ -45,8 +46,8 @@ class _Own:
 class Recipes:
     """The recipes by which one process does jobs. Safe to share between threads."""
 
-    def __init__(self, house: House) -> None:
-        self._house = house
+    def __init__(self, app: App, uploads: Uploads) -> None:
+        self._app, self._uploads = app, uploads
 
     @cached_property
     def digests(self) -> list[str]:
@@ -57,9 +58,9 @@ class Recipes:
 
     @cached_property
     def _own(self) -> _Own:
-        settings = self._house.app.settings
-        build = self._house.app.kit.build_recipe()
-        ingest = build | {"uploads": self._house.uploads.id()}
+        settings = self._app.settings
+        build = self._app.kit.build_recipe()
+        ingest = build | {"uploads": self._uploads.id()}
         return _Own(
             build=build,
             ingest=ingest,
@@ -103,7 +104,7 @@ class Recipes:
         return _sentence(wanted, here)
 
     def _has_files(self, items: Iterable[Item]) -> bool:
-        uploads = self._house.uploads
+        uploads = self._uploads
         return all(uploads.path(item.upload).is_file() for item in items if item.upload)
 
 

@@ -8,13 +8,15 @@ import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fabula import tracing
+from fabula.app import App
 from fabula.app.collection import Collection
 from fabula.build.outcome import Outcome
+from fabula.config.serving import Serving
 from fabula.errors import (
     BudgetSpent,
     FabulaError,
@@ -28,14 +30,15 @@ from fabula.load.source import Source
 from fabula.models.stop import Stop
 from fabula.models.usage import Usage
 from fabula.service.access.caller import Caller, Quotas
-from fabula.service.jobs import OPEN, Item, Job, Kind, State, in_all, item_row, job_row
+from fabula.service.conversations import Conversations
 from fabula.service.jobs.beginning import read
+from fabula.service.jobs.job import OPEN, Item, Job, Kind, State, in_all, item_row, job_row
+from fabula.service.jobs.queue import Jobs
+from fabula.service.jobs.uploads import Uploads
 from fabula.service.jobs.watching import Watched
+from fabula.service.ledger import Ledger
 from fabula.service.retention import delete_old_records
 from fabula.store.turns import Turn, find_held, turn
-
-if TYPE_CHECKING:
-    from fabula.service.house import House
 
 LOG = logging.getLogger("fabula.service")
 LEASE = 30.0
@@ -57,14 +60,27 @@ SWEEP = 3600.0
 is older than `serve.keep_days`."""
 
 
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What the work on jobs needs of the service. `outage` says whether Neo4j is away."""
+
+    app: App
+    serving: Serving
+    jobs: Jobs
+    uploads: Uploads
+    ledger: Ledger
+    conversations: Conversations
+    outage: Callable[[], object]
+
+
 class Runner:
-    """Threads that work on jobs as long as the house is open, `jobs_at_once` of them.
+    """Threads that work on jobs as long as the service runs, `jobs_at_once` of them.
 
     Without `others` only the jobs are taken that this process has begun itself.
     """
 
-    def __init__(self, house: House, *, others: bool = True) -> None:
-        self._house, self._others = house, others
+    def __init__(self, parts: Parts, *, others: bool = True) -> None:
+        self._parts, self._others = parts, others
         self._is_closing = threading.Event()
         self._is_paused = False
         self._stops: set[Stop] = set()
@@ -78,8 +94,8 @@ class Runner:
     def start(self) -> None:
         """Begins to take up jobs, those of processes that have ended, too."""
         if self._others:
-            self._house.app.store.rows("service/save_queue")
-        for number in range(self._house.serving.jobs_at_once):
+            self._parts.app.store.rows("service/save_queue")
+        for number in range(self._parts.serving.jobs_at_once):
             thread = threading.Thread(target=self._work, name=f"jobs-{number}", daemon=True)
             self._threads.append(thread)
             thread.start()
@@ -95,7 +111,7 @@ class Runner:
             stops = [*self._stops]
         for stop in stops:
             stop.set()
-        self._house.jobs.tell()
+        self._parts.jobs.tell()
         until = time.monotonic() + seconds
         for thread in self._threads:
             thread.join(max(0.0, until - time.monotonic()))
@@ -112,7 +128,7 @@ class Runner:
             for stop in self._stops:
                 stop.set()
         try:
-            until = time.monotonic() + self._house.serving.grace
+            until = time.monotonic() + self._parts.serving.grace
             while time.monotonic() < until:
                 with self._lock:
                     if not self._taking:
@@ -122,7 +138,7 @@ class Runner:
         finally:
             with self._lock:
                 self._is_paused = False
-            self._house.jobs.tell()
+            self._parts.jobs.tell()
 
     def _is_letting_go(self) -> bool:
         """Return whether jobs are let go of through no fault of their own."""
@@ -132,7 +148,7 @@ class Runner:
         while not self._is_closing.is_set():
             try:
                 # While Neo4j is away, what is waiting waits there; the supervisor tells of it.
-                is_done = self._house.neo4j.outage() is None and self._take_one_unless_paused()
+                is_done = self._parts.outage() is None and self._take_one_unless_paused()
             except FabulaError as error:
                 LOG.warning("No job can be taken up now: %s", error)
                 is_done = False
@@ -140,8 +156,8 @@ class Runner:
                 LOG.exception("A job ended in a way that nobody foresaw.")
                 is_done = False
             if not (is_done or self._is_closing.is_set()):
-                with self._house.jobs.changed:
-                    self._house.jobs.changed.wait(EVERY)
+                with self._parts.jobs.changed:
+                    self._parts.jobs.changed.wait(EVERY)
 
     def _take_one_unless_paused(self) -> bool:
         with self._lock:
@@ -156,7 +172,7 @@ class Runner:
 
     def _take_one(self) -> bool:
         """Does the job that waits longest; False where there is none."""
-        store, jobs = self._house.app.store, self._house.jobs
+        store, jobs = self._parts.app.store, self._parts.jobs
         if not (self._others or jobs.begun):
             return False
         is_due, workers = jobs.is_any_waiting(others=self._others)
@@ -164,7 +180,7 @@ class Runner:
             return False
         # Before: what makes the schema of locks would wait for whoever holds one.
         store.make_schema()
-        worker = f"{self._house.app.settings.neo4j_username} {uuid.uuid4().hex}"
+        worker = f"{self._parts.app.settings.neo4j_username} {uuid.uuid4().hex}"
         # While it is held, others see that the worker lives, and not a moment longer.
         with turn(store, [worker]) as held:
             dead = self._dead(workers, worker)
@@ -176,7 +192,7 @@ class Runner:
             if job is None:
                 return False
             with self._stopping() as stop:
-                Work(self._house, job, worker, held, stop, self._is_letting_go).run()
+                Work(self._parts, job, worker, held, stop, self._is_letting_go).run()
         return True
 
     def _dead(self, workers: Sequence[str | None], own: str = "") -> list[str]:
@@ -184,11 +200,11 @@ class Runner:
 
         A server shows a user that user's turns. Where it does not show `own`, it shows none.
         """
-        mine = f"{self._house.app.settings.neo4j_username} "
+        mine = f"{self._parts.app.settings.neo4j_username} "
         asked = {one for one in workers if one and one.startswith(mine)}
         if not (asked and self._sees_turns):
             return []
-        with self._house.app.store.session() as session:
+        with self._parts.app.store.session() as session:
             held = find_held(session)
         if own and own not in held:
             self._sees_turns = False
@@ -211,9 +227,9 @@ class Runner:
     def _sweep(self) -> None:
         while not self._is_closing.is_set():
             with suppress(StoreError, ServerError, OSError):
-                self._house.uploads.sweep()
-                if days := self._house.serving.keep_days:
-                    delete_old_records(self._house.app.store, days)
+                self._parts.uploads.sweep()
+                if days := self._parts.serving.keep_days:
+                    delete_old_records(self._parts.app.store, days)
             self._is_closing.wait(SWEEP)
 
 
@@ -225,14 +241,14 @@ class Work:
 
     def __init__(
         self,
-        house: House,
+        parts: Parts,
         job: Job,
         worker: str,
         held: Turn,
         stop: Stop,
         is_closing: Callable[[], bool],
     ) -> None:
-        self._house, self._job, self._worker, self._held = house, job, worker, held
+        self._parts, self._job, self._worker, self._held = parts, job, worker, held
         self._stop, self._is_closing = stop, is_closing
         self._watched = Watched(job.items)
         self._is_lost = False
@@ -313,9 +329,9 @@ class Work:
         return ("cancelled" if self._is_cancelled else "queued"), "", 0
 
     def _do(self) -> Sequence[Outcome]:
-        self._house.ledger.refuse_spent(self._caller)
-        ledger, job = self._house.ledger, self._job
-        shelf = self._house.app.collection(
+        self._parts.ledger.refuse_spent(self._caller)
+        ledger, job = self._parts.ledger, self._job
+        shelf = self._parts.app.collection(
             job.collection,
             budget=ledger.budget(self._caller),
             # Counts each call by itself as it is answered: exactly what the endpoint charges.
@@ -337,7 +353,7 @@ class Work:
             stop=self._stop,
         )
         found = {
-            one.source: Source(one.source, partial(read, self._house, shelf.name, one))
+            one.source: Source(one.source, partial(read, self._parts.uploads, shelf.name, one))
             for one in waiting
         }
         try:
@@ -400,7 +416,7 @@ class Work:
                 shelf.store.remove(shelf.name, id)
                 steps.done("remove", Usage())
             if not of:
-                self._house.conversations.forget(shelf.name)
+                self._parts.conversations.forget(shelf.name)
             self._watched.end(Outcome(item.source, "replaced", of, item.title))
         return ()
 
@@ -420,7 +436,7 @@ class Work:
 
     def _keep(self) -> None:
         self._held.check(IDLE)
-        store = self._house.app.store
+        store = self._parts.app.store
         changed = self._watched.take_changed()
         is_due = time.monotonic() - self._kept_at >= HEARTBEAT
         if not (changed or is_due):
@@ -439,7 +455,7 @@ class Work:
         self, changed: Sequence[tuple[int, Item]], job: Mapping[str, Any], wait: float = 0
     ) -> list[dict[str, Any]]:
         try:
-            rows = self._house.app.store.rows(
+            rows = self._parts.app.store.rows(
                 "service/save_progress",
                 id=self._job.id,
                 worker=self._worker,
@@ -454,7 +470,7 @@ class Work:
             raise
         self._kept_at = time.monotonic()
         if job:
-            self._house.jobs.tell()
+            self._parts.jobs.tell()
         return rows
 
     def _now(self, state: State) -> Job:
@@ -466,7 +482,7 @@ class Work:
         if sum(usage.values(), Usage()).calls or settled > before:
             # It gets on: what ends it from outside is not its own fault.
             self._attempts = 0
-        now = in_all(self._job, self._watched.items, usage, self._house)
+        now = in_all(self._job, self._watched.items, usage, self._parts.app.settings)
         return replace(now, state=state, eta=self._watched.left(), attempts=self._attempts)
 
     def _hold_to_quota(self) -> None:
@@ -474,7 +490,7 @@ class Work:
         that the key spends elsewhere meanwhile.
         """
         try:
-            self._house.ledger.refuse_spent(self._caller)
+            self._parts.ledger.refuse_spent(self._caller)
         except BudgetSpent as error:
             self._overspent = str(error)
             self._stop.set()

@@ -20,13 +20,13 @@ from typing import TYPE_CHECKING, Self
 
 from fabula.errors import LoadError, NotFound
 from fabula.load import find_in_zip
-from fabula.service.jobs import Item
+from fabula.service.jobs.job import Item
 from fabula.service.problems import Conflict, Problem, TooBig
 from fabula.text.names import quoted
 
 if TYPE_CHECKING:
-    from fabula.service.access import Caller
-    from fabula.service.house import House
+    from fabula.app import App
+    from fabula.service.access.caller import Caller
 
 WITHIN = "uploads"
 """What the sources of uploaded documents begin with, as `uploads/winter.txt`."""
@@ -64,10 +64,10 @@ class Upload:
 class Uploads:
     """The files under one folder, which only this user may enter. Safe to share between threads."""
 
-    def __init__(self, house: House) -> None:
-        self._house = house
-        settings = house.app.settings
-        self.folder = house.serving.uploads or settings.home / "uploads"
+    def __init__(self, app: App, folder: Path | None) -> None:
+        self._app = app
+        settings = app.settings
+        self.folder = folder or settings.home / "uploads"
         self.most = settings.max_file_mb * 1_000_000
         """Bytes of one file."""
 
@@ -128,7 +128,7 @@ class Uploads:
     def lend(self, caller: Caller, uploads: Iterable[Upload]) -> None:
         """Lets a caller begin a job with files for a day without sending them again."""
         for one in uploads:
-            self._house.app.store.rows(
+            self._app.store.rows(
                 "service/save_upload",
                 id=f"{caller.id}/{one.sha256}",
                 sha256=one.sha256,
@@ -139,7 +139,7 @@ class Uploads:
         """Raises NotFound for a file that this caller has not sent, or too long ago."""
         wanted = sorted(set(asked))
         ids = [f"{caller.id}/{one}" for one in wanted]
-        found = self._house.app.store.rows("service/find_uploads", ids=ids)
+        found = self._app.store.rows("service/find_uploads", ids=ids)
         lent = {row["sha256"] for row in found}
         for one in wanted:
             if one not in lent or not self.path(one).is_file():
@@ -165,7 +165,7 @@ class Uploads:
 
     def sweep(self) -> None:
         """Deletes what nobody needs any more, and what never arrived whole."""
-        store = self._house.app.store
+        store = self._app.store
         store.rows("service/clear_uploads", milliseconds=UNUSED)
         old = [one for one in self.folder.glob("*/*") if time.time() - _touched(one) > YOUNG]
         names = [one.name for one in old]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from fabula.build.outcome import Outcome, Status
 from fabula.models.progress import Pace
 from fabula.models.usage import Usage, sum_usage
-from fabula.service.jobs import OPEN, Item, ItemState
+from fabula.service.jobs.job import OPEN, Item, ItemState
 
 BECAME: Mapping[Status, ItemState] = {
     "added": "succeeded",

@@ -26,6 +26,8 @@ HEADINGS: Mapping[int, str] = {
 
 def add(service: FastAPI) -> None:
     """Adds the screens and what they are drawn with."""
+    service.state.error_page = error_page
+    service.state.screens = screens.SCREENS
     service.mount("/static", Static(directory=HERE / "static"), name="static")
     for router in screens.ROUTERS:
         service.include_router(router, include_in_schema=False)

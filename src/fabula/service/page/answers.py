@@ -11,10 +11,9 @@ from fabula.ask.answer import CITED
 from fabula.export.markdown import told
 from fabula.models import NO_ANSWER
 from fabula.models.usage import Usage
-from fabula.service.asking import AnswerView
 from fabula.service.page.book import Span, merge, write_spans
 from fabula.service.page.rendering import address
-from fabula.service.views import PassageView, QuoteView, ReadView
+from fabula.service.views import AnswerView, PassageView, QuoteView, ReadView
 
 MAX_PASSAGES = 500
 """Passages, or quotes, of an answer that is posted to be drawn."""

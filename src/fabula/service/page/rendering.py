@@ -88,14 +88,12 @@ def address(*parts: str, **query: str | int | None) -> str:
 
 
 def _frame(request: Request, collection: str) -> dict[str, Any]:
-    from fabula.service.page.screens import SCREENS
-
     caller, house = caller_of(request), house_of(request)
     there = house.collections(caller)
     collection = collection or house.usual(caller)
     links = [
         {"name": one.name, "url": one.path.replace("{collection}", quote(collection, safe=""))}
-        for one in SCREENS
+        for one in request.app.state.screens
         if caller.may(one.role)
         and (collection or "{collection}" not in one.path)
         and (collection in there or not one.needs_books)

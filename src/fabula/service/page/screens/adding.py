@@ -25,7 +25,6 @@ from fabula.load import SUFFIXES, known
 from fabula.models.usage import sum_usage
 from fabula.service.access import Caller, Shelf, TheHouse, Writer
 from fabula.service.house import House
-from fabula.service.jobs import Item
 from fabula.service.jobs.beginning import (
     Choice,
     Estimate,
@@ -35,6 +34,7 @@ from fabula.service.jobs.beginning import (
     refuse_namesakes,
     text_item,
 )
+from fabula.service.jobs.job import Item
 from fabula.service.jobs.receiving import MOST_PARTS, Body
 from fabula.service.jobs.receiving import Form as Filled
 from fabula.service.jobs.uploads import WITHIN, Upload, label
@@ -93,7 +93,7 @@ class Reader:
 
     def _read(self, item: Item) -> Document | LoadError:
         try:
-            found = read(self.house, self.collection, item)
+            found = read(self.house.uploads, self.collection, item)
         except LoadError as error:
             return error
         about = (found.title, found.author, found.language, len(found.sections))
@@ -149,7 +149,7 @@ def add(
     size = sum(house.uploads.path(one).stat().st_size for one in {one.upload for one in items})
     reader = Reader(house, collection.name, keeps=size <= PRICED_APART)
     with house.large_tasks.one(caller.id):
-        found = estimate(house, collection, items, choice, reader)
+        found = estimate(house.uploads, collection, items, choice, reader)
         rows = _graphs(house, collection, items, names, reader)
     values |= {
         "batch": batch,
@@ -211,7 +211,7 @@ def begin(
         return RedirectResponse(f"{address('c', collection.name, 'add')}?{query}", 303)
     items = _items(house, caller, batch)
     key = Once.of(f"{once} {told}", caller, request, batch)
-    job = begin_ingest(house, caller, collection, items, Choice(tuple(graphs)), key)
+    job = begin_ingest(house.jobs, caller, collection, items, Choice(tuple(graphs)), key)
     return RedirectResponse(address("jobs", job.id), 303)
 
 
@@ -257,7 +257,7 @@ def _items(house: House, caller: Caller, batch: str) -> list[Item]:
     if text:
         path = house.uploads.path(text.sha256)
         words = path.read_text(encoding="utf-8", errors="surrogatepass")
-        items.append(text_item(house, words, text.name, **told))
+        items.append(text_item(house.uploads, words, text.name, **told))
     return items
 
 
@@ -304,7 +304,7 @@ def _graphs(
         row: dict[str, Any] = {"name": name, "about": one.about, "on": name in chosen}
         row["needs"] = one.rests_on
         if reader.keeps and _may_cost(shelf):
-            alone = estimate(house, shelf, items, Choice((name,)), reader)
+            alone = estimate(house.uploads, shelf, items, Choice((name,)), reader)
             usage = sum_usage([alone.usage]).values()
             row["calls"] = sum(each.calls for each in usage)
             row["money"], row["unpriced"] = alone.money, alone.unpriced

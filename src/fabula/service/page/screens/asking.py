@@ -19,7 +19,7 @@ from fabula.service import asking
 from fabula.service.access import Caller, Reader, Stocked, TheHouse
 from fabula.service.access.admission import is_from_elsewhere
 from fabula.service.api.choices import aspects_of, modes_of
-from fabula.service.asking import AnswerView, Compared, Comparison, Question, share
+from fabula.service.asking import Compared, Comparison, Question, share
 from fabula.service.conversations import ConversationView, ConversationWhole, TurnView
 from fabula.service.house import House
 from fabula.service.page.answers import (
@@ -33,7 +33,7 @@ from fabula.service.page.answers import (
 )
 from fabula.service.page.rendering import address, show, show_part
 from fabula.service.streams import attended
-from fabula.service.views import ReadView
+from fabula.service.views import AnswerView, ReadView
 
 router = APIRouter()
 MOST_LISTED = 300

@@ -11,7 +11,7 @@ from fastapi.responses import RedirectResponse, Response
 from fabula.models.usage import sum_usage
 from fabula.service.access import Caller, Reader, TheHouse, Writer
 from fabula.service.house import House
-from fabula.service.jobs import ENDED, STATES, Item, Job, State
+from fabula.service.jobs.job import ENDED, STATES, Item, Job, State
 from fabula.service.jobs.uploads import WITHIN
 from fabula.service.page.rendering import address, show, show_part
 from fabula.service.paging import begin_after, cursor, take
