@@ -316,7 +316,7 @@ def cypher(store: Store, statement: str, **parameters: Any) -> list[dict[str, An
 
 def make_indexes(store: Store) -> None:
     """All that tests need: one that comes later has every statement planned anew."""
-    from fabula.service.house import make_schema
+    from fabula.service.state import make_schema
 
     store.make_schema()
     make_schema(store)

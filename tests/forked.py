@@ -18,7 +18,7 @@ from fabula.cli import run
 IMPORTED = (
     "fabula.cli.ingest",
     "fabula.build.run",
-    "fabula.service.running",
+    "fabula.service.process",
     "neo4j",
     "openai",
     "sklearn.mixture",

@@ -17,8 +17,8 @@ from fastapi import FastAPI
 from fabula.app import App
 from fabula.server import Address
 from fabula.service import make_service
-from fabula.service.access import Role
-from fabula.service.house import House
+from fabula.service.http.dependencies import Role
+from fabula.service.state import House
 
 
 @dataclass

@@ -15,7 +15,7 @@ from fabula.graph.installed import graphs
 from fabula.graph.method import Graph
 from fabula.graph.queries import FOLDER, query
 from fabula.server import Address
-from fabula.service.house import make_schema
+from fabula.service.state import make_schema
 from fabula.store import Store, schema
 from fabula.store.schema import STATEMENTS
 from test_tenants import WITHIN

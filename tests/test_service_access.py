@@ -29,13 +29,13 @@ from fabula import App, BudgetSpent, NotFound, Settings, SettingsError, Usage
 from fabula.config.serving import Serving
 from fabula.config.settings import OFFLINE, STATIC
 from fabula.server import Address
-from fabula.service.access import PERSON, Caller, Quotas
-from fabula.service.access.admission import is_open
-from fabula.service.access.limits import Window
-from fabula.service.access.openid import OpenID
-from fabula.service.house import GUESSES, LARGE_TASKS, REQUESTS
-from fabula.service.paging import cursor
-from fabula.service.problems import Unknown
+from fabula.service.core.rate_limits import Window
+from fabula.service.http.admission import is_open
+from fabula.service.http.dependencies import PERSON, Caller, Quotas
+from fabula.service.http.errors import Unknown
+from fabula.service.http.openid import OpenID
+from fabula.service.http.pages import cursor
+from fabula.service.state import GUESSES, LARGE_TASKS, REQUESTS
 from fabula.store import Store
 from served import Served, served
 

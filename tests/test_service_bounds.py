@@ -26,7 +26,7 @@ from fabula.graph.explore import names, shipped
 from fabula.graph.queries import FOLDER
 from fabula.graph.statements import count_levels
 from fabula.server import Address
-from fabula.service import querying
+from fabula.service.core import queries
 from fabula.service.page.screens import ROUTERS
 from fabula.store import reading
 from served import Served, served, server_of
@@ -451,14 +451,14 @@ def test_what_neo4j_never_answers_gives_its_turn_back(
 ) -> None:
     # Its planner overflows its stack, and fails to say so (Neo4j 2026.08).
     monkeypatch.setattr(statements, "MAX_LEVELS", 10_000)
-    monkeypatch.setattr(querying, "SECONDS", 2.0)
+    monkeypatch.setattr(queries, "SECONDS", 2.0)
     hanging = {"statement": "RETURN 1" + "+1" * 2000}
     began = time.monotonic()
     refused = client.post(f"{BASE}/cypher", json=hanging)
     assert time.monotonic() - began < SECONDS
     assert refused.status_code == 400
     assert "took longer than 2 s and was ended" in detail(refused) or "refused" in detail(refused)
-    monkeypatch.setattr(querying, "SECONDS", 30.0)
+    monkeypatch.setattr(queries, "SECONDS", 30.0)
     free = 0
     while it.house.queries.acquire(blocking=False):
         free += 1

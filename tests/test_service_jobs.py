@@ -14,9 +14,9 @@ import pytest
 from conftest import connect, cypher, wipe
 from fabula.app import App
 from fabula.server import Address
-from fabula.service.access.caller import PERSON, Caller
 from fabula.service.api.jobs import Events
-from fabula.service.jobs.job import Item
+from fabula.service.core.callers import PERSON, Caller
+from fabula.service.core.jobs.job import Item
 from served import Served, events, served, server_of
 from stories import LIGHTHOUSE, WINTER
 

@@ -21,13 +21,13 @@ from fabula.config.serving import TABLE
 from fabula.graph.queries import query
 from fabula.models.stop import Stop
 from fabula.server import Address
-from fabula.service.access.caller import PERSON
-from fabula.service.house import House, make_schema
-from fabula.service.jobs.beginning import Choice, begin_build, begin_ingest
-from fabula.service.jobs.job import Item, Job
-from fabula.service.jobs.queue import QUEUE_BATCH
-from fabula.service.jobs.runner import Work
-from fabula.service.problems import Conflict
+from fabula.service.core.callers import PERSON
+from fabula.service.core.jobs.job import Item, Job
+from fabula.service.core.jobs.queue import QUEUE_BATCH
+from fabula.service.core.jobs.runner import Work
+from fabula.service.core.jobs.start import Choice, begin_build, begin_ingest
+from fabula.service.http.errors import Conflict
+from fabula.service.state import House, make_schema
 from fabula.store.turns import turn
 from served import server_of
 from stories import LIGHTHOUSE, WINTER

@@ -20,8 +20,8 @@ import pytest
 from endpoint import Endpoint
 from fabula.graph.installed import graphs
 from fabula.server import Address
-from fabula.service.access.keys import Keys
-from fabula.service.house import make_schema
+from fabula.service.core.keys import Keys
+from fabula.service.state import make_schema
 from fabula.store import Store
 from fabula.store.checks import check
 from forked import Forked

@@ -19,10 +19,10 @@ from conftest import connect, wipe
 from fabula import App, Settings
 from fabula.config.settings import OFFLINE, STATIC
 from fabula.server import Address
-from fabula.service.access import PERSON, Caller
-from fabula.service.house import House
-from fabula.service.jobs.beginning import Choice, begin_ingest, text_item
+from fabula.service.core.jobs.start import Choice, begin_ingest, text_item
+from fabula.service.http.dependencies import PERSON, Caller
 from fabula.service.mcp import MOST_TOKENS, make_mcp
+from fabula.service.state import House
 from fabula.text.tokens import count
 from served import Served, served
 from stories import LIGHTHOUSE, WINTER

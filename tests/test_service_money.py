@@ -18,11 +18,11 @@ from fabula.config.settings import Settings
 from fabula.errors import BudgetSpent, StoreError
 from fabula.models.usage import Usage
 from fabula.server import Address
-from fabula.service.access.caller import Caller, Quotas
-from fabula.service.house import make_schema
-from fabula.service.journal import Journal
-from fabula.service.ledger import Ledger, Unpriced
-from fabula.service.watch.metrics import Metrics
+from fabula.service.core.accounts import Ledger, Unpriced
+from fabula.service.core.callers import Caller, Quotas
+from fabula.service.core.journal import Journal
+from fabula.service.observe.metrics import Metrics
+from fabula.service.state import make_schema
 from fabula.store import Store
 from kills import story
 from served import Served, served, server_of

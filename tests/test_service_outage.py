@@ -19,10 +19,10 @@ from conftest import connect
 from fabula import StoreError
 from fabula.app import App
 from fabula.server import Address, PrivateServer
-from fabula.service.access.keys import Keys
-from fabula.service.house import make_schema
+from fabula.service.core.keys import Keys
+from fabula.service.core.readiness import BUSY_SECONDS
 from fabula.service.page.rendering import asset
-from fabula.service.watch.readiness import BUSY_SECONDS
+from fabula.service.state import make_schema
 from forked import Forked
 from graphs import DIMENSIONS, MODEL
 from served import served, server_of

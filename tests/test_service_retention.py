@@ -12,7 +12,7 @@ import pytest
 from conftest import connect, cypher, wipe
 from fabula import App
 from fabula.server import Address
-from fabula.service.retention import delete_old_records
+from fabula.service.core.retention import delete_old_records
 from served import Served, served, server_of
 from stories import WINTER
 

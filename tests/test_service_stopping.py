@@ -15,8 +15,8 @@ import pytest
 
 from endpoint import Endpoint
 from fabula.server import Address
-from fabula.service.access.keys import Keys
-from fabula.service.house import make_schema
+from fabula.service.core.keys import Keys
+from fabula.service.state import make_schema
 from fabula.store import Store
 from stories import WINTER
 from test_service_jobs import BASE, begin, until

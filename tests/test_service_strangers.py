@@ -26,10 +26,10 @@ from starlette.types import Receive, Scope, Send
 from conftest import connect, wipe
 from fabula.app import App
 from fabula.server import Address
-from fabula.service.access.keys import Keys
-from fabula.service.connections import ConnectionLimits, make_protocol
-from fabula.service.house import make_schema
-from fabula.service.watch.repeats import RepeatsCounted
+from fabula.service.core.keys import Keys
+from fabula.service.http.connections import ConnectionLimits, make_protocol
+from fabula.service.observe.repeats import RepeatsCounted
+from fabula.service.state import make_schema
 from served import Served, served, server_of
 
 DESCRIPTORS = 1024

@@ -21,10 +21,10 @@ from conftest import connect, cypher, wipe
 from endpoint import Endpoint
 from fabula.app import App
 from fabula.server import Address
-from fabula.service.access.caller import PERSON
+from fabula.service.core.callers import PERSON
+from fabula.service.http.streams import EventStream, wants
 from fabula.service.mcp import make_mcp
-from fabula.service.streams import EventStream, wants
-from fabula.service.watch.requests import AsJson
+from fabula.service.observe.requests import AsJson
 from served import Served, events, served, server_of
 from stories import WINTER
 

@@ -9,8 +9,8 @@ import pytest
 from conftest import cypher
 from fabula import Settings, SettingsError
 from fabula.app import App
-from fabula.service.running import serve
-from fabula.service.watch.requests import AsText
+from fabula.service.observe.requests import AsText
+from fabula.service.process import serve
 from served import served
 
 

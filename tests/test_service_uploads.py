@@ -21,7 +21,7 @@ from fabula.app import App
 from fabula.config.serving import TABLE, Serving
 from fabula.config.settings import Settings
 from fabula.server import Address
-from fabula.service.jobs.uploads import LONGEST, MOST_ITEMS, YOUNG, label
+from fabula.service.core.jobs.uploads import LONGEST, MOST_ITEMS, YOUNG, label
 from served import Served, served, server_of
 from stories import LIGHTHOUSE, WINTER
 from test_service_jobs import BASE, begin, books, until

@@ -22,16 +22,16 @@ from fabula.app.collection import Collection
 from fabula.errors import FabulaError, NotFound
 from fabula.graph.entries import Entry
 from fabula.models.stop import Stop
-from fabula.service import asking
-from fabula.service.access.caller import Caller
-from fabula.service.around import Direction, OutlineNode, neighbours
-from fabula.service.around import outline as outlined
-from fabula.service.asking import Question
-from fabula.service.house import House
-from fabula.service.jobs.beginning import Choice, begin_ingest, text_item
-from fabula.service.problems import Forbidden
-from fabula.service.streams import attended
-from fabula.service.views import WHOLE, PassageView
+from fabula.service.core import asking
+from fabula.service.core.asking import Question
+from fabula.service.core.callers import Caller
+from fabula.service.core.jobs.start import Choice, begin_ingest, text_item
+from fabula.service.core.passages import Direction, OutlineNode, neighbours
+from fabula.service.core.passages import outline as outlined
+from fabula.service.core.views import WHOLE, PassageView
+from fabula.service.http.errors import Forbidden
+from fabula.service.http.streams import attended
+from fabula.service.state import House
 from fabula.text.tokens import count
 
 MOST_TOKENS = 4000

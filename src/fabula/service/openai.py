@@ -26,13 +26,13 @@ from fabula.models.counted import Meter
 from fabula.models.replies import said
 from fabula.models.stop import Stop
 from fabula.models.usage import Usage
-from fabula.service.access import Caller, Reader, TheHouse
-from fabula.service.asking import Answering, Question
-from fabula.service.house import House
+from fabula.service.core.asking import Answering, Question
+from fabula.service.core.views import AnswerView, ReadView
+from fabula.service.http.dependencies import Caller, Reader, TheHouse
+from fabula.service.http.errors import body
+from fabula.service.http.streams import EventStream, attended
 from fabula.service.page.rendering import address
-from fabula.service.problems import body
-from fabula.service.streams import EventStream, attended
-from fabula.service.views import AnswerView, ReadView
+from fabula.service.state import House
 from fabula.text.names import quoted
 
 router = APIRouter(prefix="/v1", tags=["openai"])

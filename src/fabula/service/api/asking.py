@@ -8,13 +8,13 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from fabula.models.stop import Stop
-from fabula.service import asking
-from fabula.service.access import Reader, Stocked, TheHouse
-from fabula.service.asking import Comparison, ComparisonView, Found, Question
-from fabula.service.once import Key, Once
-from fabula.service.problems import Problem
-from fabula.service.streams import KIND, EventStream, attended, wants
-from fabula.service.views import AnswerView
+from fabula.service.core import asking
+from fabula.service.core.asking import Comparison, ComparisonView, Found, Question
+from fabula.service.core.idempotency import Key, Once
+from fabula.service.core.views import AnswerView
+from fabula.service.http.dependencies import Reader, Stocked, TheHouse
+from fabula.service.http.errors import Problem
+from fabula.service.http.streams import KIND, EventStream, attended, wants
 
 router = APIRouter(tags=["asking"])
 

@@ -15,8 +15,8 @@ from fabula.graph import TEXT
 from fabula.graph.hits import Filters
 from fabula.graph.mode import Mode
 from fabula.graphs.aspects.sets import read_aspects
-from fabula.service.access import Reader, Stocked, TheHouse
-from fabula.service.views import View
+from fabula.service.core.views import View
+from fabula.service.http.dependencies import Reader, Stocked, TheHouse
 
 router = APIRouter(tags=["choices"])
 CHOSEN = (

@@ -9,9 +9,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from fabula.service.access import AdminOfAll, Caller, Quotas, Role, TheHouse
-from fabula.service.access.keys import Key
-from fabula.service.house import House
+from fabula.service.core.keys import Key
+from fabula.service.http.dependencies import AdminOfAll, Caller, Quotas, Role, TheHouse
+from fabula.service.state import House
 from fabula.text.names import LONGEST
 
 router = APIRouter(tags=["keys"])

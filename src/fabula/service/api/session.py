@@ -5,11 +5,11 @@ from __future__ import annotations
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from fabula.service.access import TheHouse
-from fabula.service.access.admission import address_of, cookie_options
-from fabula.service.access.sessions import COOKIE
-from fabula.service.house import House
-from fabula.service.problems import Unknown
+from fabula.service.core.sessions import COOKIE
+from fabula.service.http.admission import address_of, cookie_options
+from fabula.service.http.dependencies import TheHouse
+from fabula.service.http.errors import Unknown
+from fabula.service.state import House
 
 router = APIRouter(tags=["session"])
 

@@ -11,10 +11,10 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from fabula.service.access import Caller, Shelf, Stocked, TheHouse, Writer
 from fabula.service.api.jobs import JobView, accepted
-from fabula.service.house import House
-from fabula.service.jobs.beginning import (
+from fabula.service.core.idempotency import Key, Once
+from fabula.service.core.jobs.job import Item
+from fabula.service.core.jobs.start import (
     Choice,
     Estimate,
     begin_build,
@@ -22,12 +22,12 @@ from fabula.service.jobs.beginning import (
     estimate,
     text_item,
 )
-from fabula.service.jobs.job import Item
-from fabula.service.jobs.receiving import FORM, Body
-from fabula.service.jobs.uploads import Upload, label
-from fabula.service.once import Key, Once
-from fabula.service.problems import Problem
-from fabula.service.views import MoneyView, UsageByStep, View, usage_view
+from fabula.service.core.jobs.uploads import Upload, label
+from fabula.service.core.views import MoneyView, UsageByStep, View, usage_view
+from fabula.service.http.dependencies import Caller, Shelf, Stocked, TheHouse, Writer
+from fabula.service.http.errors import Problem
+from fabula.service.http.multipart import FORM, Body
+from fabula.service.state import House
 
 router = APIRouter(tags=["documents"])
 GRAPHS = (

@@ -17,7 +17,7 @@ from fastapi.templating import Jinja2Templates
 from starlette.types import Scope
 
 from fabula.errors import StoreError
-from fabula.service.access import caller_of, house_of
+from fabula.service.http.dependencies import caller_of, house_of
 
 HERE = Path(__file__).parent
 POLICY = (

@@ -15,13 +15,14 @@ from fabula.config.settings import AUTO
 from fabula.graph import TEXT
 from fabula.graph.installed import graphs
 from fabula.models.stop import Stop
-from fabula.service import asking
-from fabula.service.access import Caller, Reader, Stocked, TheHouse
-from fabula.service.access.admission import is_from_elsewhere
 from fabula.service.api.choices import aspects_of, modes_of
-from fabula.service.asking import Compared, Comparison, Question, share
-from fabula.service.conversations import ConversationView, ConversationWhole, TurnView
-from fabula.service.house import House
+from fabula.service.core import asking
+from fabula.service.core.asking import Compared, Comparison, Question, share
+from fabula.service.core.conversations import ConversationView, ConversationWhole, TurnView
+from fabula.service.core.views import AnswerView, ReadView
+from fabula.service.http.admission import is_from_elsewhere
+from fabula.service.http.dependencies import Caller, Reader, Stocked, TheHouse
+from fabula.service.http.streams import attended
 from fabula.service.page.answers import (
     MAX_PASSAGES,
     Shown,
@@ -32,8 +33,7 @@ from fabula.service.page.answers import (
     refuse_many_values,
 )
 from fabula.service.page.rendering import address, show, show_part
-from fabula.service.streams import attended
-from fabula.service.views import AnswerView, ReadView
+from fabula.service.state import House
 
 router = APIRouter()
 MOST_LISTED = 300

@@ -14,13 +14,21 @@ from fastapi.responses import RedirectResponse, Response
 from fabula.config.settings import OFFLINE, STATIC
 from fabula.errors import FabulaError
 from fabula.models.cache import Info, ResponseCache
-from fabula.service.access import ROLES, AdminOfAll, Caller, Quotas, Reader, Role, TheHouse
 from fabula.service.api.choices import list_settings
 from fabula.service.api.keys import note_made
-from fabula.service.house import House
-from fabula.service.ledger import By
+from fabula.service.core.accounts import By
+from fabula.service.http.dependencies import (
+    ROLES,
+    AdminOfAll,
+    Caller,
+    Quotas,
+    Reader,
+    Role,
+    TheHouse,
+)
+from fabula.service.http.errors import status_of
 from fabula.service.page.rendering import show
-from fabula.service.problems import status_of
+from fabula.service.state import House
 from fabula.store import schema
 
 router = APIRouter()
