@@ -29,12 +29,12 @@ from fabula import App, BudgetSpent, NotFound, Settings, SettingsError, Usage
 from fabula.config.serving import Serving
 from fabula.config.settings import OFFLINE, STATIC
 from fabula.server import Address
+from fabula.service.core.errors import Unknown
+from fabula.service.core.paging import cursor
 from fabula.service.core.rate_limits import Window
 from fabula.service.http.admission import is_open
 from fabula.service.http.dependencies import PERSON, Caller, Quotas
-from fabula.service.http.errors import Unknown
 from fabula.service.http.openid import OpenID
-from fabula.service.http.pages import cursor
 from fabula.service.state import GUESSES, LARGE_TASKS, REQUESTS
 from fabula.store import Store
 from served import Served, served

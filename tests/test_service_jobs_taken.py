@@ -22,11 +22,11 @@ from fabula.graph.queries import query
 from fabula.models.stop import Stop
 from fabula.server import Address
 from fabula.service.core.callers import PERSON
+from fabula.service.core.errors import Conflict
 from fabula.service.core.jobs.job import Item, Job
 from fabula.service.core.jobs.queue import QUEUE_BATCH
 from fabula.service.core.jobs.runner import Work
 from fabula.service.core.jobs.start import Choice, begin_build, begin_ingest
-from fabula.service.http.errors import Conflict
 from fabula.service.state import House, make_schema
 from fabula.store.turns import turn
 from served import server_of

@@ -20,6 +20,7 @@ from fabula.service.api import health
 from fabula.service.http import dependencies, errors
 from fabula.service.http.parameters import refuse_unknown
 from fabula.service.mcp import make_mcp, over_http
+from fabula.service.observe.requests import Watch
 from fabula.service.state import House
 
 BASE = "/api/v1"
@@ -62,7 +63,7 @@ def make_service(app: App, clock: Callable[[], float] = time.time) -> FastAPI:
     errors.add(service)
     # The last that is added is the first that a request meets.
     dependencies.add(service, house)
-    health.add(service, house)
+    service.add_middleware(Watch, metrics=house.metrics)
     # FastAPI makes what routes need when a request first comes by them; none is to wait for that.
     for route in service.routes:
         route.matches(

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
+from dataclasses import asdict
 
 from anyio import CapacityLimiter, to_thread
 
@@ -17,6 +18,7 @@ from fabula.errors import FabulaError, NotFound
 from fabula.graph.queries import FOLDER
 from fabula.models.stop import Stop
 from fabula.service.core.accounts import Ledger
+from fabula.service.core.asking import AskingParts
 from fabula.service.core.audit import Audit
 from fabula.service.core.callers import Caller
 from fabula.service.core.conversations import Conversations
@@ -79,10 +81,11 @@ class House:
         self.questions = AtOnce(self.serving.asks_at_once, "questions")
         self.guesses = Window(GUESSES)
         self.conversations = Conversations(app)
+        self.asking = AskingParts(self.ledger, self.metrics, self.conversations)
         self.maintenance = Maintenance()
         self.neo4j = Supervisor(app, self.maintenance)
         self.readiness = Readiness(app, self.neo4j.outage)
-        self.queries = threading.BoundedSemaphore(self.serving.queries_at_once)
+        self.query_slots = threading.BoundedSemaphore(self.serving.queries_at_once)
         self.stopping = Stop()
         """Set when the service begins to stop: streams of events end, and jobs are let go of."""
         self._stop_by = math.inf
@@ -103,6 +106,17 @@ class House:
         self.daily_dump = DailyDump(
             app, self.serving, self.maintenance, self.neo4j, self.metrics, clock
         )
+
+        self.metrics.watch("state", self._count_state)
+
+    def _count_state(self) -> dict[str, Mapping[str, float]]:
+        """Return what the metrics show of jobs, of the store's cache and of learned limits."""
+        counts: dict[str, Mapping[str, float]] = {
+            "fabula_jobs": self.jobs.count(),
+            "fabula_kept": asdict(self.app.store.kept()),
+        }
+        limits = self.app.kit.limits()
+        return counts | ({"fabula_model_limits": limits} if limits else {})
 
     @asynccontextmanager
     async def open(self, *, takes_others: bool = True) -> AsyncIterator[None]:

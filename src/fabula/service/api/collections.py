@@ -13,7 +13,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from fabula.errors import NotFound
 from fabula.service.api.jobs import JobView, accepted
-from fabula.service.core.idempotency import Key, Once
+from fabula.service.core.errors import Problem
+from fabula.service.core.idempotency import Idempotency
+from fabula.service.core.paging import Page, begin_after, cursor, take
 from fabula.service.core.views import (
     CollectionView,
     DocumentView,
@@ -22,9 +24,8 @@ from fabula.service.core.views import (
     version_of,
 )
 from fabula.service.http.dependencies import Admin, Reader, Stocked, TheHouse, Writer
-from fabula.service.http.errors import Problem
 from fabula.service.http.etags import answered, unchanged
-from fabula.service.http.pages import After, Limit, Page, begin_after, cursor, take
+from fabula.service.http.parameters import After, Key, Limit
 from fabula.text.names import quoted
 
 router = APIRouter(tags=["collections"])
@@ -85,7 +86,7 @@ def remove_collection(
     request: Request, house: TheHouse, shelf: Stocked, caller: Admin, key: Key = None
 ) -> Response:
     """Begins a job that removes all its documents."""
-    once = Once.of(key, caller, request, "")
+    once = Idempotency.of(key, caller, request.url.path, "")
     return accepted(house.jobs.add(caller, shelf.name, "remove", [], {}, once))
 
 

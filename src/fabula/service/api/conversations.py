@@ -8,8 +8,9 @@ from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
 from fabula.service.core.conversations import ConversationView, ConversationWhole
+from fabula.service.core.paging import Page
 from fabula.service.http.dependencies import Reader, Stocked, TheHouse
-from fabula.service.http.pages import After, Limit, Page
+from fabula.service.http.parameters import After, Limit
 
 router = APIRouter(tags=["conversations"])
 

@@ -1,20 +1,12 @@
-"""The service seen from outside: health, metrics, logs, traces."""
+"""What an orchestrator and Prometheus read: whether the service is alive and ready, and numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict
-from typing import TYPE_CHECKING
-
-from fastapi import APIRouter, FastAPI
+from fastapi import APIRouter
 from fastapi.responses import JSONResponse, Response
 from prometheus_client import CONTENT_TYPE_LATEST
 
 from fabula.service.http.dependencies import AdminOfAll, TheHouse
-from fabula.service.observe.requests import Watch
-
-if TYPE_CHECKING:
-    from fabula.service.state import House
 
 router = APIRouter()
 
@@ -37,17 +29,3 @@ async def readyz(house: TheHouse) -> Response:
 def metrics(house: TheHouse, caller: AdminOfAll) -> Response:
     """Numbers for Prometheus."""
     return Response(house.metrics.text(), media_type=CONTENT_TYPE_LATEST)
-
-
-def add(service: FastAPI, house: House) -> None:
-    """Gives each request an id, logs and counts it."""
-    house.metrics.watch("state", lambda: _limits(house))
-    house.metrics.watch("state", lambda: {"fabula_jobs": house.jobs.count()})
-    house.metrics.watch("state", lambda: {"fabula_kept": asdict(house.app.store.kept())})
-    service.add_middleware(Watch, metrics=house.metrics)
-
-
-def _limits(house: House) -> Mapping[str, Mapping[str, float]]:
-    """What the model's limiter has learned."""
-    told = house.app.kit.limits()
-    return {"fabula_model_limits": told} if told else {}

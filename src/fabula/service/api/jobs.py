@@ -11,9 +11,10 @@ from fastapi import APIRouter, Header
 from fastapi.responses import Response
 
 from fabula.service.core.jobs.job import Item, ItemState, Job, Kind, State
+from fabula.service.core.paging import Page, begin_after, cursor, take
 from fabula.service.core.views import MoneyView, UsageByStep, View, usage_view
 from fabula.service.http.dependencies import Caller, Reader, TheHouse, Writer
-from fabula.service.http.pages import After, Limit, Page, begin_after, cursor, take
+from fabula.service.http.parameters import After, Limit
 from fabula.service.http.streams import KIND, EventStream
 from fabula.service.state import House
 

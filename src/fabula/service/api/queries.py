@@ -46,7 +46,7 @@ def run_query(
     house: TheHouse, shelf: Stocked, caller: Reader, name: str, given: Given
 ) -> TableView:
     """What it finds there: 1,000 rows at most, in 30 seconds at most."""
-    return queries.run_query(house, shelf, name, given.parameters)
+    return queries.run_query(house.query_slots, shelf, name, given.parameters)
 
 
 @router.post("/cypher", summary="Put Cypher of your own to the graph")
@@ -54,4 +54,6 @@ def run_statement(house: TheHouse, caller: AdminOfAll, statement: Statement) -> 
     """What it finds in the whole graph, of all collections; what its plan does beside reading is
     refused. 1,000 rows at most, in 30 seconds at most.
     """
-    return queries.run_statement(house, statement.statement, statement.parameters)
+    return queries.run_statement(
+        house.query_slots, house.app.store, statement.statement, statement.parameters
+    )

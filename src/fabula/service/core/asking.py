@@ -9,6 +9,7 @@ import logging
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
@@ -22,6 +23,7 @@ from fabula.graph.path import Path
 from fabula.models import Turn
 from fabula.models.counted import Meter
 from fabula.models.stop import Stop
+from fabula.service.core import errors
 from fabula.service.core.views import (
     MoneyView,
     PassageView,
@@ -34,13 +36,13 @@ from fabula.service.core.views import (
     usage_view,
 )
 from fabula.service.core.write_behind import write_behind
-from fabula.service.http import errors
 
 if TYPE_CHECKING:
+    from fabula.service.core.accounts import Ledger
     from fabula.service.core.callers import Caller
-    from fabula.service.core.conversations import Retaken
-    from fabula.service.core.idempotency import Once
-    from fabula.service.state import House
+    from fabula.service.core.conversations import Conversations, Retaken
+    from fabula.service.core.idempotency import Idempotency
+    from fabula.service.observe.metrics import Metrics
 from fabula.service.core.views import AnswerView
 
 LOG = logging.getLogger("fabula.service")
@@ -169,15 +171,28 @@ class ComparisonView(View):
     shared: list[Shared]
 
 
+@dataclass(frozen=True, slots=True)
+class AskingParts:
+    """What answering a question needs of the service: who pays, what is measured, what was said."""
+
+    ledger: Ledger
+    metrics: Metrics
+    conversations: Conversations
+
+
 def search(
-    house: House, shelf: Collection, caller: Caller, question: Question, stop: Stop | None = None
+    parts: AskingParts,
+    shelf: Collection,
+    caller: Caller,
+    question: Question,
+    stop: Stop | None = None,
 ) -> Found:
     """The passages that serve a question best; `stop`, set from any thread, ends what it asks."""
-    house.ledger.refuse_spent(caller)
-    meter = Meter(house.ledger.account(caller, shelf.name, "search"))
+    parts.ledger.refuse_spent(caller)
+    meter = Meter(parts.ledger.account(caller, shelf.name, "search"))
     path, began = Path(), time.perf_counter()
     hits = shelf.retrieve(question.query(shelf), meter=meter, path=path, stop=stop)
-    house.metrics.retrieved(_mode(path), time.perf_counter() - began)
+    parts.metrics.retrieved(_mode(path), time.perf_counter() - began)
     return Found(
         question=question.question,
         hits=[PassageView.of(hit) for hit in hits],
@@ -188,12 +203,12 @@ def search(
 
 
 def ask(
-    house: House,
+    parts: AskingParts,
     shelf: Collection,
     caller: Caller,
     question: Question,
     *,
-    once: Once | None = None,
+    once: Idempotency | None = None,
     stop: Stop | None = None,
 ) -> Answering | Answered:
     """An answer that is to be written; what it is written from is found before this returns.
@@ -204,32 +219,32 @@ def ask(
     caller's.
     """
     if question.conversation is None:
-        return Answering(house, shelf, caller, question, stop=stop)
+        return Answering(parts, shelf, caller, question, stop=stop)
     # Before anything is asked: what can't be is no turn.
     question.query(shelf)
-    known = house.conversations.answered(shelf.name, once) if once else None
+    known = parts.conversations.answered(shelf.name, once) if once else None
     if isinstance(known, AnswerView):
         return Answered(known)
     if known:
-        return _ask_again(house, shelf, caller, question, known, stop)
+        return _ask_again(parts, shelf, caller, question, known, stop)
     talk = question.conversation
     if talk == NEW:
-        talk = house.conversations.begin(caller, shelf.name).id
+        talk = parts.conversations.begin(caller, shelf.name).id
         question = question.model_copy(update={"conversation": talk})
-    history = house.conversations.history(caller, shelf.name, talk)
+    history = parts.conversations.history(caller, shelf.name, talk)
     asked = question.model_dump(exclude={"question", "conversation", "note"}, exclude_defaults=True)
-    turn = house.conversations.begin_turn(
+    turn = parts.conversations.begin_turn(
         caller, shelf.name, talk, question.question, asked, question.note, once
     )
     try:
-        return Answering(house, shelf, caller, question, history, turn, stop)
+        return Answering(parts, shelf, caller, question, history, turn, stop)
     except BaseException:
-        _drop_turn(house, shelf, turn)
+        _drop_turn(parts, shelf, turn)
         raise
 
 
 def _ask_again(
-    house: House,
+    parts: AskingParts,
     shelf: Collection,
     caller: Caller,
     question: Question,
@@ -242,18 +257,18 @@ def _ask_again(
     call, so that nothing is paid for that nobody reads.
     """
     try:
-        history = house.conversations.history(
+        history = parts.conversations.history(
             caller, shelf.name, turn.conversation, before=turn.number
         )
         question = question.model_copy(update={"conversation": turn.conversation})
-        return Answering(house, shelf, caller, question, history, turn.id, stop)
+        return Answering(parts, shelf, caller, question, history, turn.id, stop)
     except BaseException:
-        _drop_turn(house, shelf, turn.id)
+        _drop_turn(parts, shelf, turn.id)
         raise
 
 
-def _drop_turn(house: House, shelf: Collection, turn: str) -> bool:
-    drop = partial(house.conversations.drop_turn, shelf.name, turn)
+def _drop_turn(parts: AskingParts, shelf: Collection, turn: str) -> bool:
+    drop = partial(parts.conversations.drop_turn, shelf.name, turn)
     return write_behind(drop, f"That turn {turn} came to nothing")
 
 
@@ -265,7 +280,7 @@ class Answering:
 
     def __init__(
         self,
-        house: House,
+        parts: AskingParts,
         shelf: Collection,
         caller: Caller,
         question: Question,
@@ -273,8 +288,8 @@ class Answering:
         turn: str | None = None,
         stop: Stop | None = None,
     ) -> None:
-        house.ledger.refuse_spent(caller)
-        self._house, self._shelf, self._caller = house, shelf, caller
+        parts.ledger.refuse_spent(caller)
+        self._parts, self._shelf, self._caller = parts, shelf, caller
         self._question, self._turn = question, turn
         self._path = Path()
         self._began = time.perf_counter()
@@ -286,9 +301,9 @@ class Answering:
         self._is_kept: bool | None = None
         self._whole: AnswerView | None = None
         # The ledger counts each call as it is answered, also where a reader left or a model failed.
-        query, meter = question.query(shelf), Meter(house.ledger.account(caller, shelf.name, "ask"))
+        query, meter = question.query(shelf), Meter(parts.ledger.account(caller, shelf.name, "ask"))
         self._stream = shelf.stream(query, history=history, meter=meter, path=self._path, stop=stop)
-        house.metrics.retrieved(_mode(self._path), time.perf_counter() - self._began)
+        parts.metrics.retrieved(_mode(self._path), time.perf_counter() - self._began)
 
     def events(self) -> Iterator[Event]:
         """What is told, in this order: the retrieval, the passages, the answer's pieces, and then
@@ -312,7 +327,7 @@ class Answering:
                 self._end()
                 yield "answer", self._final().model_dump()
         except FabulaError as error:
-            yield "error", errors.body(error)
+            yield "error", errors.describe_problem(error)
         finally:
             self._end()
 
@@ -336,7 +351,7 @@ class Answering:
         is_first = True
         for piece in self._stream:
             if is_first:
-                self._house.metrics.first_token(time.perf_counter() - self._began)
+                self._parts.metrics.first_token(time.perf_counter() - self._began)
                 is_first = False
             yield piece
         self._is_complete = not self._is_closed
@@ -383,10 +398,10 @@ class Answering:
             return
         # '' where a model failed: a part is no answer.
         if not self._stream.said:
-            _drop_turn(self._house, self._shelf, self._turn)
+            _drop_turn(self._parts, self._shelf, self._turn)
             return
         keep = partial(
-            self._house.conversations.end_turn,
+            self._parts.conversations.end_turn,
             self._shelf.name,
             self._turn,
             self._told().model_copy(update={"kept": True}),
@@ -419,7 +434,7 @@ class Answered:
 
 
 def compare(
-    house: House,
+    parts: AskingParts,
     shelf: Collection,
     caller: Caller,
     comparison: Comparison,
@@ -435,13 +450,13 @@ def compare(
     for question in comparison.questions():
         mode = str(question.mode)
         try:
-            view = ask(house, shelf, caller, question, stop=stop).view()
+            view = ask(parts, shelf, caller, question, stop=stop).view()
             answers.append(Compared(mode=mode, answer=view))
         except FabulaError as error:
             if stop.is_set():
                 raise
             failures.append(error)
-            answers.append(Compared(mode=mode, problem=errors.body(error)))
+            answers.append(Compared(mode=mode, problem=errors.describe_problem(error)))
     if len(failures) == len(answers):
         raise failures[0]
     return ComparisonView(question=comparison.question, answers=answers, shared=share(answers))

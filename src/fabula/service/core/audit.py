@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from fabula.service.http.errors import Problem
+from fabula.service.core.errors import Problem
 from fabula.service.observe.requests import REQUEST
 from fabula.store import Store
 
 if TYPE_CHECKING:
-    from fabula.service.core.callers import Caller
+    from collections.abc import Sequence
+
+    from fabula.service.core.callers import Caller, Role
 
 LOG = logging.getLogger("fabula.service")
 
@@ -34,6 +36,13 @@ class Audit:
 
     def __init__(self, store: Store) -> None:
         self._store = store
+
+    def note_key(
+        self, caller: Caller, id: str, name: str, role: Role, collections: Sequence[str] | None
+    ) -> None:
+        """Note that a caller made a key, and for which collections; None for all of them."""
+        scope = "all collections" if collections is None else ", ".join(collections)
+        self.note(caller, "make key", f"{id} {name}, {role}, {scope or 'no collection'}")
 
     def note(self, caller: Caller, what: str, target: str, **more: object) -> None:
         """Somebody changed something: `what` is a verb, as 'remove document'; `more` is how."""

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any, Self
 
 from fabula.errors import NotFound, StoreError
 from fabula.models import Turn
+from fabula.service.core.errors import Conflict
+from fabula.service.core.paging import Page, begin_after, cursor, take
 from fabula.service.core.views import AnswerView, View
-from fabula.service.http.errors import Conflict
-from fabula.service.http.pages import Page, begin_after, cursor, take
 from fabula.text.names import quoted
 
 if TYPE_CHECKING:
     from fabula.app import App
     from fabula.service.core.callers import Caller
-    from fabula.service.core.idempotency import Once
+    from fabula.service.core.idempotency import Idempotency
 
 SOON = 2
 """Seconds after which an answer that is still being written may be asked for again."""
@@ -163,7 +163,7 @@ class Conversations:
         if not row["turns"]:
             raise NotFound(f"There is no turn {quoted(turn)}.")
 
-    def answered(self, collection: str, once: Once) -> AnswerView | Retaken | None:
+    def answered(self, collection: str, once: Idempotency) -> AnswerView | Retaken | None:
         """Return what was answered under an Idempotency-Key; None if the key is new.
 
         Only a whole answer is given again. If the reader left before the end, or the process that
@@ -175,10 +175,10 @@ class Conversations:
 
         """
         rows = self._app.store.rows(
-            "service/take_turn", collection=collection, once=once.mark, said=once.said
+            "service/take_turn", collection=collection, once=once.mark, said=once.body
         )
         for row in rows:
-            once.refuse_other(row["said"])
+            once.refuse_other_body(row["said"])
             if row["is_taken"]:
                 self._writing.add(row["id"])
                 return Retaken(row["id"], row["conversation"], row["number"])
@@ -199,7 +199,7 @@ class Conversations:
         question: str,
         asked: dict[str, Any],
         note: str,
-        once: Once | None,
+        once: Idempotency | None,
     ) -> str:
         """The id of a turn that is going to be answered. Raises NotFound, and Conflict where the
         same was begun under its Idempotency-Key just before.
@@ -216,7 +216,7 @@ class Conversations:
                 asked=json.dumps(asked, ensure_ascii=False),
                 note=note,
                 once=once.mark if once else None,
-                said=once.said if once else None,
+                said=once.body if once else None,
             )
         except StoreError:
             # The constraint: another request was first.

@@ -1,53 +1,45 @@
-"""What is sent twice under one `Idempotency-Key` is done once, for a day.
+"""What is sent twice with one `Idempotency-Key` is done once, for a day.
 
-The mark of the key, and of what was sent with it, is kept on the node that was made: of two
-processes that are sent the same at the same time, a uniqueness constraint lets one make it.
+The mark of the key, and a digest of the body that came with it, are kept on the node that was made.
+If two processes are sent the same at the same time, a uniqueness constraint lets one of them make
+it.
 """
 
 from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from fastapi import Header, Request
-
-from fabula.service.http.errors import Conflict
+from fabula.service.core.errors import Conflict
 
 if TYPE_CHECKING:
     from fabula.service.core.callers import Caller
 
-Key = Annotated[
-    str | None,
-    Header(
-        alias="Idempotency-Key",
-        min_length=1,
-        max_length=200,
-        description="the same with the same body within 24 hours makes nothing anew",
-    ),
-]
-"""The header, for routes that make something."""
-
 
 @dataclass(frozen=True, slots=True)
-class Once:
-    """A key as the graph keeps it: `mark` tells it from all others', `said` what it came with."""
+class Idempotency:
+    """An Idempotency-Key as the graph keeps it.
+
+    `mark` is a digest of the key, the caller and the address, `body` one of what was sent with it.
+    """
 
     mark: str
-    said: str
+    body: str
 
     @classmethod
-    def of(cls, key: str | None, caller: Caller, request: Request, said: str) -> Once | None:
-        """That of a request which says `said`; None where no key was sent. A key is its caller's
-        and its route's own.
+    def of(cls, key: str | None, caller: Caller, path: str, body: str) -> Idempotency | None:
+        """Return that of a request to a path; None where no key was sent.
+
+        A key is its caller's own, and the address's: two callers may choose the same.
         """
         if key is None:
             return None
-        return cls(_digest(caller.id, request.url.path, key), _digest(said))
+        return cls(_digest(caller.id, path, key), _digest(body))
 
-    def refuse_other(self, said: str) -> None:
-        """Raises Conflict where the key came with something else before."""
-        if said != self.said:
+    def refuse_other_body(self, body: str) -> None:
+        """Raise Conflict if the key came with another body before."""
+        if body != self.body:
             raise Conflict(
                 "This Idempotency-Key came with another body within the last 24 hours: send the "
                 "same again, or take another key."
@@ -55,5 +47,4 @@ class Once:
 
 
 def _digest(*parts: str) -> str:
-    told = repr(parts).encode("utf-8", "surrogatepass")
-    return hashlib.sha256(told).hexdigest()
+    return hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()

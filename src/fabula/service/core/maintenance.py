@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from fabula.service.http.errors import Unavailable
+from fabula.service.core.errors import Unavailable
 
 MIN_RETRY_SECONDS = 2
 

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Literal
+from threading import BoundedSemaphore
+from typing import Any, Literal
 
 from fabula.app.collection import Collection
 from fabula.errors import Refused
 from fabula.graph.explore import Query, names, parse, shipped
+from fabula.service.core.errors import Problem, TooMany
 from fabula.service.core.views import View
-from fabula.service.http.errors import Problem, TooMany
 from fabula.store import Store
 from fabula.store.reading import run
 
-if TYPE_CHECKING:
-    from fabula.service.state import House
-
+Slots = BoundedSemaphore
+"""How many queries may run at once in this process (`serve.queries_at_once`)."""
 SECONDS = 30.0
 """That a query may take."""
 ROWS = 1000
@@ -73,7 +73,7 @@ def find_query(name: str) -> QueryView:
 
 
 def run_query(
-    house: House, shelf: Collection, name: str, parameters: Mapping[str, Any]
+    slots: Slots, shelf: Collection, name: str, parameters: Mapping[str, Any]
 ) -> TableView:
     """What a query of the analysts' finds in a collection. Raises NotFound, and FabulaError for a
     parameter.
@@ -81,17 +81,19 @@ def run_query(
     if COLLECTION in parameters:
         raise Problem("The collection is that of the path: leave the parameter out.")
     query = shipped(name)
-    return _run(house, shelf.store, query, {COLLECTION: shelf.name, **parameters})
+    return _run(slots, shelf.store, query, {COLLECTION: shelf.name, **parameters})
 
 
-def run_statement(house: House, statement: str, parameters: Mapping[str, Any]) -> TableView:
+def run_statement(
+    slots: Slots, store: Store, statement: str, parameters: Mapping[str, Any]
+) -> TableView:
     """What a statement of somebody's own finds in the whole graph, of all collections."""
-    return _run(house, house.app.store, parse(statement), parameters)
+    return _run(slots, store, parse(statement), parameters)
 
 
-def _run(house: House, store: Store, query: Query, parameters: Mapping[str, Any]) -> TableView:
+def _run(slots: Slots, store: Store, query: Query, parameters: Mapping[str, Any]) -> TableView:
     values = query.fill(parameters)
-    with _turn(house):
+    with _slot(slots):
         try:
             table = run(
                 store, query.statement, values, seconds=SECONDS, most=ROWS, most_bytes=BYTES
@@ -108,14 +110,14 @@ def _run(house: House, store: Store, query: Query, parameters: Mapping[str, Any]
 
 
 @contextmanager
-def _turn(house: House) -> Iterator[None]:
-    """One of the few that may run at once, so that nobody's questions wait for Neo4j."""
-    if not house.queries.acquire(timeout=WAIT):
+def _slot(slots: Slots) -> Iterator[None]:
+    """Take one of the few slots for queries, so that no question has to wait for Neo4j."""
+    if not slots.acquire(timeout=WAIT):
         raise TooMany("Other queries are running: try again in a moment.", WAIT)
     try:
         yield
     finally:
-        house.queries.release()
+        slots.release()
 
 
 def _view(query: Query) -> QueryView:

@@ -8,7 +8,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from fabula.service.http.errors import TooMany
+from fabula.service.core.errors import TooMany
 
 MINUTE = 60.0
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, quote, urlsplit
 
@@ -17,46 +17,61 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from fabula.errors import FabulaError
 from fabula.graph.nesting import find_excess
 from fabula.service.core.callers import Caller
+from fabula.service.core.errors import Elsewhere, Forbidden, Problem, TooBig, Unavailable, Unknown
 from fabula.service.core.keys import PREFIX
 from fabula.service.core.rate_limits import Window
 from fabula.service.core.sessions import COOKIE
-from fabula.service.http.errors import (
-    Elsewhere,
-    Forbidden,
-    Problem,
-    TooBig,
-    Unavailable,
-    Unknown,
-    is_for_people,
-    respond,
-)
+from fabula.service.http.errors import is_for_people, respond
 from fabula.service.http.openid import OpenID
 from fabula.text.names import has_control, quoted
 
 if TYPE_CHECKING:
     from fabula.service.state import House
 
+
 OPEN = ("/livez", "/readyz", "/enter", "/signin", "/api/v1/session", "/openapi.json")
 """What is answered to anybody; /static is, too."""
+
+
 HEALTH = ("/livez", "/readyz")
+
+
 SIGN_IN = "/signin"
+
+
 SAFE = ("GET", "HEAD", "OPTIONS")
+
+
 QUESTIONS = (
     *("/ask", "/ask/answer", "/ask/passages", "/search", "/compare"),
     "/v1/chat/completions",
 )
 """Ends of paths that ask a question, or several."""
+
+
 UPLOADS = ("/documents", "/estimate", "/add")
 """Ends of paths that take files, and write them as they arrive."""
+
+
 MOST = 4 * 2**20
 """Bytes of any other body: it is held, and parsed by the one thread that answers everybody."""
+
+
 MOST_OF_STRANGERS = 2**16
+
+
 FORMS = ("multipart/form-data", "application/x-www-form-urlencoded")
 """Kinds of bodies that hold no JSON."""
+
+
 BREAKS = "\t\n\r\u2028\u2029"
 """What a question may have of the characters that no name has."""
+
+
 MAX_PARAMETERS = 200
 """Parameters that an address may have."""
+
+
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
@@ -67,7 +82,11 @@ HEADERS = {
     "Cache-Control": "no-store",
 }
 """Of all that says nothing else."""
+
+
 YEAR = "max-age=31536000"
+
+
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
@@ -413,14 +432,3 @@ def host_of(header: str) -> str:
         return (urlsplit(f"//{header}").hostname or "").rstrip(".")
     except ValueError:
         return ""
-
-
-def cookie_options(days: int, url: str | None) -> Mapping[str, object]:
-    """How a session's cookie is set."""
-    return {
-        "key": COOKIE,
-        "max_age": days * 86_400,
-        "httponly": True,
-        "samesite": "lax",
-        "secure": (url or "").startswith("https:"),
-    }

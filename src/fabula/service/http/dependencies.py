@@ -9,8 +9,8 @@ from starlette.middleware.cors import CORSMiddleware
 
 from fabula.app.collection import Collection
 from fabula.service.core.callers import PERSON, ROLES, Caller, Quotas, Role
+from fabula.service.core.errors import Forbidden
 from fabula.service.http.admission import Admission
-from fabula.service.http.errors import Forbidden
 
 if TYPE_CHECKING:
     from fabula.service.state import House

@@ -12,8 +12,8 @@ from python_multipart import MultipartParser
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import parse_options_header
 
+from fabula.service.core.errors import Problem, TooBig
 from fabula.service.core.jobs.uploads import UNNAMED, Arriving, Upload, Uploads
-from fabula.service.http.errors import Problem, TooBig
 
 if TYPE_CHECKING:
     from python_multipart.multipart import MultipartCallbacks

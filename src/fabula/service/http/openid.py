@@ -16,7 +16,7 @@ import jwt
 from fabula.config.serving import Serving
 from fabula.models.transport import Bounds, time_connections
 from fabula.service.core.callers import ROLES, Caller
-from fabula.service.http.errors import Unavailable, Unknown
+from fabula.service.core.errors import Unavailable, Unknown
 
 LOG = logging.getLogger("fabula.service")
 ALGORITHMS = ("RS256", "ES256", "EdDSA")

@@ -1,15 +1,32 @@
-"""What an address has behind its `?`: what a route of the API does not know is refused."""
+"""Headers and query parameters of many routes; a query parameter that a route lacks is refused."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, Header, Query, Request
 
 from fabula.errors import did_you_mean
-from fabula.service.http.errors import Problem
+from fabula.service.core.errors import Problem
 from fabula.text.names import quoted
+
+Key = Annotated[
+    str | None,
+    Header(
+        alias="Idempotency-Key",
+        min_length=1,
+        max_length=200,
+        description="the same with the same body within 24 hours makes nothing anew",
+    ),
+]
+"""The header, for routes that make something."""
+
+
+Limit = Annotated[int, Query(ge=1, le=200, description="how many at most")]
+After = Annotated[
+    str, Query(max_length=4000, description="the `next` of the page before; '' for the first")
+]
 
 
 class UnknownParameter(Problem):

@@ -23,7 +23,8 @@ from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from fabula.errors import FabulaError
-from fabula.service.http.errors import RETRY_AFTER_SECONDS, Unavailable, Unexpected, body
+from fabula.service.core.errors import Unavailable, Unexpected, describe_problem
+from fabula.service.http.errors import RETRY_AFTER_SECONDS
 
 if TYPE_CHECKING:
     from fabula.service.state import House
@@ -45,7 +46,7 @@ LOG = logging.getLogger("fabula.service")
 
 def error_event(error: FabulaError) -> tuple[str, Mapping[str, Any]]:
     """Return the event that tells of an error, as `application/problem+json` has it."""
-    return "error", body(error)
+    return "error", describe_problem(error)
 
 
 async def attended(

@@ -12,8 +12,8 @@ from threading import Condition
 from typing import TYPE_CHECKING, Any
 
 from fabula.errors import NotFound, SettingsError
+from fabula.service.core.errors import Conflict, Forbidden
 from fabula.service.core.jobs.recipes import ANY, Recipes
-from fabula.service.http.errors import Conflict, Forbidden
 from fabula.store.space import refuse_other_model, refuse_reembedding
 from fabula.text.names import collection_problem, quoted
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from fabula.app import App
     from fabula.service.core.audit import Audit
     from fabula.service.core.callers import Caller
-    from fabula.service.core.idempotency import Once
+    from fabula.service.core.idempotency import Idempotency
 from fabula.service.core.jobs.job import (
     OPEN,
     STATES,
@@ -69,7 +69,7 @@ class Jobs:
         kind: Kind,
         items: Sequence[Item],
         options: Mapping[str, Any],
-        once: Once | None = None,
+        once: Idempotency | None = None,
     ) -> Job:
         """A job, which is committed when this returns.
 
@@ -90,7 +90,7 @@ class Jobs:
             "created_by": caller.id,
             "caller": _who(caller),
             "options": json.dumps(dict(options)),
-            "said": once.said if once else "",
+            "said": once.body if once else "",
             "key": once.mark if once else None,
             "money": 0.0,
             "usage": "{}",
@@ -108,7 +108,7 @@ class Jobs:
             self.tell()
             self._audit.note(caller, f"begin {kind}", collection, job=id)
         elif once:
-            once.refuse_other(rows[0]["said"])
+            once.refuse_other_body(rows[0]["said"])
             id = rows[0]["id"]
         return self.find(caller, id)
 

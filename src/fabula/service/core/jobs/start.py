@@ -15,16 +15,16 @@ from fabula.graph.installed import graph
 from fabula.load import find_in_zip, load_kept, read_text
 from fabula.load.source import Source
 from fabula.models.usage import Usage, sum_usage
+from fabula.service.core.errors import Conflict, Problem
 from fabula.service.core.jobs.job import Item, Job
 from fabula.service.core.jobs.uploads import is_zip, label
 from fabula.service.core.views import money
-from fabula.service.http.errors import Conflict, Problem
 from fabula.text.document import Document
 from fabula.text.names import quoted
 
 if TYPE_CHECKING:
     from fabula.service.core.callers import Caller
-    from fabula.service.core.idempotency import Once
+    from fabula.service.core.idempotency import Idempotency
     from fabula.service.core.jobs.queue import Jobs
     from fabula.service.core.jobs.uploads import Uploads
 
@@ -78,7 +78,7 @@ def begin_ingest(
     shelf: Collection,
     items: Sequence[Item],
     choice: Choice,
-    once: Once | None = None,
+    once: Idempotency | None = None,
 ) -> Job:
     """A job that has documents come in."""
     if not items:
@@ -121,7 +121,7 @@ def begin_build(
     documents: Sequence[str],
     *,
     rebuild: bool,
-    once: Once | None = None,
+    once: Idempotency | None = None,
 ) -> Job:
     """A job that builds a graph of documents, all or those named, or of the collection itself."""
     if graph(name).settle and documents:

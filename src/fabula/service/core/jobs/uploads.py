@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Self
 
 from fabula.errors import LoadError, NotFound
 from fabula.load import find_in_zip
+from fabula.service.core.errors import Conflict, Problem, TooBig
 from fabula.service.core.jobs.job import Item
-from fabula.service.http.errors import Conflict, Problem, TooBig
 from fabula.text.names import quoted
 
 if TYPE_CHECKING:

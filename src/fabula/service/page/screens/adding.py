@@ -23,7 +23,8 @@ from fabula.errors import LoadError
 from fabula.graph.installed import graphs
 from fabula.load import SUFFIXES, known
 from fabula.models.usage import sum_usage
-from fabula.service.core.idempotency import Once
+from fabula.service.core.errors import Problem
+from fabula.service.core.idempotency import Idempotency
 from fabula.service.core.jobs.job import Item
 from fabula.service.core.jobs.start import (
     Choice,
@@ -35,11 +36,11 @@ from fabula.service.core.jobs.start import (
     text_item,
 )
 from fabula.service.core.jobs.uploads import WITHIN, Upload, label
+from fabula.service.http.addresses import address
 from fabula.service.http.dependencies import Caller, Shelf, TheHouse, Writer
-from fabula.service.http.errors import Problem
 from fabula.service.http.multipart import MOST_PARTS, Body
 from fabula.service.http.multipart import Form as Filled
-from fabula.service.page.rendering import address, is_language, show
+from fabula.service.page.rendering import is_language, show
 from fabula.service.state import House
 from fabula.text.document import Document
 
@@ -210,7 +211,7 @@ def begin(
         )
         return RedirectResponse(f"{address('c', collection.name, 'add')}?{query}", 303)
     items = _items(house, caller, batch)
-    key = Once.of(f"{once} {told}", caller, request, batch)
+    key = Idempotency.of(f"{once} {told}", caller, request.url.path, batch)
     job = begin_ingest(house.jobs, caller, collection, items, Choice(tuple(graphs)), key)
     return RedirectResponse(address("jobs", job.id), 303)
 

@@ -15,11 +15,12 @@ from fabula.export.cells import cell, table_csv
 from fabula.graph.explore import shipped
 from fabula.graph.statements import MAX_CHARACTERS
 from fabula.service.core import queries
+from fabula.service.core.errors import status_of
 from fabula.service.core.queries import ParameterView, QueryView, TableView
+from fabula.service.http.addresses import address
 from fabula.service.http.admission import is_from_elsewhere
 from fabula.service.http.dependencies import AdminOfAll, Caller, Reader, TheHouse
-from fabula.service.http.errors import status_of
-from fabula.service.page.rendering import address, show
+from fabula.service.page.rendering import show
 from fabula.service.state import House
 from fabula.text.names import LONGEST
 
@@ -70,7 +71,9 @@ def own(
         shelf,
         "own.html",
         values,
-        (lambda: queries.run_statement(house, statement, {})) if statement.strip() else None,
+        (lambda: queries.run_statement(house.query_slots, house.app.store, statement, {}))
+        if statement.strip()
+        else None,
         kind,
         "query",
     )
@@ -104,7 +107,7 @@ def ask(
     def find() -> TableView:
         typed = shipped(name).values(given)
         own = {one.name: typed[one.name] for one in query.parameters}
-        return queries.run_query(house, shelf, name, own)
+        return queries.run_query(house.query_slots, shelf, name, own)
 
     return _answer(request, shelf, "query.html", values, find if run else None, kind, name)
 

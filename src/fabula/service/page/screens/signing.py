@@ -7,9 +7,9 @@ from typing import Annotated
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import RedirectResponse, Response
 
-from fabula.service.api.session import keep_session
 from fabula.service.core.sessions import COOKIE
 from fabula.service.http.admission import address_of
+from fabula.service.http.cookies import keep_session
 from fabula.service.http.dependencies import TheHouse
 from fabula.service.page.rendering import show
 

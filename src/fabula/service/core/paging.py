@@ -1,4 +1,4 @@
-"""Lists page by page: a page says where the next begins, in words that only we read."""
+"""Lists page by page: each page has a cursor for the next, which only the service reads."""
 
 from __future__ import annotations
 
@@ -7,20 +7,15 @@ import binascii
 import json
 from collections.abc import Iterable, Sequence
 from itertools import islice
-from typing import Annotated, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
-from fastapi import Query
 from pydantic import BaseModel, ConfigDict
 
 from fabula.graph.nesting import load_json
-from fabula.service.http.errors import Problem
+from fabula.service.core.errors import Problem
 
 Item = TypeVar("Item")
 Value = TypeVar("Value")
-Limit = Annotated[int, Query(ge=1, le=200, description="how many at most")]
-After = Annotated[
-    str, Query(max_length=4000, description="the `next` of the page before; '' for the first")
-]
 
 
 class Page(BaseModel, Generic[Item]):
