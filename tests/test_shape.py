@@ -45,7 +45,7 @@ HOMES: dict[str, str | tuple[str, ...]] = {
     "openai": ("models/endpoint.py", "models/transport.py"),
     "opentelemetry": ("tracing.py", "service/observe/exporting.py"),
     "platformdirs": "config/settings.py",
-    "prometheus_client": "service/watch/",
+    "prometheus_client": ("service/observe/", "service/api/health.py"),
     "psutil": "server/",
     "py3langid": "load/languages.py",
     "pypdf": "load/",
@@ -98,7 +98,11 @@ def test_a_module_says_what_it_is_for(path: Path) -> None:
 def test_the_layers_of_imports_leave_no_module_out() -> None:
     project = tomllib.loads((SOURCE.parents[1] / "pyproject.toml").read_text(encoding="utf-8"))
     contracts = project["tool"]["importlinter"]["contracts"]
-    [layers] = [one["layers"] for one in contracts if one["type"] == "layers"]
+    [layers] = [
+        contract["layers"]
+        for contract in contracts
+        if contract["type"] == "layers" and "containers" not in contract
+    ]
     named = {name.strip() for layer in layers for name in re.split("[|:]", layer)}
     first = {path.relative_to(SOURCE).parts[0] for path in MODULES if path.parent != SOURCE}
     there = first | {path.stem for path in SOURCE.glob("*.py")} - {"__init__"}
