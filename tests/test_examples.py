@@ -12,8 +12,8 @@ import pytest
 from click.testing import CliRunner
 
 from fabula.cli import main
-from fabula.cli.demo import STORY
-from fabula.cli.help import Command
+from fabula.cli.commands.demo import STORY
+from fabula.cli.shared.help import Command
 from test_help import commands
 from test_load_epub import epub
 
