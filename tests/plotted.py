@@ -11,11 +11,11 @@ from fabula.graph.method import Known
 from fabula.graph.parts import chunks_of
 from fabula.graphs.aspects.border import read
 from fabula.graphs.aspects.values import Detail, Earlier, Member, Summary
-from fabula.plot.communities import Community, DrawnFinding
-from fabula.plot.layout import lay_out
-from fabula.plot.sociogram import Bond, Figure, Meeting, Sociogram
-from fabula.plot.story import Happening, Lane, Story, Tie
-from fabula.plot.svg import Picture
+from fabula.plot.network.communities import Community, DrawnFinding
+from fabula.plot.network.figures import Bond, Figure, Meeting, Sociogram
+from fabula.plot.story.events import Happening, Lane, Story, Tie
+from fabula.plot.trees.layout import lay_out
+from fabula.plot.trees.svg import Picture
 from fabula.text.document import Chunk
 from graphs import small_graph
 

@@ -20,11 +20,11 @@ from conftest import cypher
 from fabula.cli import main
 from fabula.config.settings import STATIC
 from fabula.graphs.aspects.values import Earlier
-from fabula.plot.layout import GUTTER, LENGTH, lanes, lay_out
-from fabula.plot.page import to_page
 from fabula.plot.placed import Box
-from fabula.plot.png import has_fonts, to_png
-from fabula.plot.svg import draw
+from fabula.plot.shared.png import has_fonts, to_png
+from fabula.plot.trees.layout import GUTTER, LENGTH, lanes, lay_out
+from fabula.plot.trees.page import to_page
+from fabula.plot.trees.svg import draw
 from fabula.store import Store
 from graphs import put, small_graph
 from plotted import HOSTILE, QUESTION, found, known, picture

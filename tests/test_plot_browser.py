@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from chromium import browser
-from fabula.plot.page import to_page
+from fabula.plot.trees.page import to_page
 from plotted import HOSTILE, QUESTION, found, known, long, picture
 
 

@@ -18,15 +18,8 @@ from fabula.cli import main
 from fabula.graph import Owner, Part, Record
 from fabula.graph.hits import Hit
 from fabula.graph.path import Path as Steps
-from fabula.plot.communities import (
-    GREY,
-    HUES,
-    cited,
-    groups_of,
-    hues_of,
-    read_communities,
-)
-from fabula.plot.sociogram import (
+from fabula.plot.network.communities import GREY, HUES, cited, groups_of, hues_of, read_communities
+from fabula.plot.network.figures import (
     MOST,
     Figure,
     Sociogram,
@@ -35,9 +28,9 @@ from fabula.plot.sociogram import (
     read_walked,
     section_titles,
 )
-from fabula.plot.sociogram_page import to_sociogram_page
-from fabula.plot.sociogram_svg import FIRST, draw_sociogram, hues
-from fabula.plot.spread import LETTER, LINE, MAIN, Spot, label, spread
+from fabula.plot.network.page import to_sociogram_page
+from fabula.plot.network.spread import LETTER, LINE, MAIN, Spot, label, spread
+from fabula.plot.network.svg import FIRST, draw_sociogram, hues
 from graphs import small_communities
 from plotted import HOSTILE, sociogram, together
 from scripted import Models, built, entity, made_chunks, relation, script

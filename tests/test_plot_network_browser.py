@@ -9,9 +9,9 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from chromium import browser
-from fabula.plot.sociogram import Sociogram
-from fabula.plot.sociogram_page import to_sociogram_page
-from fabula.plot.spread import spread
+from fabula.plot.network.figures import Sociogram
+from fabula.plot.network.page import to_sociogram_page
+from fabula.plot.network.spread import spread
 from plotted import HOSTILE, sociogram, together
 from test_plot_browser import opened
 

@@ -10,9 +10,9 @@ from xml.etree import ElementTree
 from fabula.graph import Edge
 from fabula.graphs.discourse.border import IS, TERM, nodes_and_edges
 from fabula.graphs.discourse.values import Event, Link
-from fabula.plot.story import NOBODY, read_story, section_starts
-from fabula.plot.story_page import to_story_page
-from fabula.plot.story_svg import LETTER, draw_story, fitting, rows_of, sign
+from fabula.plot.story.events import NOBODY, read_story, section_starts
+from fabula.plot.story.page import to_story_page
+from fabula.plot.story.svg import LETTER, draw_story, fitting, rows_of, sign
 from plotted import HOSTILE, story
 from scripted import made_chunks
 

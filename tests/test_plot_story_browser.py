@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from chromium import browser
-from fabula.plot.story_page import to_story_page
+from fabula.plot.story.page import to_story_page
 from plotted import HOSTILE, story
 from test_plot_browser import opened
 

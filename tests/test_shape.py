@@ -52,7 +52,7 @@ HOMES: dict[str, str | tuple[str, ...]] = {
     "ragas": "experiments/metrics/ragas_library.py",
     "rapidfuzz": "graphs/entities/resolve.py",
     "rdflib": "export/rdf.py",
-    "resvg_py": "plot/png.py",
+    "resvg_py": "plot/shared/png.py",
     "rich": "cli/",
     "rouge_score": "experiments/metrics/overlap.py",
     "sacrebleu": "experiments/metrics/overlap.py",

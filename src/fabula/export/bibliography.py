@@ -132,8 +132,10 @@ def _csl(key: str, entry: Entry) -> dict[str, Any]:
     told: dict[str, Any] = {"id": key, "type": "book", "title": entry.title}
     if persons := people(entry.author):
         told["author"] = [
-            {"family": one.family, "given": one.given} if one.given else {"literal": one.family}
-            for one in persons
+            {"family": person.family, "given": person.given}
+            if person.given
+            else {"literal": person.family}
+            for person in persons
         ]
     if entry.language:
         told["language"] = entry.language

@@ -169,7 +169,7 @@ def _graphml_node(node: Node, keys: Mapping[str, str]) -> str:
 def _own_label(node: Node) -> str:
     """The label that says what a node is; the others say how it is found."""
     kind = node.properties.get("kind")
-    return next((one for one in node.labels if one.lower() == kind), ":".join(node.labels))
+    return next((label for label in node.labels if label.lower() == kind), ":".join(node.labels))
 
 
 def _graphml_edge(edge: Relationship) -> str:

@@ -36,7 +36,7 @@ def books_of(answers: Sequence[Answer], find: Callable[[str], Entry]) -> list[En
     """
     quotes = (one for answer in answers for one in answer.quotes or quote_cited(answer))
     books = []
-    for id in dict.fromkeys(one.hit.document for one in quotes):
+    for id in dict.fromkeys(quote.hit.document for quote in quotes):
         with suppress(NotFound):
             books.append(find(id))
     return books
@@ -95,7 +95,7 @@ def _books(books: Sequence[Entry]) -> list[str]:
 
 def _quotation(quote: Quote) -> str:
     paragraphs = re.split(r"\n\s*\n", quote.hit.text.strip())
-    quoted = "\n>\n".join(f"> {_plain(one)}" for one in paragraphs)
+    quoted = "\n>\n".join(f"> {_plain(paragraph)}" for paragraph in paragraphs)
     return f"{quoted}\n>\n> — {_plain(place(quote.hit))}"
 
 

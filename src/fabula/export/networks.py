@@ -30,10 +30,10 @@ def write_network(
     import networkx
 
     network = networkx.Graph()
-    for one in entities:
-        told = {name: one[name] for name in ("type", "mentions", "chunks")}
-        names = {"label": _text(one["name"]), "document": _text(one["title"])}
-        network.add_node(one["id"], **names, names=_text("; ".join(one["names"])), **told)
+    for entity in entities:
+        told = {name: entity[name] for name in ("type", "mentions", "chunks")}
+        names = {"label": _text(entity["name"]), "document": _text(entity["title"])}
+        network.add_node(entity["id"], **names, names=_text("; ".join(entity["names"])), **told)
     for tie in ties:
         if tie["source"] in network and tie["target"] in network:
             network.add_edge(

@@ -14,11 +14,13 @@ from fabula.graph.entries import Entry
 from fabula.graph.hits import Hit
 from fabula.graph.path import Path as Steps
 from fabula.models.counted import Meter
-from fabula.plot.communities import groups_of
-from fabula.plot.layout import lay_out
-from fabula.plot.page import to_page
-from fabula.plot.png import has_fonts, refuse_missing, to_png
-from fabula.plot.reading import (
+from fabula.plot.network.communities import groups_of
+from fabula.plot.network.figures import Sociogram, read_walked
+from fabula.plot.network.page import to_sociogram_page
+from fabula.plot.network.spread import spread
+from fabula.plot.network.svg import draw_sociogram
+from fabula.plot.shared.png import has_fonts, refuse_missing, to_png
+from fabula.plot.shared.reading import (
     COMMUNITIES,
     DISCOURSE,
     NETWORK,
@@ -27,14 +29,12 @@ from fabula.plot.reading import (
     read_told,
     refuse_without,
 )
-from fabula.plot.sociogram import Sociogram, read_walked
-from fabula.plot.sociogram_page import to_sociogram_page
-from fabula.plot.sociogram_svg import draw_sociogram
-from fabula.plot.spread import spread
-from fabula.plot.story import Story
-from fabula.plot.story_page import to_story_page
-from fabula.plot.story_svg import draw_story
-from fabula.plot.svg import Picture, draw
+from fabula.plot.story.events import Story
+from fabula.plot.story.page import to_story_page
+from fabula.plot.story.svg import draw_story
+from fabula.plot.trees.layout import lay_out
+from fabula.plot.trees.page import to_page
+from fabula.plot.trees.svg import Picture, draw
 from fabula.text.names import file_name
 
 SUFFIXES = (".html", ".svg", ".png")
@@ -160,7 +160,7 @@ def draw_document(
     hits: list[Hit] = []
     if question:
         hits = collection.retrieve(question, document=entry.id, meter=meter, path=steps)
-    mode = next((one.note for one in steps.root.steps if one.name == "retrieve"), "")
+    mode = next((step.note for step in steps.root.steps if step.name == "retrieve"), "")
     if network:
         walked = read_walked(steps)
         sociogram = read_network(

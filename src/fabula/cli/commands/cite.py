@@ -47,7 +47,7 @@ def command(documents: tuple[str, ...], last: bool, format: str, settings: Setti
         answer = recall(settings.home)
         if not answer.citations:
             raise NotFound(f"The last answer, to {answer.question!r}, cites nothing.")
-        ids = dict.fromkeys(one.document for one in answer.citations)
+        ids = dict.fromkeys(citation.document for citation in answer.citations)
         with opened(settings) as fabula:
             entries = [fabula.app.collection(answer.collection).document(id) for id in ids]
     else:

@@ -112,7 +112,9 @@ def command(
         echo(query.statement.rstrip())
         return
     given = dict(parameters)
-    is_meant = COLLECTION not in given and COLLECTION in {one.name for one in query.parameters}
+    is_meant = COLLECTION not in given and COLLECTION in {
+        parameter.name for parameter in query.parameters
+    }
     if is_meant:
         given[COLLECTION] = json.dumps(settings.collection)
     values = query.values(given)
@@ -138,9 +140,9 @@ def _refuse_missing(store: Store, query: Query, values: Mapping[str, Any]) -> No
     collection = values[COLLECTION]
     if not store.count(collection)[0]:
         raise nothing_there(collection)
-    for one in query.parameters:
-        name = str(values[one.name])
-        if one.about.startswith(DOCUMENT) and name and not store.named(collection, name, 1):
+    for parameter in query.parameters:
+        name = str(values[parameter.name])
+        if parameter.about.startswith(DOCUMENT) and name and not store.named(collection, name, 1):
             choose(store, collection, name)
 
 
@@ -160,8 +162,12 @@ def _print_list(as_json: bool) -> None:
                     "name": query.name,
                     "purpose": query.purpose,
                     "parameters": [
-                        {"name": one.name, "default": one.default, "about": one.about}
-                        for one in query.parameters
+                        {
+                            "name": parameter.name,
+                            "default": parameter.default,
+                            "about": parameter.about,
+                        }
+                        for parameter in query.parameters
                     ],
                 }
                 for query in queries
@@ -172,7 +178,9 @@ def _print_list(as_json: bool) -> None:
     for heading in ("name", "purpose", "parameters"):
         grid.add_column(heading)
     for query in queries:
-        grid.add_row(query.name, query.purpose, ", ".join(one.name for one in query.parameters))
+        grid.add_row(
+            query.name, query.purpose, ", ".join(parameter.name for parameter in query.parameters)
+        )
     print_table(grid)
 
 

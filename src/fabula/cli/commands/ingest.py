@@ -90,7 +90,7 @@ def _expect(paths: Sequence[str], rebuild: bool, name: str, settings: Settings) 
             return fabula.expect(*paths, rebuild=rebuild, name=name, preset=ECONOMY)
 
         # Standard input is there once, and an address is not asked twice. A baseline is as it is.
-        is_local = not any(one == "-" or "://" in one for one in paths)
+        is_local = not any(path == "-" or "://" in path for path in paths)
         can_compare = is_local and settings.preset in ("fabula", "published")
         expected = fabula.expect(*paths, rebuild=rebuild, name=name)
         show_expected(expected, settings, cheaper if can_compare else None)
@@ -124,7 +124,7 @@ def make_graphs(
             outcomes = make(fabula, listener)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(_how_to_go_on(listener.so_far(), settings)) from None
-    show_skipped([one.source for one in outcomes if one.status == "skipped"])
+    show_skipped([outcome.source for outcome in outcomes if outcome.status == "skipped"])
     echo(_in_all(outcomes, nothing))
     if any(outcome.error for outcome in outcomes):
         raise click.exceptions.Exit(1)

@@ -31,23 +31,25 @@ def show_expected(
     `cheaper` gives what the preset ECONOMY would ask, which is told where it asks for less. Exits
     with 1 where a document can't be read.
     """
-    for one in outcomes:
-        if one.error:
-            echo(f"failed  {one.error}")
+    for outcome in outcomes:
+        if outcome.error:
+            echo(f"failed  {outcome.error}")
             continue
-        if one.status == "skipped":
+        if outcome.status == "skipped":
             continue
-        chunks = f", {counted(one.counts['chunk'], 'chunk')}" if "chunk" in one.counts else ""
-        echo(f"{PurePath(one.source).name}: {WOULD[one.status]}{chunks}")
-    show_skipped([one.source for one in outcomes if one.status == "skipped"])
-    steps = sum_usage(one.steps for one in outcomes)
+        chunks = (
+            f", {counted(outcome.counts['chunk'], 'chunk')}" if "chunk" in outcome.counts else ""
+        )
+        echo(f"{PurePath(outcome.source).name}: {WOULD[outcome.status]}{chunks}")
+    show_skipped([outcome.source for outcome in outcomes if outcome.status == "skipped"])
+    steps = sum_usage(outcome.steps for outcome in outcomes)
     if steps:
         _show_steps(steps, settings)
     else:
         echo("No model would be asked anything.")
     if steps and cheaper:
         _show_cheaper(steps, sum_usage(one.steps for one in cheaper()), settings)
-    if any(one.error for one in outcomes):
+    if any(outcome.error for outcome in outcomes):
         raise click.exceptions.Exit(1)
 
 
@@ -72,7 +74,7 @@ def _show_cheaper(
 ) -> None:
     ways = {"as above": steps, f"--preset {ECONOMY}": fewer}
     wholes = {name: sum(way.values(), Usage()) for name, way in ways.items()}
-    asked = [one.prompt_tokens + one.completion_tokens for one in wholes.values()]
+    asked = [whole.prompt_tokens + whole.completion_tokens for whole in wholes.values()]
     if asked[1] >= asked[0]:
         return
     echo("\nCheaper, with fewer, larger clusters and calls that ask for more at once:")

@@ -46,10 +46,10 @@ class LastAnswer(BaseModel):
 
     def citation(self, number: int) -> Citation:
         """The one of that number. Raises NotFound, which names those that there are."""
-        for one in self.citations:
-            if one.number == number:
-                return one
-        there = ", ".join(str(one.number) for one in self.citations)
+        for citation in self.citations:
+            if citation.number == number:
+                return citation
+        there = ", ".join(str(citation.number) for citation in self.citations)
         raise NotFound(
             f"The last answer, to {self.question!r}, cites no [{number}]: it cites "
             f"{there or 'nothing'}."

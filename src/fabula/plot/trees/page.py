@@ -12,9 +12,9 @@ from typing import Any
 
 from fabula.graph.hits import Hit
 from fabula.graphs.aspects.values import Detail, Summary
-from fabula.plot.layout import GUTTER, HEAD, LENGTH, RISE, STRIP
 from fabula.plot.placed import Band
-from fabula.plot.svg import Drawn, Picture, clean, draw, named
+from fabula.plot.trees.layout import GUTTER, HEAD, LENGTH, RISE, STRIP
+from fabula.plot.trees.svg import Drawn, Picture, clean, draw, named
 from fabula.text.document import Chunk
 
 HERE = Path(__file__).parent
@@ -84,13 +84,17 @@ def _band(band: Band) -> dict[str, Any]:
     """From the top level down; a floor is where the band's strip lies while so many are open."""
     levels = sorted(band.levels, key=lambda level: -level.number)
     floors = [HEAD - STRIP, *(level.foot + RISE for level in levels)]
-    counts = Counter(one.summary.level for one in band.summaries)
+    counts = Counter(summary.summary.level for summary in band.summaries)
     return {
         "name": band.aspect,
         "floors": [round(floor, 2) for floor in floors],
         "levels": [
-            {"number": one.number, "count": counts[one.number], "middle": round(one.middle, 2)}
-            for one in levels
+            {
+                "number": level.number,
+                "count": counts[level.number],
+                "middle": round(level.middle, 2),
+            }
+            for level in levels
         ],
     }
 
@@ -103,7 +107,11 @@ def _standing(
 ) -> dict[str, Any]:
     match passage:
         case Summary(aspect=aspect, level=level, members=members):
-            held = [(numbers[one.id], round(one.weight, 3)) for one in members if one.id in numbers]
+            held = [
+                (numbers[member.id], round(member.weight, 3))
+                for member in members
+                if member.id in numbers
+            ]
             return {"kind": "summary", "band": bands[aspect], "level": level, "over": held}
         case Chunk(id=id):
             return {"kind": "chunk", "band": -1, "level": 0, "over": details.get(id, [])}

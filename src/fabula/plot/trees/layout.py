@@ -51,7 +51,12 @@ def lay_out(known: Earlier, order: Sequence[str] = ()) -> Layout:
         chunks=tuple(zip(chunks, boxes, strict=True)),
         details=tuple(_details(known.details, places, cell)),
         bands=tuple(
-            _band(aspect, [one for one in known.summaries if one.aspect == aspect], spans, places)
+            _band(
+                aspect,
+                [summary for summary in known.summaries if summary.aspect == aspect],
+                spans,
+                places,
+            )
             for aspect in aspects
         ),
         parts=tuple(_parts(chunks, cell)),
@@ -82,7 +87,7 @@ def lanes(extents: Sequence[tuple[float, float]]) -> list[int]:
 def _spans(summaries: Iterable[Summary], places: Mapping[str, int]) -> dict[str, tuple[int, int]]:
     """The first and the last chunk under each summary; one over nothing has the whole line."""
     spans = {id: (place, place) for id, place in places.items()}
-    for summary in sorted(summaries, key=lambda one: one.level):
+    for summary in sorted(summaries, key=lambda summary: summary.level):
         below = [spans[member.id] for member in summary.members if member.id in spans]
         first = min((span[0] for span in below), default=0)
         last = max((span[1] for span in below), default=max(len(places) - 1, 0))
@@ -103,7 +108,7 @@ def _band(
     placed: list[PlacedSummary] = []
     levels: list[Level] = []
     y = 0.0
-    by_level = sorted(summaries, key=lambda one: (one.level, one.id))
+    by_level = sorted(summaries, key=lambda summary: (summary.level, summary.id))
     for number, group in groupby(by_level, key=lambda one: one.level):
         block, height = _block(list(group), spans, centres, cell, y - RISE)
         levels.append(Level(number, y - RISE - height / 2, y - RISE))
@@ -130,7 +135,9 @@ def _band(
     return Band(
         aspect=aspect,
         height=down + STRIP,
-        levels=tuple(Level(one.number, one.middle + down, one.foot + down) for one in levels),
+        levels=tuple(
+            Level(level.number, level.middle + down, level.foot + down) for level in levels
+        ),
         summaries=tuple(_moved(one, down) for one in placed),
         lines=tuple(lines),
         covered=_covered(summaries, places),
@@ -161,7 +168,11 @@ def _block(
     """
     ranked = sorted(
         summaries,
-        key=lambda one: (spans[one.id][1] - spans[one.id][0], spans[one.id], one.id),
+        key=lambda summary: (
+            spans[summary.id][1] - spans[summary.id][0],
+            spans[summary.id],
+            summary.id,
+        ),
     )
     widest = LANE[1] * MARK
     extents = []
@@ -188,7 +199,9 @@ def _block(
 
 def _mark(summary: Summary, span: Box, centres: Mapping[str, float]) -> Box:
     """On the span, at the mean of the members' centres by weight."""
-    held = [(centres[one.id], one.weight) for one in summary.members if one.id in centres]
+    held = [
+        (centres[member.id], member.weight) for member in summary.members if member.id in centres
+    ]
     weight = sum(weight for _, weight in held)
     centre = sum(x * weight for x, weight in held) / weight if weight else span.centre
     height = span.height

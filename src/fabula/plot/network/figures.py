@@ -11,7 +11,7 @@ from typing import Any
 from fabula.graph import Edge, Node
 from fabula.graph.path import Path, Step
 from fabula.graphs.entities.border import ENTITY, FROM_CHUNK, RELATION, SOURCE, TARGET
-from fabula.plot.communities import Community
+from fabula.plot.network.communities import Community
 from fabula.text.document import Chunk
 
 MOST = 200
@@ -116,25 +116,27 @@ def read_figures(
             ends[edge.start][edge.type] = edge.end
     for some in told.values():
         some.sort(key=lambda edge: places[edge.end])
-    found = [_figure(one, told[one.id], places, numbers) for one in nodes if one.label == ENTITY]
+    found = [
+        _figure(node, told[node.id], places, numbers) for node in nodes if node.label == ENTITY
+    ]
     found.sort(key=lambda one: (-one.weight, one.name, one.id))
     figures = found[:MOST] + [one for one in found[MOST:] if one.id in walked]
-    rows = {one.id: row for row, one in enumerate(figures)}
+    rows = {figure.id: row for row, figure in enumerate(figures)}
     bonds = [
-        _bond(one, (rows[pair[SOURCE]], rows[pair[TARGET]]), told[one.id], numbers)
-        for one in nodes
-        if one.label == RELATION and told[one.id]
-        if len(pair := ends[one.id]) == 2 and rows.keys() >= set(pair.values())
+        _bond(node, (rows[pair[SOURCE]], rows[pair[TARGET]]), told[node.id], numbers)
+        for node in nodes
+        if node.label == RELATION and told[node.id]
+        if len(pair := ends[node.id]) == 2 and rows.keys() >= set(pair.values())
     ]
-    bonds.sort(key=lambda one: (one.weight, one.id))
+    bonds.sort(key=lambda bond: (bond.weight, bond.id))
     return tuple(figures), tuple(bonds)
 
 
 def first_types(figures: Sequence[Figure]) -> set[str]:
     """The types that are shown at first: people, where some are known to be, or else all."""
-    types = {one.type for one in figures}
+    types = {figure.type for figure in figures}
     people = {type for type in types if type.casefold() in PEOPLE}
-    return people if sum(one.type in people for one in figures) >= FEW else types
+    return people if sum(figure.type in people for figure in figures) >= FEW else types
 
 
 def section_titles(chunks: Sequence[Chunk]) -> tuple[str, ...]:

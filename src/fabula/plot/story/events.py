@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fabula.graph import Edge, Node
 from fabula.graphs.discourse.border import ARG1, ARG2, EVENT, IS, LINK, SLOT_EDGES, TERM
 from fabula.graphs.discourse.values import SLOTS
-from fabula.plot.sociogram import in_order
+from fabula.plot.network.figures import in_order
 from fabula.text.document import Chunk
 
 LANES: Mapping[str, int] = {"who": 14, "where": 7}
@@ -90,7 +90,7 @@ def read_story(
 ) -> tuple[tuple[Lane, ...], tuple[Happening, ...], tuple[Tie, ...]]:
     """Lanes, events and ties of a discourse graph. `entities` are names of entities, by id."""
     places = {chunk.id: place for place, chunk in enumerate(in_order(chunks))}
-    told = [one for one in nodes if one.label == EVENT and one.sources[0] in places]
+    told = [node for node in nodes if node.label == EVENT and node.sources[0] in places]
     told.sort(key=lambda one: (places[one.sources[0]], one.properties["ordinal"], one.id))
     whose = _whose(nodes, edges, entities)
     rows = _rows([whose.get(one.id, {}) for one in told])
@@ -128,7 +128,7 @@ def _whose(
     nodes: Sequence[Node], edges: Sequence[Edge], entities: Mapping[str, str]
 ) -> Mapping[str, Mapping[str, tuple[str, ...]]]:
     """Of each event the names of who, and of where: an entity's where it stands for one."""
-    terms = {one.id: one.properties["text"] for one in nodes if one.label == TERM}
+    terms = {node.id: node.properties["text"] for node in nodes if node.label == TERM}
     stands: dict[str, list[str]] = defaultdict(list)
     slots = {SLOT_EDGES[slot]: slot for slot in LANES}
     found: dict[str, dict[str, tuple[str, ...]]] = defaultdict(dict)
@@ -183,15 +183,15 @@ def _ties(
         if edge.type in (ARG1, ARG2) and edge.end in places:
             ends[edge.start][edge.type] = places[edge.end]
     found = []
-    for one in nodes:
-        pair = ends[one.id]
-        if one.label != LINK or len(pair) < 2:
+    for node in nodes:
+        pair = ends[node.id]
+        if node.label != LINK or len(pair) < 2:
             continue
-        own = one.properties
+        own = node.properties
         kind = CLASSES.get(own["sense"].partition(".")[0].casefold(), "more")
         found.append(
             Tie(
-                id=one.id,
+                id=node.id,
                 chunks=(pair[ARG1], pair[ARG2]),
                 kind=kind,
                 sense=own["sense"],

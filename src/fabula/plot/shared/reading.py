@@ -14,8 +14,8 @@ from fabula.graphs.aspects import GRAPH, border
 from fabula.graphs.aspects.values import Earlier
 from fabula.graphs.discourse.border import EVENT
 from fabula.graphs.entities.border import ENTITY
-from fabula.plot.communities import cited, read_communities
-from fabula.plot.sociogram import (
+from fabula.plot.network.communities import cited, read_communities
+from fabula.plot.network.figures import (
     MOST_WALKED,
     Sociogram,
     in_order,
@@ -23,7 +23,7 @@ from fabula.plot.sociogram import (
     read_figures,
     section_titles,
 )
-from fabula.plot.story import Story, read_story, section_starts
+from fabula.plot.story.events import Story, read_story, section_starts
 from fabula.store import Store
 from fabula.store.part_reader import read_part
 
@@ -112,7 +112,7 @@ def read_told(
     parts = _read(store, entry, (TEXT, DISCOURSE, NETWORK))
     chunks, told = in_order(chunks_of(parts[TEXT])), parts[DISCOURSE]
     people = parts[NETWORK].nodes if NETWORK in parts else ()
-    names = {one.id: one.properties["name"] for one in people if one.label == ENTITY}
+    names = {person.id: person.properties["name"] for person in people if person.label == ENTITY}
     lanes, events, ties = read_story(told.nodes, told.edges, chunks, names)
     places = {chunk.id: place for place, chunk in enumerate(chunks)}
     readers = {node.properties["by"] for node in told.nodes if node.label == EVENT}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 from fabula.errors import FabulaError
-from fabula.plot.svg import STYLE
+from fabula.plot.trees.svg import STYLE
 
 SCALE = 2
 """Pixels a unit of the picture."""

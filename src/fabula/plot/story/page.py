@@ -6,10 +6,10 @@ import html
 from string import Template
 from typing import Any
 
-from fabula.plot.page import HERE, to_json
-from fabula.plot.story import Story
-from fabula.plot.story_svg import HEAD, ROW, caption, draw_story, rows_of
-from fabula.plot.svg import clean
+from fabula.plot.story.events import Story
+from fabula.plot.story.svg import HEAD, ROW, caption, draw_story, rows_of
+from fabula.plot.trees.page import HERE, to_json
+from fabula.plot.trees.svg import clean
 
 SCRIPTS = ("page.js", "stage.js", "story.js")
 STYLES = ("page.css", "story.css")
@@ -30,7 +30,7 @@ def to_story_page(story: Story) -> str:
 
 
 def _counts(story: Story) -> str:
-    causes = sum(one.kind == "cause" for one in story.ties)
+    causes = sum(tie.kind == "cause" for tie in story.ties)
     read = {"rules": ", read by rules", "model": ", read by a model"}.get(story.by, "")
     return (
         f"{len(story.events):,} events{read}; {len(story.ties):,} links of neighbouring passages, "
@@ -40,7 +40,9 @@ def _counts(story: Story) -> str:
 
 def _graph(story: Story) -> dict[str, Any]:
     """What story.js reads, and describes."""
-    told = {one.chunk for one in story.events} | {end for one in story.ties for end in one.chunks}
+    told = {event.chunk for event in story.events} | {
+        end for tie in story.ties for end in tie.chunks
+    }
     return {
         "question": story.question,
         "mode": story.mode,
@@ -53,15 +55,15 @@ def _graph(story: Story) -> dict[str, Any]:
         "lanes": [(lane.slot, lane.name) for lane in story.lanes],
         "events": [
             {
-                "at": round(one.at, 6),
-                "chunk": one.chunk,
-                "lanes": one.lanes,
-                "told": one.told,
-                "what": caption(one, "what"),
+                "at": round(event.at, 6),
+                "chunk": event.chunk,
+                "lanes": event.lanes,
+                "told": event.told,
+                "what": caption(event, "what"),
             }
-            for one in story.events
+            for event in story.events
         ],
         "ties": [
-            (one.chunks, one.kind, one.sense, one.connective, one.cause) for one in story.ties
+            (tie.chunks, tie.kind, tie.sense, tie.connective, tie.cause) for tie in story.ties
         ],
     }

@@ -8,9 +8,9 @@ from pathlib import Path
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
-from fabula.plot.spread import label
-from fabula.plot.story import Happening, Story, Tie
-from fabula.plot.svg import EDGE, STYLE, clean, heading, rounded, text_at
+from fabula.plot.network.spread import label
+from fabula.plot.story.events import Happening, Story, Tie
+from fabula.plot.trees.svg import EDGE, STYLE, clean, heading, rounded, text_at
 
 OWN_STYLE = Path(__file__).with_name("story_picture.css")
 GUTTER, LENGTH = 160.0, 1200.0
@@ -28,11 +28,11 @@ KINDS = {"cause": "cause", "time": "time", "contrast": "contrast", "more": "goes
 
 def rows_of(story: Story) -> list[tuple[str, str, int]]:
     """The rows from the top down: of what kind, how each is called, and how many are in it."""
-    found = [("when", "when", sum("when" in one.told for one in story.events))]
+    found = [("when", "when", sum("when" in event.told for event in story.events))]
     found.append(("what", "what happens", len(story.events)))
     found += [(lane.slot, lane.name, lane.events) for lane in story.lanes]
-    found.append(("why", "told why", sum("why" in one.told for one in story.events)))
-    counts = Counter(one.kind for one in story.ties)
+    found.append(("why", "told why", sum("why" in event.told for event in story.events)))
+    counts = Counter(tie.kind for tie in story.ties)
     found += [(kind, name, counts[kind]) for kind, name in KINDS.items()]
     return [row for row in found if row[2]]
 
@@ -162,7 +162,7 @@ def sign(tie: Tie) -> str:
 
 
 def _captions(view: Element, slot: str, events: Sequence[Happening], y: float) -> None:
-    for x, said in fitting((one.at * LENGTH, caption(one, slot)) for one in events):
+    for x, said in fitting((event.at * LENGTH, caption(event, slot)) for event in events):
         text_at(view, "caption", x, y + 4, said)
 
 

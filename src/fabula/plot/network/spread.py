@@ -18,7 +18,7 @@ from math import log, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from fabula.plot.sociogram import Bond, Figure, first_types
+from fabula.plot.network.figures import Bond, Figure, first_types
 
 MAIN = 60
 """Figures that are placed first, each with room for its name; others find theirs among them."""

@@ -72,7 +72,7 @@ def read_communities(
     members: dict[str, set[int]] = defaultdict(set)
     parents: dict[str, str] = {}
     reports: dict[str, Node] = {}
-    told = {one.id: one for one in nodes if one.label == REPORT}
+    told = {node.id: node for node in nodes if node.label == REPORT}
     for edge in edges:
         if edge.type == HAS_MEMBER and edge.end in rows:
             members[edge.start].add(rows[edge.end])
@@ -81,7 +81,7 @@ def read_communities(
         elif edge.type == REPORTS and edge.start in told:
             reports[edge.end] = told[edge.start]
     ranks = {id: rank for rank, id in enumerate(hits, start=1)}
-    own = [one for one in nodes if one.label == COMMUNITY]
+    own = [node for node in nodes if node.label == COMMUNITY]
     own.sort(key=lambda one: (one.properties["level"], -one.properties["chunks"], one.id))
     places = {one.id: place for place, one in enumerate(own)}
     divided = set(parents.values())
@@ -146,16 +146,21 @@ def hues_of(divisions: Sequence[Sequence[str]]) -> list[list[int]]:
 def groups_of(communities: Sequence[Community], level: int, figures: int) -> list[int]:
     """The place of each figure's community: of a level, or of the deepest above it, or -1."""
     found = [-1] * figures
-    for place, one in enumerate(communities):
-        if one.level <= level:
-            for row in one.members:
+    for place, community in enumerate(communities):
+        if community.level <= level:
+            for row in community.members:
                 found[row] = place
     return found
 
 
 def cited(communities: Collection[Community]) -> set[int]:
     """The numbers of the chunks that reports rest on."""
-    return {chunk for one in communities for finding in one.findings for chunk in finding.chunks}
+    return {
+        chunk
+        for community in communities
+        for finding in community.findings
+        for chunk in finding.chunks
+    }
 
 
 def _shown(levels: Sequence[tuple[int, bool]]) -> list[list[int]]:
@@ -178,9 +183,9 @@ def _hue(name: str) -> int:
 def _findings(told: str, chunks: Mapping[str, int]) -> tuple[DrawnFinding, ...]:
     return tuple(
         DrawnFinding(
-            one["summary"],
-            one["explanation"],
-            tuple(chunks[id] for id in one["chunks"] if id in chunks),
+            load["summary"],
+            load["explanation"],
+            tuple(chunks[id] for id in load["chunks"] if id in chunks),
         )
-        for one in json.loads(told)
+        for load in json.loads(told)
     )

@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 from string import Template
 from typing import Any
 
-from fabula.plot.communities import Community
-from fabula.plot.page import HERE, to_json
-from fabula.plot.sociogram import Bond, Figure, Meeting, Sociogram, first_types
-from fabula.plot.sociogram_svg import FIRST, draw_sociogram, hues
-from fabula.plot.spread import Spot
-from fabula.plot.svg import clean
+from fabula.plot.network.communities import Community
+from fabula.plot.network.figures import Bond, Figure, Meeting, Sociogram, first_types
+from fabula.plot.network.spread import Spot
+from fabula.plot.network.svg import FIRST, draw_sociogram, hues
+from fabula.plot.trees.page import HERE, to_json
+from fabula.plot.trees.svg import clean
 
 SCRIPTS = ("page.js", "stage.js", "sociogram.js")
 STYLES = ("page.css", "sociogram.css")
@@ -48,7 +48,7 @@ def _counts(sociogram: Sociogram) -> str:
 def _graph(sociogram: Sociogram, spots: Sequence[Spot]) -> dict[str, Any]:
     """What sociogram.js reads, and describes."""
     colours = hues(sociogram.figures)
-    counts = Counter(one.type for one in sociogram.figures)
+    counts = Counter(figure.type for figure in sociogram.figures)
     first = first_types(sociogram.figures)
     return {
         "question": sociogram.question,
@@ -57,9 +57,11 @@ def _graph(sociogram: Sociogram, spots: Sequence[Spot]) -> dict[str, Any]:
         "first": FIRST,
         "sections": sociogram.sections,
         "types": [(type, hue, counts[type], type in first) for type, hue in colours.items()],
-        "figures": [_figure(one, spot) for one, spot in zip(sociogram.figures, spots, strict=True)],
-        "bonds": [_bond(one) for one in sociogram.bonds],
-        "communities": [_community(one) for one in sociogram.communities],
+        "figures": [
+            _figure(figure, spot) for figure, spot in zip(sociogram.figures, spots, strict=True)
+        ],
+        "bonds": [_bond(bond) for bond in sociogram.bonds],
+        "communities": [_community(community) for community in sociogram.communities],
         "passages": sociogram.passages,
     }
 

@@ -10,8 +10,8 @@ from xml.etree.ElementTree import Element, SubElement
 
 from fabula.export.files import FORBIDDEN
 from fabula.graphs.aspects.values import Detail, Summary
-from fabula.plot.layout import DETAIL, GUTTER, LENGTH, STRIP, lanes
 from fabula.plot.placed import Band, Box, Layout, Line, Part
+from fabula.plot.trees.layout import DETAIL, GUTTER, LENGTH, STRIP, lanes
 from fabula.text.document import Chunk
 
 STYLE = Path(__file__).with_name("picture.css")
@@ -175,7 +175,7 @@ def _band(group: Element, band: Band, picture: Picture, numbers: Mapping[str, in
     SubElement(group, "g", {"class": "trace"})
     for level in band.levels:
         tier = SubElement(group, "g", {"class": "tier", "data-level": str(level.number)})
-        block = [one for one in band.summaries if one.summary.level == level.number]
+        block = [summary for summary in band.summaries if summary.summary.level == level.number]
         for placed in block:
             summary = placed.summary
             node = _node(tier, "g", "summary", numbers[summary.id], summary.id in picture.ranks)

@@ -9,10 +9,10 @@ from pathlib import Path
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
-from fabula.plot.communities import Community, groups_of
-from fabula.plot.sociogram import Bond, Figure, Sociogram, first_types
-from fabula.plot.spread import LETTER, LINE, Spot, label
-from fabula.plot.svg import EDGE, STYLE, clean, heading, rounded, text_at
+from fabula.plot.network.communities import Community, groups_of
+from fabula.plot.network.figures import Bond, Figure, Sociogram, first_types
+from fabula.plot.network.spread import LETTER, LINE, Spot, label
+from fabula.plot.trees.svg import EDGE, STYLE, clean, heading, rounded, text_at
 
 OWN_STYLE = Path(__file__).with_name("sociogram_picture.css")
 FIRST = 50
@@ -77,18 +77,18 @@ def draw_sociogram(sociogram: Sociogram, spots: Sequence[Spot], *, alone: bool) 
 
 def _first_rows(sociogram: Sociogram) -> list[int]:
     types = first_types(sociogram.figures)
-    rows = [row for row, one in enumerate(sociogram.figures) if one.type in types]
+    rows = [row for row, figure in enumerate(sociogram.figures) if figure.type in types]
     return sorted({*rows[:FIRST], *sociogram.walked})
 
 
 def hues(figures: Sequence[Figure]) -> dict[str, int]:
     """The hue of each type, those with most mentions first."""
     counts: Counter[str] = Counter()
-    for one in figures:
-        counts[one.type] += one.weight
+    for figure in figures:
+        counts[figure.type] += figure.weight
     free = [hue for hue in range(GREY) if hue not in HUES.values()]
     found = {}
-    for type in sorted(counts, key=lambda one: (-counts[one], one)):
+    for type in sorted(counts, key=lambda count: (-counts[count], count)):
         known = GREY if type == NAMELESS else HUES.get(type.casefold())
         found[type] = (free.pop(0) if free else GREY) if known is None else known
     return found
@@ -145,7 +145,7 @@ def _community_key(
 ) -> tuple[float, float]:
     """What the numbers and colours mean, a line each; returns where it ends."""
     end = EDGE
-    there = [one for place, one in enumerate(sociogram.communities) if place in groups]
+    there = [community for place, community in enumerate(sociogram.communities) if place in groups]
     for one in there:
         group = SubElement(svg, "g", {"class": f"key hue{one.hues[0]}"})
         SubElement(group, "circle", {"cx": rounded(EDGE + 5), "cy": rounded(y), "r": "5"})
@@ -161,14 +161,14 @@ def _frame(spots: Sequence[Spot], figures: Sequence[Figure]) -> tuple[float, flo
     if not spots:
         return 0.0, 0.0, 0.0, 0.0
     wide = [
-        max(one.radius, len(label(who.name)) * LETTER / 2)
-        for one, who in zip(spots, figures, strict=True)
+        max(spot.radius, len(label(who.name)) * LETTER / 2)
+        for spot, who in zip(spots, figures, strict=True)
     ]
     return (
-        min(one.x - half for one, half in zip(spots, wide, strict=True)),
-        max(one.x + half for one, half in zip(spots, wide, strict=True)),
-        min(one.y - one.radius for one in spots),
-        max(one.y + one.radius + LINE for one in spots),
+        min(spot.x - half for spot, half in zip(spots, wide, strict=True)),
+        max(spot.x + half for spot, half in zip(spots, wide, strict=True)),
+        min(spot.y - spot.radius for spot in spots),
+        max(spot.y + spot.radius + LINE for spot in spots),
     )
 
 
@@ -177,7 +177,7 @@ def _key(
 ) -> tuple[float, float]:
     """What the colours mean, in a row; returns where it ends, downwards and to the right."""
     x = EDGE
-    for type in sorted(set(types), key=lambda one: (colours[one], one)):
+    for type in sorted(set(types), key=lambda type_: (colours[type_], type_)):
         group = SubElement(svg, "g", {"class": f"key hue{colours[type]}"})
         SubElement(group, "circle", {"cx": rounded(x + 5), "cy": rounded(y), "r": "5"})
         text_at(group, "", x + 14, y + 4, type)
