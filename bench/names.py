@@ -76,7 +76,7 @@ def _measure(book: str, file: Path) -> list[Figure]:
         _share(f"{book}: persons, of all {len(persons)} found so",
                sum(_is(person, judged) == "person" for person in persons), len(persons)),
         _share(f"{book}: of the {len(true_persons)} persons among these names, found to be persons",
-               sum(true_person.type == "person" for true_person in true_persons), len(true_persons)),
+               sum(person.type == "person" for person in true_persons), len(true_persons)),
         _share(f"{book}: places, of {len(places)} found so",
                sum(_is(place, judged) == "place" for place in places), len(places)),
         _share(f"{book}: names, of the {LISTED}",

@@ -59,7 +59,7 @@ def test_a_row_shows_its_events_alone(page: Page) -> None:
 def test_an_event_is_told_with_its_passage_and_its_causes(page: Page) -> None:
     page.locator("#e0 circle").first.click()
     card = page.locator("#card")
-    assert "What came of it" in card.inner_text()
+    assert "What it led to" in card.inner_text()
     assert "This is passage 0.</script>" in card.inner_text()
     assert page.locator(".link.lit").count() == 1
     page.locator("#stage").focus()

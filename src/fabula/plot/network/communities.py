@@ -1,4 +1,4 @@
-"""Who belongs together in a network, level by level, with what is reported of them."""
+"""Read the communities of a network, level by level, and their reports."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from fabula.graphs.communities.border import (
 
 HUES = 7
 GREY = 7
-"""The hue of those that no colour is left for."""
+"""The hue of communities for which no colour is left."""
 
 
 @dataclass(frozen=True, slots=True)
 class DrawnFinding:
-    """One thing that a report says; `chunks` are the numbers of those that it rests on."""
+    """One finding of a report; `chunks` are the numbers of the chunks that it cites."""
 
     summary: str
     explanation: str
@@ -32,27 +32,30 @@ class DrawnFinding:
 
 
 @dataclass(frozen=True, slots=True)
-class Community:
-    """Figures that belong together. `members` are their numbers, of those that are drawn.
+class DrawnCommunity:
+    """A community of figures.
 
-    One that isn't divided is shown on the finer levels, too, so `numbers`, which stand beside its
-    members' names and count from 1, and `hues` are one for each level on which it is shown, from
-    its own on. `parent` is a place in the list of all, or -1. `size` counts all members;
-    `importance` is none where it has no report. `found` is its rank, from 1, among what a question
-    found, or 0.
+    A community that isn't divided further is shown on the finer levels too. So `numbers` and `hues`
+    have one value for each level on which it is shown, from its own level on.
     """
 
     level: int
     numbers: tuple[int, ...]
+    """The number, from 1, that stands beside its members' names."""
     hues: tuple[int, ...]
     parent: int
+    """A position in the list of all communities, or -1."""
     title: str
     size: int
+    """How many members it has, whether they are drawn or not."""
     members: tuple[int, ...]
+    """Positions of its drawn members in the list of figures."""
     importance: float | None = None
+    """The report's rating; None without a report."""
     summary: str = ""
     findings: tuple[DrawnFinding, ...] = ()
-    found: int = 0
+    rank: int = 0
+    """Its rank, from 1, among what a question found, or 0."""
 
 
 def read_communities(
@@ -62,130 +65,140 @@ def read_communities(
     names: Sequence[str],
     chunks: Mapping[str, int],
     hits: Sequence[str] = (),
-) -> tuple[Community, ...]:
-    """The communities of a document, from the coarsest level down, those told of most first.
+) -> tuple[DrawnCommunity, ...]:
+    """Return a document's communities, the coarsest level first, and the largest first in each.
 
-    `figures` are the ids of those that are drawn, most mentioned first, with their `names`;
-    `chunks` are the numbers of chunks, `hits` ids of what a question found, best first.
+    Args:
+        nodes: The nodes of the graph of communities.
+        edges: Its edges.
+        figures: Ids of the figures that are drawn, most mentioned first.
+        names: Their names, in the same order.
+        chunks: Numbers of the chunks, by id.
+        hits: Ids of what a question found, best first.
     """
     rows = {id: row for row, id in enumerate(figures)}
     members: dict[str, set[int]] = defaultdict(set)
     parents: dict[str, str] = {}
     reports: dict[str, Node] = {}
-    told = {node.id: node for node in nodes if node.label == REPORT}
+    report_nodes = {node.id: node for node in nodes if node.label == REPORT}
     for edge in edges:
         if edge.type == HAS_MEMBER and edge.end in rows:
             members[edge.start].add(rows[edge.end])
         elif edge.type == PARENT_COMMUNITY:
             parents[edge.start] = edge.end
-        elif edge.type == REPORTS and edge.start in told:
-            reports[edge.end] = told[edge.start]
+        elif edge.type == REPORTS and edge.start in report_nodes:
+            reports[edge.end] = report_nodes[edge.start]
     ranks = {id: rank for rank, id in enumerate(hits, start=1)}
-    own = [node for node in nodes if node.label == COMMUNITY]
-    own.sort(key=lambda one: (one.properties["level"], -one.properties["chunks"], one.id))
-    places = {one.id: place for place, one in enumerate(own)}
+    groups = [node for node in nodes if node.label == COMMUNITY]
+    groups.sort(key=lambda node: (node.properties["level"], -node.properties["chunks"], node.id))
+    places = {node.id: place for place, node in enumerate(groups)}
     divided = set(parents.values())
-    shown = _shown([(one.properties["level"], one.id in divided) for one in own])
-    for division in shown:
-        division.sort(key=lambda place: (-own[place].properties["chunks"], own[place].id))
-    chiefs = [names[min(members[one.id])] if members[one.id] else "" for one in own]
+    divisions = _divide_by_level(
+        [(node.properties["level"], node.id in divided) for node in groups]
+    )
+    for division in divisions:
+        division.sort(key=lambda place: (-groups[place].properties["chunks"], groups[place].id))
+    # Figures are sorted by mentions, so the smallest position is the best known member.
+    chiefs = [names[min(members[node.id])] if members[node.id] else "" for node in groups]
     numbers: dict[int, list[int]] = defaultdict(list)
     hues: dict[int, list[int]] = defaultdict(list)
-    told_of = hues_of([[chiefs[place] for place in division] for division in shown])
-    for division, colours in zip(shown, told_of, strict=True):
+    division_hues = assign_hues([[chiefs[place] for place in division] for division in divisions])
+    for division, colours in zip(divisions, division_hues, strict=True):
         for number, (place, hue) in enumerate(zip(division, colours, strict=True), start=1):
             numbers[place].append(number)
             hues[place].append(hue)
-    found = []
-    for place, one in enumerate(own):
-        report = reports.get(one.id)
-        said = report.properties if report else {}
-        found.append(
-            Community(
-                level=one.properties["level"],
+    communities = []
+    for place, node in enumerate(groups):
+        report = reports.get(node.id)
+        properties = report.properties if report else {}
+        communities.append(
+            DrawnCommunity(
+                level=node.properties["level"],
                 numbers=tuple(numbers[place]),
                 hues=tuple(hues[place]),
-                parent=places.get(parents.get(one.id, ""), -1),
-                title=said.get("title") or one.properties["title"],
-                size=one.properties["size"],
-                members=tuple(sorted(members[one.id])),
-                importance=said.get("importance"),
-                summary=said.get("summary", ""),
-                findings=_findings(said.get("findings", "[]"), chunks),
-                found=ranks.get(report.id, 0) if report else 0,
+                parent=places.get(parents.get(node.id, ""), -1),
+                title=properties.get("title") or node.properties["title"],
+                size=node.properties["size"],
+                members=tuple(sorted(members[node.id])),
+                importance=properties.get("importance"),
+                summary=properties.get("summary", ""),
+                findings=_read_findings(properties.get("findings", "[]"), chunks),
+                rank=ranks.get(report.id, 0) if report else 0,
             )
         )
-    return tuple(found)
+    return tuple(communities)
 
 
-def hues_of(divisions: Sequence[Sequence[str]]) -> list[list[int]]:
-    """The hues of each division's communities, by whom each names most, its chief.
+def assign_hues(divisions: Sequence[Sequence[str]]) -> list[list[int]]:
+    """Return a hue for each community of each level, so that it stays the same on finer levels.
 
-    The first ones have a hue, the others are grey. So that it is kept on the next level, those
-    whose chief had one before come first, then the others in their order, each with the hue of its
-    chief's name, or the next that is free.
+    A community is known by its chief, the member that is mentioned most. The first HUES communities
+    of a level get a hue, the others are grey. Those whose chief had a hue on a coarser level choose
+    first, then the others in their order: the hue of their chief's name, or the next free one.
+
+    Args:
+        divisions: The chiefs' names of the communities of each level; '' where none is drawn.
     """
-    known: dict[str, int] = {}
-    found = []
+    chosen: dict[str, int] = {}
+    hues_by_division = []
     for chiefs in divisions:
         hues = [GREY] * len(chiefs)
         free = set(range(HUES))
-        there = [place for place, name in enumerate(chiefs) if name][:HUES]
-        for place in sorted(there, key=lambda place: (chiefs[place] not in known, place)):
+        coloured = [place for place, name in enumerate(chiefs) if name][:HUES]
+        for place in sorted(coloured, key=lambda place: (chiefs[place] not in chosen, place)):
             name = chiefs[place]
-            first = known.get(name, _hue(name))
-            turns = [(first + step) % HUES for step in range(HUES)]
-            hues[place] = next((hue for hue in turns if hue in free), GREY)
+            first = chosen.get(name, _hash_hue(name))
+            candidates = [(first + step) % HUES for step in range(HUES)]
+            hues[place] = next((hue for hue in candidates if hue in free), GREY)
             free.discard(hues[place])
             if hues[place] != GREY:
-                known.setdefault(name, hues[place])
-        found.append(hues)
-    return found
+                chosen.setdefault(name, hues[place])
+        hues_by_division.append(hues)
+    return hues_by_division
 
 
-def groups_of(communities: Sequence[Community], level: int, figures: int) -> list[int]:
-    """The place of each figure's community: of a level, or of the deepest above it, or -1."""
-    found = [-1] * figures
+def find_groups(communities: Sequence[DrawnCommunity], level: int, figures: int) -> list[int]:
+    """Return the position of each figure's community on a level, or on the deepest above it.
+
+    Figures that belong to no community have -1.
+    """
+    groups = [-1] * figures
     for place, community in enumerate(communities):
         if community.level <= level:
             for row in community.members:
-                found[row] = place
-    return found
+                groups[row] = place
+    return groups
 
 
-def cited(communities: Collection[Community]) -> set[int]:
-    """The numbers of the chunks that reports rest on."""
-    return {
-        chunk
-        for community in communities
-        for finding in community.findings
-        for chunk in finding.chunks
-    }
+def cited_chunks(communities: Collection[DrawnCommunity]) -> set[int]:
+    """Return the numbers of the chunks that the reports cite."""
+    findings = (finding for community in communities for finding in community.findings)
+    return {chunk for finding in findings for chunk in finding.chunks}
 
 
-def _shown(levels: Sequence[tuple[int, bool]]) -> list[list[int]]:
-    """The places that each level shows, by the level of each and whether it is divided."""
+def _divide_by_level(communities: Sequence[tuple[int, bool]]) -> list[list[int]]:
+    """Return which communities each level shows, given their levels and whether each is divided."""
     return [
         [
             place
-            for place, (own, divided) in enumerate(levels)
-            if own == level or (own < level and not divided)
+            for place, (level, is_divided) in enumerate(communities)
+            if level == shown_level or (level < shown_level and not is_divided)
         ]
-        for level in sorted({own for own, _ in levels})
+        for shown_level in sorted({level for level, _ in communities})
     ]
 
 
-def _hue(name: str) -> int:
+def _hash_hue(name: str) -> int:
     digest = blake2b(name.casefold().encode("utf-8", "surrogatepass"), digest_size=4).digest()
     return int.from_bytes(digest, "big") % HUES
 
 
-def _findings(told: str, chunks: Mapping[str, int]) -> tuple[DrawnFinding, ...]:
+def _read_findings(findings: str, chunks: Mapping[str, int]) -> tuple[DrawnFinding, ...]:
     return tuple(
         DrawnFinding(
-            load["summary"],
-            load["explanation"],
-            tuple(chunks[id] for id in load["chunks"] if id in chunks),
+            finding["summary"],
+            finding["explanation"],
+            tuple(chunks[id] for id in finding["chunks"] if id in chunks),
         )
-        for load in json.loads(told)
+        for finding in json.loads(findings)
     )

@@ -1,4 +1,4 @@
-"""Who is in a document and who meets whom, section by section: read from its entity graph."""
+"""Read who occurs in a document, and who meets whom, section by section, from its entity graph."""
 
 from __future__ import annotations
 
@@ -6,40 +6,50 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import Any
 
-from fabula.graph import Edge, Node
+from fabula.graph import TEXT, Edge, Node
+from fabula.graph.entries import Entry
+from fabula.graph.hits import Hit
+from fabula.graph.parts import chunks_of
 from fabula.graph.path import Path, Step
 from fabula.graphs.entities.border import ENTITY, FROM_CHUNK, RELATION, SOURCE, TARGET
-from fabula.plot.network.communities import Community
+from fabula.plot.network.communities import DrawnCommunity, cited_chunks, read_communities
+from fabula.plot.shared.reading import (
+    COMMUNITIES,
+    NETWORK,
+    read_parts,
+    refuse_without,
+    sort_chunks,
+)
+from fabula.store import Store
 from fabula.text.document import Chunk
 
-MOST = 200
-"""Entities that are drawn at most, those that are mentioned most."""
-MOST_WALKED = 20
-"""Of those that a question's mode went through: beyond them it went everywhere."""
+MAX_FIGURES = 200
+"""How many entities are drawn: those that are mentioned most."""
+MAX_WALKED = 20
+"""How many entities that a question's mode visited are highlighted; after these it visits nearly
+all there are."""
 PEOPLE = ("person", "group", "character")
-FEW = 5
-PARTS = 10
-"""What a text without sections is divided into."""
+MIN_PEOPLE = 5
+"""From how many people on only these are shown at first."""
+TENTHS = 10
+"""How many parts a text without sections is divided into."""
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """An entity as it is drawn.
-
-    `names` are its printed forms, each with its count and why it was taken for this one;
-    `mentions` are by the number of the section. `place` is where in the text it is
-    spoken of, on the average: 0 is the beginning, 1 the end.
-    """
+    """An entity as it is drawn."""
 
     id: str
     name: str
     type: str
     text: str
     names: tuple[tuple[str, int, str], ...]
+    """Its names in the text, each with its count and why it was taken for this entity."""
     mentions: Mapping[int, int]
+    """Counts by the number of the section."""
     place: float
+    """Its mean position in the text: 0 is the beginning, 1 the end."""
 
     @property
     def weight(self) -> int:
@@ -49,50 +59,113 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Meeting:
-    """What one chunk says of two."""
+    """What one chunk, in a section, says of two figures."""
 
     section: int
-    said: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Bond:
-    """A relation as it is drawn, between two of a list of figures; `chunks` are by section."""
+class DrawnRelation:
+    """A relation between two figures as it is drawn."""
 
     id: str
     ends: tuple[int, int]
+    """Positions in the list of figures."""
     text: str
     keywords: tuple[str, ...]
     chunks: Mapping[int, int]
+    """How many chunks mention it, by the number of the section."""
     first: Meeting
     last: Meeting
 
     @property
     def weight(self) -> int:
-        """In how many chunks it is."""
+        """How many chunks mention it."""
         return sum(self.chunks.values())
 
 
 @dataclass(frozen=True, slots=True)
-class Sociogram:
-    """The network of a document's figures, most mentioned first, and what a question's mode walked.
-
-    `entities` is how many there are in the graph; `walked` are numbers of figures, best first.
-    `communities` are there if they are drawn, with the `passages` that their reports rest on: the
-    section and text of each chunk, by its number.
-    """
+class NetworkPicture:
+    """The network of a document's entities, and what a question's mode visited in it."""
 
     title: str
     author: str
     sections: tuple[str, ...]
     figures: tuple[Figure, ...]
-    bonds: tuple[Bond, ...]
+    """Most mentioned first."""
+    relations: tuple[DrawnRelation, ...]
     entities: int
+    """How many entities the graph has; not all are drawn."""
     question: str = ""
     mode: str = ""
     walked: tuple[int, ...] = ()
-    communities: tuple[Community, ...] = ()
+    """Positions of the figures that the mode visited, best first."""
+    communities: tuple[DrawnCommunity, ...] = ()
     passages: Mapping[int, tuple[int, str]] = field(default_factory=dict)
+    """Section and text of the chunks that the reports of communities cite, by their numbers."""
+
+
+def read_network(
+    store: Store,
+    entry: Entry,
+    question: str = "",
+    mode: str = "",
+    walked: Sequence[str] = (),
+    *,
+    hits: Sequence[Hit] = (),
+    with_communities: bool = False,
+) -> NetworkPicture:
+    """Return the network of a document's entities.
+
+    Args:
+        store: The graph.
+        entry: The document.
+        question: What was asked, or ''.
+        mode: The mode that answered the question.
+        walked: Ids of the entities that the mode visited, best first.
+        hits: What the mode found; reports of communities among it are highlighted.
+        with_communities: Read the communities of the entities too.
+
+    Raises:
+        NotFound: The document lacks one of the graphs, or is gone.
+        Changed: The document was replaced while it was read.
+    """
+    refuse_without(entry, NETWORK, "network")
+    if with_communities:
+        refuse_without(entry, COMMUNITIES, "communities")
+    graphs = (TEXT, NETWORK, *((COMMUNITIES,) if with_communities else ()))
+    parts = read_parts(store, entry, graphs)
+    chunks, network = chunks_of(parts[TEXT]), parts[NETWORK]
+    entities = {node.id for node in network.nodes if node.label == ENTITY}
+    walked = [id for id in walked if id in entities][:MAX_WALKED]
+    figures, relations = read_figures(network.nodes, network.edges, chunks, walked)
+    rows = {figure.id: row for row, figure in enumerate(figures)}
+    ordered, sections = sort_chunks(chunks), number_sections(chunks)
+    communities = read_communities(
+        parts[COMMUNITIES].nodes if with_communities else (),
+        parts[COMMUNITIES].edges if with_communities else (),
+        list(rows),
+        [figure.name for figure in figures],
+        {chunk.id: number for number, chunk in enumerate(ordered)},
+        [hit.id for hit in hits],
+    )
+    return NetworkPicture(
+        title=entry.title,
+        author=entry.author,
+        sections=section_titles(chunks),
+        figures=figures,
+        relations=relations,
+        entities=len(entities),
+        question=question,
+        mode=mode,
+        walked=tuple(rows[id] for id in walked),
+        communities=communities,
+        passages={
+            number: (sections[number], ordered[number].text)
+            for number in sorted(cited_chunks(communities))
+        },
+    )
 
 
 def read_figures(
@@ -100,81 +173,82 @@ def read_figures(
     edges: Sequence[Edge],
     chunks: Sequence[Chunk],
     walked: Collection[str] = (),
-) -> tuple[tuple[Figure, ...], tuple[Bond, ...]]:
-    """The figures of an entity graph, the MOST that are mentioned most, and what ties them.
+) -> tuple[tuple[Figure, ...], tuple[DrawnRelation, ...]]:
+    """Return the figures of an entity graph, most mentioned first, and their relations.
 
-    Those that were `walked` are among them however seldom they are mentioned.
+    At most MAX_FIGURES are returned, and besides these all that were `walked`.
     """
-    places = {chunk.id: place for place, chunk in enumerate(in_order(chunks))}
-    numbers = dict(zip(places, (number for number, _ in _numbered(chunks)), strict=True))
-    told: dict[str, list[Edge]] = defaultdict(list)
+    places = {chunk.id: place for place, chunk in enumerate(sort_chunks(chunks))}
+    sections = dict(zip(places, number_sections(chunks), strict=True))
+    mentions: dict[str, list[Edge]] = defaultdict(list)
     ends: dict[str, dict[str, str]] = defaultdict(dict)
     for edge in edges:
         if edge.type == FROM_CHUNK and edge.end in places:
-            told[edge.start].append(edge)
+            mentions[edge.start].append(edge)
         elif edge.type in (SOURCE, TARGET):
             ends[edge.start][edge.type] = edge.end
-    for some in told.values():
-        some.sort(key=lambda edge: places[edge.end])
-    found = [
-        _figure(node, told[node.id], places, numbers) for node in nodes if node.label == ENTITY
-    ]
-    found.sort(key=lambda one: (-one.weight, one.name, one.id))
-    figures = found[:MOST] + [one for one in found[MOST:] if one.id in walked]
-    rows = {figure.id: row for row, figure in enumerate(figures)}
-    bonds = [
-        _bond(node, (rows[pair[SOURCE]], rows[pair[TARGET]]), told[node.id], numbers)
+    for node_mentions in mentions.values():
+        node_mentions.sort(key=lambda edge: places[edge.end])
+    figures = [
+        _read_figure(node, mentions[node.id], places, sections)
         for node in nodes
-        if node.label == RELATION and told[node.id]
+        if node.label == ENTITY
+    ]
+    figures.sort(key=lambda figure: (-figure.weight, figure.name, figure.id))
+    rest = figures[MAX_FIGURES:]
+    figures = figures[:MAX_FIGURES] + [figure for figure in rest if figure.id in walked]
+    rows = {figure.id: row for row, figure in enumerate(figures)}
+    relations = [
+        _read_relation(node, (rows[pair[SOURCE]], rows[pair[TARGET]]), mentions[node.id], sections)
+        for node in nodes
+        if node.label == RELATION and mentions[node.id]
         if len(pair := ends[node.id]) == 2 and rows.keys() >= set(pair.values())
     ]
-    bonds.sort(key=lambda bond: (bond.weight, bond.id))
-    return tuple(figures), tuple(bonds)
+    relations.sort(key=lambda relation: (relation.weight, relation.id))
+    return tuple(figures), tuple(relations)
 
 
 def first_types(figures: Sequence[Figure]) -> set[str]:
-    """The types that are shown at first: people, where some are known to be, or else all."""
+    """Return the types that are shown at first: people if some are known, otherwise all."""
     types = {figure.type for figure in figures}
     people = {type for type in types if type.casefold() in PEOPLE}
-    return people if sum(figure.type in people for figure in figures) >= FEW else types
+    return people if sum(figure.type in people for figure in figures) >= MIN_PEOPLE else types
 
 
 def section_titles(chunks: Sequence[Chunk]) -> tuple[str, ...]:
-    """The sections in text order; of a text that has none, tenths."""
-    return tuple(dict(_numbered(chunks)).values())
+    """Return the titles of the sections in text order; a text without sections has tenths."""
+    return tuple(dict(_number_and_title(chunks)).values())
 
 
 def read_walked(path: Path) -> list[str]:
-    """The ids of the entities that a question's mode went through, best first.
+    """Return the ids of the entities that a question's mode visited, best first.
 
-    What is near in the index alone is none of them: the mode takes what it needs of that.
+    The step `elements` lists what is near the question in the index; of these only the entities
+    that the mode used later are returned.
     """
-    found: dict[str, None] = {}
-    for step in _steps(path.root):
+    walked: dict[str, None] = {}
+    for step in _iterate_steps(path.root):
         if step.name == "elements":
             continue
-        found |= dict.fromkeys(step.walked)
+        walked |= dict.fromkeys(step.walked)
         entities = (hit.id for hit in step.hits if hit.kind == ENTITY.lower())
-        found |= dict.fromkeys(id for id in entities if id in step.kept)
-    return list(found)
+        walked |= dict.fromkeys(id for id in entities if id in step.kept)
+    return list(walked)
 
 
-def numbered_sections(chunks: Sequence[Chunk]) -> list[int]:
-    """The number of each chunk's section, in text order."""
-    return [number for number, _ in _numbered(chunks)]
+def number_sections(chunks: Sequence[Chunk]) -> list[int]:
+    """Return the number of each chunk's section, from 0, in text order."""
+    return [number for number, _ in _number_and_title(chunks)]
 
 
-def in_order(chunks: Sequence[Chunk]) -> list[Chunk]:
-    """Chunks as the text has them."""
-    return sorted(chunks, key=lambda chunk: (chunk.index, chunk.id))
-
-
-def _numbered(chunks: Sequence[Chunk]) -> Iterator[tuple[int, str]]:
-    """The number of each chunk's section, from 0, and its title."""
-    ordered = in_order(chunks)
-    runs = [(title, len(list(run))) for title, run in groupby(ordered, key=lambda one: one.section)]
+def _number_and_title(chunks: Sequence[Chunk]) -> Iterator[tuple[int, str]]:
+    """Yield the number and the title of each chunk's section, in text order."""
+    ordered = sort_chunks(chunks)
+    runs = [
+        (title, len(list(run))) for title, run in groupby(ordered, key=lambda chunk: chunk.section)
+    ]
     if len(runs) < 2:
-        parts = min(PARTS, len(ordered))
+        parts = min(TENTHS, len(ordered))
         for place in range(len(ordered)):
             number = place * parts // len(ordered)
             yield number, f"part {number + 1} of {parts}"
@@ -183,48 +257,47 @@ def _numbered(chunks: Sequence[Chunk]) -> Iterator[tuple[int, str]]:
         yield from ((number, title) for _ in range(count))
 
 
-def _figure(
-    node: Node, told: Sequence[Edge], places: Mapping[str, int], numbers: Mapping[str, int]
+def _read_figure(
+    node: Node, mentions: Sequence[Edge], places: Mapping[str, int], sections: Mapping[str, int]
 ) -> Figure:
-    own = node.properties
-    mentions: Counter[int] = Counter()
+    properties = node.properties
+    counts: Counter[int] = Counter()
     total = 0.0
-    for edge in told:
-        mentions[numbers[edge.end]] += edge.properties["count"]
+    for edge in mentions:
+        counts[sections[edge.end]] += edge.properties["count"]
         total += (places[edge.end] + 0.5) / len(places)
     return Figure(
         id=node.id,
-        name=own["name"],
-        type=own["type"],
-        text=own["text"],
-        names=tuple(zip(own["names"], own["counts"], own["merged_by"], strict=True)),
-        mentions=dict(mentions),
-        place=total / max(len(told), 1),
+        name=properties["name"],
+        type=properties["type"],
+        text=properties["text"],
+        names=tuple(
+            zip(properties["names"], properties["counts"], properties["merged_by"], strict=True)
+        ),
+        mentions=dict(counts),
+        place=total / max(len(mentions), 1),
     )
 
 
-def _bond(
-    node: Node, ends: tuple[int, int], told: Sequence[Edge], numbers: Mapping[str, int]
-) -> Bond:
-    own = node.properties
-    first, last = (Meeting(numbers[one.end], _said(one)) for one in (told[0], told[-1]))
-    return Bond(
+def _read_relation(
+    node: Node, ends: tuple[int, int], mentions: Sequence[Edge], sections: Mapping[str, int]
+) -> DrawnRelation:
+    first, last = (
+        Meeting(sections[edge.end], str(edge.properties["said"]))
+        for edge in (mentions[0], mentions[-1])
+    )
+    return DrawnRelation(
         id=node.id,
         ends=ends,
-        text=own["text"],
-        keywords=tuple(own["keywords"]),
-        chunks=dict(Counter(numbers[edge.end] for edge in told)),
+        text=node.properties["text"],
+        keywords=tuple(node.properties["keywords"]),
+        chunks=dict(Counter(sections[edge.end] for edge in mentions)),
         first=first,
         last=last,
     )
 
 
-def _said(edge: Edge) -> str:
-    said: Any = edge.properties["said"]
-    return str(said)
-
-
-def _steps(step: Step) -> Iterator[Step]:
+def _iterate_steps(step: Step) -> Iterator[Step]:
     yield step
     for inner in step.steps:
-        yield from _steps(inner)
+        yield from _iterate_steps(inner)

@@ -1,72 +1,72 @@
-"""The page of a network: the picture and all that is told in it, in one file, as page.py's is."""
+"""Build the page of a network."""
 
 from __future__ import annotations
 
-import html
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from string import Template
+from pathlib import Path
 from typing import Any
 
-from fabula.plot.network.communities import Community
-from fabula.plot.network.figures import Bond, Figure, Meeting, Sociogram, first_types
+from fabula.plot.network.communities import DrawnCommunity
+from fabula.plot.network.figures import (
+    DrawnRelation,
+    Figure,
+    Meeting,
+    NetworkPicture,
+    first_types,
+)
 from fabula.plot.network.spread import Spot
-from fabula.plot.network.svg import FIRST, draw_sociogram, hues
-from fabula.plot.trees.page import HERE, to_json
-from fabula.plot.trees.svg import clean
-
-SCRIPTS = ("page.js", "stage.js", "sociogram.js")
-STYLES = ("page.css", "sociogram.css")
+from fabula.plot.network.svg import FIRST_FIGURES, draw_network, type_hues
+from fabula.plot.shared.page import build_page
 
 
-def to_sociogram_page(sociogram: Sociogram, spots: Sequence[Spot]) -> str:
-    """The whole page as HTML."""
-    template = Template((HERE / "sociogram.html").read_text(encoding="utf-8"))
-    by = f", by {sociogram.author}" if sociogram.author else ""
-    return template.substitute(
-        title=html.escape(clean(f"{sociogram.title}{by}")),
-        counts=html.escape(_counts(sociogram)),
-        picture=draw_sociogram(sociogram, spots, alone=False),
-        graph=to_json(_graph(sociogram, spots)),
-        style=_read(STYLES),
-        script=_read(SCRIPTS),
+def to_network_page(picture: NetworkPicture, spots: Sequence[Spot]) -> str:
+    """Return the page as HTML; `spots` has the spot of each figure."""
+    return build_page(
+        Path(__file__).parent,
+        "network.js",
+        styles=("network.css",),
+        title=picture.title,
+        author=picture.author,
+        counts=_describe_counts(picture),
+        picture=draw_network(picture, spots, alone=False),
+        data=_page_data(picture, spots),
+        search=("Search names (/)", "Search names and descriptions; Enter selects the first match"),
+        reset="Show everything again (0)",
     )
 
 
-def _read(names: Sequence[str]) -> str:
-    return "\n".join((HERE / name).read_text(encoding="utf-8") for name in names)
+def _describe_counts(picture: NetworkPicture) -> str:
+    drawn, total = len(picture.figures), picture.entities
+    entities = f"{drawn:,} of {total:,} entities" if drawn < total else f"{total:,} entities"
+    counts = [entities, f"{len(picture.relations):,} ties", f"{len(picture.sections):,} sections"]
+    if picture.communities:
+        counts.append(f"{len(picture.communities):,} communities")
+    return ", ".join(counts)
 
 
-def _counts(sociogram: Sociogram) -> str:
-    drawn, there = len(sociogram.figures), sociogram.entities
-    of = f"{drawn:,} of {there:,} entities" if drawn < there else f"{there:,} entities"
-    told = f"{of}, {len(sociogram.bonds):,} ties, {len(sociogram.sections):,} sections"
-    together = len(sociogram.communities)
-    return f"{told}, {together:,} communities" if together else told
-
-
-def _graph(sociogram: Sociogram, spots: Sequence[Spot]) -> dict[str, Any]:
-    """What sociogram.js reads, and describes."""
-    colours = hues(sociogram.figures)
-    counts = Counter(figure.type for figure in sociogram.figures)
-    first = first_types(sociogram.figures)
+def _page_data(picture: NetworkPicture, spots: Sequence[Spot]) -> dict[str, Any]:
+    """Return what network.js reads; its first comment describes the format."""
+    colours = type_hues(picture.figures)
+    counts = Counter(figure.type for figure in picture.figures)
+    first = first_types(picture.figures)
     return {
-        "question": sociogram.question,
-        "mode": sociogram.mode,
-        "walked": sociogram.walked,
-        "first": FIRST,
-        "sections": sociogram.sections,
+        "question": picture.question,
+        "mode": picture.mode,
+        "walked": picture.walked,
+        "first": FIRST_FIGURES,
+        "sections": picture.sections,
         "types": [(type, hue, counts[type], type in first) for type, hue in colours.items()],
         "figures": [
-            _figure(figure, spot) for figure, spot in zip(sociogram.figures, spots, strict=True)
+            _figure_data(figure, spot) for figure, spot in zip(picture.figures, spots, strict=True)
         ],
-        "bonds": [_bond(bond) for bond in sociogram.bonds],
-        "communities": [_community(community) for community in sociogram.communities],
-        "passages": sociogram.passages,
+        "relations": [_relation_data(relation) for relation in picture.relations],
+        "communities": [_community_data(community) for community in picture.communities],
+        "passages": picture.passages,
     }
 
 
-def _figure(figure: Figure, spot: Spot) -> dict[str, Any]:
+def _figure_data(figure: Figure, spot: Spot) -> dict[str, Any]:
     return {
         "name": figure.name,
         "type": figure.type,
@@ -77,30 +77,32 @@ def _figure(figure: Figure, spot: Spot) -> dict[str, Any]:
     }
 
 
-def _bond(bond: Bond) -> dict[str, Any]:
+def _relation_data(relation: DrawnRelation) -> dict[str, Any]:
     return {
-        "ends": bond.ends,
-        "text": bond.text,
-        "keywords": bond.keywords,
-        "chunks": _by_section(bond.chunks),
-        "first": _meeting(bond.first),
-        "last": _meeting(bond.last),
+        "ends": relation.ends,
+        "text": relation.text,
+        "keywords": relation.keywords,
+        "chunks": _by_section(relation.chunks),
+        "first": _meeting_data(relation.first),
+        "last": _meeting_data(relation.last),
     }
 
 
-def _community(one: Community) -> dict[str, Any]:
+def _community_data(community: DrawnCommunity) -> dict[str, Any]:
     return {
-        "level": one.level,
-        "numbers": one.numbers,
-        "hues": one.hues,
-        "parent": one.parent,
-        "title": one.title,
-        "size": one.size,
-        "members": one.members,
-        "importance": one.importance,
-        "summary": one.summary,
-        "findings": [(found.summary, found.explanation, found.chunks) for found in one.findings],
-        "found": one.found,
+        "level": community.level,
+        "numbers": community.numbers,
+        "hues": community.hues,
+        "parent": community.parent,
+        "title": community.title,
+        "size": community.size,
+        "members": community.members,
+        "importance": community.importance,
+        "summary": community.summary,
+        "findings": [
+            (finding.summary, finding.explanation, finding.chunks) for finding in community.findings
+        ],
+        "rank": community.rank,
     }
 
 
@@ -108,5 +110,5 @@ def _by_section(counts: Mapping[int, int]) -> list[tuple[int, int]]:
     return sorted(counts.items())
 
 
-def _meeting(meeting: Meeting) -> tuple[int, str]:
-    return meeting.section, meeting.said
+def _meeting_data(meeting: Meeting) -> tuple[int, str]:
+    return meeting.section, meeting.text

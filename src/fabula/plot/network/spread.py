@@ -1,11 +1,11 @@
-"""Where each figure of a network stands, and about where it stands after an edit.
+"""Place the figures of a network so that those who often meet are near each other.
 
-Those that are often together stand near each other: the stress of Kamada and Kawai (1989), made
-small by majorization (Gansner, Koren and North 2005, "Graph Drawing by Stress Majorization", their
-equations 6 and 7). It begins where the text has them, the first at the left, at a height that is
-their name's own, and goes on from there step by step, so that a picture keeps its sides. networkx
-lowers the same stress by another way, which took some ten times as long here and moved figures
-twice as far after an edit; its other layouts hid those in the middle behind each other.
+The layout minimises the stress of Kamada and Kawai (1989) by majorization (Gansner, Koren and North
+2005, "Graph Drawing by Stress Majorization", equations 6 and 7). Each figure starts at a position
+that depends on its mean place in the text (x) and on its name (y), so a small edit of the text
+changes the picture little, and left and right stay the same. networkx minimises the same stress in
+another way, which took about ten times as long here and moved figures twice as far after an edit;
+its other layouts hid the figures in the middle behind each other.
 """
 
 from __future__ import annotations
@@ -18,32 +18,33 @@ from math import log, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from fabula.plot.network.figures import Bond, Figure, first_types
+from fabula.plot.network.figures import DrawnRelation, Figure, first_types
+from fabula.plot.shared.svg import shorten
 
-MAIN = 60
-"""Figures that are placed first, each with room for its name; others find theirs among them."""
+MAIN_FIGURES = 60
+"""How many figures are placed first, with space for their names; the others fit in between."""
 WIDTH, HEIGHT = 1000.0, 680.0
-"""What the main ones have, before names are moved apart."""
-RADIUS = (4.0, 18.0)
-"""Of one that is hardly mentioned, and what is added for the one that is mentioned most."""
-LETTER, LINE = 6.9, 15.0
-"""Width of a letter of a name, about, and its height."""
-LONGEST = 26
-"""Letters of a name that are shown."""
+"""The area of the main figures, in units of the picture, before names are moved apart."""
+MIN_RADIUS, ADDED_RADIUS = 4.0, 18.0
+"""The radius of a figure that is hardly mentioned, and what is added for the most mentioned one."""
+LETTER_WIDTH, LINE_HEIGHT = 6.9, 15.0
+"""The approximate size of a letter of a name."""
+MAX_LETTERS = 26
+"""How many letters of a name are shown."""
 GAP = 4.0
-APART = 1.8
-"""How much further those of different groups stand apart."""
-STEPS = 120
-PASSES = (600, 60)
-"""In which names, and others, are moved apart, unless they are sooner."""
+GROUP_DISTANCE = 1.8
+"""The factor by which figures of different groups are further apart."""
+STRESS_STEPS = 120
+MAX_MAIN_PASSES, MAX_PASSES = 600, 60
+"""How often overlapping names of main figures, then of all, are moved apart at most."""
 
 Points = NDArray[np.float64]
-"""A point, or half a size, a row: shape (figures, 2)."""
+"""Positions or half sizes, x and y in each row: shape (figures, 2)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """The middle of a figure, and its radius."""
+    """The centre and the radius of a figure."""
 
     x: float
     y: float
@@ -52,129 +53,146 @@ class Spot:
 
 def spread(
     figures: Sequence[Figure],
-    bonds: Sequence[Bond],
-    also: Collection[int] = (),
+    relations: Sequence[DrawnRelation],
+    labelled: Collection[int] = (),
     groups: Sequence[int] = (),
 ) -> tuple[Spot, ...]:
-    """A spot for each figure. Names of the MAIN ones don't meet: people, most mentioned first.
+    """Return a spot for each figure; the names of the main figures don't overlap.
 
-    Names of some others are given room `also`, which moves these, and not the MAIN ones. Figures
-    of different `groups`, one a figure, stand further apart.
+    Args:
+        figures: The figures, most mentioned first. The main ones are people, if some are known.
+        relations: Their relations.
+        labelled: Positions of further figures that get space for their names. This moves these
+            figures, and no main one.
+        groups: The group of each figure; different groups are placed further apart.
     """
     if not figures:
         return ()
     types = first_types(figures)
     order = sorted(range(len(figures)), key=lambda row: figures[row].type not in types)
     ranked = [figures[row] for row in order]
-    lengths = _lengths(len(figures), bonds)
+    distances = _target_distances(len(figures), relations)
     if groups:
-        own = np.asarray(groups)
-        lengths = np.where(own[:, None] == own, lengths, lengths * APART)
-    lengths = lengths[np.ix_(order, order)]
-    points = np.array([[one.place - 0.5, _height(one.name) - 0.5] for one in ranked])
-    points *= lengths.max() or 1.0
-    main = min(MAIN, len(ranked))
-    points[:main] = _settle(lengths[:main, :main], points[:main], 0)
-    points = _fit(_settle(lengths, points, main))
-    radii = np.array(_radii([one.weight for one in ranked]))
+        group_ids = np.asarray(groups)
+        is_same = group_ids[:, None] == group_ids
+        distances = np.where(is_same, distances, distances * GROUP_DISTANCE)
+    distances = distances[np.ix_(order, order)]
+    points = np.array([[figure.place - 0.5, _hash_height(figure.name) - 0.5] for figure in ranked])
+    points *= distances.max() or 1.0
+    main = min(MAIN_FIGURES, len(ranked))
+    points[:main] = _reduce_stress(distances[:main, :main], points[:main], 0)
+    points = _fit(_reduce_stress(distances, points, main))
+    radii = np.array(_radii([figure.weight for figure in ranked]))
     halves = np.stack([radii, radii], axis=1) + GAP / 2
-    named = np.array([place < main or row in also for place, row in enumerate(order)])
-    wide = np.array([len(label(one.name)) * LETTER / 2 + GAP for one in ranked])
-    halves[named, 0] = np.maximum(halves, wide[:, None])[named, 0]
-    halves[named, 1] += LINE / 2
-    # A name stands under its figure.
+    has_label = np.array([place < main or row in labelled for place, row in enumerate(order)])
+    widths = np.array([len(label(figure.name)) * LETTER_WIDTH / 2 + GAP for figure in ranked])
+    halves[has_label, 0] = np.maximum(halves, widths[:, None])[has_label, 0]
+    halves[has_label, 1] += LINE_HEIGHT / 2
+    # A name is below its disc, so the rectangle of both has its centre lower.
     down = np.zeros_like(points)
-    down[named, 1] = LINE / 2
+    down[has_label, 1] = LINE_HEIGHT / 2
     points += down
-    points[:main] = _part(points[:main], halves[:main], 0, PASSES[0])
-    points = _part(points, halves, main, PASSES[1]) - down
+    points[:main] = _separate(points[:main], halves[:main], 0, MAX_MAIN_PASSES)
+    points = _separate(points, halves, main, MAX_PASSES) - down
     placed = dict(zip(order, zip(points.tolist(), radii.tolist(), strict=True), strict=True))
     return tuple(Spot(x, y, radius) for _, ((x, y), radius) in sorted(placed.items()))
 
 
-def _radii(weights: Sequence[int]) -> list[float]:
-    """Radii by which the areas tell how often each is mentioned."""
-    top = max(*weights, 1, 1)
-    return [RADIUS[0] + RADIUS[1] * sqrt(weight / top) for weight in weights]
-
-
 def label(name: str) -> str:
-    """A name as it stands in the picture."""
-    return name if len(name) <= LONGEST else f"{name[: LONGEST - 1].rstrip()}…"
+    """Return a name as it stands in the picture."""
+    return shorten(name, MAX_LETTERS)
 
 
-def _height(name: str) -> float:
+def _radii(weights: Sequence[int]) -> list[float]:
+    """Return radii, so that the area of a disc grows with how often the figure is mentioned."""
+    top = max(*weights, 1, 1)
+    return [MIN_RADIUS + ADDED_RADIUS * sqrt(weight / top) for weight in weights]
+
+
+def _hash_height(name: str) -> float:
+    """Return a number from 0 to 1 that depends only on the name."""
     digest = hashlib.blake2b(name.casefold().encode("utf-8", "surrogatepass"), digest_size=8)
     return int.from_bytes(digest.digest(), "big") / 2**64
 
 
-def _lengths(count: int, bonds: Sequence[Bond]) -> NDArray[np.float64]:
-    """How far each should be from each: along the shortest way, where few chunks are long ones.
+def _target_distances(count: int, relations: Sequence[DrawnRelation]) -> NDArray[np.float64]:
+    """Return how far apart figures should be: the shortest path; the more chunks, the shorter.
 
-    Those that no way leads to have the usual length.
+    Figures that no path connects get the median distance. Shape (count, count).
     """
     lengths = np.full((count, count), np.inf)
     np.fill_diagonal(lengths, 0.0)
-    for bond in bonds:
-        one, other = bond.ends
-        if one != other:
-            lengths[one, other] = lengths[other, one] = 1 / (1 + 0.5 * log(bond.weight))
+    for relation in relations:
+        source, target = relation.ends
+        if source != target:
+            length = 1 / (1 + 0.5 * log(relation.weight))
+            lengths[source, target] = lengths[target, source] = length
+    # All shortest paths, by the algorithm of Floyd and Warshall.
+    distances = lengths
     for via in range(count):
-        np.minimum(lengths, lengths[:, via, None] + lengths[via], out=lengths)
-    finite = lengths[np.isfinite(lengths) & (lengths > 0)]
-    lengths[~np.isfinite(lengths)] = np.quantile(finite, 0.5) if finite.size else 1.0
-    return lengths
+        np.minimum(distances, distances[:, via, None] + distances[via], out=distances)
+    finite = distances[np.isfinite(distances) & (distances > 0)]
+    distances[~np.isfinite(distances)] = np.quantile(finite, 0.5) if finite.size else 1.0
+    return distances
 
 
-def _settle(lengths: NDArray[np.float64], start: Points, pinned: int) -> Points:
-    """Lowers the stress; the first `pinned` stay where they are."""
+def _reduce_stress(distances: NDArray[np.float64], start: Points, fixed: int) -> Points:
+    """Move points so that they come closer to the target distances; the first `fixed` stay."""
     points = start.copy()
-    if len(points) - pinned < 1 or len(points) < 2:
+    if len(points) - fixed < 1 or len(points) < 2:
         return points
-    weights = np.divide(1.0, lengths**2, where=lengths > 0, out=np.zeros_like(lengths))
+    weights = np.divide(1.0, distances**2, where=distances > 0, out=np.zeros_like(distances))
     laplacian = np.diag(weights.sum(axis=1)) - weights
-    inverse = np.linalg.pinv(laplacian[pinned:, pinned:], hermitian=True)
-    held = laplacian[pinned:, :pinned] @ points[:pinned]
-    middle = points[pinned:].mean(axis=0)
-    for _ in range(STEPS):
+    inverse = np.linalg.pinv(laplacian[fixed:, fixed:], hermitian=True)
+    from_fixed = laplacian[fixed:, :fixed] @ points[:fixed]
+    middle = points[fixed:].mean(axis=0)
+    for _ in range(STRESS_STEPS):
         apart = np.linalg.norm(points[:, None] - points[None], axis=-1)
-        pulls = np.divide(weights * lengths, apart, where=apart > 0, out=np.zeros_like(apart))
+        pulls = np.divide(weights * distances, apart, where=apart > 0, out=np.zeros_like(apart))
         towards = np.diag(pulls.sum(axis=1)) - pulls
-        points[pinned:] = inverse @ ((towards @ points)[pinned:] - held)
-        if not pinned:
+        points[fixed:] = inverse @ ((towards @ points)[fixed:] - from_fixed)
+        if not fixed:
             points += middle - points.mean(axis=0)
     return points
 
 
 def _fit(points: Points) -> Points:
-    """In a frame of WIDTH and HEIGHT, as far as the MAIN ones go; stretched, but not much."""
-    low, high = points[:MAIN].min(axis=0), points[:MAIN].max(axis=0)
+    """Scale points so that the main figures fill WIDTH and HEIGHT, stretched at most 1.5 times."""
+    low, high = points[:MAIN_FIGURES].min(axis=0), points[:MAIN_FIGURES].max(axis=0)
     size = np.where(high > low, high - low, 1.0)
     scale = np.array([WIDTH, HEIGHT]) / size
     scale = np.minimum(scale, 1.5 * scale.min())
     return np.asarray((points - (low + high) / 2) * scale)
 
 
-def _part(start: Points, halves: Points, pinned: int, passes: int) -> Points:
-    """Moves rectangles apart that meet, each pair along the shorter way, as often as is needed."""
+def _separate(start: Points, halves: Points, fixed: int, max_passes: int) -> Points:
+    """Move overlapping rectangles apart, each pair along the axis on which they overlap less.
+
+    Args:
+        start: The centres of the rectangles.
+        halves: Half their widths and heights.
+        fixed: How many of the first rectangles stay where they are.
+        max_passes: How often all pairs are examined; it ends when no two overlap.
+    """
     points = start.copy()
     rows = np.arange(len(points))
-    free = (rows >= pinned).astype(float)
+    free = (rows >= fixed).astype(float)
+    # Two that may both move share the way; beside a fixed one the other moves all of it.
     shares = np.divide(
         free[:, None], free[:, None] + free, where=free[:, None] > 0, out=np.zeros((len(rows),) * 2)
     )
     before = np.where(rows[:, None] < rows, -1.0, 1.0)
-    for _ in range(passes):
+    for _ in range(max_passes):
         apart = points[:, None] - points[None]
-        over = halves[:, None] + halves[None] - np.abs(apart)
-        meet = (over > 1e-6).all(axis=-1) & (rows[:, None] != rows)
+        overlap = halves[:, None] + halves[None] - np.abs(apart)
+        meet = (overlap > 1e-6).all(axis=-1) & (rows[:, None] != rows)
         if not (meet & (shares > 0)).any():
             break
-        across = over[..., 0] <= over[..., 1]
-        for axis, chosen in enumerate((across, ~across)):
+        is_across = overlap[..., 0] <= overlap[..., 1]
+        for axis, chosen in enumerate((is_across, ~is_across)):
             side = np.sign(apart[..., axis])
             side = np.where(side == 0, before, side)
-            pushes = np.where(meet & chosen, (over[..., axis] + 0.1) * side * shares, 0.0)
+            pushes = np.where(meet & chosen, (overlap[..., axis] + 0.1) * side * shares, 0.0)
             times = np.maximum((pushes != 0).sum(axis=1), 1)
             points[:, axis] += pushes.sum(axis=1) / np.sqrt(times)
     return points

@@ -1,16 +1,16 @@
-// What the scripts of both pages use.
+// What the scripts of all pages use.
 const graph = JSON.parse(document.getElementById("graph").textContent);
 const get = (id) => document.getElementById(id);
-function put(parent, tag, name, text) {
+function put(parent, tag, cssClass, text) {
   const element = document.createElement(tag);
-  element.className = name;
+  element.className = cssClass;
   element.textContent = text;
   parent.append(element);
   return element;
 }
-function button(parent, name, text, act) {
-  const element = put(parent, "button", name, text);
+function button(parent, cssClass, text, onClick) {
+  const element = put(parent, "button", cssClass, text);
   element.type = "button";
-  element.addEventListener("click", act);
+  element.addEventListener("click", onClick);
   return element;
 }

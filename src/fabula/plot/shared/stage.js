@@ -1,10 +1,14 @@
-// The stage that a picture is moved in, of every page: by wheel, drag and pinch, by buttons and keys.
+// The stage of every page, in which a picture is moved by wheel, drag and pinch, by buttons and keys.
 const stage = get("stage");
 const ARROWS = { ArrowLeft: [70, 0], ArrowRight: [-70, 0], ArrowUp: [0, 70], ArrowDown: [0, -70] };
 const fingers = new Map();
 let dragged = false;
-// What a page does: zoom by a factor, around a place in the stage if there is one, move by pixels, fit
-// all in, and hide what the pointer shows. What its turn or its press answers true to is done already.
+// Connect a page's functions to the stage:
+//   zoom(factor, x, y)  zooms, around a position in the stage if there is one
+//   move(x, y)          moves the picture by pixels
+//   fit()               shows the whole picture
+//   hide()              hides what the pointer shows
+//   turn(event, step)   may handle the wheel, and press(event) a key; true means that they did
 function steer({ zoom, move, fit, hide, turn = () => false, press = () => false }) {
   stage.addEventListener("wheel", (event) => {
     event.preventDefault();
@@ -30,7 +34,7 @@ function steer({ zoom, move, fit, hide, turn = () => false, press = () => false 
     const others = [...fingers].filter(([id]) => id !== event.pointerId).map(([, place]) => place);
     fingers.set(event.pointerId, { x: event.clientX, y: event.clientY });
     if (!others.length) return move(x, y);
-    const far = (one) => Math.max(Math.hypot(one.x - others[0].x, one.y - others[0].y), 1);
+    const far = (finger) => Math.max(Math.hypot(finger.x - others[0].x, finger.y - others[0].y), 1);
     const frame = stage.getBoundingClientRect();
     zoom(far(fingers.get(event.pointerId)) / far(was), others[0].x - frame.left, others[0].y - frame.top);
   });

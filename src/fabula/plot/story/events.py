@@ -1,4 +1,4 @@
-"""The events of a document in the order told, with whose they are: read of its discourse graph."""
+"""Read the events of a document in the order in which they are told, from its discourse graph."""
 
 from __future__ import annotations
 
@@ -6,29 +6,41 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from fabula.graph import Edge, Node
+from fabula.graph import TEXT, Edge, Node
+from fabula.graph.entries import Entry
+from fabula.graph.hits import Hit
+from fabula.graph.parts import chunks_of
 from fabula.graphs.discourse.border import ARG1, ARG2, EVENT, IS, LINK, SLOT_EDGES, TERM
 from fabula.graphs.discourse.values import SLOTS
-from fabula.plot.network.figures import in_order
+from fabula.graphs.entities.border import ENTITY
+from fabula.plot.shared.reading import (
+    DISCOURSE,
+    NETWORK,
+    read_parts,
+    refuse_without,
+    sort_chunks,
+)
+from fabula.store import Store
 from fabula.text.document import Chunk
 
-LANES: Mapping[str, int] = {"who": 14, "where": 7}
-"""Lanes of people, and of places, at most: those of most events. The others share one."""
+MAX_LANES: Mapping[str, int] = {"who": 14, "where": 7}
+"""How many people, and places, have a lane of their own: those of most events."""
 OTHERS: Mapping[str, str] = {"who": "others", "where": "elsewhere"}
+"""The names of the lanes that the remaining people and places share."""
 NOBODY = "nobody named"
-CLASSES: Mapping[str, str] = {
+LINK_KINDS: Mapping[str, str] = {
     "contingency": "cause",
     "contigency": "cause",
     "temporal": "time",
     "comparison": "contrast",
     "expansion": "more",
 }
-"""What a class of senses is called here, as small letters; one of them is so spelt in PDTB-2."""
+"""The kind of a link, by the class of its sense. PDTB-2 spells one of them "contigency"."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """Somebody, or some place, whose events stand in one row. `slot` is who or where."""
+    """A row with the events of one person or place; `slot` is "who" or "where"."""
 
     slot: str
     name: str
@@ -36,50 +48,85 @@ class Lane:
 
 
 @dataclass(frozen=True, slots=True)
-class Happening:
-    """An event as it is drawn: what is `told` of it by slot, the numbers of its chunk and lanes.
-
-    `at` is where in the text it stands: 0 is the beginning, 1 the end.
-    """
+class DrawnEvent:
+    """An event as it is drawn."""
 
     id: str
     chunk: int
+    """The number of its chunk."""
     at: float
-    told: Mapping[str, str]
+    """Its position in the text: 0 is the beginning, 1 the end."""
+    slots: Mapping[str, str]
+    """What the text says of it, such as who and when."""
     lanes: tuple[int, ...]
+    """The numbers of its lanes."""
 
 
 @dataclass(frozen=True, slots=True)
-class Tie:
-    """How two chunks hang together: the `kind` is of CLASSES, the `cause` one of them, or -1."""
+class DrawnLink:
+    """A discourse relation between two chunks."""
 
     id: str
     chunks: tuple[int, int]
     kind: str
+    """One of the values of LINK_KINDS."""
     sense: str
     connective: str
     cause: int
+    """Which of its chunks is the cause, or -1."""
 
 
 @dataclass(frozen=True, slots=True)
-class Story:
-    """What happens in a document, in the order told, and how its passages hang together.
-
-    `sections` have their titles and first chunks; `texts` are the chunks' own. `found` are the
-    numbers of the chunks that a question found, best first. `by` is who read the events.
-    """
+class StoryPicture:
+    """What happens in a document, in the order told, and how its chunks are linked."""
 
     title: str
     author: str
     sections: tuple[tuple[str, int], ...]
+    """Titles, each with the number of its first chunk."""
     texts: tuple[str, ...]
+    """The texts of all chunks."""
     lanes: tuple[Lane, ...]
-    events: tuple[Happening, ...]
-    ties: tuple[Tie, ...]
+    events: tuple[DrawnEvent, ...]
+    links: tuple[DrawnLink, ...]
     by: str
+    """Who read the events: "rules" or "model"."""
     question: str = ""
     mode: str = ""
-    found: tuple[int, ...] = ()
+    hits: tuple[int, ...] = ()
+    """Numbers of the chunks that the question found, best first."""
+
+
+def read_document_story(
+    store: Store, entry: Entry, question: str = "", mode: str = "", hits: Sequence[Hit] = ()
+) -> StoryPicture:
+    """Return the events of a document, and which of its chunks `mode` found for a question.
+
+    Raises:
+        NotFound: The document has no graph of discourse, or is gone.
+        Changed: The document was replaced while it was read.
+    """
+    refuse_without(entry, DISCOURSE, "story")
+    parts = read_parts(store, entry, (TEXT, DISCOURSE, NETWORK))
+    chunks, discourse = sort_chunks(chunks_of(parts[TEXT])), parts[DISCOURSE]
+    entities = parts[NETWORK].nodes if NETWORK in parts else ()
+    names = {node.id: node.properties["name"] for node in entities if node.label == ENTITY}
+    lanes, events, links = read_story(discourse.nodes, discourse.edges, chunks, names)
+    places = {chunk.id: place for place, chunk in enumerate(chunks)}
+    readers = {node.properties["by"] for node in discourse.nodes if node.label == EVENT}
+    return StoryPicture(
+        title=entry.title,
+        author=entry.author,
+        sections=section_starts(chunks),
+        texts=tuple(chunk.text for chunk in chunks),
+        lanes=lanes,
+        events=events,
+        links=links,
+        by=readers.pop() if len(readers) == 1 else "",
+        question=question,
+        mode=mode,
+        hits=tuple(places[hit.id] for hit in hits if hit.id in places),
+    )
 
 
 def read_story(
@@ -87,116 +134,134 @@ def read_story(
     edges: Sequence[Edge],
     chunks: Sequence[Chunk],
     entities: Mapping[str, str],
-) -> tuple[tuple[Lane, ...], tuple[Happening, ...], tuple[Tie, ...]]:
-    """Lanes, events and ties of a discourse graph. `entities` are names of entities, by id."""
-    places = {chunk.id: place for place, chunk in enumerate(in_order(chunks))}
-    told = [node for node in nodes if node.label == EVENT and node.sources[0] in places]
-    told.sort(key=lambda one: (places[one.sources[0]], one.properties["ordinal"], one.id))
-    whose = _whose(nodes, edges, entities)
-    rows = _rows([whose.get(one.id, {}) for one in told])
-    lanes = [Lane(slot, name, count) for (slot, name), count in rows.items() if count]
+) -> tuple[tuple[Lane, ...], tuple[DrawnEvent, ...], tuple[DrawnLink, ...]]:
+    """Return the lanes, events and links of a discourse graph.
+
+    Args:
+        nodes: The nodes of the graph.
+        edges: Its edges.
+        chunks: The chunks of the document.
+        entities: Names of its entities by id; the lane of a person or place has the entity's name
+            if the graph says which entity it is.
+    """
+    places = {chunk.id: place for place, chunk in enumerate(sort_chunks(chunks))}
+    event_nodes = [node for node in nodes if node.label == EVENT and node.sources[0] in places]
+    event_nodes.sort(
+        key=lambda node: (places[node.sources[0]], node.properties["ordinal"], node.id)
+    )
+    participants = _read_participants(nodes, edges, entities)
+    lane_counts = _count_lanes([participants.get(node.id, {}) for node in event_nodes])
+    lanes = [Lane(slot, name, count) for (slot, name), count in lane_counts.items() if count]
     numbers = {(lane.slot, lane.name): number for number, lane in enumerate(lanes)}
-    counts = Counter(one.sources[0] for one in told)
-    seen: Counter[str] = Counter()
+    counts = Counter(node.sources[0] for node in event_nodes)
+    placed: Counter[str] = Counter()
     events = []
-    for one in told:
-        chunk = one.sources[0]
-        within = (seen[chunk] + 0.5) / counts[chunk]
-        seen[chunk] += 1
+    for node in event_nodes:
+        chunk = node.sources[0]
+        # Events of one chunk are spread evenly over it: where in it they are isn't known.
+        within = (placed[chunk] + 0.5) / counts[chunk]
+        placed[chunk] += 1
+        properties = node.properties
         events.append(
-            Happening(
-                id=one.id,
+            DrawnEvent(
+                id=node.id,
                 chunk=places[chunk],
                 at=(places[chunk] + within) / len(places),
-                told={slot: one.properties[slot] for slot in SLOTS if one.properties.get(slot)},
-                lanes=_lanes(whose.get(one.id, {}), numbers),
+                slots={slot: properties[slot] for slot in SLOTS if properties.get(slot)},
+                lanes=_find_lanes(participants.get(node.id, {}), numbers),
             )
         )
-    return tuple(lanes), tuple(events), _ties(nodes, edges, places)
+    return tuple(lanes), tuple(events), _read_links(nodes, edges, places)
 
 
 def section_starts(chunks: Sequence[Chunk]) -> tuple[tuple[str, int], ...]:
-    """The sections in text order, each with the number of its first chunk."""
-    found: list[tuple[str, int]] = []
-    for place, chunk in enumerate(in_order(chunks)):
-        if not found or found[-1][0] != chunk.section:
-            found.append((chunk.section, place))
-    return tuple(found)
+    """Return the sections in text order, each with the number of its first chunk."""
+    starts: list[tuple[str, int]] = []
+    for place, chunk in enumerate(sort_chunks(chunks)):
+        if not starts or starts[-1][0] != chunk.section:
+            starts.append((chunk.section, place))
+    return tuple(starts)
 
 
-def _whose(
+def _read_participants(
     nodes: Sequence[Node], edges: Sequence[Edge], entities: Mapping[str, str]
 ) -> Mapping[str, Mapping[str, tuple[str, ...]]]:
-    """Of each event the names of who, and of where: an entity's where it stands for one."""
+    """Return the names of who, and of where, of each event: an entity's name if it is known."""
     terms = {node.id: node.properties["text"] for node in nodes if node.label == TERM}
-    stands: dict[str, list[str]] = defaultdict(list)
-    slots = {SLOT_EDGES[slot]: slot for slot in LANES}
-    found: dict[str, dict[str, tuple[str, ...]]] = defaultdict(dict)
+    term_entities: dict[str, list[str]] = defaultdict(list)
+    slots = {SLOT_EDGES[slot]: slot for slot in MAX_LANES}
+    participants: dict[str, dict[str, tuple[str, ...]]] = defaultdict(dict)
     for edge in edges:
         if edge.type == IS and edge.end in entities:
-            stands[edge.start].append(entities[edge.end])
+            term_entities[edge.start].append(entities[edge.end])
     for edge in edges:
         if edge.type in slots and edge.end in terms:
-            names = sorted(set(stands[edge.end])) or [terms[edge.end]]
+            names = sorted(set(term_entities[edge.end])) or [terms[edge.end]]
             slot = slots[edge.type]
-            found[edge.start][slot] = (*found[edge.start].get(slot, ()), *names)
-    return found
+            participants[edge.start][slot] = (*participants[edge.start].get(slot, ()), *names)
+    return participants
 
 
-def _rows(whose: Sequence[Mapping[str, Sequence[str]]]) -> dict[tuple[str, str], int]:
-    """How many events each lane has: people, most events first, the others, nobody; then places."""
-    rows: dict[tuple[str, str], int] = {}
-    for slot, most in LANES.items():
-        counts = Counter(name for one in whose for name in set(one.get(slot, ())))
+def _count_lanes(
+    participants: Sequence[Mapping[str, Sequence[str]]],
+) -> dict[tuple[str, str], int]:
+    """Return how many events each lane has, by slot and name, in the order of the lanes.
+
+    People with most events come first, then the others together, then nobody; then places.
+    """
+    lanes: dict[tuple[str, str], int] = {}
+    for slot, most in MAX_LANES.items():
+        counts = Counter(name for event in participants for name in set(event.get(slot, ())))
         ranked = sorted(counts, key=lambda name: (-counts[name], name))
-        # One lane for a single other is as long as one for all of them.
+        # If only one more is left, its own lane takes no more space than the shared one.
         first = ranked if len(ranked) <= most + 1 else ranked[:most]
-        rows |= {(slot, name): counts[name] for name in first}
-        left = set(ranked[len(first) :])
-        shared = {OTHERS[slot]: sum(not left.isdisjoint(one.get(slot, ())) for one in whose)}
+        lanes |= {(slot, name): counts[name] for name in first}
+        rest = set(ranked[len(first) :])
+        in_rest = [not rest.isdisjoint(event.get(slot, ())) for event in participants]
+        shared = {OTHERS[slot]: sum(in_rest)}
         if slot == "who":
-            shared[NOBODY] = sum(not one.get(slot) for one in whose)
+            shared[NOBODY] = sum(not event.get(slot) for event in participants)
         for name, count in shared.items():
-            # Somebody may be called so.
-            rows[slot, name] = rows.get((slot, name), 0) + count
-    return rows
+            # A person of the book may have the name of a shared lane.
+            lanes[slot, name] = lanes.get((slot, name), 0) + count
+    return lanes
 
 
-def _lanes(
-    whose: Mapping[str, Sequence[str]], numbers: Mapping[tuple[str, str], int]
+def _find_lanes(
+    participants: Mapping[str, Sequence[str]], numbers: Mapping[tuple[str, str], int]
 ) -> tuple[int, ...]:
-    found = {
+    lanes = {
         numbers.get((slot, name), numbers.get((slot, OTHERS[slot]), -1))
-        for slot, names in whose.items()
+        for slot, names in participants.items()
         for name in names
     }
-    if not whose.get("who"):
-        found.add(numbers["who", NOBODY])
-    return tuple(sorted(found - {-1}))
+    if not participants.get("who"):
+        lanes.add(numbers["who", NOBODY])
+    return tuple(sorted(lanes - {-1}))
 
 
-def _ties(
+def _read_links(
     nodes: Sequence[Node], edges: Sequence[Edge], places: Mapping[str, int]
-) -> tuple[Tie, ...]:
+) -> tuple[DrawnLink, ...]:
     ends: dict[str, dict[str, int]] = defaultdict(dict)
     for edge in edges:
         if edge.type in (ARG1, ARG2) and edge.end in places:
             ends[edge.start][edge.type] = places[edge.end]
-    found = []
+    links = []
     for node in nodes:
         pair = ends[node.id]
         if node.label != LINK or len(pair) < 2:
             continue
-        own = node.properties
-        kind = CLASSES.get(own["sense"].partition(".")[0].casefold(), "more")
-        found.append(
-            Tie(
+        properties = node.properties
+        sense_class = properties["sense"].partition(".")[0].casefold()
+        links.append(
+            DrawnLink(
                 id=node.id,
                 chunks=(pair[ARG1], pair[ARG2]),
-                kind=kind,
-                sense=own["sense"],
-                connective=own["connective"],
-                cause=pair.get(own.get("cause", "").upper(), -1),
+                kind=LINK_KINDS.get(sense_class, "more"),
+                sense=properties["sense"],
+                connective=properties["connective"],
+                cause=pair.get(properties.get("cause", "").upper(), -1),
             )
         )
-    return tuple(sorted(found, key=lambda one: (one.chunks, one.id)))
+    return tuple(sorted(links, key=lambda link: (link.chunks, link.id)))

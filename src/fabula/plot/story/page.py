@@ -1,69 +1,69 @@
-"""The page of a story: its events and all that is told of them, in one file, as page.py's is."""
+"""Build the page of a story."""
 
 from __future__ import annotations
 
-import html
-from string import Template
+from pathlib import Path
 from typing import Any
 
-from fabula.plot.story.events import Story
-from fabula.plot.story.svg import HEAD, ROW, caption, draw_story, rows_of
-from fabula.plot.trees.page import HERE, to_json
-from fabula.plot.trees.svg import clean
-
-SCRIPTS = ("page.js", "stage.js", "story.js")
-STYLES = ("page.css", "story.css")
+from fabula.plot.shared.page import build_page
+from fabula.plot.story.events import StoryPicture
+from fabula.plot.story.svg import HEAD_HEIGHT, ROW_HEIGHT, caption, draw_story, list_rows
 
 
-def to_story_page(story: Story) -> str:
-    """The whole page as HTML."""
-    template = Template((HERE / "story.html").read_text(encoding="utf-8"))
-    by = f", by {story.author}" if story.author else ""
-    return template.substitute(
-        title=html.escape(clean(f"{story.title}{by}")),
-        counts=html.escape(_counts(story)),
+def to_story_page(story: StoryPicture) -> str:
+    """Return the page as HTML."""
+    return build_page(
+        Path(__file__).parent,
+        "story.js",
+        styles=("story.css",),
+        title=story.title,
+        author=story.author,
+        counts=_describe_counts(story),
         picture=draw_story(story, alone=False),
-        graph=to_json(_graph(story)),
-        style="\n".join((HERE / name).read_text(encoding="utf-8") for name in STYLES),
-        script="\n".join((HERE / name).read_text(encoding="utf-8") for name in SCRIPTS),
+        data=_page_data(story),
+        search=(
+            "Search events (/)",
+            "Search what is told of events; Enter selects the first match",
+        ),
+        reset="Show everything again (0)",
     )
 
 
-def _counts(story: Story) -> str:
-    causes = sum(tie.kind == "cause" for tie in story.ties)
-    read = {"rules": ", read by rules", "model": ", read by a model"}.get(story.by, "")
+def _describe_counts(story: StoryPicture) -> str:
+    causes = sum(link.kind == "cause" for link in story.links)
+    by = {"rules": ", read by rules", "model": ", read by a model"}.get(story.by, "")
     return (
-        f"{len(story.events):,} events{read}; {len(story.ties):,} links of neighbouring passages, "
+        f"{len(story.events):,} events{by}; {len(story.links):,} links of neighbouring passages, "
         f"{causes:,} of cause"
     )
 
 
-def _graph(story: Story) -> dict[str, Any]:
-    """What story.js reads, and describes."""
-    told = {event.chunk for event in story.events} | {
-        end for tie in story.ties for end in tie.chunks
-    }
+def _page_data(story: StoryPicture) -> dict[str, Any]:
+    """Return what story.js reads; its first comment describes the format."""
+    needed = {event.chunk for event in story.events}
+    needed |= {chunk for link in story.links for chunk in link.chunks}
     return {
         "question": story.question,
         "mode": story.mode,
-        "found": story.found,
-        "sizes": (HEAD, ROW),
+        "hits": story.hits,
+        "sizes": (HEAD_HEIGHT, ROW_HEIGHT),
         "sections": story.sections,
         "chunks": len(story.texts),
-        "texts": [text if place in told else "" for place, text in enumerate(story.texts)],
-        "rows": [(kind, name, count) for kind, name, count in rows_of(story)],
+        "texts": [text if place in needed else "" for place, text in enumerate(story.texts)],
+        "rows": list_rows(story),
         "lanes": [(lane.slot, lane.name) for lane in story.lanes],
         "events": [
             {
                 "at": round(event.at, 6),
                 "chunk": event.chunk,
                 "lanes": event.lanes,
-                "told": event.told,
+                "slots": event.slots,
                 "what": caption(event, "what"),
             }
             for event in story.events
         ],
-        "ties": [
-            (tie.chunks, tie.kind, tie.sense, tie.connective, tie.cause) for tie in story.ties
+        "links": [
+            (link.chunks, link.kind, link.sense, link.connective, link.cause)
+            for link in story.links
         ],
     }

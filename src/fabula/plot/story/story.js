@@ -1,36 +1,44 @@
-// What happens along the text: events in the rows of who and where, how passages hang together, a table.
+// The page of a story: events in the rows of who and where, the links of passages, and the table.
 
-// graph: question, mode, found [chunk...], best first, sizes [of the headings, of a row], sections [[title,
-// first chunk]...], chunks: how many, texts: theirs, '' where nothing is told, rows [[kind, name, count]...]
-// from the top down, lanes [[kind, name]...], events [{at, chunk, lanes, told {slot: words}, what}] in the
-// order told, whose elements are #e and the place, ties [[chunks, kind, sense, connective, cause]...], whose
-// elements are #t and the place; at is a share of the text's length, cause a chunk, or -1.
+// The data of the page, `graph`:
+//   question, mode
+//   hits      numbers of the chunks that the question found, best first
+//   sizes     height of the headings, and of a row
+//   sections  [[title, number of its first chunk]...]
+//   chunks    how many there are
+//   texts     their texts, '' where no event or link needs it
+//   rows      [[kind, name, count]...] from the top down
+//   lanes     [[kind, name]...]
+//   events    [{at, chunk, lanes, slots {slot: text}, what}...] in the order told; at is a share of the
+//             text's length; the element of an event is #e and its position
+//   links     [[chunks, kind, sense, connective, cause]...]; cause is a chunk, or -1; the element of a link
+//             is #t and its position
 const svg = document.querySelector("svg.picture");
 const view = get("view"), tip = get("tip"), names = get("names");
 document.documentElement.classList.add("scripted");
 for (const name of ["viewBox", "width", "height"]) svg.removeAttribute(name);
-const SPACE = "http://www.w3.org/2000/svg";
+const SVG = "http://www.w3.org/2000/svg";
 const [HEAD, ROW] = graph.sizes;
-const events = graph.events.map((one, number) => ({ ...one, number, element: get("e" + number) }));
-const ties = graph.ties.map(([chunks, kind, sense, connective, cause], number) => {
+const events = graph.events.map((event, number) => ({ ...event, number, element: get("e" + number) }));
+const links = graph.links.map(([chunks, kind, sense, connective, cause], number) => {
   const element = get("t" + number);
   return { chunks, kind, sense, connective, cause, number, element, line: element.querySelector("line"), sign: element.querySelector(".sign") };
 });
-const found = new Set(graph.found);
+const hits = new Set(graph.hits);
 const sections = graph.sections.map(([title, start], number) => {
   const end = number + 1 < graph.sections.length ? graph.sections[number + 1][1] : graph.chunks;
   return { title: title || "(no heading)", from: start / graph.chunks, to: end / graph.chunks, number };
 });
-const section = (chunk) => sections.findLast((one) => one.from * graph.chunks <= chunk + 1e-6);
-const row = (kind) => graph.rows.findIndex(([one]) => one === kind);
-const lanes = graph.lanes.map(([kind, name]) => graph.rows.findIndex(([one, called]) => one === kind && called === name));
+const section = (chunk) => sections.findLast((entry) => entry.from * graph.chunks <= chunk + 1e-6);
+const row = (kind) => graph.rows.findIndex(([entry]) => entry === kind);
+const lanes = graph.lanes.map(([kind, name]) => graph.rows.findIndex((entry) => entry[0] === kind && entry[1] === name));
 const isIn = (event, place) => {
   const [kind] = graph.rows[place];
   if (kind === "what") return true;
-  return kind in event.told && !["who", "where"].includes(kind) ? true : event.lanes.some((lane) => lanes[lane] === place);
+  return kind in event.slots && !["who", "where"].includes(kind) ? true : event.lanes.some((lane) => lanes[lane] === place);
 };
 
-// The view: how far the text is stretched, and where it stands in the stage.
+// The view: how far the text is stretched, and its position in the stage.
 const EDGE = 14, HALF = 8;
 const gutter = () => names.offsetWidth;
 const width = () => Math.max(stage.clientWidth - gutter() - EDGE, 1);
@@ -47,9 +55,9 @@ function place() {
   requestAnimationFrame(draw);
 }
 const seams = [...svg.querySelectorAll(".seams")];
-const starts = sections.filter((one) => one.from > 0);
+const starts = sections.filter((entry) => entry.from > 0);
 const bands = graph.rows.map((_, number) => {
-  const band = document.createElementNS(SPACE, "rect");
+  const band = document.createElementNS(SVG, "rect");
   band.setAttribute("class", number % 2 ? "band even" : "band odd");
   band.setAttribute("y", ROW * number);
   band.setAttribute("height", ROW);
@@ -57,13 +65,13 @@ const bands = graph.rows.map((_, number) => {
   return band;
 });
 const rows = graph.rows.map(([kind, name, count], number) => {
-  const one = button(names, number % 2 ? "even" : "", name, () => alone(only === number ? -1 : number));
-  one.title = `${name}: ${count.toLocaleString("en")}. ${number < row("cause") || row("cause") < 0 ? "Click to show these events alone." : ""}`;
-  one.style.height = ROW + "px";
-  one.style.lineHeight = ROW + "px";
-  return one;
+  const item = button(names, number % 2 ? "even" : "", name, () => showOnly(only === number ? -1 : number));
+  item.title = `${name}: ${count.toLocaleString("en")}. ${number < row("cause") || row("cause") < 0 ? "Click to show only these events." : ""}`;
+  item.style.height = ROW + "px";
+  item.style.lineHeight = ROW + "px";
+  return item;
 });
-const captions = document.createElementNS(SPACE, "g");
+const captions = document.createElementNS(SVG, "g");
 view.append(captions);
 function draw() {
   due = false;
@@ -75,11 +83,11 @@ function draw() {
     band.setAttribute("width", Math.max(edge - gutter(), 0));
   }
   seams.forEach((seam, number) => seam.setAttribute("d", `M${left(starts[number].from)} 0V${content}`));
-  for (const one of events) {
-    one.x = left(one.at);
-    one.element.setAttribute("transform", `translate(${one.x} 0)`);
+  for (const event of events) {
+    event.x = left(event.at);
+    event.element.setAttribute("transform", `translate(${event.x} 0)`);
   }
-  for (const { chunks, line, sign } of ties) {
+  for (const { chunks, line, sign } of links) {
     const [x, to] = chunks.map((chunk) => left((chunk + 0.5) / graph.chunks));
     line.setAttribute("x1", x);
     line.setAttribute("x2", to);
@@ -88,37 +96,37 @@ function draw() {
   drawCaptions(edge);
   drawHeadings(edge);
 }
-// As many captions as there is room for, the chosen one's first.
+// As many captions as there is room for, that of the pinned event first.
 function drawCaptions(edge) {
   captions.replaceChildren();
   for (const kind of ["when", "what"]) {
     const place = row(kind);
     if (place < 0) continue;
     const taken = [];
-    const there = events.filter((one) => one.shown && one.x >= gutter() && one.x < edge);
-    there.sort((one, other) => (other === pin) - (one === pin) || one.number - other.number);
-    for (const one of there) {
-      const said = kind === "when" ? one.told.when || "" : one.what;
-      const short = said.length > 60 ? said.slice(0, 59) + "…" : said;
-      const box = [one.x, one.x + short.length * 6.4 + 8];
-      if (!said || (box[1] > edge && one !== pin) || taken.some(([start, end]) => box[0] < end && start < box[1])) continue;
+    const visible = events.filter((event) => event.shown && event.x >= gutter() && event.x < edge);
+    visible.sort((a, b) => (b === pin) - (a === pin) || a.number - b.number);
+    for (const event of visible) {
+      const text = kind === "when" ? event.slots.when || "" : event.what;
+      const short = text.length > 60 ? text.slice(0, 59) + "…" : text;
+      const box = [event.x, event.x + short.length * 6.4 + 8];
+      if (!text || (box[1] > edge && event !== pin) || taken.some(([start, end]) => box[0] < end && start < box[1])) continue;
       taken.push(box);
-      const text = document.createElementNS(SPACE, "text");
-      text.setAttribute("class", "caption");
-      text.setAttribute("x", one.x);
-      text.setAttribute("y", ROW * (place + 0.5) + 4);
-      text.textContent = short;
-      captions.append(text);
+      const element = document.createElementNS(SVG, "text");
+      element.setAttribute("class", "caption");
+      element.setAttribute("x", event.x);
+      element.setAttribute("y", ROW * (place + 0.5) + 4);
+      element.textContent = short;
+      captions.append(element);
     }
   }
 }
-const headings = sections.map((one) => {
-  const heading = button(get("headings"), "heading", one.title, () => {
-    at.zoom = Math.min(0.95 / Math.max(one.to - one.from, 1e-6), furthest());
-    at.x = -one.from * (width() - 2 * HALF) * at.zoom;
+const headings = sections.map((entry) => {
+  const heading = button(get("headings"), "heading", entry.title, () => {
+    at.zoom = Math.min(0.95 / Math.max(entry.to - entry.from, 1e-6), furthest());
+    at.x = -entry.from * (width() - 2 * HALF) * at.zoom;
     place();
   });
-  heading.title = one.title;
+  heading.title = entry.title;
   return heading;
 });
 function drawHeadings(edge) {
@@ -157,139 +165,139 @@ function turn(event, step) {
 const NEXT = { ArrowLeft: -1, ArrowRight: 1 };
 function press(event) {
   if (pin === null || !NEXT[event.key]) return false;
-  const there = events.filter((one) => one.shown);
+  const there = events.filter((entry) => entry.shown);
   const next = there[there.indexOf(pin) + NEXT[event.key]];
   if (next) select(next);
   return true;
 }
-function reveal(one) {
-  const x = left(one.at);
+function reveal(event) {
+  const x = left(event.at);
   if (x < gutter() + 20 || x > stage.clientWidth - 40) move(gutter() + width() / 2 - x, 0);
 }
 new ResizeObserver(place).observe(stage);
 
-// Which events are shown: all, or those of one row; and what is chosen, with its causes.
+// Which events are shown: all, or those of one row; and the pinned event with its causes.
 let pin = null, only = -1, words = "";
-function alone(place) {
+function showOnly(place) {
   only = place;
-  rows.forEach((one, number) => one.setAttribute("aria-pressed", String(number === only)));
+  rows.forEach((item, number) => item.setAttribute("aria-pressed", String(number === only)));
   choose();
 }
-const said = /\s+/gu;
-const normal = (text) => text.normalize("NFC").toLocaleLowerCase().replace(said, " ");
-const sought = events.map((one) => normal(Object.values(one.told).join("\n")));
-const tying = (place) => ["cause", "time", "contrast", "more"].includes(graph.rows[place]?.[0]);
+const SPACE = /\s+/gu;
+const normal = (text) => text.normalize("NFC").toLocaleLowerCase().replace(SPACE, " ");
+const searchable = events.map((event) => normal(Object.values(event.slots).join("\n")));
+const isOfLinks = (place) => ["cause", "time", "contrast", "more"].includes(graph.rows[place]?.[0]);
 function choose() {
-  const asked = normal(words.trim());
-  const kind = only >= 0 && tying(only) ? graph.rows[only][0] : "";
-  const tied = new Set(ties.filter((one) => one.kind === kind).flatMap((one) => one.chunks));
-  for (const one of events) {
-    one.shown = only < 0 || (kind ? tied.has(one.chunk) : isIn(one, only)) || one === pin;
-    one.element.classList.toggle("off", !one.shown);
-    one.match = Boolean(asked) && sought[one.number].includes(asked);
-    one.element.classList.toggle("match", one.match);
+  const query = normal(words.trim());
+  const kind = only >= 0 && isOfLinks(only) ? graph.rows[only][0] : "";
+  const linked = new Set(links.filter((link) => link.kind === kind).flatMap((link) => link.chunks));
+  for (const event of events) {
+    event.shown = only < 0 || (kind ? linked.has(event.chunk) : isIn(event, only)) || event === pin;
+    event.element.classList.toggle("off", !event.shown);
+    event.match = Boolean(query) && searchable[event.number].includes(query);
+    event.element.classList.toggle("match", event.match);
   }
-  for (const one of ties) one.element.classList.toggle("off", Boolean(kind) && one.kind !== kind);
-  list(asked);
+  for (const link of links) link.element.classList.toggle("off", Boolean(kind) && link.kind !== kind);
+  list(query);
   place();
 }
-// The chunks that lead to one by causes, and those that it leads to, step by step.
+// The chunks that lead to a chunk by causes (back), or those that it leads to, step by step.
 function chain(chunk, back) {
   const reached = new Set([chunk]), steps = [];
   for (const from of reached) {
-    for (const tie of ties) {
-      if (tie.cause < 0) continue;
-      const effect = tie.chunks.find((one) => one !== tie.cause) ?? tie.cause;
-      const [near, far] = back ? [effect, tie.cause] : [tie.cause, effect];
+    for (const link of links) {
+      if (link.cause < 0) continue;
+      const effect = link.chunks.find((place) => place !== link.cause) ?? link.cause;
+      const [near, far] = back ? [effect, link.cause] : [link.cause, effect];
       if (near !== from || reached.has(far)) continue;
       reached.add(far);
-      steps.push([far, tie]);
+      steps.push([far, link]);
     }
   }
   return steps;
 }
-function light(one) {
+function light(event) {
   for (const element of svg.querySelectorAll(".lit, .pin")) element.classList.remove("lit", "pin");
-  svg.classList.toggle("faded", one !== null);
-  if (one === null) return;
-  const steps = [...chain(one.chunk, true), ...chain(one.chunk, false)];
+  svg.classList.toggle("faded", event !== null);
+  if (event === null) return;
+  const steps = [...chain(event.chunk, true), ...chain(event.chunk, false)];
   const chunks = new Set(steps.map(([chunk]) => chunk));
-  for (const [, tie] of steps) tie.element.classList.add("lit");
+  for (const [, link] of steps) link.element.classList.add("lit");
   for (const other of events) if (chunks.has(other.chunk)) other.element.classList.add("lit");
-  one.element.classList.add("lit", "pin");
+  event.element.classList.add("lit", "pin");
 }
-function select(one) {
-  pin = one;
-  get("pinned").hidden = one === null;
-  if (one) tell(one);
+function select(event) {
+  pin = event;
+  get("pinned").hidden = event === null;
+  if (event) showCard(event);
   choose();
-  light(one);
-  if (!one) return;
+  light(event);
+  if (!event) return;
   get("pinned").scrollTop = 0;
   document.querySelector("tr.pin")?.scrollIntoView({ block: "nearest" });
-  reveal(one);
+  reveal(event);
 }
 get("unpin").addEventListener("click", () => select(null));
 const ORDER = ["who", "predicate", "what", "when", "where", "why", "how"];
-function slots(parent, one) {
+function slots(parent, event) {
   const items = put(parent, "dl", "slots", "");
-  for (const slot of ORDER.filter((slot) => slot in one.told)) {
+  for (const slot of ORDER.filter((slot) => slot in event.slots)) {
     put(items, "dt", "", slot === "predicate" ? "does" : slot);
-    put(items, "dd", "", one.told[slot]);
+    put(items, "dd", "", event.slots[slot]);
   }
 }
-function tell(one) {
+function showCard(event) {
   const card = get("card");
   card.replaceChildren();
-  const told = [one.told.who, one.what].filter(Boolean).join(" ");
-  put(card, "h2", "", told || Object.values(one.told)[0] || "");
-  put(card, "div", "where", `event ${one.number + 1} of ${events.length} · ${section(one.chunk).title}`);
-  slots(card, one);
-  for (const [back, title] of [[true, "What led here"], [false, "What came of it"]]) {
-    const steps = chain(one.chunk, back);
+  const heading = [event.slots.who, event.what].filter(Boolean).join(" ");
+  put(card, "h2", "", heading || Object.values(event.slots)[0] || "");
+  put(card, "div", "where", `event ${event.number + 1} of ${events.length} · ${section(event.chunk).title}`);
+  slots(card, event);
+  for (const [back, title] of [[true, "What led to it"], [false, "What it led to"]]) {
+    const steps = chain(event.chunk, back);
     if (!steps.length) continue;
     put(card, "h3", "", title);
     const items = put(card, "ul", "", "");
-    for (const [chunk, tie] of steps) {
+    for (const [chunk, link] of steps) {
       const first = events.find((other) => other.chunk === chunk);
       const item = button(put(items, "li", "", ""), "", "", () => first && select(first));
-      const connective = tie.connective ? `“${tie.connective}” · ` : "";
-      put(item, "span", "where", connective + tie.sense);
+      const connective = link.connective ? `“${link.connective}” · ` : "";
+      put(item, "span", "where", connective + link.sense);
       put(item, "span", "short", graph.texts[chunk]);
     }
   }
   put(card, "h3", "", "Where it is told");
-  put(card, "div", "said passage", graph.texts[one.chunk].trim());
+  put(card, "div", "said passage", graph.texts[event.chunk].trim());
 }
 
-// What the pointer is on: an event, or how two passages hang together.
+// What the pointer is on: an event, or a link of two passages.
 const touched = (event) => {
   const element = event.target.closest?.(".event, .link");
-  return element ? (element.matches(".event") ? events : ties)[+element.id.slice(1)] : null;
+  return element ? (element.matches(".event") ? events : links)[+element.id.slice(1)] : null;
 };
 function hide() {
   tip.hidden = true;
 }
-function hint(one) {
+function hint(item) {
   tip.replaceChildren();
-  if ("told" in one) {
-    slots(tip, one);
-    put(tip, "div", "where", section(one.chunk).title);
+  if ("slots" in item) {
+    slots(tip, item);
+    put(tip, "div", "where", section(item.chunk).title);
   } else {
-    put(tip, "div", "what", one.sense + (one.connective ? ` · “${one.connective}”` : ""));
-    for (const chunk of one.chunks) {
-      put(tip, "div", "where", chunk === one.cause ? "the cause" : one.cause >= 0 ? "what comes of it" : "");
+    put(tip, "div", "what", item.sense + (item.connective ? ` · “${item.connective}”` : ""));
+    for (const chunk of item.chunks) {
+      put(tip, "div", "where", chunk === item.cause ? "the cause" : item.cause >= 0 ? "its effect" : "");
       put(tip, "div", "short", graph.texts[chunk]);
     }
   }
   tip.hidden = false;
 }
 stage.addEventListener("pointermove", (event) => {
-  const one = fingers.size ? null : touched(event);
-  if (!one) return hide();
-  if (tip.hidden || hint.of !== one) {
-    hint.of = one;
-    hint(one);
+  const item = fingers.size ? null : touched(event);
+  if (!item) return hide();
+  if (tip.hidden || hint.of !== item) {
+    hint.of = item;
+    hint(item);
   }
   const size = tip.getBoundingClientRect();
   const below = event.clientY + 18 + size.height < innerHeight;
@@ -299,21 +307,21 @@ stage.addEventListener("pointermove", (event) => {
 stage.addEventListener("pointerleave", hide);
 stage.addEventListener("click", (event) => {
   if (dragged || event.target.closest("button")) return;
-  const one = touched(event);
+  const item = touched(event);
   hide();
-  if (one && !("told" in one)) return select(events.find((other) => one.chunks.includes(other.chunk)) ?? null);
-  select(one === pin ? null : one);
+  if (item && !("slots" in item)) return select(events.find((other) => item.chunks.includes(other.chunk)) ?? null);
+  select(item === pin ? null : item);
 });
 
-// The table: what happens, section by section, or where the words are.
+// The table: the events that are shown, by section, or those that match the search.
 let listed = [];
-function list(asked) {
-  listed = events.filter((one) => (asked ? one.match : one.shown));
+function list(query) {
+  listed = events.filter((event) => (query ? event.match : event.shown));
   const lines = [];
   let now = null;
-  for (const one of listed) {
-    if (section(one.chunk) !== now) {
-      now = section(one.chunk);
+  for (const event of listed) {
+    if (section(event.chunk) !== now) {
+      now = section(event.chunk);
       const line = document.createElement("tr");
       const title = put(line, "th", "", now.title);
       title.colSpan = 4;
@@ -322,20 +330,20 @@ function list(asked) {
       lines.push(line);
     }
     const line = document.createElement("tr");
-    line.classList.toggle("pin", one === pin);
-    line.classList.toggle("found", found.has(one.chunk));
-    for (const said of [one.told.when, one.told.who]) put(line, "td", "", said || "").title = said || "";
-    const what = button(put(line, "td", "", ""), "", one.what, () => select(pin === one ? null : one));
-    // Rules don't tell what is done: the passage says it.
-    if (!one.told.what) put(what, "span", "soft", ` ${graph.texts[one.chunk].trim().slice(0, 80)}`);
-    what.title = one.told.what ? one.what : graph.texts[one.chunk].trim();
-    what.setAttribute("aria-pressed", String(one === pin));
-    put(line, "td", "", one.told.where || "").title = one.told.where || "";
+    line.classList.toggle("pin", event === pin);
+    line.classList.toggle("found", hits.has(event.chunk));
+    for (const text of [event.slots.when, event.slots.who]) put(line, "td", "", text || "").title = text || "";
+    const what = button(put(line, "td", "", ""), "", event.what, () => select(pin === event ? null : event));
+    // Rules do not say what is done, so the passage is shown.
+    if (!event.slots.what) put(what, "span", "soft", ` ${graph.texts[event.chunk].trim().slice(0, 80)}`);
+    what.title = event.slots.what ? event.what : graph.texts[event.chunk].trim();
+    what.setAttribute("aria-pressed", String(event === pin));
+    put(line, "td", "", event.slots.where || "").title = event.slots.where || "";
     lines.push(line);
   }
   document.querySelector("tbody").replaceChildren(...lines);
-  const of = only >= 0 ? ` · ${graph.rows[only][1]}` : "";
-  get("count").textContent = `${listed.length ? listed.length.toLocaleString("en") : "No"} event${listed.length === 1 ? "" : "s"}${asked ? " found" : ""}${of}`;
+  const row = only >= 0 ? ` · ${graph.rows[only][1]}` : "";
+  get("count").textContent = `${listed.length ? listed.length.toLocaleString("en") : "No"} event${listed.length === 1 ? "" : "s"}${query ? " found" : ""}${row}`;
 }
 get("words").addEventListener("input", () => {
   words = get("words").value;
@@ -350,7 +358,7 @@ get("words").addEventListener("keydown", (event) => {
 window.addEventListener("keydown", (event) => {
   const typing = event.target.closest?.("input");
   if (event.key === "Escape" && !typing) {
-    if (pin !== null) select(null); else alone(-1);
+    if (pin !== null) select(null); else showOnly(-1);
     hide();
   } else if (event.key === "/" && !typing) {
     get("words").focus();
@@ -359,12 +367,12 @@ window.addEventListener("keydown", (event) => {
 });
 steer({ zoom, move, fit, hide, turn, press });
 
-// What a question found.
+// What the question found.
 if (graph.question) {
   get("asked").hidden = false;
   get("question").textContent = graph.question;
-  const there = events.filter((one) => found.has(one.chunk)).length;
-  get("how").textContent = `Mode ${graph.mode} found ${found.size} of these passages; ${there} events are in them, marked ★ and ringed.`;
+  const there = events.filter((event) => hits.has(event.chunk)).length;
+  get("how").textContent = `Mode ${graph.mode} found ${hits.size} of these passages; ${there} events are in them, marked with ★ and a ring.`;
 }
-rows.forEach((one, number) => (one.style.top = ROW * number + "px"));
+rows.forEach((item, number) => (item.style.top = ROW * number + "px"));
 choose();

@@ -1,44 +1,37 @@
-"""The page: the picture, and every passage's text as JSON, in one file that asks no network."""
+"""Build the page of a document's summary trees."""
 
 from __future__ import annotations
 
-import html
-import json
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from string import Template
 from typing import Any
 
 from fabula.graph.hits import Hit
 from fabula.graphs.aspects.values import Detail, Summary
-from fabula.plot.placed import Band
-from fabula.plot.trees.layout import GUTTER, HEAD, LENGTH, RISE, STRIP
-from fabula.plot.trees.svg import Drawn, Picture, clean, draw, named
+from fabula.plot.shared.page import build_page
+from fabula.plot.trees.layout import GUTTER, HEAD, LENGTH, RISE, STRIP, Band
+from fabula.plot.trees.svg import DrawnPassage, TreePicture, draw_trees, name_passage
 from fabula.text.document import Chunk
 
-HERE = Path(__file__).parent
-SCRIPTS = ("page.js", "stage.js", "view.js", "passages.js")
-"""In this order: each uses what those before it name."""
-UNSAFE = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
-"""What could end a script, or a line of it; JSON can say it otherwise."""
 
-
-def to_page(picture: Picture, hits: Sequence[Hit], mode: str) -> str:
-    """The whole page as HTML; `hits` are what `mode` found for the picture's question."""
-    template = Template((HERE / "page.html").read_text(encoding="utf-8"))
-    by = f", by {picture.author}" if picture.author else ""
-    return template.substitute(
-        title=html.escape(clean(f"{picture.title}{by}")),
-        counts=_counts(picture),
-        picture=draw(picture, alone=False),
-        graph=to_json(_graph(picture, hits, mode)),
-        style=(HERE / "page.css").read_text(encoding="utf-8"),
-        script="\n".join((HERE / name).read_text(encoding="utf-8") for name in SCRIPTS),
+def to_tree_page(picture: TreePicture, hits: Sequence[Hit], mode: str) -> str:
+    """Return the page as HTML; `hits` are what `mode` found for the picture's question."""
+    return build_page(
+        Path(__file__).parent,
+        "trees.js",
+        styles=(),
+        title=picture.title,
+        author=picture.author,
+        counts=_describe_counts(picture),
+        picture=draw_trees(picture, alone=False),
+        data=_page_data(picture, hits, mode),
+        search=("Search the texts (/)", "Search the texts; Enter goes to the next match"),
+        reset="Show the whole text, and the levels that fit (0)",
     )
 
 
-def _counts(picture: Picture) -> str:
+def _describe_counts(picture: TreePicture) -> str:
     layout = picture.layout
     summaries = sum(len(band.summaries) for band in layout.bands)
     return (
@@ -47,13 +40,8 @@ def _counts(picture: Picture) -> str:
     )
 
 
-def to_json(value: Any) -> str:
-    """JSON that may stand in a script element, whatever a book says."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).translate(UNSAFE)
-
-
-def _graph(picture: Picture, hits: Sequence[Hit], mode: str) -> dict[str, Any]:
-    """What view.js reads, and describes."""
+def _page_data(picture: TreePicture, hits: Sequence[Hit], mode: str) -> dict[str, Any]:
+    """Return what trees.js reads; its first comment describes the format."""
     layout = picture.layout
     passages = picture.passages()
     numbers = {passage.id: number for number, passage in enumerate(passages)}
@@ -65,26 +53,29 @@ def _graph(picture: Picture, hits: Sequence[Hit], mode: str) -> dict[str, Any]:
         "question": picture.question,
         "mode": mode,
         "across": (GUTTER, LENGTH),
-        "parts": [(part.title, round(part.x, 2), round(part.width, 2)) for part in layout.parts],
-        "bands": [_band(band) for band in layout.bands],
+        "sections": [
+            (section.title, round(section.x, 2), round(section.width, 2))
+            for section in layout.sections
+        ],
+        "bands": [_band_data(band) for band in layout.bands],
         "hits": [(numbers[hit.id], hit.score) for hit in hits if hit.id in numbers],
         "nodes": [
             {
-                "what": named(passage),
+                "what": name_passage(passage),
                 "where": passage.section,
                 "text": passage.text,
-                **_standing(passage, bands, numbers, details),
+                **_position_data(passage, bands, numbers, details),
             }
             for passage in passages
         ],
     }
 
 
-def _band(band: Band) -> dict[str, Any]:
-    """From the top level down; a floor is where the band's strip lies while so many are open."""
+def _band_data(band: Band) -> dict[str, Any]:
+    """List levels from the top down; floors are the y of the strip by how many are open."""
     levels = sorted(band.levels, key=lambda level: -level.number)
     floors = [HEAD - STRIP, *(level.foot + RISE for level in levels)]
-    counts = Counter(summary.summary.level for summary in band.summaries)
+    counts = Counter(placed.summary.level for placed in band.summaries)
     return {
         "name": band.aspect,
         "floors": [round(floor, 2) for floor in floors],
@@ -99,20 +90,17 @@ def _band(band: Band) -> dict[str, Any]:
     }
 
 
-def _standing(
-    passage: Drawn,
+def _position_data(
+    passage: DrawnPassage,
     bands: dict[str, int],
     numbers: dict[str, int],
     details: dict[str, list[tuple[int, None]]],
 ) -> dict[str, Any]:
     match passage:
         case Summary(aspect=aspect, level=level, members=members):
-            held = [
-                (numbers[member.id], round(member.weight, 3))
-                for member in members
-                if member.id in numbers
-            ]
-            return {"kind": "summary", "band": bands[aspect], "level": level, "over": held}
+            existing = [member for member in members if member.id in numbers]
+            over = [(numbers[member.id], round(member.weight, 3)) for member in existing]
+            return {"kind": "summary", "band": bands[aspect], "level": level, "over": over}
         case Chunk(id=id):
             return {"kind": "chunk", "band": -1, "level": 0, "over": details.get(id, [])}
         case Detail():

@@ -1,45 +1,62 @@
-"""The picture as SVG: every text goes through an XML writer, none is put into markup by hand."""
+"""Draw the summary trees of a document, over its line of chunks, as SVG."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
-from fabula.export.files import FORBIDDEN
 from fabula.graphs.aspects.values import Detail, Summary
-from fabula.plot.placed import Band, Box, Layout, Line, Part
-from fabula.plot.trees.layout import DETAIL, GUTTER, LENGTH, STRIP, lanes
+from fabula.plot.shared.svg import (
+    MARGIN,
+    STYLE,
+    add_heading,
+    add_text,
+    add_tooltip,
+    finish_picture,
+    format_number,
+    shorten,
+    start_picture,
+)
+from fabula.plot.trees.layout import (
+    DETAIL_HEIGHT,
+    GUTTER,
+    LENGTH,
+    STRIP,
+    Band,
+    Box,
+    Layout,
+    MemberLine,
+    SectionSpan,
+    assign_lanes,
+)
 from fabula.text.document import Chunk
 
-STYLE = Path(__file__).with_name("picture.css")
 HUES = 7
-EDGE = 24.0
-"""Around all."""
-BETWEEN = 14.0
-LETTER = 6.6
-"""Width of a letter of a section's title, about."""
-UPRIGHT = 130.0
-"""Height of titles that stand on end."""
-BADGE = 7.5
+BETWEEN_BANDS = 14.0
+LETTER_WIDTH = 6.6
+"""Approximate width of a letter in the title of a section."""
+UPRIGHT_HEIGHT = 130.0
+"""Height of the row of section titles where they are rotated."""
+BADGE_RADIUS = 7.5
+BADGE_ROW = 18.0
 
-Drawn = Chunk | Summary | Detail
+DrawnPassage = Chunk | Summary | Detail
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
-    """What is drawn: a document's layout, and the ranks, from 1, of what a question found."""
+class TreePicture:
+    """What is drawn of a document, and what a question found in it."""
 
     title: str
     author: str
     layout: Layout
     question: str
     ranks: Mapping[str, int]
+    """Ranks of the passages that the question found, from 1, by id."""
 
-    def passages(self) -> list[Drawn]:
-        """All that is drawn; the element of each has its place in this list for its id."""
+    def passages(self) -> list[DrawnPassage]:
+        """Return all passages; the position of each is the number in its element's id."""
         layout = self.layout
         return [
             *(chunk for chunk, _ in layout.chunks),
@@ -48,39 +65,37 @@ class Picture:
         ]
 
 
-def draw(picture: Picture, *, alone: bool) -> str:
-    """The picture as SVG. Where it stands `alone` it has a heading, and tells nodes as titles."""
+def draw_trees(picture: TreePicture, *, alone: bool) -> str:
+    """Return the picture as SVG.
+
+    Args:
+        picture: What to draw.
+        alone: Draw a file of its own, with a heading and the texts of passages as tooltips. The
+            page has these elsewhere.
+    """
     layout = picture.layout
     numbers = {passage.id: number for number, passage in enumerate(picture.passages())}
-    svg = Element("svg", {"class": "picture", "xmlns": "http://www.w3.org/2000/svg"})
-    svg.set("role", "group")
-    svg.set("aria-label", clean(f"{picture.title}: its aspects over its line of chunks"))
-    SubElement(svg, "style").text = STYLE.read_text(encoding="utf-8")
-    paper = SubElement(svg, "rect", {"class": "paper"})
+    label = f"{picture.title}: its aspects over its line of chunks"
+    svg, background = start_picture("picture", label, [STYLE])
     view = SubElement(svg, "g", id="view")
-    y = EDGE
+    y = MARGIN
     if alone:
-        y = heading(view, picture.title, picture.author, picture.question, y)
-    y = _parts(view, layout.parts, y, "top") + 4
+        y = add_heading(view, picture.title, picture.author, picture.question, y)
+    y = _draw_titles(view, layout.sections, y, "top") + 4
     for number, band in enumerate(layout.bands):
         group = SubElement(view, "g", {"class": f"band hue{number % HUES}", "id": f"b{number}"})
-        group.set("transform", f"translate(0 {rounded(y)})")
-        _band(group, band, picture, numbers)
-        y += band.height + BETWEEN
-    book = SubElement(svg, "g", id="book", transform=f"translate(0 {rounded(y)})")
-    y += _book(book, picture, numbers) + EDGE
-    size = {"width": rounded(EDGE + GUTTER + LENGTH), "height": rounded(y)}
-    svg.set("viewBox", f"0 0 {size['width']} {size['height']}")
-    for name, value in size.items():
-        svg.set(name, value)
-        paper.set(name, value)
+        group.set("transform", f"translate(0 {format_number(y)})")
+        _draw_band(group, band, picture, numbers)
+        y += band.height + BETWEEN_BANDS
+    book = SubElement(svg, "g", id="book", transform=f"translate(0 {format_number(y)})")
+    y += _draw_book(book, picture, numbers) + MARGIN
     if alone:
-        _tell(svg, picture)
-    return ElementTree.tostring(svg, encoding="unicode")
+        _add_tooltips(svg, picture)
+    return finish_picture(svg, background, MARGIN + GUTTER + LENGTH, y)
 
 
-def named(passage: Drawn) -> str:
-    """What a passage is."""
+def name_passage(passage: DrawnPassage) -> str:
+    """Return a short name of a passage, such as "plot, level 2" or "chunk 12"."""
     match passage:
         case Summary():
             return f"{passage.aspect}, level {passage.level}"
@@ -90,195 +105,176 @@ def named(passage: Drawn) -> str:
             return f"chunk {passage.index + 1}"
 
 
-def clean(text: str) -> str:
-    """Without the characters that XML can't hold."""
-    return FORBIDDEN.sub("", text)
-
-
-def heading(view: Element, title: str, author: str, question: str, y: float) -> float:
-    """A document's title and what was asked of it; returns where that ends."""
-    by = f", by {author}" if author else ""
-    text_at(view, "title", EDGE, y + 16, f"{title}{by}")
-    if question:
-        text_at(view, "said", EDGE, y + 40, question)
-        y += 24
-    return y + 36
-
-
-def text_at(group: Element, words: str, x: float, y: float, said: str) -> Element:
-    """A line of text, of some classes."""
-    element = SubElement(group, "text", {"class": words, "x": rounded(x), "y": rounded(y)})
-    element.text = clean(said)
-    return element
-
-
-def rounded(value: float) -> str:
-    """A number as short as a hundredth of a unit allows."""
-    return f"{value:.2f}".rstrip("0").rstrip(".")
-
-
-def _tell(svg: Element, picture: Picture) -> None:
-    """Every node's text as its title, which browsers show where the pointer is."""
+def _add_tooltips(svg: Element, picture: TreePicture) -> None:
     passages = picture.passages()
     for element in svg.iter():
         if "node" in element.get("class", "").split():
             passage = passages[int(element.attrib["id"].removeprefix("n"))]
-            title = Element("title")
-            title.text = clean("\n".join((named(passage), passage.section, passage.text)))
-            element.insert(0, title)
+            add_tooltip(element, "\n".join((name_passage(passage), passage.section, passage.text)))
+            # A title has to be the first child.
+            element.insert(0, element[-1])
+            del element[-1]
 
 
-def _parts(view: Element, parts: Sequence[Part], y: float, side: str) -> float:
-    """The sections' titles in a row; on end, where most of them are too narrow for theirs.
+def _draw_titles(parent: Element, sections: Sequence[SectionSpan], y: float, side: str) -> float:
+    """Draw section titles in a row, rotated if most sections are too narrow for theirs.
 
-    Returns where the row ends.
+    Returns the y where the row ends.
     """
-    titled = [part for part in parts if part.title]
-    narrow = sum(part.width < LETTER * 9 for part in titled) * 2 > len(titled)
-    for part in titled:
-        room = UPRIGHT if narrow else part.width - 6
-        letters = int(room / LETTER)
-        if letters < 2 or (narrow and part.width < 9):
+    titled = [section for section in sections if section.title]
+    is_upright = sum(section.width < LETTER_WIDTH * 9 for section in titled) * 2 > len(titled)
+    for section in titled:
+        room = UPRIGHT_HEIGHT if is_upright else section.width - 6
+        letters = int(room / LETTER_WIDTH)
+        if letters < 2 or (is_upright and section.width < 9):
             continue
-        short = _within(part.title, letters)
-        if narrow:
-            x, end = part.x + min(part.width / 2 + 4, 14), side == "top"
-            foot = y + UPRIGHT if end else y
-            element = text_at(view, "part", x, foot, short)
-            element.set("transform", f"rotate(-90 {rounded(x)} {rounded(foot)})")
-            if not end:
+        title = shorten(section.title, letters)
+        if is_upright:
+            x, is_top = section.x + min(section.width / 2 + 4, 14), side == "top"
+            foot = y + UPRIGHT_HEIGHT if is_top else y
+            element = add_text(parent, "part", x, foot, title)
+            element.set("transform", f"rotate(-90 {format_number(x)} {format_number(foot)})")
+            if not is_top:
                 element.set("text-anchor", "end")
         else:
-            element = text_at(view, "part", part.x + 3, y + 11, short)
-        SubElement(element, "title").text = clean(part.title)
-    return y + (UPRIGHT if narrow else 16) + 2
+            element = add_text(parent, "part", section.x + 3, y + 11, title)
+        add_tooltip(element, section.title)
+    return y + (UPRIGHT_HEIGHT if is_upright else 16) + 2
 
 
-def _band(group: Element, band: Band, picture: Picture, numbers: Mapping[str, int]) -> None:
-    """Level by level, so that the page can close one: its lines by what they lead to, its nodes."""
-    ground = Box(EDGE / 2, 0, GUTTER + LENGTH, band.height + 4)
-    _rect(group, "ground", ground).set("rx", "6")
+def _draw_band(
+    group: Element, band: Band, picture: TreePicture, numbers: Mapping[str, int]
+) -> None:
+    """Draw a band by level, so that the page can close a level: lines by target, then nodes."""
+    ground = Box(MARGIN / 2, 0, GUTTER + LENGTH, band.height + 4)
+    _add_rect(group, "ground", ground).set("rx", "6")
     rules = SubElement(group, "g", {"class": "rules"})
-    seams = [part.x for part in picture.layout.parts[1:]]
-    _path(rules, "seams", (f"M{rounded(x)} 0V{rounded(band.height)}" for x in seams))
-    found = [box.centre for chunk, box in picture.layout.chunks if chunk.id in picture.ranks]
-    _path(rules, "guides", (f"M{rounded(x)} 4V{rounded(band.height)}" for x in found))
-    text_at(group, "aspect", EDGE, 20, _within(band.aspect, 16))
+    height = format_number(band.height)
+    seams = [section.x for section in picture.layout.sections[1:]]
+    _add_path(rules, "seams", (f"M{format_number(x)} 0V{height}" for x in seams))
+    hits = [box.centre for chunk, box in picture.layout.chunks if chunk.id in picture.ranks]
+    _add_path(rules, "guides", (f"M{format_number(x)} 4V{height}" for x in hits))
+    add_text(group, "aspect", MARGIN, 20, shorten(band.aspect, 16))
     for level in band.levels:
-        text_at(group, "level", EDGE, max(level.middle + 4, 36), f"level {level.number}")
-    for to in sorted({line.level for line in band.lines}):
-        lines = SubElement(group, "g", {"class": "lines", "data-to": str(to)})
-        _lines(lines, (line for line in band.lines if line.level == to))
+        add_text(group, "level", MARGIN, max(level.middle + 4, 36), f"level {level.number}")
+    for to_level in sorted({line.level for line in band.lines}):
+        lines = SubElement(group, "g", {"class": "lines", "data-to": str(to_level)})
+        _draw_lines(lines, (line for line in band.lines if line.level == to_level))
     foot = SubElement(group, "g", {"class": "foot"})
-    _rect(foot, "strip", Box(GUTTER, band.strip, LENGTH, STRIP))
-    _cover(foot, band, picture.layout)
+    _add_rect(foot, "strip", Box(GUTTER, band.strip, LENGTH, STRIP))
+    _draw_cover(foot, band, picture.layout)
     SubElement(group, "g", {"class": "trace"})
     for level in band.levels:
         tier = SubElement(group, "g", {"class": "tier", "data-level": str(level.number)})
-        block = [summary for summary in band.summaries if summary.summary.level == level.number]
+        block = [placed for placed in band.summaries if placed.summary.level == level.number]
         for placed in block:
-            summary = placed.summary
-            node = _node(tier, "g", "summary", numbers[summary.id], summary.id in picture.ranks)
-            _rect(node, "span", placed.span)
-            _rect(node, "mark", placed.mark).set("rx", rounded(placed.mark.height / 2.5))
+            id = placed.summary.id
+            node = _add_node(tier, "g", "summary", numbers[id], id in picture.ranks)
+            _add_rect(node, "span", placed.span)
+            mark = _add_rect(node, "mark", placed.mark)
+            mark.set("rx", format_number(placed.mark.height / 2.5))
         for placed in block:
             if rank := picture.ranks.get(placed.summary.id):
-                _badge(tier, placed.mark.centre, placed.mark.y - BADGE - 1, rank)
+                _draw_badge(tier, placed.mark.centre, placed.mark.y - BADGE_RADIUS - 1, rank)
 
 
-def _lines(group: Element, lines: Iterable[Line]) -> None:
-    """One path for all lines of a node of about one weight, as thousands of elements are slow."""
-    together: dict[tuple[float, float, int], list[str]] = {}
+def _draw_lines(group: Element, lines: Iterable[MemberLine]) -> None:
+    """Draw one path for all lines of a node of about one weight: thousands of elements are slow."""
+    paths: dict[tuple[float, float, int], list[str]] = {}
     for line in lines:
         x, y, bend, to_x, to_y = map(
-            rounded, (line.x, line.y, (line.y + line.to_y) / 2, line.to_x, line.to_y)
+            format_number, (line.x, line.y, (line.y + line.to_y) / 2, line.to_x, line.to_y)
         )
         key = line.x, line.y, _grade(line.weight)
-        drawn = f"M{x} {y}C{x} {bend} {to_x} {bend} {to_x} {to_y}"
-        together.setdefault(key, []).append(drawn)
-    for (_, _, grade), drawn_lines in together.items():
-        _path(group, f"line w{grade}", drawn_lines)
+        curve = f"M{x} {y}C{x} {bend} {to_x} {bend} {to_x} {to_y}"
+        paths.setdefault(key, []).append(curve)
+    for (_, _, grade), curves in paths.items():
+        _add_path(group, f"line w{grade}", curves)
 
 
-def _cover(group: Element, band: Band, layout: Layout) -> None:
-    """On the strip, the chunks that the band's summaries have for members."""
+def _draw_cover(group: Element, band: Band, layout: Layout) -> None:
+    """Draw on the strip which chunks are members of the band's summaries."""
+    y, height = format_number(band.strip), format_number(STRIP)
     for grade in range(1, 5):
         boxes = [
             layout.chunks[place][1]
             for place, weight in sorted(band.covered.items())
             if _grade(weight) == grade
         ]
-        _path(
-            group,
-            f"cover c{grade}",
-            (
-                f"M{rounded(box.x)} {rounded(band.strip)}h{rounded(box.width)}v{rounded(STRIP)}"
-                f"h-{rounded(box.width)}z"
-                for box in boxes
-            ),
-        )
+        rectangles = []
+        for box in boxes:
+            width = format_number(box.width)
+            rectangles.append(f"M{format_number(box.x)} {y}h{width}v{height}h-{width}z")
+        _add_path(group, f"cover c{grade}", rectangles)
 
 
-def _book(group: Element, picture: Picture, numbers: Mapping[str, int]) -> float:
-    """The line of chunks, with details under it, then the ranks of hits, then titles."""
+def _draw_book(group: Element, picture: TreePicture, numbers: Mapping[str, int]) -> float:
+    """Draw the line of chunks with details under it, then the ranks of hits, then titles.
+
+    Returns its height.
+    """
     layout, ranks = picture.layout, picture.ranks
     desk = SubElement(group, "rect", {"class": "desk"})
-    text_at(group, "aspect", EDGE, 14, "the text")
-    _path(group, "seams", (f"M{rounded(part.x)} -6V30" for part in layout.parts[1:]))
+    add_text(group, "aspect", MARGIN, 14, "the text")
+    seams = (f"M{format_number(section.x)} -6V30" for section in layout.sections[1:])
+    _add_path(group, "seams", seams)
     if layout.details:
-        text_at(group, "level", EDGE, 28, "details")
+        add_text(group, "level", MARGIN, 28, "details")
     low = STRIP * 2 + 4
     ticks: list[tuple[Chunk | Detail, str, Box]] = [
         *((chunk, "chunk", box) for chunk, box in layout.chunks),
-        *((one, "detail", Box(box.x, low, box.width, box.height)) for one, box in layout.details),
+        *(
+            (detail, "detail", Box(box.x, low, box.width, box.height))
+            for detail, box in layout.details
+        ),
     ]
     for passage, kind, box in ticks:
-        _boxed(_node(group, "rect", kind, numbers[passage.id], passage.id in ranks), box)
-    found = sorted((box.centre, ranks[one.id]) for one, _, box in ticks if one.id in ranks)
-    y = low + DETAIL + 6
-    rows = lanes([(x - BADGE - 1, x + BADGE + 1) for x, _ in found])
-    for (x, rank), row in zip(found, rows, strict=True):
-        _path(group, "lead", [f"M{rounded(x)} {rounded(low)}V{rounded(y + row * 18)}"])
-        _badge(group, x, y + BADGE + row * 18, rank)
-    untitled = y + 18 * (max(rows, default=-1) + 1)
-    group.set("data-height", rounded(untitled))  # in the page, which has the titles elsewhere
-    height = _parts(group, layout.parts, untitled, "foot")
-    _boxed(desk, Box(0, -8, EDGE + GUTTER + LENGTH, height + 8 + EDGE))
+        _set_box(_add_node(group, "rect", kind, numbers[passage.id], passage.id in ranks), box)
+    hits = sorted(
+        (box.centre, ranks[passage.id]) for passage, _, box in ticks if passage.id in ranks
+    )
+    y = low + DETAIL_HEIGHT + 6
+    lanes = assign_lanes([(x - BADGE_RADIUS - 1, x + BADGE_RADIUS + 1) for x, _ in hits])
+    for (x, rank), lane in zip(hits, lanes, strict=True):
+        top = format_number(y + lane * BADGE_ROW)
+        _add_path(group, "lead", [f"M{format_number(x)} {format_number(low)}V{top}"])
+        _draw_badge(group, x, y + BADGE_RADIUS + lane * BADGE_ROW, rank)
+    untitled = y + BADGE_ROW * (max(lanes, default=-1) + 1)
+    # For the page, which has the titles elsewhere.
+    group.set("data-height", format_number(untitled))
+    height = _draw_titles(group, layout.sections, untitled, "foot")
+    _set_box(desk, Box(0, -8, MARGIN + GUTTER + LENGTH, height + 8 + MARGIN))
     return height
 
 
-def _badge(group: Element, x: float, y: float, rank: int) -> None:
-    SubElement(
-        group, "circle", {"class": "badge", "cx": rounded(x), "cy": rounded(y), "r": rounded(BADGE)}
-    )
-    text_at(group, "rank", x, y + 3.2, str(rank))
+def _draw_badge(group: Element, x: float, y: float, rank: int) -> None:
+    position = {"cx": format_number(x), "cy": format_number(y)}
+    circle = {"class": "badge", **position, "r": format_number(BADGE_RADIUS)}
+    SubElement(group, "circle", circle)
+    add_text(group, "rank", x, y + 3.2, str(rank))
 
 
-def _node(group: Element, tag: str, kind: str, number: int, hit: bool) -> Element:
-    words = f"node {kind} hit" if hit else f"node {kind}"
-    return SubElement(group, tag, {"class": words, "id": f"n{number}"})
+def _add_node(group: Element, tag: str, kind: str, number: int, is_hit: bool) -> Element:
+    css_class = f"node {kind} hit" if is_hit else f"node {kind}"
+    return SubElement(group, tag, {"class": css_class, "id": f"n{number}"})
 
 
-def _rect(group: Element, words: str, box: Box) -> Element:
-    return _boxed(SubElement(group, "rect", {"class": words}), box)
+def _add_rect(group: Element, css_class: str, box: Box) -> Element:
+    return _set_box(SubElement(group, "rect", {"class": css_class}), box)
 
 
-def _boxed(element: Element, box: Box) -> Element:
+def _set_box(element: Element, box: Box) -> Element:
     sizes = {"x": box.x, "y": box.y, "width": box.width, "height": box.height}
     for name, value in sizes.items():
-        element.set(name, rounded(value))
+        element.set(name, format_number(value))
     return element
 
 
-def _path(group: Element, words: str, pieces: Iterable[str]) -> None:
-    if drawn := "".join(pieces):
-        SubElement(group, "path", {"class": words, "d": drawn})
-
-
-def _within(said: str, letters: int) -> str:
-    return said if len(said) <= letters else said[: letters - 1] + "…"
+def _add_path(group: Element, css_class: str, pieces: Iterable[str]) -> None:
+    if data := "".join(pieces):
+        SubElement(group, "path", {"class": css_class, "d": data})
 
 
 def _grade(weight: float) -> int:
-    """1 to 4: how much of a member a summary has."""
+    """Return a class from 1 to 4 for a membership weight from 0 to 1."""
     return min(max(int(weight * 4 - 1e-9) + 1, 1), 4)
