@@ -40,7 +40,6 @@ HOMES: dict[str, str | tuple[str, ...]] = {
     "matplotlib": "experiments/report/figures.py",
     "neo4j": ("store/", "server/health.py"),
     "mcp": "service/mcp.py",
-    "networkx": "export/networks.py",
     "nltk": "experiments/metrics/overlap.py",
     "openai": ("models/endpoint.py", "models/transport.py"),
     "opentelemetry": ("tracing.py", "service/watch/exporting.py"),

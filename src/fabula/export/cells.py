@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from fabula.export.files import csv_text
+from fabula.export.files import escape_formula
 
 CAPTION = 40
 """Characters of a node's text that stand for it in a table."""
@@ -60,7 +60,7 @@ def table_csv(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     """Lines of CSV; what is no text and no number is JSON."""
     lines = io.StringIO()
     writer = csv.writer(lines, lineterminator="\n")
-    writer.writerow(map(csv_text, columns))
+    writer.writerow(map(escape_formula, columns))
     writer.writerows([_field(value) for value in row] for row in rows)
     return lines.getvalue()
 
@@ -68,6 +68,6 @@ def table_csv(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 def _field(value: Any) -> Any:
     """A value as CSV holds it; what a spreadsheet would take for a formula is made text."""
     if isinstance(value, str):
-        return csv_text(value)
+        return escape_formula(value)
     is_plain = value is None or (isinstance(value, int | float) and not isinstance(value, bool))
     return value if is_plain else json.dumps(value, ensure_ascii=False)

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from fabula.errors import FabulaError
-from fabula.export.files import FORBIDDEN, csv_text, replaced
+from fabula.export.files import escape_formula, replace_file
+from fabula.export.graph_xml import FORBIDDEN
 from fabula.graphs.entities.triples import phrase
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def write_facts(facts: Sequence[Mapping[str, Any]], collection: str, file: Path)
             f".{', .'.join(FORMATS)}, not as {file.name!r} does."
         )
     if format == "csv":
-        with replaced(file) as stream:
+        with replace_file(file) as stream:
             writer = csv.writer(stream, lineterminator="\n")
             writer.writerow(COLUMNS)
             writer.writerows([_field(row[name]) for name in COLUMNS] for row in facts)
@@ -50,7 +51,7 @@ def write_facts(facts: Sequence[Mapping[str, Any]], collection: str, file: Path)
     written = graph_of(facts, collection).serialize(format=FORMATS[format])
     if format == "nt":
         written = "".join(sorted(written.splitlines(keepends=True)))
-    with replaced(file) as stream:
+    with replace_file(file) as stream:
         stream.write(written)
     return len(facts)
 
@@ -113,4 +114,4 @@ def _text(value: str) -> str:
 
 
 def _field(value: Any) -> Any:
-    return csv_text(_text(value)) if isinstance(value, str) else value
+    return escape_formula(_text(value)) if isinstance(value, str) else value

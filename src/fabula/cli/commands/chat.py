@@ -21,7 +21,7 @@ from fabula.cli.shared.options import ASKING, GRAPH, settings_flags
 from fabula.cli.shared.screen import counted, echo, notice_offline
 from fabula.config.settings import AUTO, Settings
 from fabula.errors import FabulaError, NotFound, did_you_mean
-from fabula.export.files import refuse_what_is_no_file, replaced
+from fabula.export.files import refuse_special_file, replace_file
 
 if TYPE_CHECKING:
     from fabula.app.collection import Collection
@@ -187,7 +187,7 @@ class Talk:
             raise NotFound("There is nothing to save yet: ask something.")
         try:
             file = Path(name).expanduser()
-            refuse_what_is_no_file(file)
+            refuse_special_file(file)
             place = file.resolve()
             is_new = not file.exists() or place == self._saved
         # Not every name can be looked for: too long, nobody's home, in a circle of links.
@@ -195,7 +195,7 @@ class Talk:
             raise FabulaError(f"{name} can't be written: {error}. Name another file.") from error
         if not is_new and not _confirm(f"{file} is there. Replace it?"):
             return
-        with replaced(file) as stream:
+        with replace_file(file) as stream:
             stream.write(f"{conversation(answers, books_of(answers, self._collection.document))}\n")
         self._saved = place
         echo(f"{file}: {counted(len(answers), 'answer')}", err=True)

@@ -21,7 +21,7 @@ from fabula.cli.shared.options import settings_flags
 from fabula.cli.shared.screen import counted
 from fabula.config.settings import FILE, OFFLINE, STATIC, Settings, own_file, variable
 from fabula.errors import FabulaError, SettingsError
-from fabula.export.files import refuse_what_is_no_file, replaced
+from fabula.export.files import refuse_special_file, replace_file
 from fabula.models.address import OPENAI, checked_key, checked_url, shown_url
 from fabula.models.keyring import keep_key, keeper, read_key
 from fabula.server.private_files import make_private, write_private
@@ -273,7 +273,7 @@ def write(file: Path, values: Values, questions: Questions) -> Values:
     """
     is_own = file == own_file()
     file = file.resolve() if is_own else file
-    refuse_what_is_no_file(file)
+    refuse_special_file(file)
     try:
         text = file.read_text(encoding="utf-8") if file.exists() else ""
         there = tomllib.loads(text)
@@ -293,7 +293,7 @@ def write(file: Path, values: Values, questions: Questions) -> Values:
             make_private(own_file().parent)
             write_private(file, text.rstrip("\n"))
         else:
-            with replaced(file) as stream:
+            with replace_file(file) as stream:
                 stream.write(text)
     except (OSError, ValueError) as error:
         raise FabulaError(f"{file} can't be written: {error}.") from error

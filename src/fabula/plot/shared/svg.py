@@ -7,7 +7,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
-from fabula.export.files import FORBIDDEN
+from fabula.export.graph_xml import FORBIDDEN
 
 STYLE = Path(__file__).with_name("picture.css")
 MARGIN = 24.0
