@@ -84,7 +84,7 @@ def main(parts: Sequence[str], books: Path | None, passages: int, file: Path | N
     click.echo(f"load average at the end: {_load()}, of {os.cpu_count()} CPUs")
     if file:
         told = {
-            part: [asdict(one) | {"verdict": one.verdict} for one in figures]
+            part: [asdict(figure) | {"verdict": figure.verdict} for figure in figures]
             for part, figures in measured.items()
         }
         file.write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8")

@@ -69,7 +69,7 @@ def _retold(original: Paragraphs, draw: random.Random) -> Iterator[str]:
     for paragraph in draw.sample(original, len(original)):
         told = re.sub(r"[A-Za-z]+", lambda found: instead.get(found[0], found[0]), paragraph)
         sentences = re.split(r"(?<=[.!?]) +", told)
-        kept = [one for one in sentences if draw.random() > LEFT_OUT]
+        kept = [sentence for sentence in sentences if draw.random() > LEFT_OUT]
         yield " ".join(kept or sentences)
 
 

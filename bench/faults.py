@@ -65,7 +65,7 @@ def _kills() -> list[Figure]:
             kills.close()
     return [
         Figure("killed runs", len(tallies), ""),
-        Figure("kills", sum(len(one.kills) for one in tallies), ""),
-        Figure("losses", sum(len(one.losses) for one in tallies), "", 0),
-        Figure("the last run, which finishes the job", max(one.resumed for one in tallies)),
+        Figure("kills", sum(len(tally.kills) for tally in tallies), ""),
+        Figure("losses", sum(len(tally.losses) for tally in tallies), "", 0),
+        Figure("the last run, which finishes the job", max(tally.resumed for tally in tallies)),
     ]

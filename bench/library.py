@@ -208,7 +208,7 @@ def measure(books: Path | None, passages: int = SIZES[0]) -> list[Figure]:
 
 
 def _named(when: str, figures: Iterable[Figure]) -> list[Figure]:
-    return [replace(one, what=f"{when}: {one.what}") for one in figures]
+    return [replace(figure, what=f"{when}: {figure.what}") for figure in figures]
 
 
 def _grow(server: PrivateServer, written: int, count: int) -> Iterator[Figure]:

@@ -62,8 +62,10 @@ def _measure(book: str, file: Path) -> list[Figure]:
     seconds = 100_000 * (time.process_time() - begun) / len(document.text.split())
     with (JUDGED / f"{book}.tsv").open(encoding="utf-8", newline="") as lines:
         judged = {row["name"]: row for row in csv.DictReader(lines, delimiter="\t")}
-    found = sorted(cast.entities, key=lambda one: (-sum(one.names.values()), one.key))[:LISTED]
-    persons = [one for one in cast.entities if one.type == "person"]
+    found = sorted(cast.entities, key=lambda entity: (-sum(entity.names.values()), entity.key))[
+        :LISTED
+    ]
+    persons = [entity for entity in cast.entities if entity.type == "person"]
     listed = [one for one in found if one.type == "person"]
     places = [one for one in found if one.type == "place"]
     true_persons = [one for one in found if _is(one, judged) == "person"]
@@ -72,11 +74,11 @@ def _measure(book: str, file: Path) -> list[Figure]:
         _share(f"{book}: persons, of {len(listed)} found so among the {LISTED} names of most uses",
                sum(_is(one, judged) == "person" for one in listed), len(listed), PERSONS),
         _share(f"{book}: persons, of all {len(persons)} found so",
-               sum(_is(one, judged) == "person" for one in persons), len(persons)),
+               sum(_is(person, judged) == "person" for person in persons), len(persons)),
         _share(f"{book}: of the {len(true_persons)} persons among these names, found to be persons",
-               sum(one.type == "person" for one in true_persons), len(true_persons)),
+               sum(person.type == "person" for person in true_persons), len(true_persons)),
         _share(f"{book}: places, of {len(places)} found so",
-               sum(_is(one, judged) == "place" for one in places), len(places)),
+               sum(_is(place, judged) == "place" for place in places), len(places)),
         _share(f"{book}: names, of the {LISTED}",
                sum(_is(one, judged) not in ("none", "") for one in found), len(found)),
         _share(f"{book}: of the {LISTED}, another name of one above", len(others), len(found)),

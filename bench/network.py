@@ -109,7 +109,7 @@ def draw(number: int, size: Size) -> Drawn:
         (one, other, tuple(sorted(mentions[other])[: 1 + (one + other) % 3]))
         for one, other in sorted(pairs)
     )
-    return Drawn(names, tuple(tuple(sorted(some)) for some in mentions), related)
+    return Drawn(names, tuple(tuple(sorted(mention)) for mention in mentions), related)
 
 
 def _asked(kit: Kit, store: Store, size: Size) -> Iterator[Figure]:
@@ -138,8 +138,8 @@ def _asked(kit: Kit, store: Store, size: Size) -> Iterator[Figure]:
     yield from _walks(network, where, WALK if is_walked else None)
     dice = random.Random(0)
     asked = [
-        f"What did {one} tell {other} of the {word}?"
-        for one, other, word in zip(
+        f"What did {choice} tell {other} of the {word}?"
+        for choice, other, word in zip(
             dice.choices(names, k=QUESTIONS),
             dice.choices(names, k=QUESTIONS),
             dice.choices(WORDS, k=QUESTIONS),

@@ -39,7 +39,10 @@ def stories(data: Path) -> Texts:
     squality = read("squality", data / "squality", "dev")
     texts, items = (
         _texts(squality),
-        [Item(one.text, one.question, one.answers) for one in squality.questions],
+        [
+            Item(question.text, question.question, question.answers)
+            for question in squality.questions
+        ],
     )
     for line in (data / "quality" / "sample.jsonl").read_text(encoding="utf-8").splitlines():
         article = json.loads(line)
@@ -54,17 +57,18 @@ def novels(data: Path) -> Texts:
     """GraphRAG-Bench's novels, with the evidence of each question as one text."""
     bench = read("graphrag-bench", data / "graphrag-bench", "novel")
     items = [
-        Item(one.text, one.question, (" ".join(one.evidence),), one.kind) for one in bench.questions
+        Item(question.text, question.question, (" ".join(question.evidence),), question.kind)
+        for question in bench.questions
     ]
     return _kept(_texts(bench), items)
 
 
 def _texts(data: DataSet) -> dict[str, str]:
-    return {one.id: one.text for one in data.texts}
+    return {text.id: text.text for text in data.texts}
 
 
 def _kept(texts: Mapping[str, str], items: list[Item]) -> Texts:
     stemmer = Stemmer("en")
     return Texts(
-        texts, tuple(one for one in items if wanted(one.references, one.question, stemmer))
+        texts, tuple(item for item in items if wanted(item.references, item.question, stemmer))
     )

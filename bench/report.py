@@ -32,10 +32,17 @@ class Figure:
 def shown(figures: Sequence[Figure]) -> str:
     """A line a figure: what, value, goal, and the verdict or what is to be noted."""
     rows = [("", "measured", "goal", "")]
-    for one in figures:
-        sign = "at least" if one.at_least else "at most"
-        goal = "" if one.goal is None else f"{sign} {_number(one.goal)} {one.unit}"
-        rows.append((one.what, f"{_number(one.value)} {one.unit}", goal, one.verdict or one.note))
+    for figure in figures:
+        sign = "at least" if figure.at_least else "at most"
+        goal = "" if figure.goal is None else f"{sign} {_number(figure.goal)} {figure.unit}"
+        rows.append(
+            (
+                figure.what,
+                f"{_number(figure.value)} {figure.unit}",
+                goal,
+                figure.verdict or figure.note,
+            )
+        )
     first, second, third = (max(len(row[column]) for row in rows) for column in range(3))
     return "\n".join(
         f"  {what:{first}}  {value:>{second}}  {goal:>{third}}  {verdict}".rstrip()

@@ -85,7 +85,7 @@ def _answers(address: Address, url: str) -> list[Figure]:
             busy = _load(it, asked, 1, "8 calls at most, during an ingest, ")
         times = busy[2].value / idle[2].value
         figures += [*idle, *busy, Figure("answer p95 during an ingest, by idle", times, "x", TIMES)]
-    alone = {one.what: one.value for one in figures}
+    alone = {figure.what: figure.value for figure in figures}
     over = alone["1 at once, first token p50"] - alone["library: first token"]
     return [*figures, Figure("added until the first token", over, goal=OVERHEAD)]
 

@@ -63,7 +63,7 @@ def _measure(file: Path) -> Iterator[Figure]:
     whole = divide(network)
     name = file.stem
     yield Figure(f"{name}: communities", len(whole.communities), "")
-    top = [one.members for one in whole.communities if one.level == 0]
+    top = [community.members for community in whole.communities if community.level == 0]
     yield Figure(f"{name}: modularity", modularity(_weights(network), top), "")
     for what, share in EDITS.items():
         changed: dict[str, list[tuple[float, float]]] = {"": [], ", from nothing": []}
@@ -83,7 +83,7 @@ def _measure(file: Path) -> Iterator[Figure]:
 def read(chunks: Sequence[Chunk], language: str) -> Network:
     """Who is in a text and what ties them, by rules."""
     ordinary = {
-        word for one in chunks for word in re.findall(r"[^\W\d_]+", one.text) if word.islower()
+        word for chunk in chunks for word in re.findall(r"[^\W\d_]+", chunk.text) if word.islower()
     }
     cast = merge(
         "bench",
@@ -92,16 +92,18 @@ def read(chunks: Sequence[Chunk], language: str) -> Network:
         decisions=Decisions(),
         ordinary=ordinary,
     )
-    order = {one.id: place for place, one in enumerate(chunks)}
+    order = {chunk.id: place for place, chunk in enumerate(chunks)}
 
     def told(subject: str, records: Sequence[Mention | Tie]) -> tuple[str, tuple[str, ...]]:
         statements = Statements.of(subject, records)
         return statements.joined, tuple(sorted(statements.chunks, key=order.__getitem__))
 
     members = []
-    for one in cast.entities:
-        text, where = told(one.name, one.mentions)
-        members.append(Member(one.id, one.name, one.type, text, one.names, where, (one.id,)))
+    for entity in cast.entities:
+        text, where = told(entity.name, entity.mentions)
+        members.append(
+            Member(entity.id, entity.name, entity.type, text, entity.names, where, (entity.id,))
+        )
     bonds = []
     for tied in cast.relations:
         text, where = told("", tied.ties)
@@ -126,8 +128,10 @@ def divide(network: Network, before: Sequence[Community] = ()) -> Divided:
 
 def differ(was: Divided, now: Divided) -> tuple[float, float]:
     """The shares of communities that have other members, and of reports that read otherwise."""
-    before = {(one.level, one.members) for one in was.communities}
-    groups = sum((one.level, one.members) not in before for one in now.communities)
+    before = {(community.level, community.members) for community in was.communities}
+    groups = sum(
+        (community.level, community.members) not in before for community in now.communities
+    )
     reports = len(now.said - was.said)
     return groups / max(1, len(now.communities)), reports / max(1, len(now.said))
 
@@ -138,15 +142,15 @@ def edited(chunks: Sequence[Chunk], share: float, seed: int, language: str) -> l
     rows = set(draw.sample(range(len(chunks)), max(1, round(share * len(chunks)))))
     found: list[Chunk] = []
     start = 0
-    for row, one in enumerate(chunks):
-        text = one.text
+    for row, chunk in enumerate(chunks):
+        text = chunk.text
         if row in rows:
             text = " ".join(sentences(text, language)[::2]) + "\n"
         id = chunk_id("bench", text, row)
-        found.append(Chunk(id, row, one.section, start, start + len(text), text, one.tokens))
+        found.append(Chunk(id, row, chunk.section, start, start + len(text), text, chunk.tokens))
         start += len(text)
     return found
 
 
 def _weights(network: Network) -> dict[tuple[str, str], float]:
-    return sum_weights((one.source, one.target, one.weight) for one in network.bonds.values())
+    return sum_weights((bond.source, bond.target, bond.weight) for bond in network.bonds.values())

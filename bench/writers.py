@@ -52,7 +52,7 @@ def measure(books: Path | None, processes: int = PROCESSES, each: int = EACH) ->
 def _wall(address: Address, numbers: list[range]) -> float:
     """Seconds until all documents of these numbers are there, a process for each run of them."""
     with ExitStack() as stack:
-        writers = [stack.enter_context(_writer(address, one)) for one in numbers]
+        writers = [stack.enter_context(_writer(address, number)) for number in numbers]
         for writer in writers:
             _hear(writer, "ready")
         return seconds(partial(_let_write, writers))

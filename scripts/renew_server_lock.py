@@ -27,13 +27,20 @@ def resolved(coordinates: Sequence[str], cache: Path) -> list[Artifact]:
     assert environment.lockfile is not None
     sizes = {jar.name: jar.stat().st_size for jar in environment.all_jars}
     artifacts = []
-    for one in environment.lockfile.dependencies:
-        classifier = one.classifier or ""
+    for dependency in environment.lockfile.dependencies:
+        classifier = dependency.classifier or ""
         suffix = f"-{classifier}" if classifier else ""
-        size = sizes.pop(f"{one.artifactId}-{one.version}{suffix}.jar")
-        assert one.sha256 is not None
+        size = sizes.pop(f"{dependency.artifactId}-{dependency.version}{suffix}.jar")
+        assert dependency.sha256 is not None
         artifacts.append(
-            Artifact(one.groupId, one.artifactId, one.version, classifier, one.sha256, size)
+            Artifact(
+                dependency.groupId,
+                dependency.artifactId,
+                dependency.version,
+                classifier,
+                dependency.sha256,
+                size,
+            )
         )
     assert not sizes, f"jars that are not in jgo's lock file: {', '.join(sizes)}"
     return sorted(artifacts, key=lambda artifact: (artifact.group, artifact.filename))

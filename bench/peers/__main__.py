@@ -43,13 +43,13 @@ def main(
 def _table(outcomes: Sequence[Outcome]) -> str:
     """A line a peer: what it answered, what its index took, and why it stopped."""
     rows = [ROW.format("peer", "answered", "index s", "calls", "tokens", "")]
-    for one in outcomes:
-        total = sum(one.indexing.spent.values(), Usage())
+    for outcome in outcomes:
+        total = sum(outcome.indexing.spent.values(), Usage())
         tokens = total.prompt_tokens + total.completion_tokens
-        said = one.skipped or "; ".join(one.failed[:1])
-        answered = f"{one.answered} of {one.asked}"
-        seconds = f"{one.indexing.seconds:.1f}"
-        rows.append(ROW.format(one.peer.name, answered, seconds, total.calls, tokens, said))
+        said = outcome.skipped or "; ".join(outcome.failed[:1])
+        answered = f"{outcome.answered} of {outcome.asked}"
+        seconds = f"{outcome.indexing.seconds:.1f}"
+        rows.append(ROW.format(outcome.peer.name, answered, seconds, total.calls, tokens, said))
     return "\n".join(rows)
 
 

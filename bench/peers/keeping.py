@@ -38,7 +38,9 @@ def keep(folder: Path, outcomes: Iterable[Outcome], log: Log) -> None:
 
     Those of earlier runs into this folder stay. Raises FabulaError where there is no run.json.
     """
-    told = (read_json(folder / FILE) or {}) | {one.peer.name: _told(one) for one in outcomes}
+    told = (read_json(folder / FILE) or {}) | {
+        outcome.peer.name: _told(outcome) for outcome in outcomes
+    }
     _write(folder / FILE, told)
     run = read_json(folder / RUN)
     if run is None:
@@ -66,8 +68,8 @@ def _system(name: str, entry: Mapping[str, Any], log: Log) -> System:
     """A peer as a report shows it; one with results was not skipped, whatever came after them."""
     results = log.of(f"{PEER}{name}")
     asking = Cost()
-    for one in results:
-        asking.add(Cost(one.seconds, dict(one.spent)))
+    for result in results:
+        asking.add(Cost(result.seconds, dict(result.spent)))
     stages = {
         "ingest": Stage(entry["indexing"]["seconds"], entry["indexing"]["spent"]),
         "ask": Stage(round(asking.seconds, 3), asking.spent),

@@ -62,8 +62,10 @@ def prepared(
     found = read_data(suite, data)
     if (run.suite, dict(run.data.sha256)) != (suite.name, dict(found.sha256)):
         raise FabulaError(f"{folder} holds a run of {run.suite}, or of other data: name its own.")
-    ids = {one.id for one in run.questions}
-    found = replace(found, questions=tuple(one for one in found.questions if one.id in ids))
+    ids = {question.id for question in run.questions}
+    found = replace(
+        found, questions=tuple(question for question in found.questions if question.id in ids)
+    )
     system = planned(suite, found, _models())[0]
     if system.settings.offline or system.settings.embedding_model == STATIC:
         raise SettingsError(
@@ -146,22 +148,22 @@ def _one(
     settings = job.asking.settings
     models = {name: getattr(settings, name) for name in MODELS}
     outcome = Outcome(peer, models, len(job.data.questions))
-    by_id = {one.id: one for one in job.data.questions}
+    by_id = {question.id: question for question in job.data.questions}
     folder = job.folder.resolve() / INDEXES / peer.home
     try:
         python = installed(peer, job.cache)
         asking = Asking(peer, python, folder, proxy, told, job.asking.ask)
         for asked in _asked(job, _there(peer, log)):
-            for one in asking.results(asked):
-                if isinstance(one, PeerFailed):
-                    outcome.failed.append(str(one))
-                    say(f"  failed     {one}")
+            for result in asking.results(asked):
+                if isinstance(result, PeerFailed):
+                    outcome.failed.append(str(result))
+                    say(f"  failed     {result}")
                     continue
                 try:
-                    log.append(score(by_id[one.question], one))
-                    say(f"  answered   {one.question}")
+                    log.append(score(by_id[result.question], result))
+                    say(f"  answered   {result.question}")
                 except BadReply as error:
-                    outcome.failed.append(f"question {one.question} was not scored: {error}")
+                    outcome.failed.append(f"question {result.question} was not scored: {error}")
     except FabulaError as error:
         outcome.skipped = str(error)
         say(f"  skipped    {error}")
@@ -177,7 +179,7 @@ def _there(peer: Peer, log: Log) -> set[str]:
 
 def _asked(job: Job, there: set[str]) -> list[Asked]:
     """The questions that are not answered yet, by the index that they are asked of."""
-    missing = [one for one in job.data.questions if one.id not in there]
+    missing = [question for question in job.data.questions if question.id not in there]
     if job.suite.data.scope == "collection":
         return [Asked([text.text for text in job.data.texts], missing)] if missing else []
     by_text = [

@@ -20,7 +20,7 @@ from endpoint import Endpoint, listed
 from fabula import Fabula
 from fabula.ask.history import latest
 from fabula.cli import main
-from fabula.cli.last_answer import keep, recall
+from fabula.cli.shared.last_answer import keep, recall
 from fabula.errors import BudgetSpent, ModelError
 from fabula.models import Turn
 from fabula.models.offline.guide import OfflineGuide

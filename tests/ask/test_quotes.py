@@ -10,7 +10,7 @@ import pytest
 from fabula.ask.answer import Answer, citations
 from fabula.ask.context import fill_by_sentences
 from fabula.ask.quotes import MOST, closest, names, quote_cited, say
-from fabula.cli.query import on_screen
+from fabula.cli.commands.query import on_screen
 from fabula.export.markdown import markdown
 from fabula.graph.hits import Hit, Passage, Quote, place
 from fabula.models import NO_ANSWER

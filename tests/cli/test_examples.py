@@ -14,8 +14,8 @@ from test_help import commands
 
 from epubs import epub
 from fabula.cli import main
-from fabula.cli.demo import STORY
-from fabula.cli.help import Command
+from fabula.cli.commands.demo import STORY
+from fabula.cli.shared.help import Command
 
 NOT_RUN = {
     "bench run": "asks models for hours",

@@ -15,8 +15,8 @@ import pytest
 from click.testing import CliRunner
 
 from fabula.cli import COMMANDS, main
-from fabula.cli import query as query_command
-from fabula.cli.help import Command
+from fabula.cli.commands import query as query_command
+from fabula.cli.shared.help import Command
 from fabula.config.settings import Settings
 from fabula.graphs.aspects.sets import read_aspects
 from stories import harbour_story

@@ -20,7 +20,7 @@ from keyring.backends import fail
 
 from endpoint import Endpoint
 from fabula.cli import main
-from fabula.cli.init import edited
+from fabula.cli.commands.init import edited
 from fabula.config.kit import Kit
 from fabula.config.settings import Settings, own_file
 from fabula.errors import FabulaError

@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 from rich.table import Table
 
-from fabula.cli.screen import fitted
+from fabula.cli.shared.screen import fitted
 
 ID = "7761f36bc30eff46"
 

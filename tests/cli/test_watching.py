@@ -10,8 +10,8 @@ from contextlib import redirect_stdout
 import pytest
 
 from fabula.build.outcome import Outcome
-from fabula.cli import watching
-from fabula.cli.watching import Watching
+from fabula.cli.shared import progress
+from fabula.cli.shared.progress import Watching
 from fabula.errors import FabulaError
 from fabula.models.usage import Usage
 
@@ -95,7 +95,7 @@ def test_where_there_is_no_terminal_a_line_now_and_then_says_all_steps(
         steps.expect("summaries", 2)
         steps.done("chunks", Usage())
         assert capsys.readouterr().out == "2 documents\n"
-        monkeypatch.setattr(watching, "EVERY", 0.0)
+        monkeypatch.setattr(progress, "EVERY", 0.0)
         steps.done("chunks", Usage(1, 5, 2))
         assert re.fullmatch(
             r"winter.txt: chunks 2/4, summaries 0/2; 1 calls, .* tokens; about \d+ s left of these",
@@ -108,7 +108,7 @@ def test_where_there_is_no_terminal_a_line_now_and_then_says_all_steps(
 def test_what_will_not_happen_is_not_shown(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(watching, "EVERY", 0.0)
+    monkeypatch.setattr(progress, "EVERY", 0.0)
     with Watching() as one:
         steps = one.begin("winter.txt")
         steps.expect("details", 0)

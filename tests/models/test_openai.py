@@ -12,7 +12,7 @@ import pytest
 from endpoint import Endpoint as Server
 from endpoint import every, listed, vector
 from endpoint.faults import Fault
-from fabula.cli.screen import spent
+from fabula.cli.shared.screen import spent
 from fabula.errors import BadReply, ModelError
 from fabula.models import Prompt
 from fabula.models.counted import CountedChat, Meter

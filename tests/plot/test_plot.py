@@ -20,11 +20,10 @@ from conftest import cypher
 from fabula.cli import main
 from fabula.config.settings import STATIC
 from fabula.graphs.aspects.values import Earlier
-from fabula.plot.layout import GUTTER, LENGTH, lanes, lay_out
-from fabula.plot.page import to_page
-from fabula.plot.placed import Box
-from fabula.plot.png import has_fonts, to_png
-from fabula.plot.svg import draw
+from fabula.plot.shared.png import has_fonts, to_png
+from fabula.plot.trees.layout import GUTTER, LENGTH, Box, assign_lanes, lay_out
+from fabula.plot.trees.page import to_tree_page
+from fabula.plot.trees.svg import draw_trees
 from fabula.store import Store
 from graphs import put, small_graph
 from plotted import HOSTILE, QUESTION, found, known, picture
@@ -112,7 +111,7 @@ def test_a_level_is_above_the_one_below_it_and_no_two_summaries_meet() -> None:
 
 
 def test_a_lane_holds_what_does_not_meet() -> None:
-    assert lanes([(0, 2), (2, 4), (1, 3), (5, 6), (0, 9)]) == [0, 0, 1, 0, 2]
+    assert assign_lanes([(0, 2), (2, 4), (1, 3), (5, 6), (0, 9)]) == [0, 0, 1, 0, 2]
 
 
 def test_lines_lead_down_from_a_mark_to_each_member_with_its_weight() -> None:
@@ -131,7 +130,7 @@ def test_the_same_passages_in_any_order_are_drawn_the_same() -> None:
 
 
 def test_sections_are_marked_where_they_begin() -> None:
-    first, second = lay_out(known()).parts
+    first, second = lay_out(known()).sections
     assert (first.title, second.title) == ("One", "Two word")
     assert (first.x, second.x) == (GUTTER, GUTTER + LENGTH / 2)
 
@@ -148,7 +147,7 @@ def test_a_summary_whose_members_are_gone_is_still_drawn() -> None:
 
 def test_every_passage_is_in_the_picture_and_told_by_its_title() -> None:
     one = known(words=HOSTILE)
-    drawn = nodes(draw(picture(one, HOSTILE, QUESTION), alone=True))
+    drawn = nodes(draw_trees(picture(one, HOSTILE, QUESTION), alone=True))
     assert len(drawn) == len(one.chunks) + len(one.summaries) + len(one.details)
     titles = [node.findtext(f"{SPACE}title") or "" for node in drawn]
     assert sum('</script><script>window.broken = 1</script><b>"' in title for title in titles) > 30
@@ -157,7 +156,7 @@ def test_every_passage_is_in_the_picture_and_told_by_its_title() -> None:
 
 def test_a_page_holds_each_text_and_lets_none_out() -> None:
     one = known(words=HOSTILE)
-    html = to_page(picture(one, HOSTILE, QUESTION), found(one), "hybrid")
+    html = to_tree_page(picture(one, HOSTILE, QUESTION), found(one), "hybrid")
     assert html.count("</script>") == 2
     assert "<b>" not in html
     assert "\u2028" not in html.partition('id="graph"')[2]
@@ -172,13 +171,13 @@ def test_a_page_holds_each_text_and_lets_none_out() -> None:
 
 def test_a_png_is_one_and_says_whether_it_has_words() -> None:
     pytest.importorskip("resvg_py")
-    drawn = to_png(draw(picture(known(), question="Who?"), alone=True))
+    drawn = to_png(draw_trees(picture(known(), question="Who?"), alone=True))
     assert drawn.startswith(b"\x89PNG")
     assert isinstance(has_fonts(), bool)
 
 
 def test_a_book_of_120_000_words_is_a_page_of_a_few_megabytes() -> None:
-    html = to_page(picture(known(1000, "word " * 120)), [], "")
+    html = to_tree_page(picture(known(1000, "word " * 120)), [], "")
     assert len(html) < 3_000_000
 
 

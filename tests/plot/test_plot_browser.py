@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from chromium import browser
-from fabula.plot.page import to_page
+from fabula.plot.trees.page import to_tree_page
 from plotted import HOSTILE, QUESTION, found, known, long, picture
 
 pytestmark = [pytest.mark.long, pytest.mark.waits]
@@ -53,7 +53,7 @@ def opened(chromium: Browser, file: Path, html: str, width: int, height: int) ->
 def page(chromium: Browser, tmp_path: Path) -> Iterator[Page]:
     """The page of a hostile book and question."""
     one = known(words=HOSTILE)
-    html = to_page(picture(one, HOSTILE, QUESTION), found(one), "hybrid")
+    html = to_tree_page(picture(one, HOSTILE, QUESTION), found(one), "hybrid")
     with opened(chromium, tmp_path / "page.html", html, 1200, 800) as page:
         yield page
 
@@ -61,7 +61,7 @@ def page(chromium: Browser, tmp_path: Path) -> Iterator[Page]:
 @pytest.fixture
 def small(chromium: Browser, tmp_path: Path) -> Iterator[Page]:
     """A book of 120,000 words in a window of 800 x 600: 1,000 chunks, 500 summaries."""
-    html = to_page(picture(long(1000, sections=40)), [], "")
+    html = to_tree_page(picture(long(1000, sections=40)), [], "")
     with opened(chromium, tmp_path / "long.html", html, 800, 600) as page:
         yield page
 

@@ -18,26 +18,26 @@ from fabula.cli import main
 from fabula.graph import Owner, Part, Record
 from fabula.graph.hits import Hit
 from fabula.graph.path import Path as Steps
-from fabula.plot.communities import (
+from fabula.plot.network.communities import (
     GREY,
     HUES,
-    cited,
-    groups_of,
-    hues_of,
+    assign_hues,
+    cited_chunks,
+    find_groups,
     read_communities,
 )
-from fabula.plot.sociogram import (
-    MOST,
+from fabula.plot.network.figures import (
+    MAX_FIGURES,
     Figure,
-    Sociogram,
+    NetworkPicture,
     first_types,
     read_figures,
     read_walked,
     section_titles,
 )
-from fabula.plot.sociogram_page import to_sociogram_page
-from fabula.plot.sociogram_svg import FIRST, draw_sociogram, hues
-from fabula.plot.spread import LETTER, LINE, MAIN, Spot, label, spread
+from fabula.plot.network.page import to_network_page
+from fabula.plot.network.spread import LETTER_WIDTH, LINE_HEIGHT, MAIN_FIGURES, Spot, label, spread
+from fabula.plot.network.svg import FIRST_FIGURES, draw_network, type_hues
 from graphs import small_communities
 from plotted import HOSTILE, sociogram, together
 from scripted import Models, built, entity, made_chunks, relation, script
@@ -53,8 +53,8 @@ def run(*arguments: str, code: int = 0) -> Result:
     return result
 
 
-def spots(of: Sociogram) -> tuple[Spot, ...]:
-    return spread(of.figures, of.bonds, of.walked)
+def spots(of: NetworkPicture) -> tuple[Spot, ...]:
+    return spread(of.figures, of.relations, of.walked)
 
 
 def points(some: Sequence[Spot]) -> np.ndarray:
@@ -101,13 +101,15 @@ def test_figures_and_ties_are_counted_by_section_with_their_first_and_last_meeti
     [bond] = bonds
     assert {figures[row].name for row in bond.ends} == {"Anna", "Boris"}
     assert bond.chunks == {0: 1, 1: 1}
-    assert (bond.first.section, bond.first.said) == (0, "They meet.")
-    assert (bond.last.section, bond.last.said) == (1, "They part.")
+    assert (bond.first.section, bond.first.text) == (0, "They meet.")
+    assert (bond.last.section, bond.last.text) == (1, "They part.")
     assert figures[2].place < figures[0].place
 
 
 def test_of_very_many_the_first_are_drawn_and_whoever_was_walked() -> None:
-    names = [[f"Person{number + one}" for one in range(20)] for number in range(0, MOST + 20, 20)]
+    names = [
+        [f"Person{number + one}" for one in range(20)] for number in range(0, MAX_FIGURES + 20, 20)
+    ]
     chunks = made_chunks(*(". ".join(some) + ". " for some in names))
     told = script(
         {
@@ -117,7 +119,7 @@ def test_of_very_many_the_first_are_drawn_and_whoever_was_walked() -> None:
     )
     made, _ = built(chunks, Models(told), window_tokens=100, gleanings=0)
     figures, _ = read_figures(made.nodes, made.edges, chunks)
-    assert len(figures) == MOST
+    assert len(figures) == MAX_FIGURES
     left = next(one.id for one in made.nodes if one.id not in {figure.id for figure in figures})
     more, _ = read_figures(made.nodes, made.edges, chunks, [left])
     assert [one.id for one in more] == [*(one.id for one in figures), left]
@@ -151,19 +153,19 @@ def test_what_a_mode_walked_is_read_of_its_path() -> None:
 
 def test_the_same_network_is_laid_out_the_same() -> None:
     one = sociogram(80)
-    assert spread(one.figures, one.bonds) == spread(one.figures, one.bonds[::-1])
+    assert spread(one.figures, one.relations) == spread(one.figures, one.relations[::-1])
 
 
 @pytest.mark.parametrize("count", [1, 2, 60, 200])
 def test_names_of_those_that_are_shown_first_do_not_meet(count: int) -> None:
     one = sociogram(count)
-    placed = spread(one.figures, one.bonds)
+    placed = spread(one.figures, one.relations)
     first = sorted(range(count), key=lambda row: one.figures[row].type not in {"person", "group"})
     boxes = []
-    for row in first[:MAIN]:
-        half = max(len(label(one.figures[row].name)) * LETTER / 2, placed[row].radius)
+    for row in first[:MAIN_FIGURES]:
+        half = max(len(label(one.figures[row].name)) * LETTER_WIDTH / 2, placed[row].radius)
         spot = placed[row]
-        top, foot = spot.y - spot.radius, spot.y + spot.radius + LINE
+        top, foot = spot.y - spot.radius, spot.y + spot.radius + LINE_HEIGHT
         boxes.append((spot.x - half, spot.x + half, top, foot))
     for (left, right, top, foot), (start, end, head, base) in itertools.combinations(boxes, 2):
         assert left >= end or start >= right or top >= base or head >= foot
@@ -171,10 +173,10 @@ def test_names_of_those_that_are_shown_first_do_not_meet(count: int) -> None:
 
 def test_a_small_edit_moves_nobody_far() -> None:
     one = sociogram(80)
-    edited = list(one.bonds)
+    edited = list(one.relations)
     edited[10] = replace(edited[10], chunks={0: edited[10].weight + 1})
     del edited[40]
-    before, after = (points(spread(one.figures, bonds)) for bonds in (one.bonds, edited))
+    before, after = (points(spread(one.figures, bonds)) for bonds in (one.relations, edited))
     size = np.linalg.norm(before - before.mean(axis=0), axis=1).mean()
     moved = np.linalg.norm(before - after, axis=1) / size
     assert np.median(moved) < 0.1
@@ -184,16 +186,18 @@ def test_a_small_edit_moves_nobody_far() -> None:
 def test_500_figures_are_placed_in_seconds() -> None:
     one = sociogram(500)
     began = time.process_time()
-    placed = spread(one.figures, one.bonds)
+    placed = spread(one.figures, one.relations)
     assert time.process_time() - began < 30
     assert np.isfinite(points(placed)).all()
 
 
 def test_a_community_keeps_its_hue_from_level_to_level() -> None:
-    first, second, third = hues_of([["Anna", "Boris"], ["Clara", "Anna", "Boris"], ["Clara", ""]])
+    first, second, third = assign_hues(
+        [["Anna", "Boris"], ["Clara", "Anna", "Boris"], ["Clara", ""]]
+    )
     assert (first, third) == (second[1:], [second[0], GREY])
     assert len(set(second)) == 3
-    [many] = hues_of([[f"P{number}" for number in range(9)]])
+    [many] = assign_hues([[f"P{number}" for number in range(9)]])
     assert sorted(many) == [*range(HUES), GREY, GREY]
 
 
@@ -214,26 +218,28 @@ def test_communities_are_read_with_their_reports_and_who_is_drawn() -> None:
         (1, (1,), 0, 2),
         (1, (2,), 0, 1),
     ]
-    assert [one.found for one in found] == [2, 0, 0]
+    assert [one.rank for one in found] == [2, 0, 0]
     assert (found[0].members, found[0].findings[0].chunks) == ((0, 1), (0,))
-    assert groups_of(found, 0, 3) == [0, 0, -1]
-    assert cited(found) == {0, *found[2].findings[0].chunks}
+    assert find_groups(found, 0, 3) == [0, 0, -1]
+    assert cited_chunks(found) == {0, *found[2].findings[0].chunks}
 
 
 def test_a_picture_of_communities_has_their_numbers_and_names() -> None:
     one = together(sociogram(30))
-    spots = spread(one.figures, one.bonds, (), groups_of(one.communities, 0, 30))
-    assert spots == spread(one.figures, one.bonds[::-1], (), groups_of(one.communities, 0, 30))
-    svg = draw_sociogram(one, spots, alone=True)
+    spots = spread(one.figures, one.relations, (), find_groups(one.communities, 0, 30))
+    assert spots == spread(
+        one.figures, one.relations[::-1], (), find_groups(one.communities, 0, 30)
+    )
+    svg = draw_network(one, spots, alone=True)
     assert {span.text for span in classes(svg, "of")} == {"1", "2"}
     assert len(classes(svg, "key")) == 2
 
 
 def test_nobody_is_a_picture_too() -> None:
-    empty = replace(sociogram(3), figures=(), bonds=(), entities=0)
+    empty = replace(sociogram(3), figures=(), relations=(), entities=0)
     assert spread((), ()) == ()
-    ElementTree.fromstring(draw_sociogram(empty, (), alone=True))
-    assert "0 entities" in to_sociogram_page(empty, ())
+    ElementTree.fromstring(draw_network(empty, (), alone=True))
+    assert "0 entities" in to_network_page(empty, ())
 
 
 # Files
@@ -241,10 +247,10 @@ def test_nobody_is_a_picture_too() -> None:
 
 def test_a_picture_has_the_first_people_and_all_who_were_walked() -> None:
     one = sociogram(200, words=HOSTILE, question="Who?")
-    svg = draw_sociogram(one, spots(one), alone=True)
+    svg = draw_network(one, spots(one), alone=True)
     drawn = {int(group.attrib["id"][1:]) for group in classes(svg, "figure")}
     people = [row for row, figure in enumerate(one.figures) if figure.type != "place"]
-    assert drawn == {*people[:FIRST], 2, 199}
+    assert drawn == {*people[:FIRST_FIGURES], 2, 199}
     assert {group.attrib["id"] for group in classes(svg, "walked")} >= {"f2", "f199"}
     told = [group.findtext(f"{SPACE}title") or "" for group in classes(svg, "figure")]
     assert all("</script><script>window.broken = 1</script>" in one for one in told)
@@ -256,9 +262,12 @@ def test_a_narrow_picture_is_as_wide_as_its_key_and_heading() -> None:
     for drawn, last in (
         (one, "said"),
         (replace(one, question=""), "title"),
-        (replace(one, title="A", author="", question="", figures=tuple(types), bonds=()), "key"),
+        (
+            replace(one, title="A", author="", question="", figures=tuple(types), relations=()),
+            "key",
+        ),
     ):
-        svg = draw_sociogram(drawn, spots(drawn), alone=True)
+        svg = draw_network(drawn, spots(drawn), alone=True)
         width = float(ElementTree.fromstring(svg).attrib["width"])
         element = classes(svg, last)[-1]
         text = element.find(f"{SPACE}text") if last == "key" else element
@@ -268,7 +277,7 @@ def test_a_narrow_picture_is_as_wide_as_its_key_and_heading() -> None:
 
 def test_a_page_holds_all_and_lets_nothing_out() -> None:
     one = sociogram(60, words=HOSTILE, question=HOSTILE)
-    html = to_sociogram_page(one, spots(one))
+    html = to_network_page(one, spots(one))
     assert html.count("</script>") == 2
     assert "<b>" not in html
     assert not re.search(r"(?:src|href)=|url\(|@import|https?://(?!www\.w3\.org/2000/svg)", html)
@@ -280,8 +289,12 @@ def test_people_are_shown_at_first_where_some_are_known() -> None:
     assert first_types(figures) == {"person", "group"}
     unknown = [replace(one, type="name") for one in figures]
     assert first_types(unknown) == {"name"}
-    assert hues(figures) == {"person": 0, "place": 2, "group": 1}
-    assert hues([*unknown[:3], *_of("river", "Person")]) == {"name": 7, "river": 3, "Person": 0}
+    assert type_hues(figures) == {"person": 0, "place": 2, "group": 1}
+    assert type_hues([*unknown[:3], *_of("river", "Person")]) == {
+        "name": 7,
+        "river": 3,
+        "Person": 0,
+    }
 
 
 def _of(*types: str) -> list[Figure]:

@@ -10,9 +10,9 @@ from playwright.sync_api import Browser, Page
 from test_plot_browser import opened
 
 from chromium import browser
-from fabula.plot.sociogram import Sociogram
-from fabula.plot.sociogram_page import to_sociogram_page
-from fabula.plot.spread import spread
+from fabula.plot.network.figures import NetworkPicture
+from fabula.plot.network.page import to_network_page
+from fabula.plot.network.spread import spread
 from plotted import HOSTILE, sociogram, together
 
 pytestmark = pytest.mark.waits
@@ -35,8 +35,8 @@ def chromium() -> Iterator[Browser]:
         yield chromium
 
 
-def html(of: Sociogram) -> str:
-    return to_sociogram_page(of, spread(of.figures, of.bonds, of.walked))
+def html(of: NetworkPicture) -> str:
+    return to_network_page(of, spread(of.figures, of.relations, of.walked))
 
 
 @pytest.fixture
@@ -133,7 +133,7 @@ def test_names_are_searched_and_gone_to_whether_they_are_shown_or_not(page: Page
 
 
 def test_whom_a_mode_walked_is_listed_lit_and_shown(page: Page) -> None:
-    assert "Mode hippo went through 2" in page.locator("#how").inner_text()
+    assert "Mode hippo visited 2" in page.locator("#how").inner_text()
     assert page.locator("#walked button").count() == 2
     assert page.locator(".figure.walked:visible").count() == 2
     page.locator("#walked button").nth(1).click()

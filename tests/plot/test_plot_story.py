@@ -10,9 +10,9 @@ from xml.etree import ElementTree
 from fabula.graph import Edge
 from fabula.graphs.discourse.border import IS, TERM, nodes_and_edges
 from fabula.graphs.discourse.values import Event, Link
-from fabula.plot.story import NOBODY, read_story, section_starts
-from fabula.plot.story_page import to_story_page
-from fabula.plot.story_svg import LETTER, draw_story, fitting, rows_of, sign
+from fabula.plot.story.events import NOBODY, read_story, section_starts
+from fabula.plot.story.page import to_story_page
+from fabula.plot.story.svg import LETTER_WIDTH, draw_story, link_shape, list_rows, select_captions
 from plotted import HOSTILE, story
 from scripted import made_chunks
 
@@ -39,7 +39,7 @@ def test_events_are_in_the_order_told_each_in_the_rows_of_who_and_where() -> Non
         ("who", NOBODY, 1),
         ("where", "the mill", 1),
     ]
-    assert [one.told["predicate"] for one in told] == ["came", "left", "waved", "rained"]
+    assert [one.slots["predicate"] for one in told] == ["came", "left", "waved", "rained"]
     assert [one.lanes for one in told] == [(0,), (0, 3), (1,), (2,)]
     assert [one.at for one in told] == sorted(one.at for one in told)
     assert [(one.chunks, one.kind, one.cause) for one in ties] == [((0, 1), "cause", 0)]
@@ -74,18 +74,18 @@ def test_sections_begin_where_their_first_chunk_does() -> None:
 
 
 def test_a_cause_points_to_what_comes_of_it() -> None:
-    causes = [one for one in story().ties if one.kind == "cause"]
+    causes = [one for one in story().links if one.kind == "cause"]
     assert {one.cause == one.chunks[0] for one in causes} == {True, False}
     for one in causes:
-        tip = re.findall(r"L(-?\d+) 0", sign(one))[0]
+        tip = re.findall(r"L(-?\d+) 0", link_shape(one))[0]
         assert (int(tip) > 0) == (one.cause == one.chunks[0])
 
 
 def test_captions_cover_no_other() -> None:
-    found = list(fitting((float(x), "a caption") for x in range(0, 1200, 7)))
+    found = list(select_captions((float(x), "a caption") for x in range(0, 1200, 7)))
     assert len(found) > 5
     for (x, said), (after, _) in pairwise(found):
-        assert x + len(said) * LETTER <= after
+        assert x + len(said) * LETTER_WIDTH <= after
 
 
 def test_a_picture_has_all_events_and_only_the_rows_that_there_are() -> None:
@@ -96,9 +96,15 @@ def test_a_picture_has_all_events_and_only_the_rows_that_there_are() -> None:
     ]
     assert len(drawn) == 60
     assert sum("found" in words for words in drawn) == 1
-    assert [kind for kind, *_ in rows_of(one)][-5:] == ["why", "cause", "time", "contrast", "more"]
-    bare = replace(one, ties=(), events=(), lanes=())
-    assert rows_of(bare) == []
+    assert [kind for kind, *_ in list_rows(one)][-5:] == [
+        "why",
+        "cause",
+        "time",
+        "contrast",
+        "more",
+    ]
+    bare = replace(one, links=(), events=(), lanes=())
+    assert list_rows(bare) == []
     ElementTree.fromstring(draw_story(bare, alone=True))
     assert "0 events" in to_story_page(bare)
 

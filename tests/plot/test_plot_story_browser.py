@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page
 from test_plot_browser import opened
 
 from chromium import browser
-from fabula.plot.story_page import to_story_page
+from fabula.plot.story.page import to_story_page
 from plotted import HOSTILE, story
 
 pytestmark = pytest.mark.waits
@@ -61,7 +61,7 @@ def test_a_row_shows_its_events_alone(page: Page) -> None:
 def test_an_event_is_told_with_its_passage_and_its_causes(page: Page) -> None:
     page.locator("#e0 circle").first.click()
     card = page.locator("#card")
-    assert "What came of it" in card.inner_text()
+    assert "What it led to" in card.inner_text()
     assert "This is passage 0.</script>" in card.inner_text()
     assert page.locator(".link.lit").count() == 1
     page.locator("#stage").focus()

@@ -16,7 +16,7 @@ from subprocess import TimeoutExpired
 from fabula.cli import run
 
 IMPORTED = (
-    "fabula.cli.ingest",
+    "fabula.cli.commands.ingest",
     "fabula.build.run",
     "fabula.service.process",
     "neo4j",

@@ -11,11 +11,11 @@ from fabula.graph.method import Known
 from fabula.graph.parts import chunks_of
 from fabula.graphs.aspects.border import read
 from fabula.graphs.aspects.values import Detail, Earlier, Member, Summary
-from fabula.plot.communities import Community, DrawnFinding
-from fabula.plot.layout import lay_out
-from fabula.plot.sociogram import Bond, Figure, Meeting, Sociogram
-from fabula.plot.story import Happening, Lane, Story, Tie
-from fabula.plot.svg import Picture
+from fabula.plot.network.communities import DrawnCommunity, DrawnFinding
+from fabula.plot.network.figures import DrawnRelation, Figure, Meeting, NetworkPicture
+from fabula.plot.story.events import DrawnEvent, DrawnLink, Lane, StoryPicture
+from fabula.plot.trees.layout import lay_out
+from fabula.plot.trees.svg import TreePicture
 from fabula.text.document import Chunk
 from graphs import small_graph
 
@@ -99,14 +99,16 @@ def found(known: Earlier) -> list[Hit]:
     ]
 
 
-def picture(known: Earlier, title: str = "A", question: str = "", hits: int = 3) -> Picture:
+def picture(known: Earlier, title: str = "A", question: str = "", hits: int = 3) -> TreePicture:
     """A document as it is drawn, with what a question found."""
     ranked = found(known)[:hits] if question else []
     ranks = {hit.id: rank for rank, hit in enumerate(ranked, start=1)}
-    return Picture(title, "Nobody", lay_out(known, ("theme",)), question, ranks)
+    return TreePicture(title, "Nobody", lay_out(known, ("theme",)), question, ranks)
 
 
-def sociogram(count: int = 60, sections: int = 6, words: str = "", question: str = "") -> Sociogram:
+def sociogram(
+    count: int = 60, sections: int = 6, words: str = "", question: str = ""
+) -> NetworkPicture:
     """Figures of a few types, the first of whom many meet; the last two are with nobody.
 
     The third and the last are walked for a question.
@@ -132,7 +134,7 @@ def sociogram(count: int = 60, sections: int = 6, words: str = "", question: str
         )
     pairs = {(min(n, m), max(n, m)) for n in range(1, count - 2) for m in (n // 4, n // 2 + 1)}
     bonds = [
-        Bond(
+        DrawnRelation(
             id=f"r{one}-{other}",
             ends=(one, other),
             text=f"All of {one} and {other}.{words}",
@@ -144,12 +146,12 @@ def sociogram(count: int = 60, sections: int = 6, words: str = "", question: str
         for one, other in sorted(pairs)
         if one != other
     ]
-    return Sociogram(
+    return NetworkPicture(
         title=f"A{words}",
         author="Nobody",
         sections=tuple(f"Chapter {number + 1}{words}" for number in range(sections)),
         figures=tuple(figures),
-        bonds=tuple(bonds),
+        relations=tuple(bonds),
         entities=count,
         question=question,
         mode="hippo" if question else "",
@@ -157,7 +159,7 @@ def sociogram(count: int = 60, sections: int = 6, words: str = "", question: str
     )
 
 
-def story(count: int = 60, words: str = "", question: str = "") -> Story:
+def story(count: int = 60, words: str = "", question: str = "") -> StoryPicture:
     """Events of a few people and places over two chunks an event and three sections, some tied."""
     chance = Random(2)
     people = [f"Person {number}{words}" for number in range(6)]
@@ -177,7 +179,7 @@ def story(count: int = 60, words: str = "", question: str = "") -> Story:
         told |= {"where": lanes[min(where)].name} if where else {}
         told |= {"why": f"because of {number}"} if number % 9 == 0 else {}
         at = (2 * number + 0.5) / (2 * count)
-        events.append(Happening(f"v{number}", 2 * number, at, told, tuple(sorted(who | where))))
+        events.append(DrawnEvent(f"v{number}", 2 * number, at, told, tuple(sorted(who | where))))
     kinds = [
         ("cause", "Contingency.Cause.Result", "so"),
         ("more", "Expansion.Conjunction", "and"),
@@ -189,24 +191,24 @@ def story(count: int = 60, words: str = "", question: str = "") -> Story:
     for number, chunk in enumerate(range(0, 2 * count - 1, max(count // 10, 1))):
         kind, sense, connective = kinds[number % len(kinds)]
         cause = -1 if kind != "cause" else chunk + (sense.endswith("Reason"))
-        ties.append(Tie(f"t{number}", (chunk, chunk + 1), kind, sense, connective, cause))
+        ties.append(DrawnLink(f"t{number}", (chunk, chunk + 1), kind, sense, connective, cause))
     counts = Counter(lane for event in events for lane in event.lanes)
-    return Story(
+    return StoryPicture(
         title=f"A{words}",
         author="Nobody",
         sections=((f"Chapter 1{words}", 0), ("Chapter 2", count), ("Chapter 3", count * 3 // 2)),
         texts=tuple(f"This is passage {number}.{words}" for number in range(2 * count)),
         lanes=tuple(replace(lane, events=counts[row]) for row, lane in enumerate(lanes)),
         events=tuple(events),
-        ties=tuple(ties),
+        links=tuple(ties),
         by="rules",
         question=question,
         mode="hybrid" if question else "",
-        found=(4, 9) if question else (),
+        hits=(4, 9) if question else (),
     )
 
 
-def together(of: Sociogram) -> Sociogram:
+def together(of: NetworkPicture) -> NetworkPicture:
     """The same network as two communities, the first of which is of two; the second is found."""
     figures = range(len(of.figures))
     told = [
@@ -217,7 +219,7 @@ def together(of: Sociogram) -> Sociogram:
     ]
     words = of.title[1:]
     communities = tuple(
-        Community(
+        DrawnCommunity(
             level=level,
             numbers=(number, 3)[: 1 + (place == 1)],
             hues=(place, place)[: 1 + (place == 1)],
@@ -228,7 +230,7 @@ def together(of: Sociogram) -> Sociogram:
             importance=7.5,
             summary=f"What is told of {place}.{words}",
             findings=(DrawnFinding(f"They meet.{words}", "Often.", (3,)),),
-            found=int(place == 1 and bool(of.question)),
+            rank=int(place == 1 and bool(of.question)),
         )
         for place, (level, number, parent, members) in enumerate(told)
     )

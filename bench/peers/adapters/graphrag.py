@@ -86,7 +86,7 @@ class Peer:
             )
         )
         read = [
-            told for one in found for kind, table in one.items() for told in _words(kind, table)
+            word for one in found for kind, table in one.items() for word in _words(kind, table)
         ]
         return str(answer), list(dict.fromkeys(read))
 

@@ -49,7 +49,7 @@ class Peer:
         LOOP.run_until_complete(self.rag.ainsert(texts, ids=names, file_paths=names))
         # Failures are kept as a status, and raised by nobody.
         states = LOOP.run_until_complete(self.rag.doc_status.get_by_ids(names))
-        failed = [one for one in states if one["status"].value != "processed"]
+        failed = [state for state in states if state["status"].value != "processed"]
         if failed:
             why = failed[0].get("error_msg")
             raise RuntimeError(f"{len(failed)} of {len(texts)} texts were not indexed: {why}")

@@ -62,7 +62,7 @@ class Commands(click.Group):
             return None
         # Imports make much and drop little: to look for it took a sixth of their time.
         gc.disable()
-        module = importlib.import_module(f"fabula.cli.{cmd_name}")
+        module = importlib.import_module(f"fabula.cli.commands.{cmd_name}")
         gc.freeze()
         gc.enable()
         command: click.Command = module.command

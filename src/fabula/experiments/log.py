@@ -75,7 +75,7 @@ class Log:
     def of(self, system: str) -> list[Result]:
         """The results of one system, in the order they were made."""
         with self._writing:
-            return [one for one in self.results if one.system == system]
+            return [result for result in self.results if result.system == system]
 
     def sort(self, systems: Sequence[str], questions: Sequence[str]) -> None:
         """Puts the lines in the order of systems and questions; those of others come last.
@@ -92,7 +92,7 @@ class Log:
 
         with self._writing:
             self.results.sort(key=place)
-            lines = [json.dumps(asdict(one), ensure_ascii=False) for one in self.results]
+            lines = [json.dumps(asdict(result), ensure_ascii=False) for result in self.results]
             replace_file(self._file, "".join(f"{line}\n" for line in lines))
 
     def _whole(self) -> list[Result]:

@@ -50,7 +50,7 @@ def read_data(suite: Suite, folder: Path | None) -> DataSet:
     part = suite.data
     usual = Path(part.folder or Path(DATA, part.set))
     found = read(part.set, folder or (SMOKE / part.set if part.shipped else usual), part.part)
-    hard = [one for one in found.questions if one.is_hard]
+    hard = [question for question in found.questions if question.is_hard]
     questions = hard if part.hard else found.questions
     if not questions:
         what = "hard question: it doesn't say which are" if part.hard else "question"
@@ -72,8 +72,8 @@ def limited(data: DataSet, texts: int | None, questions: int | None, seed: int) 
     drawn = list(by_text)
     draw.shuffle(drawn)
     turns = _in_turn([by_text[text] for text in drawn[:texts]])
-    kept = {one.id for one in turns[:questions]}
-    left = tuple(one for one in data.questions if one.id in kept)
+    kept = {turn.id for turn in turns[:questions]}
+    left = tuple(question for question in data.questions if question.id in kept)
     used = {one.text for one in left}
     return replace(
         data, texts=tuple(text for text in data.texts if text.id in used), questions=left
@@ -169,7 +169,7 @@ def _whole(given: Mapping[str, Any]) -> dict[str, Any]:
 
 def made_with() -> dict[str, str]:
     """What results depend on beside settings and data: Fabula's version, and its prompts' texts."""
-    of_graphs = [one.prompts for one in graphs().values() if one.prompts]
+    of_graphs = [graph.prompts for graph in graphs().values() if graph.prompts]
     texts = {
         f"{folder.parent.name}/{file.name}": file.read_text(encoding="utf-8")
         for folder in (prompts.FOLDER, judging.FOLDER, *of_graphs)

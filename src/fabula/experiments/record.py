@@ -67,12 +67,15 @@ class Record:
             finished=finished,
             data=Data(self.data.name, len(self.data.texts), self.data.sha256),
             questions=tuple(
-                Asked(one.id, one.text, one.kind, one.is_hard) for one in self.data.questions
+                Asked(question.id, question.text, question.kind, question.is_hard)
+                for question in self.data.questions
             ),
-            systems=tuple(self._system(one, log.of(one.name)) for one in self.systems),
+            systems=tuple(self._system(system, log.of(system.name)) for system in self.systems),
             metrics=tuple(
-                Measure(one.name, one.lowest, _end(one.highest), one.source, one.blind)
-                for one in self.metrics
+                Measure(
+                    metric.name, metric.lowest, _end(metric.highest), metric.source, metric.blind
+                )
+                for metric in self.metrics
             ),
             seeds={"questions": self.suite.seed} | _seeds(self.systems[0]),
             versions=self.versions,
@@ -82,8 +85,8 @@ class Record:
             "identity": identity(self.suite, self.data, self.systems),
             "plan": self.suite.model_dump(mode="json"),
             "left_out": dict(self.left_out),
-            "collections": {one.name: one.settings.collection for one in self.systems},
-            "filters": {one.name: one.filters for one in self.systems if one.filters},
+            "collections": {system.name: system.settings.collection for system in self.systems},
+            "filters": {system.name: system.filters for system in self.systems if system.filters},
             "clock": self.clock,
             "graphs": {
                 name: {model: usage.counts for model, usage in spent.items()}
@@ -102,8 +105,8 @@ class Record:
         if graph in self.graphs:
             stages["ingest"] = Stage(self._time("ingest", graph), self.graphs[graph])
         if results:
-            asked = sum_usage(one.spent for one in results)
-            scored = sum_usage(one.judged for one in results)
+            asked = sum_usage(result.spent for result in results)
+            scored = sum_usage(result.judged for result in results)
             stages["ask"] = Stage(self._time("ask", tested.name), asked)
             stages["score"] = Stage(self._time("score", tested.name), scored)
         sweep = self.suite.sweep
@@ -140,7 +143,7 @@ def opened(
     suite, other data, or other settings of a system with results.
     """
     former = read_json(folder / RUN) or {}
-    if not former and any(not one.system.startswith(PEER) for one in log.results):
+    if not former and any(not result.system.startswith(PEER) for result in log.results):
         raise FabulaError(
             f"{folder} has results, but no {RUN} that says whose: name another folder with --out."
         )
@@ -183,7 +186,7 @@ def identity(suite: Suite, data: DataSet, systems: Sequence[Tested]) -> dict[str
         },
         "metrics": list(suite.metrics),
         "seed": suite.seed,
-        "systems": {one.name: one.fingerprint for one in systems},
+        "systems": {system.name: system.fingerprint for system in systems},
     }
 
 
@@ -222,7 +225,7 @@ def _difference(
     former: Mapping[str, Any], before: Mapping[str, str], systems: Sequence[Tested]
 ) -> str:
     """The first setting of the first system that was another."""
-    now = {one.name: one for one in systems}
+    now = {system.name: system for system in systems}
     for system in former.get("systems", []):
         name = system["name"]
         if name in before and name not in now:

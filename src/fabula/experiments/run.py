@@ -105,7 +105,9 @@ def _run(
         return done
     kept.write(log)
     made: dict[str, dict[str, str]] = {}
-    parts = [_System(bench, one, data, log, kept, metrics, watching, done, made) for one in systems]
+    parts = [
+        _System(bench, system, data, log, kept, metrics, watching, done, made) for system in systems
+    ]
     try:
         _run_systems(parts, report)
     finally:
@@ -119,9 +121,9 @@ def _run_systems(systems: Sequence[_System], report: Report | None) -> None:
     """One after the other, within one budget; the record is written after each."""
     first = systems[0].system.settings
     budget = Budget(first.max_calls, first.max_tokens)
-    for one in systems:
-        one.run(budget, report)
-        one.kept.write(one.log)
+    for system in systems:
+        system.run(budget, report)
+        system.kept.write(system.log)
 
 
 def _record(
@@ -143,7 +145,7 @@ def _record(
 def _there(log: Log, systems: Sequence[str], questions: Sequence[str]) -> int:
     """How many of these questions these systems have answered."""
     wanted = {(system, question) for system in systems for question in questions}
-    return len(wanted & {(one.system, one.question) for one in log.results})
+    return len(wanted & {(result.system, result.question) for result in log.results})
 
 
 def _data(bench: Bench) -> DataSet:
@@ -175,7 +177,7 @@ class _System:
     def run(self, budget: Budget, report: Report | None) -> None:
         """Makes its graph and asks what isn't answered yet."""
         there = {one.question for one in self.log.of(self.system.name)}
-        missing = [one for one in self.data.questions if one.id not in there]
+        missing = [question for question in self.data.questions if question.id not in there]
         if not missing:
             return
         settings = self.system.settings

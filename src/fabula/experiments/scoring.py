@@ -33,7 +33,9 @@ class Scoring:
         def scored(question: Question, result: Result) -> Result:
             meter = Meter()
             judges = _judges(kit, system, meter, self.languages)
-            values = {one.name: one.score(question, result, judges) for one in self.metrics}
+            values = {
+                metric.name: metric.score(question, result, judges) for metric in self.metrics
+            }
             scores = {name: value for name, value in values.items() if value is not None}
             return replace(result, scores=scores, judged=system.settings.by_model(meter.usage()))
 

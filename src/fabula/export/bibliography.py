@@ -1,7 +1,7 @@
-"""Documents as a bibliography has them: BibTeX, CSL-JSON, or a line to read.
+"""Convert documents to BibTeX and CSL-JSON.
 
-A graph knows a book's title, author, language and where it came from, and of none the year.
-pybtex writes BibTeX, too, but leaves escaping to its caller, which is most of what is done here.
+The graph has the title, author, language and source of a book, but not its year. pybtex writes BibTeX
+too, but leaves the escaping to its caller, which is most of the work here.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ _YEAR = r"(?:\d{1,4}\??(?:\s*B\.?C\.?(?:E\.?)?)?\??)"
 _YEARS = re.compile(rf",?\s*\(?\b(?:{_YEAR}\s*[-\N{{EN DASH}}]\s*{_YEAR}?)\)?$|,\s*-{_YEAR}$")
 _PARTICLE = re.compile(r"(?:le|la|de|du|des|della|di|da|van|von|der|den|ten|ter|st\.?)\s", re.I)
 _INITIAL = re.compile(r"\s\w\.$")
-_BETWEEN = re.compile(r"\s*;\s*|\s+(?:and|&)\s+")
+_SEPARATORS = re.compile(r"\s*;\s*|\s+(?:and|&)\s+")
 _SMALL = frozenset(("a", "an", "the", "le", "la", "les", "un", "une", "der", "die", "das", "ein"))
-"""Words that a title begins with and is not known by."""
+"""Articles, which are left out of keys."""
 _WEB = re.compile(r"https?://", re.IGNORECASE)
 _COMMANDS = {
     "\\": r"\textbackslash{}",
@@ -29,50 +29,50 @@ _COMMANDS = {
     "}": r"\textbraceright{}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
-    **{one: f"\\{one}" for one in "&%$#_"},
+    **{c: f"\\{c}" for c in "&%$#_"},
 }
-"""BibTeX counts braces, also those with a backslash before them, so none may be left alone."""
-_PERCENT = {one: f"%{ord(one):02X}" for one in '\\{}^`"<> '}
-"""In an address nothing is escaped for TeX: it is read as it stands."""
+"""TeX for special characters. Braces become commands: BibTeX counts them even after a backslash."""
+_PERCENT = {c: f"%{ord(c):02X}" for c in '\\{}^`"<> '}
+"""Characters of a URL that are percent-encoded, as TeX escapes would become part of the URL."""
 
 
 class Person(NamedTuple):
-    """A name in two parts; the family's is all where there is but one."""
+    """A name in two parts; a name of one part is a family name."""
 
     family: str
     given: str
 
 
 def bibtex(entries: Iterable[Entry]) -> str:
-    """The documents as BibTeX, each with its key; in UTF-8, as biber and today's BibTeX read it."""
+    """Return documents as BibTeX, each with its key; for biber and BibTeX that read UTF-8."""
     return "\n".join(_bibtex(key, entry) for key, entry in _keyed(entries))
 
 
 def csl(entries: Iterable[Entry]) -> list[dict[str, Any]]:
-    """The documents as CSL-JSON, as Zotero, pandoc and citeproc read it."""
+    """Return documents as CSL-JSON, which Zotero, pandoc and citeproc read."""
     return [_csl(key, entry) for key, entry in _keyed(entries)]
 
 
 def people(author: str) -> list[Person]:
-    """The persons that a book's author is: 'Dickens, Charles', 'C. Dickens and W. Collins'."""
-    found: list[Person] = []
-    for told in _BETWEEN.split(author):
-        name = _YEARS.sub("", told).strip()
+    """Return the persons in an author field, as "Dickens, Charles" or "C. Dickens and W. Collins"."""
+    persons: list[Person] = []
+    for part in _SEPARATORS.split(author):
+        name = _YEARS.sub("", part).strip()
         parts = [part.strip() for part in name.split(",")]
-        # One person where years follow, a particle begins or an initial ends: Le Guin, Ursula K.
-        is_one = name != told.strip() or _PARTICLE.match(name) or _INITIAL.search(name)
-        several = not is_one and len(parts) > 1 and all(" " in part for part in parts)
-        found += [_person(one) for one in (parts if several else [name])]
-    return [one for one in found if one.family]
+        # "Le Guin, Ursula K." is one person: years follow, a particle begins or an initial ends.
+        is_single = name != part.strip() or _PARTICLE.match(name) or _INITIAL.search(name)
+        several = not is_single and len(parts) > 1 and all(" " in part for part in parts)
+        persons += [_split_name(part) for part in (parts if several else [name])]
+    return [person for person in persons if person.family]
 
 
-def _person(name: str) -> Person:
+def _split_name(name: str) -> Person:
     family, comma, given = (part.strip() for part in name.partition(","))
     if comma:
-        # What follows, as Sir, is neither part of a name.
+        # A third part, such as "Sir", is neither a given name nor a family name.
         return Person(family, given.partition(",")[0].rstrip())
     words = name.split() or [""]
-    # Lower-case words before the last are the family's: Ludwig van Beethoven.
+    # Lower-case words before the last belong to the family name: Ludwig van Beethoven.
     first = len(words) - 1
     while first > 1 and words[first - 1].islower():
         first -= 1
@@ -80,7 +80,7 @@ def _person(name: str) -> Person:
 
 
 def _keyed(entries: Iterable[Entry]) -> Iterable[tuple[str, Entry]]:
-    """The entries with keys: the same for the same book on any machine, and none twice."""
+    """Pair documents with unique keys, which are the same for the same book on every machine."""
     used: set[str] = set()
     for entry in entries:
         key = _key(entry)
@@ -91,14 +91,14 @@ def _keyed(entries: Iterable[Entry]) -> Iterable[tuple[str, Entry]]:
 
 def _key(entry: Entry) -> str:
     family = people(entry.author)[0].family if people(entry.author) else ""
-    told = "\x1f".join((entry.author, entry.title, _file(entry.source)))
-    digest = hashlib.blake2b(told.encode("utf-8", "surrogatepass"), digest_size=3).hexdigest()
+    identity = "\x1f".join((entry.author, entry.title, _file(entry.source)))
+    digest = hashlib.blake2b(identity.encode("utf-8", "surrogatepass"), digest_size=3).hexdigest()
     words = [word for word in map(_plain, entry.title.split()) if word and word not in _SMALL]
     return "_".join(filter(None, [_plain(family), *words[:1], digest]))
 
 
 def _plain(text: str) -> str:
-    """The letters and figures of a text that ASCII has."""
+    """Return the letters and digits of a text in lower-case ASCII."""
     ascii = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
     return re.sub(r"[^a-z0-9]", "", ascii.lower())
 
@@ -110,7 +110,7 @@ def _bibtex(key: str, entry: Entry) -> str:
     if entry.language:
         fields["language"] = _tex(entry.language)
     if _WEB.match(entry.source):
-        fields["url"] = "".join(_PERCENT.get(one, one) for one in entry.source)
+        fields["url"] = "".join(_PERCENT.get(c, c) for c in entry.source)
         fields["urldate"] = entry.updated_at[:10]
     elif entry.source:
         fields["file"] = _tex(_file(entry.source))
@@ -119,35 +119,37 @@ def _bibtex(key: str, entry: Entry) -> str:
 
 
 def _tex_name(person: Person) -> str:
-    # Braces keep a family's name whole, whatever is in it, "and" or a comma.
+    # Braces protect an "and" or a comma within a family name.
     family = f"{{{_tex(person.family)}}}"
     return f"{family}, {_tex(person.given)}" if person.given else family
 
 
 def _tex(text: str) -> str:
-    return "".join(_COMMANDS.get(one, one) for one in " ".join(text.split()))
+    return "".join(_COMMANDS.get(c, c) for c in " ".join(text.split()))
 
 
 def _csl(key: str, entry: Entry) -> dict[str, Any]:
-    told: dict[str, Any] = {"id": key, "type": "book", "title": entry.title}
+    item: dict[str, Any] = {"id": key, "type": "book", "title": entry.title}
     if persons := people(entry.author):
-        told["author"] = [
-            {"family": one.family, "given": one.given} if one.given else {"literal": one.family}
-            for one in persons
+        item["author"] = [
+            {"family": person.family, "given": person.given}
+            if person.given
+            else {"literal": person.family}
+            for person in persons
         ]
     if entry.language:
-        told["language"] = entry.language
+        item["language"] = entry.language
     if _WEB.match(entry.source):
-        told["URL"] = entry.source
-        told["accessed"] = {
+        item["URL"] = entry.source
+        item["accessed"] = {
             "date-parts": [[int(part) for part in entry.updated_at[:10].split("-")]]
         }
     elif entry.source:
-        told["source"] = _file(entry.source)
-    return told
+        item["source"] = _file(entry.source)
+    return item
 
 
 def _file(source: str) -> str:
-    """The name of a file without its folder, which is nobody else's business."""
+    """Return the name of a file without its folder, which would reveal the user's machine."""
     kind = PureWindowsPath if "\\" in source else PurePosixPath
     return source if _WEB.match(source) else kind(source).name

@@ -1,4 +1,4 @@
-"""What a query found, cell by cell: as words for people, and as CSV."""
+"""Format the rows of a Cypher query for a table and as CSV."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from fabula.export.files import csv_text
+from fabula.export.files import escape_formula
 
 CAPTION = 40
-"""Characters of a node's text that stand for it in a table."""
+"""How many characters of a node's name are shown in a table."""
 SHARED = re.compile(r"(Passage|Element)(\d*|Text)")
-"""Labels that nodes have beside their own, for the indexes."""
+"""Labels that nodes have only for the indexes."""
 
 
 def cell(value: Any) -> str:
-    """A value in a table, for people."""
+    """Return a value as text for a table."""
     match value:
         case None:
             return ""
@@ -39,17 +39,17 @@ def _node(labels: Sequence[str], properties: dict[str, Any]) -> str:
     caption = str(properties.get("name") or properties.get("id") or "")
     caption = " ".join(caption.split())
     short = caption if len(caption) <= CAPTION else f"{caption[:CAPTION].rstrip()}..."
-    own = ":".join([label for label in labels if not SHARED.fullmatch(label)] or labels)
-    return f"(:{own} {short})" if short else f"(:{own})"
+    main = ":".join([label for label in labels if not SHARED.fullmatch(label)] or labels)
+    return f"(:{main} {short})" if short else f"(:{main})"
 
 
 def _path(nodes: Sequence[Any], ties: Sequence[Any]) -> str:
-    """A path as Cypher draws one."""
-    drawn = cell(nodes[0])
+    """Return a path in the notation of Cypher."""
+    text = cell(nodes[0])
     for before, tie, node in zip(nodes, ties, nodes[1:], strict=False):
         forward = tie["from"] == before["id"]
-        drawn += f"{'-' if forward else '<-'}{cell(tie)}{'->' if forward else '-'}{cell(node)}"
-    return drawn
+        text += f"{'-' if forward else '<-'}{cell(tie)}{'->' if forward else '-'}{cell(node)}"
+    return text
 
 
 def _braced(properties: dict[str, Any]) -> str:
@@ -57,17 +57,17 @@ def _braced(properties: dict[str, Any]) -> str:
 
 
 def table_csv(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Lines of CSV; what is no text and no number is JSON."""
+    """Return rows as CSV; values that are neither text nor numbers become JSON."""
     lines = io.StringIO()
     writer = csv.writer(lines, lineterminator="\n")
-    writer.writerow(map(csv_text, columns))
+    writer.writerow(map(escape_formula, columns))
     writer.writerows([_field(value) for value in row] for row in rows)
     return lines.getvalue()
 
 
 def _field(value: Any) -> Any:
-    """A value as CSV holds it; what a spreadsheet would take for a formula is made text."""
+    """Return a value for CSV; no text in it is taken for a formula."""
     if isinstance(value, str):
-        return csv_text(value)
+        return escape_formula(value)
     is_plain = value is None or (isinstance(value, int | float) and not isinstance(value, bool))
     return value if is_plain else json.dumps(value, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""Answers as Markdown: their citations are footnotes, each with the sentence that bears it."""
+"""Format answers as Markdown: citations become footnotes with the sentences that support them."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ _MARKS = re.compile(r"([\\`*_{}\[\]<>#|~])")
 
 
 def markdown(answer: Answer, books: Sequence[Entry] = ()) -> str:
-    """The question as a heading, the answer, a footnote a citation, and the books it is from.
+    """Return the question as a heading, the answer with a footnote for each citation, and the books.
 
-    Where no model was asked, the closest passages as block quotations.
+    An answer without a model is the closest passages, as block quotations.
     """
     return "\n\n".join([_answer(answer, "#", ""), *_books(books)])
 
 
 def conversation(answers: Sequence[Answer], books: Sequence[Entry]) -> str:
-    """The answers one after the other, and at the end the books that they are from."""
-    told = [_answer(answer, "##", f"{number}-") for number, answer in enumerate(answers, start=1)]
-    return "\n\n".join(["# A conversation", *told, *_books(books)])
+    """Return answers one after the other, and at the end the books that they cite."""
+    parts = [_answer(answer, "##", f"{number}-") for number, answer in enumerate(answers, start=1)]
+    return "\n\n".join(["# A conversation", *parts, *_books(books)])
 
 
 def books_of(answers: Sequence[Answer], find: Callable[[str], Entry]) -> list[Entry]:
-    """The documents that answers cite, in the order of the first citations; none that is gone.
+    """Return the documents that answers cite, in the order of the first citations.
 
-    `find` finds a document by its id, and raises NotFound.
+    Documents that were removed are left out. `find` returns a document by its id, or raises NotFound.
     """
-    quotes = (one for answer in answers for one in answer.quotes or quote_cited(answer))
+    quotes = (quote for answer in answers for quote in answer.quotes or quote_cited(answer))
     books = []
-    for id in dict.fromkeys(one.hit.document for one in quotes):
+    for id in dict.fromkeys(quote.hit.document for quote in quotes):
         with suppress(NotFound):
             books.append(find(id))
     return books
@@ -51,11 +51,17 @@ def told(
     heading: str = "#",
     series: str = "",
 ) -> str:
-    """A question and its answer, which cites `quotes`, or, with `extracts`, is made of them.
+    """Return a question and its answer as Markdown.
 
-    Footnotes of one `series` are told from those of another by its name.
+    Args:
+        question: The heading.
+        text: The answer, which cites the quotes by their numbers.
+        quotes: What it cites.
+        extracts: The answer has no text of its own: show the quotes.
+        heading: The mark of the heading.
+        series: A prefix of footnotes, so that those of several answers differ.
     """
-    title = f"{heading} {_plain(question)}"
+    title = f"{heading} {_escape(question)}"
     if extracts:
         return "\n\n".join([title, *map(_quotation, quotes)])
     text = CITED.sub(lambda cited: _references(cited, series), text)
@@ -80,14 +86,16 @@ def _references(cited: re.Match[str], series: str) -> str:
 
 
 def _footnote(quote: Quote, series: str) -> str:
-    said = " ".join(quote.hit.text[start:end] for start, end in quote.matches)
-    where = _plain(place(quote.hit, quote.matches))
-    return f"[^{series}{quote.number}]: {where}" + (f": “{_plain(said)}”" if said else "")
+    sentences = " ".join(quote.hit.text[start:end] for start, end in quote.matches)
+    where = _escape(place(quote.hit, quote.matches))
+    return f"[^{series}{quote.number}]: {where}" + (
+        f": “{_escape(sentences)}”" if sentences else ""
+    )
 
 
 def _books(books: Sequence[Entry]) -> list[str]:
     lines = [
-        f"- {f'{_plain(book.author)}: ' if book.author else ''}*{_plain(book.title)}*"
+        f"- {f'{_escape(book.author)}: ' if book.author else ''}*{_escape(book.title)}*"
         for book in books
     ]
     return ["**Books**", "\n".join(lines)] if books else []
@@ -95,10 +103,10 @@ def _books(books: Sequence[Entry]) -> list[str]:
 
 def _quotation(quote: Quote) -> str:
     paragraphs = re.split(r"\n\s*\n", quote.hit.text.strip())
-    quoted = "\n>\n".join(f"> {_plain(one)}" for one in paragraphs)
-    return f"{quoted}\n>\n> — {_plain(place(quote.hit))}"
+    quoted = "\n>\n".join(f"> {_escape(paragraph)}" for paragraph in paragraphs)
+    return f"{quoted}\n>\n> — {_escape(place(quote.hit))}"
 
 
-def _plain(text: str) -> str:
-    """A text on one line, none of whose characters Markdown takes for its own."""
+def _escape(text: str) -> str:
+    """Return a text on one line, with the special characters of Markdown escaped."""
     return _MARKS.sub(r"\\\1", " ".join(text.split()))

@@ -1,4 +1,4 @@
-"""Who is tied to whom as a file for other programs: GraphML or GEXF."""
+"""Write the network of entities as a file for other programs: GraphML or GEXF."""
 
 from __future__ import annotations
 
@@ -7,19 +7,47 @@ from pathlib import Path
 from typing import Any
 
 from fabula.errors import FabulaError
-from fabula.export.files import FORBIDDEN, Written, replaced
+from fabula.export.files import replace_file
+from fabula.export.graph_xml import (
+    LABEL,
+    WEIGHT,
+    Written,
+    XmlAttribute,
+    XmlEdge,
+    XmlNode,
+    write_gexf,
+    write_graphml,
+)
 
 FORMATS = ("graphml", "gexf")
+NODE_ATTRIBUTES = (
+    XmlAttribute(LABEL, LABEL),
+    XmlAttribute("document", "document"),
+    XmlAttribute("names", "names"),
+    XmlAttribute("type", "type"),
+    XmlAttribute("mentions", "mentions", "long"),
+    XmlAttribute("chunks", "chunks", "long"),
+)
+EDGE_ATTRIBUTES = (
+    XmlAttribute(WEIGHT, WEIGHT, "double"),
+    XmlAttribute("strength", "strength", "double"),
+)
 
 
 def write_network(
-    entities: Sequence[Mapping[str, Any]], ties: Sequence[Mapping[str, Any]], file: Path
+    entities: Sequence[Mapping[str, Any]], relations: Sequence[Mapping[str, Any]], file: Path
 ) -> Written:
-    """Writes entities as nodes and ties as undirected edges, as Gephi, Cytoscape, NetworkX read.
+    """Write entities as nodes and their relations as undirected edges.
 
-    Both are rows of `cypher/entities/`; what they are written as is what `file` ends in, one of
-    FORMATS. It is there, or replaced, only once it is whole. Raises FabulaError for another format,
-    and where the file can't be written.
+    Args:
+        entities: Rows of `cypher/entities/find_cast.cypher`.
+        relations: Rows of `cypher/entities/find_ties.cypher`; those whose ends are not among the
+            entities are left out.
+        file: What to write; its suffix is one of FORMATS. An existing file is replaced only once
+            the new one is complete.
+
+    Raises:
+        FabulaError: The suffix is another one, or the file can't be written.
     """
     format = file.suffix.lower().removeprefix(".")
     if format not in FORMATS:
@@ -27,24 +55,27 @@ def write_network(
             f"A network is written as {' or '.join(FORMATS)}: end the file in "
             f".{' or .'.join(FORMATS)}, not as {file.name!r} does."
         )
-    import networkx
-
-    network = networkx.Graph()
-    for one in entities:
-        told = {name: one[name] for name in ("type", "mentions", "chunks")}
-        names = {"label": _text(one["name"]), "document": _text(one["title"])}
-        network.add_node(one["id"], **names, names=_text("; ".join(one["names"])), **told)
-    for tie in ties:
-        if tie["source"] in network and tie["target"] in network:
-            network.add_edge(
-                tie["source"], tie["target"], weight=float(tie["chunks"]), strength=tie["strength"]
-            )
-    lines = networkx.generate_gexf if format == "gexf" else networkx.generate_graphml
-    with replaced(file) as stream:
-        stream.write('<?xml version="1.0" encoding="UTF-8"?>\n')
-        stream.writelines(f"{line}\n" for line in lines(network))
-    return Written(network.number_of_nodes(), network.number_of_edges())
+    nodes = {row["id"]: _node(row) for row in entities}
+    edges = [_edge(row) for row in relations if row["source"] in nodes and row["target"] in nodes]
+    with replace_file(file) as stream:
+        content = NODE_ATTRIBUTES, EDGE_ATTRIBUTES, nodes.values(), edges
+        if format == "gexf":
+            return write_gexf(stream, *content)
+        return write_graphml(stream, *content, is_directed=False)
 
 
-def _text(value: str) -> str:
-    return FORBIDDEN.sub("", value)
+def _node(row: Mapping[str, Any]) -> XmlNode:
+    values = {
+        LABEL: row["name"],
+        "document": row["title"],
+        "names": "; ".join(row["names"]),
+        "type": row["type"],
+        "mentions": row["mentions"],
+        "chunks": row["chunks"],
+    }
+    return XmlNode(row["id"], values)
+
+
+def _edge(row: Mapping[str, Any]) -> XmlEdge:
+    values = {WEIGHT: float(row["chunks"]), "strength": row["strength"]}
+    return XmlEdge(row["source"], row["target"], values)

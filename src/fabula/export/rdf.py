@@ -1,7 +1,7 @@
-"""Facts as a file for other programs: RDF, as N-Triples or Turtle, or CSV.
+"""Write facts as a file for other programs: RDF, as N-Triples or Turtle, or CSV.
 
-RDF is written by rdflib, which the extra `rdf` installs. A fact is a triple of its own, and a
-statement about it (rdf:Statement) tells what proves it, and where.
+RDF is written by rdflib, which the extra `rdf` installs. Each fact becomes a triple, and a statement
+about the triple (rdf:Statement) has its proof and place in the text.
 """
 
 from __future__ import annotations
@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from fabula.errors import FabulaError
-from fabula.export.files import FORBIDDEN, csv_text, replaced
+from fabula.export.files import escape_formula, replace_file
+from fabula.export.graph_xml import FORBIDDEN
 from fabula.graphs.entities.triples import phrase
 
 if TYPE_CHECKING:
     from rdflib import Graph, URIRef
 
 FORMATS = {"nt": "nt", "ttl": "turtle", "csv": ""}
-"""What a file ends in, and what rdflib calls that."""
+"""Suffixes of files, with the name of the format in rdflib."""
 BASE = "urn:fabula:"
 COLUMNS = (
     *("subject", "predicate", "object", "subject_type", "object_type", "proof", "section"),
@@ -29,11 +30,17 @@ COLUMNS = (
 
 
 def write_facts(facts: Sequence[Mapping[str, Any]], collection: str, file: Path) -> int:
-    """Writes facts, rows of `cypher/facts/find_facts.cypher`, and returns how many.
+    """Write facts to a file and return how many they are.
 
-    What they are written as is what `file` ends in, one of FORMATS. It is there, or replaced, only
-    once it is whole. Raises FabulaError for another format, where rdflib isn't installed, and where
-    the file can't be written.
+    Args:
+        facts: Rows of `cypher/facts/find_facts.cypher`.
+        collection: The name of their collection, which becomes part of their IRIs.
+        file: What to write; its suffix is one of FORMATS. An existing file is replaced only once
+            the new one is complete.
+
+    Raises:
+        FabulaError: The suffix is another one, rdflib isn't installed, or the file can't be
+            written.
     """
     format = file.suffix.lower().removeprefix(".")
     if format not in FORMATS:
@@ -42,7 +49,7 @@ def write_facts(facts: Sequence[Mapping[str, Any]], collection: str, file: Path)
             f".{', .'.join(FORMATS)}, not as {file.name!r} does."
         )
     if format == "csv":
-        with replaced(file) as stream:
+        with replace_file(file) as stream:
             writer = csv.writer(stream, lineterminator="\n")
             writer.writerow(COLUMNS)
             writer.writerows([_field(row[name]) for name in COLUMNS] for row in facts)
@@ -50,13 +57,13 @@ def write_facts(facts: Sequence[Mapping[str, Any]], collection: str, file: Path)
     written = graph_of(facts, collection).serialize(format=FORMATS[format])
     if format == "nt":
         written = "".join(sorted(written.splitlines(keepends=True)))
-    with replaced(file) as stream:
+    with replace_file(file) as stream:
         stream.write(written)
     return len(facts)
 
 
 def graph_of(facts: Sequence[Mapping[str, Any]], collection: str) -> Graph:
-    """The facts as an RDF graph. Raises FabulaError where rdflib isn't installed."""
+    """Return facts as an RDF graph. Raise FabulaError if rdflib isn't installed."""
     try:
         from rdflib import Graph, Literal, Namespace
         from rdflib.namespace import DCTERMS, PROV, RDF, RDFS
@@ -67,29 +74,33 @@ def graph_of(facts: Sequence[Mapping[str, Any]], collection: str) -> Graph:
         ) from error
     graph = Graph()
     words = Namespace(f"{BASE}vocabulary:")
-    for prefix, of in (("fabula", words), ("relation", _iri("relation", "")), ("prov", PROV)):
-        graph.bind(prefix, of)
+    for prefix, namespace in (
+        ("fabula", words),
+        ("relation", _iri("relation", "")),
+        ("prov", PROV),
+    ):
+        graph.bind(prefix, namespace)
     for row in facts:
         within = (collection, row["document"])
         document, fact = _iri(*within), _iri(*within, "fact", row["id"])
         ends: list[URIRef] = []
         for end in ("subject", "object"):
             id = row[f"{end}_id"]
-            one = _iri(*within, *(("entity", id) if id else ("name", phrase(row[end]))))
-            graph.add((one, RDFS.label, Literal(_text(row[end]))))
-            graph.add((one, RDF.type, _iri("class", row[f"{end}_type"])))
-            ends.append(one)
+            iri = _iri(*within, *(("entity", id) if id else ("name", phrase(row[end]))))
+            graph.add((iri, RDFS.label, Literal(_clean(row[end]))))
+            graph.add((iri, RDF.type, _iri("class", row[f"{end}_type"])))
+            ends.append(iri)
         relation = _iri("relation", row["predicate"])
         graph.add((ends[0], relation, ends[1]))
-        graph.add((document, DCTERMS.title, Literal(_text(row["title"]))))
+        graph.add((document, DCTERMS.title, Literal(_clean(row["title"]))))
         for name, value in (
             (RDF.type, RDF.Statement),
             (RDF.subject, ends[0]),
             (RDF.predicate, relation),
             (RDF.object, ends[1]),
-            (RDFS.label, Literal(_text(row["text"]))),
+            (RDFS.label, Literal(_clean(row["text"]))),
             (PROV.wasDerivedFrom, document),
-            (words.section, Literal(_text(row["section"]))),
+            (words.section, Literal(_clean(row["section"]))),
             (words.start, Literal(row["start"])),
             (words.end, Literal(row["end"])),
             (words.chunks, Literal(row["chunks"])),
@@ -97,20 +108,20 @@ def graph_of(facts: Sequence[Mapping[str, Any]], collection: str) -> Graph:
         ):
             graph.add((fact, name, value))
         if row["proof"]:
-            graph.add((fact, PROV.value, Literal(_text(row["proof"]))))
+            graph.add((fact, PROV.value, Literal(_clean(row["proof"]))))
     return graph
 
 
 def _iri(*parts: str) -> URIRef:
-    """An IRI of parts that may be anything."""
+    """Return an IRI of parts, which may contain any characters."""
     from rdflib import URIRef
 
     return URIRef(BASE + ":".join(quote(part, safe="", errors="surrogatepass") for part in parts))
 
 
-def _text(value: str) -> str:
+def _clean(value: str) -> str:
     return FORBIDDEN.sub("", value)
 
 
 def _field(value: Any) -> Any:
-    return csv_text(_text(value)) if isinstance(value, str) else value
+    return escape_formula(_clean(value)) if isinstance(value, str) else value

@@ -1,9 +1,12 @@
-"""A document's graph, its network or its story as a picture: a page to explore, an SVG or a PNG."""
+"""Draw a document as a picture: a page to explore, an SVG or a PNG.
+
+There are three pictures: `trees` shows its summary trees, `network` its entities with their
+relations and communities, and `story` its events in the order told. `shared` has what they share.
+"""
 
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -12,29 +15,22 @@ from fabula.app.collection import Collection
 from fabula.errors import FabulaError
 from fabula.graph.entries import Entry
 from fabula.graph.hits import Hit
-from fabula.graph.path import Path as Steps
+from fabula.graph.path import Path as Trace
 from fabula.models.counted import Meter
-from fabula.plot.communities import groups_of
-from fabula.plot.layout import lay_out
-from fabula.plot.page import to_page
-from fabula.plot.png import has_fonts, refuse_missing, to_png
-from fabula.plot.reading import (
-    COMMUNITIES,
-    DISCOURSE,
-    NETWORK,
-    read,
-    read_network,
-    read_told,
-    refuse_without,
-)
-from fabula.plot.sociogram import Sociogram, read_walked
-from fabula.plot.sociogram_page import to_sociogram_page
-from fabula.plot.sociogram_svg import draw_sociogram
-from fabula.plot.spread import spread
-from fabula.plot.story import Story
-from fabula.plot.story_page import to_story_page
-from fabula.plot.story_svg import draw_story
-from fabula.plot.svg import Picture, draw
+from fabula.plot.network.communities import find_groups
+from fabula.plot.network.figures import NetworkPicture, read_network, read_walked
+from fabula.plot.network.page import to_network_page
+from fabula.plot.network.spread import spread
+from fabula.plot.network.svg import draw_network
+from fabula.plot.shared.png import has_fonts, refuse_missing_resvg, to_png
+from fabula.plot.shared.reading import COMMUNITIES, DISCOURSE, NETWORK, refuse_without
+from fabula.plot.story.events import StoryPicture, read_document_story
+from fabula.plot.story.page import to_story_page
+from fabula.plot.story.svg import draw_story
+from fabula.plot.trees.layout import lay_out
+from fabula.plot.trees.page import to_tree_page
+from fabula.plot.trees.passages import read_passages
+from fabula.plot.trees.svg import TreePicture, draw_trees
 from fabula.text.names import file_name
 
 SUFFIXES = (".html", ".svg", ".png")
@@ -42,39 +38,41 @@ SUFFIXES = (".html", ".svg", ".png")
 
 @dataclass(frozen=True, slots=True)
 class Plotted:
-    """The file that was written, what is drawn in it, and whether its words are.
+    """The file that `plot` wrote, and what is drawn in it.
 
-    Of a network there are `entities` and no passages; of these the question's mode `walked` some.
-    Of a story there are `events`.
+    A network has `entities` and no passages; `walked` says how many of these the question's mode
+    visited. A story has `events`.
     """
 
     file: Path
     passages: int
     hits: tuple[Hit, ...]
     has_words: bool
+    """False if the texts are missing because the machine has no fonts for a PNG."""
     entities: int = 0
     walked: int = 0
     events: int = 0
 
     def __str__(self) -> str:
-        counted = f"{self.entities:,} entities" if self.entities else f"{self.passages:,} passages"
         if self.events:
-            counted = f"{self.events:,} events"
-        return f"{self.file}: {counted}"
+            return f"{self.file}: {self.events:,} events"
+        if self.entities:
+            return f"{self.file}: {self.entities:,} entities"
+        return f"{self.file}: {self.passages:,} passages"
 
     def _repr_html_(self) -> str:
-        """In a notebook a picture is seen; a page, which has scripts, is only named."""
-        said = escape(str(self))
+        """Show a picture in a notebook; a page, which has scripts, is only named."""
+        text = escape(str(self))
         kind = {".svg": "svg+xml", ".png": "png"}.get(self.file.suffix.lower())
         if not kind:
-            return f"<p>{said}</p>"
+            return f"<p>{text}</p>"
         data = b64encode(self.file.read_bytes()).decode()
-        return f'<img alt="{said}" src="data:image/{kind};base64,{data}" style="max-width: 100%">'
+        return f'<img alt="{text}" src="data:image/{kind};base64,{data}" style="max-width: 100%">'
 
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A picture as a file has it, and what is drawn in it, as `Plotted` counts it."""
+    """The content of a file with a picture, and what is drawn in it, as in `Plotted`."""
 
     content: bytes
     hits: tuple[Hit, ...]
@@ -94,48 +92,59 @@ def plot(
     communities: bool = False,
     story: bool = False,
 ) -> Plotted:
-    """Draws a document, named by id, title or file, into `file`: .html, .svg or .png.
+    """Draw a document into a file: its aspect trees, unless another picture is chosen.
 
-    Its aspect trees over its chunks; or the `network` of its entities: who is in it, and who
-    meets whom, with its `communities` if that is set; or its `story`: what happens, in the
-    order told, and how it hangs together. Without a file, into a page named by the title, in
-    the current folder; a file that is there is replaced. What the settings' mode finds for
-    `question` is highlighted, in a network whom it went through on the way. Raises NotFound for
-    the document, and for one without the graph that is drawn, FabulaError for a file that can't
-    be written, or is none of these, and StoreError where the document changes meanwhile.
+    Args:
+        collection: The collection of the document.
+        document: Its id, title or file.
+        file: What to write; the suffix .html, .svg or .png decides what it is, and an existing file
+            is replaced. By default a page, named by the title, in the current folder.
+        question: Highlight what the settings' mode finds for this question, and in a network the
+            entities that it visited.
+        network: Draw the document's entities and who meets whom.
+        communities: Draw the network with its communities.
+        story: Draw its events in the order told, and how they are linked.
+
+    Raises:
+        NotFound: There is no such document, or it lacks the graph that is drawn.
+        StoreError: The document changed while it was read.
+        FabulaError: The file can't be written, or has another suffix.
     """
     refuse_undrawable(file)
     entry = collection.document(document)
-    what = (
-        " (communities)"
-        if communities
-        else " (network)"
-        if network
-        else " (story)"
-        if story
-        else ""
+    if communities:
+        suffix = " (communities)"
+    elif network:
+        suffix = " (network)"
+    else:
+        suffix = " (story)" if story else ""
+    target = Path(file or f"{file_name(entry.title, entry.id)}{suffix}.html")
+    format = target.suffix.lower()
+    drawing = draw_document(
+        collection,
+        entry,
+        format,
+        question,
+        network=network,
+        communities=communities,
+        story=story,
     )
-    target = Path(file or f"{file_name(entry.title, entry.id)}{what}.html")
-    kind = target.suffix.lower()
-    drawn = draw_document(
-        collection, entry, kind, question, network=network, communities=communities, story=story
-    )
-    _write(target, drawn.content)
+    _write(target, drawing.content)
     return Plotted(
         target,
-        drawn.passages,
-        drawn.hits,
-        kind != ".png" or has_fonts(),
-        drawn.entities,
-        drawn.walked,
-        drawn.events,
+        drawing.passages,
+        drawing.hits,
+        format != ".png" or has_fonts(),
+        drawing.entities,
+        drawing.walked,
+        drawing.events,
     )
 
 
 def draw_document(
     collection: Collection,
     entry: Entry,
-    kind: str = ".html",
+    format: str = ".html",
     question: str = "",
     *,
     network: bool = False,
@@ -143,9 +152,9 @@ def draw_document(
     story: bool = False,
     meter: Meter | None = None,
 ) -> Drawing:
-    """What `plot` writes of a document, as a file of that kind: .html, .svg or .png.
+    """Return what `plot` writes for a document, as .html, .svg or .png.
 
-    `meter` counts what the question asked of models. Raises what `plot` does, but for files.
+    `meter` counts the model calls for the question. Raises what `plot` does, except for files.
     """
     network = network or communities
     if network and story:
@@ -156,69 +165,78 @@ def draw_document(
         refuse_without(entry, COMMUNITIES, "communities")
     if story:
         refuse_without(entry, DISCOURSE, "story")
-    steps = Steps()
+    trace = Trace()
     hits: list[Hit] = []
     if question:
-        hits = collection.retrieve(question, document=entry.id, meter=meter, path=steps)
-    mode = next((one.note for one in steps.root.steps if one.name == "retrieve"), "")
+        hits = collection.retrieve(question, document=entry.id, meter=meter, path=trace)
+    mode = next((step.note for step in trace.root.steps if step.name == "retrieve"), "")
     if network:
-        walked = read_walked(steps)
-        sociogram = read_network(
-            collection.store, entry, question, mode, walked, hits=hits, together=communities
+        network_picture = read_network(
+            collection.store,
+            entry,
+            question,
+            mode,
+            read_walked(trace),
+            hits=hits,
+            with_communities=communities,
         )
-        content = _network_content(kind, sociogram)
-        count = len(sociogram.figures), len(sociogram.walked)
-        return Drawing(content, tuple(hits), entities=count[0], walked=count[1])
+        return Drawing(
+            _network_file(format, network_picture),
+            tuple(hits),
+            entities=len(network_picture.figures),
+            walked=len(network_picture.walked),
+        )
     if story:
-        told = read_told(collection.store, entry, question, mode, hits)
-        return Drawing(_story_content(kind, told), tuple(hits), events=len(told.events))
-    known = read(collection.store, entry)
-    made = entry.graphs.get("aspects")
-    order = made.facts["aspects"] if made else []
-    picture = Picture(
+        story_picture = read_document_story(collection.store, entry, question, mode, hits)
+        content = _story_file(format, story_picture)
+        return Drawing(content, tuple(hits), events=len(story_picture.events))
+    aspects = entry.graphs.get("aspects")
+    order = aspects.facts["aspects"] if aspects else []
+    tree_picture = TreePicture(
         title=entry.title,
         author=entry.author,
-        layout=lay_out(known, order),
+        layout=lay_out(read_passages(collection.store, entry), order),
         question=question,
         ranks={hit.id: rank for rank, hit in enumerate(hits, start=1)},
     )
-    content = _content(kind, picture, hits, mode)
-    return Drawing(content, tuple(hits), passages=len(picture.passages()))
+    content = _tree_file(format, tree_picture, hits, mode)
+    return Drawing(content, tuple(hits), passages=len(tree_picture.passages()))
 
 
 def refuse_undrawable(file: str | Path | None) -> None:
-    """Raises FabulaError for a file of a kind that can't be drawn, before anything is asked."""
+    """Raise FabulaError for a file that can't be drawn, before any model is asked."""
     suffix = Path(file or "page.html").suffix.lower()
     if suffix not in SUFFIXES:
         raise FabulaError(
             f"A plot is a page or a picture, so end the file in .html, .svg or .png, not as {file}."
         )
     if suffix == ".png":
-        refuse_missing()
+        refuse_missing_resvg()
 
 
-def _content(suffix: str, picture: Picture, hits: Sequence[Hit], mode: str) -> bytes:
-    if suffix == ".html":
-        return to_page(picture, hits, mode).encode()
-    svg = draw(picture, alone=True)
-    return to_png(svg) if suffix == ".png" else svg.encode()
+def _tree_file(format: str, picture: TreePicture, hits: list[Hit], mode: str) -> bytes:
+    if format == ".html":
+        return to_tree_page(picture, hits, mode).encode()
+    return _svg_or_png(format, draw_trees(picture, alone=True))
 
 
-def _network_content(suffix: str, sociogram: Sociogram) -> bytes:
-    told = sociogram.communities
-    groups = groups_of(told, 0, len(sociogram.figures)) if told else ()
-    spots = spread(sociogram.figures, sociogram.bonds, sociogram.walked, groups)
-    if suffix == ".html":
-        return to_sociogram_page(sociogram, spots).encode()
-    svg = draw_sociogram(sociogram, spots, alone=True)
-    return to_png(svg) if suffix == ".png" else svg.encode()
+def _network_file(format: str, picture: NetworkPicture) -> bytes:
+    communities = picture.communities
+    groups = find_groups(communities, 0, len(picture.figures)) if communities else ()
+    spots = spread(picture.figures, picture.relations, picture.walked, groups)
+    if format == ".html":
+        return to_network_page(picture, spots).encode()
+    return _svg_or_png(format, draw_network(picture, spots, alone=True))
 
 
-def _story_content(suffix: str, story: Story) -> bytes:
-    if suffix == ".html":
-        return to_story_page(story).encode()
-    svg = draw_story(story, alone=True)
-    return to_png(svg) if suffix == ".png" else svg.encode()
+def _story_file(format: str, picture: StoryPicture) -> bytes:
+    if format == ".html":
+        return to_story_page(picture).encode()
+    return _svg_or_png(format, draw_story(picture, alone=True))
+
+
+def _svg_or_png(format: str, svg: str) -> bytes:
+    return to_png(svg) if format == ".png" else svg.encode()
 
 
 def _write(file: Path, content: bytes) -> None:

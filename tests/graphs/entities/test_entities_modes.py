@@ -19,7 +19,7 @@ from fabula.graph import Owner
 from fabula.graph.path import Path as Steps
 from fabula.graph.path import Step
 from fabula.graphs.entities.modes import MODES
-from fabula.plot.sociogram import read_walked
+from fabula.plot.network.figures import read_walked
 from fabula.server import Address
 from fabula.text import tokens
 

@@ -68,7 +68,7 @@ def _is_path(given: str) -> bool:
 def _question(line: _Line, id: str, document: str, place: str) -> Question:
     answers = tuple(map(one_line, line.answers))
     options = tuple(map(one_line, line.options))
-    right = next((index for index, one in enumerate(options) if one in answers), None)
+    right = next((index for index, option in enumerate(options) if option in answers), None)
     if options and answers and right is None:
         raise DataError(f"{place}: none of the answers is one of the options, word for word.")
     return Question(id, document, one_line(line.question), answers, options, right)

@@ -51,7 +51,7 @@ def read(files: Files, part: str) -> tuple[list[Text], list[Question]]:
                 title=one_line(line.title),
                 author=one_line(line.author or ""),
             )
-        questions += (_question(asked, line.article_id, place) for asked in line.questions)
+        questions += (_question(question, line.article_id, place) for question in line.questions)
     return list(texts.values()), questions
 
 

@@ -57,7 +57,7 @@ def read(files: Files, part: str) -> tuple[list[Text], list[Question]]:
         if id not in texts:
             title, author, body = _parted(story(line.document))
             texts[id] = text(id, _BREAK.sub(" ", body), place, title=title, author=author)
-        questions += (_question(asked, id) for asked in line.questions)
+        questions += (_question(question, id) for question in line.questions)
     return list(texts.values()), questions
 
 

@@ -18,7 +18,9 @@ from fabula.experiments.metrics.measure import Metric, missing
 __all__ = ["Judges", "Metric", "metric", "missing", "names"]
 
 _FAMILIES = (choice, words, overlap, ragas_library, graphrag_bench, coverage, context)
-_METRICS: dict[str, Metric] = {one.name: one for family in _FAMILIES for one in family.METRICS}
+_METRICS: dict[str, Metric] = {
+    metric.name: metric for family in _FAMILIES for metric in family.METRICS
+}
 
 
 def names() -> list[str]:

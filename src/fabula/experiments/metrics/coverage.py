@@ -23,7 +23,7 @@ def wanted(texts: Iterable[str], question: str, stemmer: Stemmer) -> list[set[st
 def shares(stems: Iterable[Collection[str]], context: str, stemmer: Stemmer) -> list[float]:
     """The share of each set of stems that `context` holds, 0 to 1."""
     held = stemmer.content(context)
-    return [len(held.intersection(one)) / len(one) for one in stems]
+    return [len(held.intersection(stem)) / len(stem) for stem in stems]
 
 
 def _answer_coverage(question: Question, result: Result, judges: Judges) -> float | None:

@@ -86,7 +86,7 @@ def _notes(recorded: Recorded, drawings: Drawings) -> list[str]:
         state = "Unfinished" if run.finished is None else "Incomplete"
         missing = ", ".join(
             f"{name} {len(recorded.results[name])}"
-            for name in (one.name for one in run.systems if not one.skipped)
+            for name in (system.name for system in run.systems if not system.skipped)
             if len(recorded.results[name]) < len(run.questions)
         )
         notes.append(
@@ -99,7 +99,11 @@ def _notes(recorded: Recorded, drawings: Drawings) -> list[str]:
         )
     if run.offline:
         notes.append(note(OFFLINE, warning=True))
-    notes += [note(f"{one.name} was not run: {one.skipped}") for one in run.systems if one.skipped]
+    notes += [
+        note(f"{system.name} was not run: {system.skipped}")
+        for system in run.systems
+        if system.skipped
+    ]
     if run.left_out:
         notes.append(note(f"Not measured: {' '.join(run.left_out.values())}"))
     if drawings.missing:
@@ -154,7 +158,7 @@ def _cost(recorded: Recorded, drawings: Drawings, prices: Mapping[str, Price]) -
 def _published(recorded: Recorded, scores: Sequence[Score], tables: Sequence[Published]) -> str:
     if not tables:
         return ""
-    measured = [measured_table(scores, recorded.run.metrics, one) for one in tables]
+    measured = [measured_table(scores, recorded.run.metrics, table) for table in tables]
     caution = (
         "Published figures were measured by others, with their models, prompts and judges. They "
         "say about where ours should lie; a difference between the tables is no finding."

@@ -27,10 +27,10 @@ def per_question(recorded: Recorded) -> dict[str, dict[str, float]]:
     """
     there = {name: list(lines.values()) for name, lines in recorded.results.items() if lines}
     asked = {
-        name: fmean(one.prompt_tokens + one.completion_tokens for one in lines)
+        name: fmean(line.prompt_tokens + line.completion_tokens for line in lines)
         for name, lines in there.items()
     }
-    read = {name: fmean(one.context_tokens for one in lines) for name, lines in there.items()}
+    read = {name: fmean(line.context_tokens for line in lines) for name, lines in there.items()}
     tokens = {"tokens a question": asked} if any(asked.values()) else {"tokens of context": read}
     times = {name: median(timed) for name, lines in there.items() if (timed := _seconds(lines))}
     return {**tokens, "seconds a question (median)": times}
@@ -64,7 +64,10 @@ def time_table(run: Run) -> str:
     rows = [
         (
             system.name,
-            *(_took(system.stages[one]) if one in system.stages else NOTHING for one in stages),
+            *(
+                _took(system.stages[stage]) if stage in system.stages else NOTHING
+                for stage in stages
+            ),
         )
         for system in run.systems
         if system.stages
@@ -77,7 +80,11 @@ def model_tables(run: Run, prices: Mapping[str, Price]) -> list[str]:
     """A table a stage in which models were asked, a row a system; none offline."""
     tables = []
     for name in _stages(run):
-        found = [(one.name, one.stages[name].spent) for one in run.systems if name in one.stages]
+        found = [
+            (system.name, system.stages[name].spent)
+            for system in run.systems
+            if name in system.stages
+        ]
         if any(usage != Usage() for _, spent in found for usage in spent.values()):
             rows = [(system, *_spent(spent, prices)) for system, spent in found]
             head = ("calls", "from the cache", "tokens sent", "of them cached", "tokens written")
@@ -89,7 +96,7 @@ def model_tables(run: Run, prices: Mapping[str, Price]) -> list[str]:
 
 def _seconds(lines: Sequence[Line]) -> list[float]:
     """How long questions took that the cache had no part in."""
-    return [one.seconds for one in lines if one.is_timed]
+    return [line.seconds for line in lines if line.is_timed]
 
 
 def _time(lines: Sequence[Line]) -> Cell | str:

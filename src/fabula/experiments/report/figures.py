@@ -74,10 +74,10 @@ def bars(marks: Sequence[Mark], axis: str) -> Drawn:
     with matplotlib.rc_context(STYLE):
         figure, axes = _figure(0.75 + 0.36 * len(marks))
         rows = list(range(len(marks)))
-        colours = [LIGHT["base" if one.is_base else "accent"] for one in marks]
-        axes.barh(rows, [one.mean for one in marks], height=0.58, color=colours)
+        colours = [LIGHT["base" if mark.is_base else "accent"] for mark in marks]
+        axes.barh(rows, [mark.mean for mark in marks], height=0.58, color=colours)
         axes.errorbar(
-            [one.mean for one in marks],
+            [mark.mean for mark in marks],
             rows,
             xerr=_spread(marks),
             fmt="none",
@@ -85,9 +85,9 @@ def bars(marks: Sequence[Mark], axis: str) -> Drawn:
             elinewidth=1.1,
             capsize=3,
         )
-        axes.set_yticks(rows, ["\n".join(wrap(_short(one.name), 24)) for one in marks])
+        axes.set_yticks(rows, ["\n".join(wrap(_short(mark.name), 24)) for mark in marks])
         axes.invert_yaxis()
-        if not any(one.high for one in marks):
+        if not any(mark.high for mark in marks):
             axes.set_xlim(0, 1)
         axes.grid(axis="x")
         axes.spines["bottom"].set_visible(False)
@@ -104,19 +104,19 @@ def curves(series: Sequence[tuple[str, Sequence[Mark]]], across: str, axis: str)
         figure, axes = _figure(3.3)
         for number, (name, marks) in enumerate(series):
             colour, marker = _look(number)
-            at = [one.at for one in marks]
+            at = [mark.at for mark in marks]
             if len(series) <= BANDS:
-                low, high = [one.low for one in marks], [one.high for one in marks]
+                low, high = [mark.low for mark in marks], [mark.high for mark in marks]
                 axes.fill_between(at, low, high, color=colour, alpha=0.14, linewidth=0)
             axes.plot(
                 at,
-                [one.mean for one in marks],
+                [mark.mean for mark in marks],
                 color=colour,
                 marker=marker,
                 markersize=5,
                 label=_short(name),
             )
-        _spaced(axes, sorted({one.at for _, marks in series for one in marks}))
+        _spaced(axes, sorted({mark.at for _, marks in series for mark in marks}))
         axes.grid()
         axes.set_xlabel(across)
         axes.set_ylabel(axis)
@@ -131,18 +131,18 @@ def scatter(marks: Sequence[Mark], across: str, axis: str) -> Drawn:
 
     with matplotlib.rc_context(STYLE):
         figure, axes = _figure(3.3 + 0.2 * ((len(marks) + 1) // 2))
-        for number, one in enumerate(marks):
+        for number, mark in enumerate(marks):
             colour, marker = _look(number)
             axes.errorbar(
-                [one.at],
-                [one.mean],
-                yerr=_spread([one]),
+                [mark.at],
+                [mark.mean],
+                yerr=_spread([mark]),
                 fmt=marker,
                 color=colour,
                 markersize=7,
                 elinewidth=1.1,
                 capsize=3,
-                label=_short(one.name),
+                label=_short(mark.name),
             )
         axes.grid()
         axes.set_xlabel(across)
@@ -172,8 +172,8 @@ def _short(name: str) -> str:
 
 def _spread(marks: Sequence[Mark]) -> list[list[float]]:
     # A bootstrap's interval holds its mean but for rounding.
-    below = [max(0.0, one.mean - one.low) for one in marks]
-    return [below, [max(0.0, one.high - one.mean) for one in marks]]
+    below = [max(0.0, mark.mean - mark.low) for mark in marks]
+    return [below, [max(0.0, mark.high - mark.mean) for mark in marks]]
 
 
 def _spaced(axes: Axes, values: list[float]) -> None:

@@ -83,4 +83,4 @@ def _cell(cell: str | Cell) -> str:
     if isinstance(cell, str):
         return escape(cell)
     text = f"**{escape(cell.text)}**" if cell.strong else escape(cell.text)
-    return " ".join((text, *(f"*{escape(one)}*" for one in cell.details)))
+    return " ".join((text, *(f"*{escape(detail)}*" for detail in cell.details)))

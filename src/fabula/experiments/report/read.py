@@ -60,7 +60,7 @@ def read(folder: Path) -> Recorded:
     question the later. A last line that a kill cut short is passed over.
     """
     run = _run(folder / RUN)
-    questions = {asked.id for asked in run.questions}
+    questions = {question.id for question in run.questions}
     results: dict[str, dict[str, Line]] = {system.name: {} for system in run.systems}
     for line in _lines(folder / RESULTS):
         if line.system in results and line.question in questions:

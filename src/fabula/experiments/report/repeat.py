@@ -23,12 +23,12 @@ def version_table(run: Run) -> str:
 def settings_tables(run: Run) -> list[str]:
     """Settings that all systems share, and then those in which they differ."""
     systems = {
-        one.name: flat({**one.settings, **_filters(run, one.name)})
-        for one in run.systems
-        if one.settings
+        system.name: flat({**system.settings, **_filters(run, system.name)})
+        for system in run.systems
+        if system.settings
     }
     names = sorted({name for settings in systems.values() for name in settings})
-    values = {name: [one.get(name, NOTHING) for one in systems.values()] for name in names}
+    values = {name: [system.get(name, NOTHING) for system in systems.values()] for name in names}
     same = {name: found[0] for name, found in values.items() if len(set(found)) == 1}
     differing = [name for name in names if name not in same]
     tables = []

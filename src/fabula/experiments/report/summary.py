@@ -58,11 +58,14 @@ def scores(recorded: Recorded) -> list[Score]:
 
 def groups(questions: Sequence[Asked]) -> dict[str, list[Asked]]:
     """All questions, those of each kind where there are several, and the hard among others."""
-    kinds = dict.fromkeys(one.kind for one in questions if one.kind)
-    hard = [one for one in questions if one.is_hard]
+    kinds = dict.fromkeys(question.kind for question in questions if question.kind)
+    hard = [question for question in questions if question.is_hard]
     found = {ALL: list(questions)}
     if len(kinds) > 1:
-        found |= {f"{KIND}{kind}": [one for one in questions if one.kind == kind] for kind in kinds}
+        found |= {
+            f"{KIND}{kind}": [question for question in questions if question.kind == kind]
+            for kind in kinds
+        }
     if 0 < len(hard) < len(questions):
         found[HARD] = hard
     return found
@@ -77,14 +80,14 @@ def baselines(systems: Sequence[System]) -> dict[str, str]:
         return {}
     first = systems[0]
     at = {
-        one.swept.value: one.name
-        for one in systems
-        if one.swept and first.swept and one.swept.series == first.swept.series
+        system.swept.value: system.name
+        for system in systems
+        if system.swept and first.swept and system.swept.series == first.swept.series
     }
-    found = {one.name: first.name for one in systems[1:]}
-    for one in systems[1:]:
-        if one.swept and one.name not in at.values():
-            found[one.name] = at.get(one.swept.value, first.name)
+    found = {system.name: first.name for system in systems[1:]}
+    for system in systems[1:]:
+        if system.swept and system.name not in at.values():
+            found[system.name] = at.get(system.swept.value, first.name)
     return found
 
 
@@ -93,9 +96,11 @@ def write_summary(scores: Sequence[Score], file: Path) -> None:
     with file.open("w", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream)
         writer.writerow(HEAD)
-        for one in scores:
-            compared = (one.base, *_numbers(one.to_base), f"{one.p:.6g}") if one.to_base else ()
-            row = (one.system, one.metric, one.group, *_numbers(one.own), *compared)
+        for score in scores:
+            compared = (
+                (score.base, *_numbers(score.to_base), f"{score.p:.6g}") if score.to_base else ()
+            )
+            row = (score.system, score.metric, score.group, *_numbers(score.own), *compared)
             writer.writerow((*row, *[""] * (len(HEAD) - len(row))))
 
 

@@ -25,10 +25,13 @@ SIGNIFICANT = 0.05
 
 def score_table(scores: Sequence[Score], measures: Sequence[Measure]) -> str:
     """Each system's mean by each metric over all questions."""
-    found = {(one.system, one.metric): one for one in scores if one.group == ALL}
+    found = {(score.system, score.metric): score for score in scores if score.group == ALL}
     usual = max((one.own.questions for one in found.values()), default=0)
     rows = [
-        (Cell(system), *(_mean(found.get((system, one.name)), one, usual) for one in measures))
+        (
+            Cell(system),
+            *(_mean(found.get((system, measure.name)), measure, usual) for measure in measures),
+        )
         for system in _systems(scores)
     ]
     return table(
@@ -40,14 +43,14 @@ def score_table(scores: Sequence[Score], measures: Sequence[Measure]) -> str:
 
 def difference_table(scores: Sequence[Score], measures: Sequence[Measure]) -> str:
     """What each system has more or less than its baseline, on the questions of both."""
-    found = {(one.system, one.metric): one for one in scores if one.group == ALL}
+    found = {(score.system, score.metric): score for score in scores if score.group == ALL}
     usual = max((one.to_base.questions for one in found.values() if one.to_base), default=0)
-    bases = {one.system: one.base for one in scores if one.base}
+    bases = {score.system: score.base for score in scores if score.base}
     same = len({*bases.values()}) == 1
     rows = [
         (
             system if same else f"{system}, less {base}",
-            *(_to_base(found.get((system, one.name)), one, usual) for one in measures),
+            *(_to_base(found.get((system, measure.name)), measure, usual) for measure in measures),
         )
         for system, base in bases.items()
     ]
@@ -71,7 +74,7 @@ def kind_tables(
     counts = {name: len(asked) for name, asked in groups(questions).items() if name != ALL}
     tables: list[str] = []
     for measure in measures:
-        scored = {one.group for one in scores if one.metric == measure.name}
+        scored = {score.group for score in scores if score.metric == measure.name}
         columns = {name: count for name, count in counts.items() if name in scored}
         if columns:
             tables.append(_kinds(scores, measure, columns, folded=bool(tables)))
@@ -83,7 +86,10 @@ def measure_table(measures: Sequence[Measure]) -> str:
     return table(
         "Ranges are in the units of the tables above.",
         ("measure", "range", "source", "what it can't tell"),
-        [(title(one.name), limits(one), one.source, one.blind) for one in measures],
+        [
+            (title(measure.name), limits(measure), measure.source, measure.blind)
+            for measure in measures
+        ],
         figures=False,
     )
 
@@ -91,7 +97,7 @@ def measure_table(measures: Sequence[Measure]) -> str:
 def _kinds(
     scores: Sequence[Score], measure: Measure, counts: Mapping[str, int], *, folded: bool
 ) -> str:
-    found = {(one.system, one.group): one for one in scores if one.metric == measure.name}
+    found = {(score.system, score.group): score for score in scores if score.metric == measure.name}
     heads = [f"{name.removeprefix(KIND)}, n\u00a0=\u00a0{count}" for name, count in counts.items()]
     rows = [
         (
@@ -105,7 +111,7 @@ def _kinds(
 
 
 def _systems(scores: Sequence[Score]) -> list[str]:
-    return list(dict.fromkeys(one.system for one in scores))
+    return list(dict.fromkeys(score.system for score in scores))
 
 
 def _mean(score: Score | None, measure: Measure, usual: int | None) -> Cell | str:
@@ -137,18 +143,22 @@ def measured_table(
     scores: Sequence[Score], measures: Sequence[Measure], published: Published
 ) -> str:
     """Of a run's scores those that a published table has; nothing where there are none."""
-    known = {one.name: one for one in measures}
-    found = {(one.system, one.metric, one.group): one for one in scores}
+    known = {measure.name: measure for measure in measures}
+    found = {(score.system, score.metric, score.group): score for score in scores}
     measured = {(metric, group) for _, metric, group in found}
-    columns = [one for one in published.columns if (one.metric, _group(one)) in measured]
+    columns = [
+        column for column in published.columns if (column.metric, _group(column)) in measured
+    ]
     if not columns:
         return ""
     rows = [
         (
             system,
             *(
-                _mean(found.get((system, one.metric, _group(one))), known[one.metric], None)
-                for one in columns
+                _mean(
+                    found.get((system, column.metric, _group(column))), known[column.metric], None
+                )
+                for column in columns
             ),
         )
         for system in _systems(scores)

@@ -12,7 +12,7 @@ from fastapi.responses import Response
 
 from fabula.app.collection import Collection
 from fabula.graph.entries import Entry
-from fabula.plot.reading import DISCOURSE, NETWORK, refuse_without
+from fabula.plot.shared.reading import DISCOURSE, NETWORK, refuse_without
 from fabula.service.core.passages import outline
 from fabula.service.core.views import document_of
 from fabula.service.http.admission import is_from_elsewhere, refuse_led

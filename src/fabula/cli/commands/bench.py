@@ -1,0 +1,124 @@
+"""`fabula bench`: experiments, run and reported."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from fabula.cli.shared.help import Group
+from fabula.cli.shared.opening import shown
+from fabula.cli.shared.options import GRAPH, MODELS, given_flags
+from fabula.cli.shared.progress import Watching
+from fabula.config.settings import Settings
+
+if TYPE_CHECKING:
+    from fabula.experiments.run import Done
+
+RUNS = "runs"
+"""Where a run's folder is, under the suite's name, unless it is named."""
+RUNNING = (
+    *(name for name in GRAPH if name not in ("preset", "collection")),
+    *MODELS,
+    "aspect_model",
+    "embedding_batch",
+    "max_calls",
+    "max_tokens",
+    "prices",
+)
+
+
+@click.group("bench", cls=Group)
+def command() -> None:
+    """Run experiments: suites of systems, questions and measures."""
+
+
+@command.command("list", examples=("bench list",))
+def list_suites() -> None:
+    """List the suites that come with Fabula."""
+    from fabula.experiments.suite import read_suite, shipped
+
+    width = max(map(len, shipped()))
+    for name in shipped():
+        click.echo(f"{name:<{width}}  {read_suite(name).purpose}")
+
+
+@command.command(
+    "run",
+    examples=("bench run smoke", "bench run quality --data QuALITY/ --limit 200 --max-calls 20000"),
+)
+@click.argument("suite")
+@click.option("--out", type=click.Path(path_type=Path), help=f"folder of the run [{RUNS}/SUITE]")
+@click.option("--data", type=click.Path(path_type=Path), help="folder of the data set's files")
+@click.option("--limit", type=click.IntRange(1), metavar="N", help="ask only so many questions")
+@click.option("--texts", type=click.IntRange(1), metavar="N", help="use only so many texts")
+@given_flags(*RUNNING)
+def run_suite(
+    suite: str,
+    out: Path | None,
+    data: Path | None,
+    limit: int | None,
+    texts: int | None,
+    given: dict[str, Any],
+) -> None:
+    """Run SUITE, a suite's name or a TOML file, and write a report.
+
+    The folder gets results.jsonl, a line a question and system, run.json, with all that it takes
+    to run it again, and the report. A run that was stopped goes on with the same command; with a
+    larger --limit it goes further. What a suite says of its systems' settings, the environment
+    doesn't change.
+    """
+    from fabula.experiments.run import Bench, run
+    from fabula.experiments.suite import read_suite
+
+    chosen = read_suite(suite)
+    folder = out or Path(RUNS, chosen.name)
+    bench = Bench(
+        suite=chosen,
+        folder=folder,
+        given=given,
+        data=data,
+        texts=texts,
+        questions=limit,
+        command=shlex.join(["fabula", *sys.argv[1:]]),
+    )
+    try:
+        with shown() as report, Watching(stay=True) as watching:
+            done = run(bench, watching, report)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(
+            f"What was done is kept in {folder}: run the same command again to go on."
+        ) from None
+    _tell(done, folder)
+    _report(folder, given)
+    if done.results < done.expected:
+        raise click.exceptions.Exit(1)
+
+
+@command.command("report", examples=("bench report runs/quality",))
+@click.argument("folder", type=click.Path(path_type=Path))
+@given_flags("prices")
+def report(folder: Path, given: dict[str, Any]) -> None:
+    """Write the report of the run in FOLDER again."""
+    _report(folder, given)
+
+
+def _tell(done: Done, folder: Path) -> None:
+    click.echo(f"{done.results:,} of {done.expected:,} results are in {folder}.")
+    for trouble in done.failed:
+        click.echo(f"failed     {trouble}", err=True)
+    if done.failed:
+        click.echo("Run the same command again to try these anew.", err=True)
+
+
+def _report(folder: Path, given: dict[str, Any]) -> None:
+    from fabula.experiments.report import write_report
+    from fabula.models.prices import read_prices
+
+    written = write_report(folder, read_prices(Settings.read(**given).prices))
+    if written.missing:
+        click.echo(written.missing, err=True)
+    click.echo(f"The report is {folder / 'report.html'}.")

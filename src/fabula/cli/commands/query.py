@@ -1,0 +1,252 @@
+"""`fabula query`: an answer from the graph, and the passages it rests on."""
+
+from __future__ import annotations
+
+import re
+import sys
+import textwrap
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich.console import Console
+from rich.text import Text
+
+from fabula.ask.answer import Answer
+from fabula.cli.shared.help import Command
+from fabula.cli.shared.last_answer import keep
+from fabula.cli.shared.opening import meant
+from fabula.cli.shared.options import ASKING, GRAPH, settings_flags
+from fabula.cli.shared.screen import console, counted, echo, notice_offline, print_json
+from fabula.cli.shared.trace import path_json, print_path
+from fabula.config.settings import Settings
+from fabula.graph.hits import Hit, Passage, Quote, in_document, place
+from fabula.graph.path import Path
+
+if TYPE_CHECKING:
+    from fabula.app.collection import Collection
+    from fabula.ask.answer import AnswerStream
+
+ASPECTS = "plot, character, setting, point of view, style, theme, irony and symbol"
+"""Those of the set that is used where none is named."""
+NOTHING = "Nothing in the graph passes these filters."
+AROUND = 7
+"""Lines of the screen for what stands around an answer: the command, the notice and the prompt."""
+LONGEST_QUOTED = 300
+"""Characters of a cited sentence."""
+FAR = 10_000
+"""Lines that a pipe takes."""
+
+
+class Levels(click.ParamType[tuple[int, int]]):
+    """A level, or the first and the last as 1-3."""
+
+    name = "levels"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[int, int]:
+        """The lowest and the highest level."""
+        found = re.fullmatch(r"(\d+)(?:-(\d+))?", str(value))
+        if not found:
+            self.fail("name a level as 1, or a range of levels as 1-3", param, ctx)
+        lowest, highest = int(found[1]), int(found[2] or found[1])
+        if lowest > highest:
+            self.fail(f"the first level of a range is the lower: {highest}-{lowest}", param, ctx)
+        return lowest, highest
+
+
+@click.command(
+    "query",
+    cls=Command,
+    examples=(
+        'query "Why does Scrooge change?"',
+        'query "Who is Fred?" --document "A Christmas Carol" --aspect character',
+        'query "the weather" --no-answer --kind chunk --top-k 10',
+        'query "Why does Scrooge change?" --markdown > answer.md',
+        "query - < question.txt",
+    ),
+)
+@click.argument("words", nargs=-1, required=True, metavar="QUESTION")
+@click.option("--document", default="", metavar="NAME", help="only this one: id, title or file")
+@click.option(
+    "--aspect",
+    "aspects",
+    multiple=True,
+    metavar="NAME",
+    help=f"only summaries of these: {ASPECTS}, or another that `fabula show` tells",
+)
+@click.option("--level", "levels", type=Levels(), metavar="N or N-M", help="only these levels")
+@click.option(
+    "--kind", "kinds", multiple=True, metavar="NAME", help="only these: chunk, summary, detail, ..."
+)
+@click.option("--no-answer", is_flag=True, help="only show what is found")
+@click.option("--show-context", is_flag=True, help="show the passages that the answer was given")
+@click.option("--explain", is_flag=True, help="show the path of retrieval, step by step")
+@click.option("--json", "as_json", is_flag=True, help="print JSON, as docs/answers.md describes it")
+@click.option("--markdown", "as_markdown", is_flag=True, help="print Markdown with footnotes")
+@settings_flags(*GRAPH, *ASKING)
+def command(
+    words: tuple[str, ...],
+    no_answer: bool,
+    show_context: bool,
+    explain: bool,
+    as_json: bool,
+    as_markdown: bool,
+    settings: Settings,
+    **filters: Any,
+) -> None:
+    """Answer QUESTION from the graph's passages: chunks, summaries and details.
+
+    A dash stands for what comes from standard input.
+    """
+    from fabula.app.asking import Query
+
+    if as_markdown and (as_json or no_answer or explain):
+        raise click.UsageError("--markdown prints an answer alone: leave the other flag out.")
+    question = sys.stdin.read().strip() if words == ("-",) else " ".join(words)
+    given = {name: value for name, value in filters.items() if value}
+    query = Query.of(question, settings, **given)
+    path = Path()
+    notice_offline(settings)
+    with meant(settings) as fabula:
+        if no_answer:
+            hits = fabula.retrieve(query, path=path)
+            said = {"question": question, "hits": [_hit_json(hit) for hit in hits]}
+        else:
+            stream = fabula.stream(query, path=path)
+            said = _answer_json(stream.answer, settings) if as_json else {}
+        if as_json:
+            print_json(said | ({"path": path_json(path)} if explain else {}))
+            return
+        is_found = bool(hits if no_answer else stream.hits)
+        if not is_found:
+            echo(NOTHING, err=True)
+        elif no_answer:
+            _print_hits(hits)
+        else:
+            _print(stream, fabula, show_context, as_markdown)
+        if explain:
+            print_path(path)
+    if not is_found:
+        raise click.exceptions.Exit(1)
+
+
+def _print(
+    stream: AnswerStream, collection: Collection, show_context: bool, as_markdown: bool
+) -> None:
+    """An answer for people, whose citations `fabula read` opens then."""
+    if as_markdown:
+        from fabula.export.markdown import books_of, markdown
+
+        echo(markdown(stream.answer, books_of([stream.answer], collection.document)))
+    else:
+        print_answer(stream, show_context)
+    keep(stream.answer, collection)
+
+
+def print_answer(stream: AnswerStream, show_context: bool) -> None:
+    """An answer as it is written, then the passages it cites; or the closest passages."""
+    if show_context:
+        for passage in stream.context:
+            echo(f"[{passage.number}] {place(passage.hit, passage.spans)}\n{passage.text}\n")
+    if stream.quotes:
+        print_quotes(stream)
+        return
+    try:
+        for piece in stream:
+            echo(piece, nl=False)
+    finally:
+        # An answer that is cut short must not share its line with the error.
+        echo("\n")
+    from fabula.ask.quotes import quote_cited
+
+    for quote in quote_cited(stream.answer):
+        echo(f"[{quote.number}] {place(quote.hit, quote.matches)}")
+        for start, end in quote.matches:
+            words = " ".join(quote.hit.text[start:end].split())
+            echo(f"    {textwrap.shorten(words, LONGEST_QUOTED, placeholder=' ...')}")
+
+
+def print_quotes(stream: AnswerStream) -> None:
+    """The closest passages, as many whole ones as the screen holds; what matches is bold."""
+    screen = console()
+    room = screen.height - AROUND if screen.is_terminal else FAR
+    for head, text in on_screen(stream.quotes, screen.width, room):
+        screen.print(head, soft_wrap=False)
+        screen.print(text, soft_wrap=False)
+        screen.print()
+    found = counted(len(stream.context), "passage")
+    echo(
+        f"Offline: no model was asked. These are the closest of {found} that a model would answer "
+        "from, as the book prints them."
+    )
+
+
+def on_screen(quotes: Sequence[Quote], width: int, height: int) -> list[tuple[Text, Text]]:
+    """The places and the texts of the first quotes, whole, that so many lines hold; one at least.
+
+    A blank line is after each. What matches is bold.
+    """
+    ruler = Console(width=width)
+    found: list[tuple[Text, Text]] = []
+    for quote in quotes:
+        head = Text(f"[{quote.number}] {place(quote.hit)}", style="dim")
+        text = Text(quote.hit.text)
+        for start, end in quote.matches:
+            text.stylize("bold", start, end)
+        text.rstrip()
+        height -= len(head.wrap(ruler, width)) + len(text.wrap(ruler, width)) + 1
+        if found and height < 0:
+            break
+        found.append((head, text))
+    return found
+
+
+def _print_hits(hits: Sequence[Hit]) -> None:
+    for rank, hit in enumerate(hits, start=1):
+        echo(f"{rank}. {place(hit)} · score {hit.score:.3f}\n{hit.text.strip()}\n")
+
+
+def _answer_json(answer: Answer, settings: Settings) -> dict[str, Any]:
+    from fabula.ask.quotes import quote_cited
+
+    return {
+        "question": answer.question,
+        "answer": answer.text,
+        "model": settings.model,
+        "offline": settings.offline,
+        "quotes": [_quote_json(one) for one in answer.quotes or quote_cited(answer)],
+        "cited": list(answer.cited),
+        "context": [_passage_json(passage) for passage in answer.context],
+        "hits": [_hit_json(hit) for hit in answer.hits],
+        "usage": {step: one.row for step, one in answer.usage.items()},
+    }
+
+
+def _passage_json(passage: Passage) -> dict[str, Any]:
+    found = {name: one for name, one in _hit_json(passage.hit).items() if name != "tokens"}
+    spans = [list(span) for span in in_document(passage.hit, passage.spans)]
+    return found | {"number": passage.number, "text": passage.text, "spans": spans}
+
+
+def _quote_json(quote: Quote) -> dict[str, Any]:
+    matches = [list(match) for match in quote.matches]
+    return _hit_json(quote.hit) | {"number": quote.number, "matches": matches}
+
+
+def _hit_json(hit: Hit) -> dict[str, Any]:
+    return {
+        "id": hit.id,
+        "kind": hit.kind,
+        "document": hit.document,
+        "title": hit.title,
+        "section": hit.section,
+        "aspect": hit.aspect,
+        "level": hit.level,
+        "start": hit.start,
+        "end": hit.end,
+        "text": hit.text,
+        "tokens": hit.tokens,
+        "score": hit.score,
+    }

@@ -1,0 +1,1 @@
+"""The picture of the network of a document's entities and their communities."""

@@ -1,0 +1,43 @@
+"""Read the parts of a document's graphs that a picture needs, without embeddings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fabula.errors import Changed, NotFound
+from fabula.graph import Owner, Part
+from fabula.graph.entries import Entry
+from fabula.store import Store
+from fabula.store.part_reader import read_part
+from fabula.text.document import Chunk
+
+NETWORK, COMMUNITIES, DISCOURSE = "entities", "communities", "discourse"
+"""The graphs that pictures other than the trees are drawn from."""
+
+
+def read_parts(store: Store, entry: Entry, graphs: Sequence[str]) -> dict[str, Part]:
+    """Return a document's parts of those of the `graphs` that it has.
+
+    Raises:
+        Changed: The document was replaced while it was read.
+        NotFound: It was removed meanwhile.
+    """
+    existing = [name for name in graphs if name in entry.graphs]
+    parts = {name: read_part(store, Owner(entry.collection, name, entry.id)) for name in existing}
+    if any(part.record != entry.graphs[name] for name, part in parts.items()):
+        raise Changed(f"{entry.title} was changed while it was read: run the command again.")
+    return parts
+
+
+def refuse_without(entry: Entry, graph: str, picture: str) -> None:
+    """Raise NotFound if a document lacks the graph that a picture is drawn from."""
+    if graph not in entry.graphs:
+        raise NotFound(
+            f"{entry.title} has no graph of {graph}, so there is no {picture} to draw: `fabula "
+            f"build {graph} {entry.id}` makes it."
+        )
+
+
+def sort_chunks(chunks: Sequence[Chunk]) -> list[Chunk]:
+    """Return chunks in the order of the text."""
+    return sorted(chunks, key=lambda chunk: (chunk.index, chunk.id))

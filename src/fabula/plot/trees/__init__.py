@@ -1,0 +1,1 @@
+"""The picture of a document's summary trees over its line of chunks."""
