@@ -36,8 +36,9 @@ class Prompt:
         correction: What was wrong with the previous reply; it is sent after `user`. It is not part
             of the response cache's key, as it asks for the same thing again.
         sample: A number that distinguishes several replies to the same prompt.
-        stand_in: Makes a reply in the form that is asked for, and about as long as the model's would
-            be. A dry run continues with it.
+        stand_in: Makes a reply in the form that is asked for, and about as long as the model's
+            would be. A dry run continues with it.
+
     """
 
     system: str
@@ -62,6 +63,7 @@ class Reply:
         faults: The number of failed tries before this reply.
         cached: Whether the reply comes from the response cache, and was paid for earlier.
         cached_tokens: How many of the prompt's tokens the endpoint had in its prefix cache.
+
     """
 
     text: str
@@ -83,6 +85,7 @@ class Embeddings:
         faults: The number of failed tries before this answer.
         cached: Whether all vectors come from the response cache.
         saved_tokens: The tokens of the texts whose vectors came from the cache, by our own count.
+
     """
 
     vectors: Vectors
@@ -109,6 +112,7 @@ class Chat(Protocol):
         Args:
             prompt: The prompt that was replied to.
             forget: Whether a cache has to forget the reply, so that the model is asked again.
+
         """
         ...
 
@@ -131,6 +135,7 @@ class Embedder(Protocol):
 
         Args:
             texts: At most `batch` texts, none of them empty.
+
         """
         ...
 
@@ -147,7 +152,7 @@ class Guide(Protocol):
         ...
 
     def rank(self, question: str, texts: Sequence[str]) -> list[float]:
-        """Return how relevant each text is to the question, in the texts' order; higher is better."""
+        """Return how relevant each text is to the question; higher is better."""
         ...
 
     def stand_alone(self, question: str, history: Sequence[Turn]) -> str:
@@ -167,5 +172,6 @@ class Answerer(Protocol):
             question: The question to answer.
             context: The passages, best first.
             history: The conversation's previous turns.
+
         """
         ...

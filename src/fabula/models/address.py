@@ -14,11 +14,12 @@ DEFAULT_PORTS = {"http": ":80", "https": ":443"}
 def checked_url(url: str | None) -> str:
     """Return the URL in one canonical form; the URL of OpenAI if it is empty.
 
-    The host is in lower case, and there is no default port and no slash at the end, so that two ways
-    to write one address have the same cache keys.
+    The host is in lower case, and there is no default port and no slash at the end, so that two
+    ways to write one address have the same cache keys.
 
     Raises:
         SettingsError: It is not an http or https URL with a host.
+
     """
     url = url or OPENAI
     try:
@@ -47,6 +48,7 @@ def checked_key(key: str | None) -> str:
 
     Raises:
         SettingsError: The key has characters that can't be sent in an HTTP header.
+
     """
     stripped = (key or "").strip()
     if not (stripped.isascii() and stripped.isprintable()):

@@ -30,6 +30,7 @@ class Budget:
             tokens: About the most tokens, sent and received; None for no limit.
             refusal: Makes the error's message from the tokens spent; by default, it names the
                 settings that set the limits.
+
         """
         self._refusal = refusal
         self._max_calls, self._max_tokens = calls, tokens
@@ -56,6 +57,7 @@ class Budget:
 
         Raises:
             BudgetSpent: The call would exceed the limits.
+
         """
         bill = bill or Bill()
         with self._lock:
@@ -98,6 +100,7 @@ class Budgets:
 
         Raises:
             BudgetSpent: The call would exceed the limits of one of them.
+
         """
         bill = Bill()
         with ExitStack() as calls:

@@ -75,6 +75,7 @@ class CountedChat:
 
         Raises:
             BudgetSpent: The budget does not allow another call.
+
         """
         with self._budget.call(_prompt_tokens(prompt)) as bill:
             reply = self._chat.complete(prompt)
@@ -87,14 +88,15 @@ class CountedChat:
 
         Raises:
             BudgetSpent: The budget does not allow another call.
+
         """
         text, counts = [], Reply("")
         prompt_tokens = _prompt_tokens(prompt)
         try:
             with self._budget.call(prompt_tokens) as bill:
                 for piece in self._chat.stream(prompt):
-                    # Charged piece by piece by our own count: many readers leave before the end, and
-                    # some endpoints never report tokens.
+                    # Charged piece by piece by our own count: many readers leave before the end,
+                    # and some endpoints never report tokens.
                     charge = tokens.count(piece.text)
                     bill.add(charge if bill.answered else charge + prompt_tokens)
                     text.append(piece.text)
@@ -117,6 +119,7 @@ class CountedChat:
             prompt: What was sent.
             text: The whole text of the reply.
             counts: The reply, or the piece of it, that has the endpoint's token counts.
+
         """
         sent, received = _tokens(prompt, text, counts)
         if counts.cached:
@@ -147,6 +150,7 @@ class CountedEmbedder:
 
         Raises:
             BudgetSpent: The budget does not allow another call.
+
         """
         expected = sum(tokens.count_all(texts))
         with self._budget.call(expected) as bill:
@@ -161,7 +165,7 @@ class CountedEmbedder:
         return embeddings
 
     def count_saved(self, texts_tokens: int, *, calls: int = 1) -> None:
-        """Count texts of so many tokens whose vectors were cached, and the calls that this saved."""
+        """Count texts whose vectors were cached, by their tokens, and the calls this saved."""
         usage = Usage(saved=calls, saved_prompt_tokens=texts_tokens)
         self._meter.add(self._step, Usage.of_model(self.model, usage))
 

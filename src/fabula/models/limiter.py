@@ -86,10 +86,10 @@ class Limiter:
         with self._changed:
             self.rate_limit.refused(time.monotonic(), call, after)
 
-    def told(self, call: Call, left: float, reset: float) -> None:
+    def allowance(self, call: Call, left: float, reset: float) -> None:
         """An answer says how much the endpoint takes until `reset` seconds on."""
         with self._changed:
-            self.rate_limit.told(call, left, reset)
+            self.rate_limit.allowance(call, left, reset)
 
     def late(self, call: Call) -> None:
         """The endpoint did not answer in time."""

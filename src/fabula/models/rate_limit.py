@@ -106,7 +106,7 @@ class RateLimit:
             self._probe = call
         return call
 
-    def told(self, call: Call, left: float, reset: float) -> None:
+    def allowance(self, call: Call, left: float, reset: float) -> None:
         """The call's answer says how much was left for later ones, until `reset` seconds on.
 
         It was counted when the call arrived, however long the answer took; calls may overtake each
