@@ -111,7 +111,7 @@ class Limiter:
             self.rate_limit.late(time.monotonic(), call)
 
     def limits(self) -> dict[str, float]:
-        """Return the most calls at once, the calls under way, and the seconds between two starts."""
+        """Return the most calls at once, the calls under way, and the seconds between starts."""
         with self._changed:
             limit = self.rate_limit
             return {
