@@ -19,8 +19,8 @@ def write_ranks(folder: Path) -> None:
     if file.is_file():
         return
     data = zlib.decompress(tokens.RANKS.read_bytes())
-    words = data[tokens.SIZE :]
-    ends = accumulate(data[: tokens.SIZE], initial=0)
+    words = data[tokens.RANKS_COUNT :]
+    ends = accumulate(data[: tokens.RANKS_COUNT], initial=0)
     lines = [
         base64.b64encode(words[start:end]) + b" %d\n" % rank
         for rank, (start, end) in enumerate(pairwise(ends))

@@ -128,7 +128,7 @@ def test_the_key_of_the_keyring_goes_to_its_own_endpoint_alone(
     settings = Settings.read(base_url=server.url, keyring=True, embedding_model="vectors")
     with (
         closing(Kit(settings)) as kit,
-        pytest.raises(FabulaError, match=f"The keyring has no key of {server.url}"),
+        pytest.raises(FabulaError, match=f"The keyring has no key for {server.url}"),
     ):
         kit.embedder.embed(["a word"])
     assert server.calls == 0

@@ -138,7 +138,7 @@ def withhold_summary(endpoint: Endpoint, store: Store, level: int) -> Mapping[st
         ("nonsense", "No usable reply in 6 tries"),
         ("refusal", "declined"),
         ("filtered", "content filter"),
-        ("blocked", "withheld a text"),
+        ("blocked", "refused a text"),
         ("context", "too long"),
     ],
 )

@@ -9,14 +9,14 @@ import pytest
 from endpoint import Endpoint as Server
 from fabula.graphs.aspects.schemas import DetailsReply
 from fabula.models import Prompt
-from fabula.models.parameters import Dialect, refused_parameter
+from fabula.models.parameters import Parameters, refused_parameter
 from fabula.models.payload import without_thoughts
 from reach import DETAILS, chat, text_of
 
 PROMPT = Prompt("Be brief.", "Who?", 100, 0.5, DetailsReply)
 COMPLAINTS = json.loads((Path(__file__).parents[1] / "data" / "complaints.json").read_text())
 """What servers answered, and where that was found."""
-BODY: dict[str, Any] = Dialect().chat("m", PROMPT, stream=True)
+BODY: dict[str, Any] = Parameters().chat("m", PROMPT, stream=True)
 
 
 @pytest.mark.parametrize(
@@ -59,13 +59,13 @@ def test_the_parameter_an_endpoint_complains_of_is_found(
 
 
 def test_every_refusal_changes_the_request_until_only_the_messages_are_left() -> None:
-    dialect, sent = Dialect(), set(BODY) - {"model", "messages", "stream"}
+    parameters, sent = Parameters(), set(BODY) - {"model", "messages", "stream"}
     tries = 0
     while sent:
         name = min(sent)
-        before, dialect = dialect, dialect.without(name)
-        assert dialect != before
-        body = dialect.chat("m", PROMPT, stream=True)
+        before, parameters = parameters, parameters.without(name)
+        assert parameters != before
+        body = parameters.chat("m", PROMPT, stream=True)
         sent = set(body) - {"model", "messages", "stream"}
         tries += 1
     assert tries == 6

@@ -131,7 +131,7 @@ def test_turns_are_kept_from_builds_while_questions_are_asked(
     with limiter.slot(Purpose(urgent=True)):
         pass
     assert most_builds(limiter) == most - kept
-    monkeypatch.setattr(limiting, "RESERVED", 0.0)
+    monkeypatch.setattr(limiting, "RESERVED_SECONDS", 0.0)
     assert most_builds(limiter) == most
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from fabula.models.offline import StaticEmbedder
 from fabula.models.offline import embedder as offline
-from fabula.models.offline.embedder import DIMENSIONS, LONGEST
+from fabula.models.offline.embedder import DIMENSIONS, MAX_CHARACTERS
 
 
 @pytest.fixture(scope="module")
@@ -64,9 +64,26 @@ def test_no_texts_give_no_rows(embedder: StaticEmbedder) -> None:
 
 
 def test_a_text_is_read_up_to_a_limit(embedder: StaticEmbedder) -> None:
-    long = "a" * LONGEST
+    long = "a" * MAX_CHARACTERS
     endless, cut = embedder.embed([long * 50, long]).vectors
     assert (endless == cut).all()
+
+
+def test_the_vectors_are_those_of_wordllama_itself_to_the_bit() -> None:
+    program = (
+        "import sys, pathlib, numpy as np, wordllama\n"
+        "from fabula.models.offline import StaticEmbedder\n"
+        "folder = pathlib.Path(wordllama.__file__).parent\n"
+        "model = wordllama.WordLlama.load(dim=256, cache_dir=folder, disable_download=True)\n"
+        "model.tokenizer.no_padding()\n"
+        "texts = ['Marley was dead: to begin with.', 'Bah! Humbug!', 'Über Öl. 中文 🤷']\n"
+        "for text, vector in zip(texts, StaticEmbedder().embed(texts).vectors):\n"
+        "    ids = model.tokenizer.encode(text, add_special_tokens=False).ids\n"
+        "    mean = model.embedding[ids].mean(axis=0)\n"
+        "    unit = (mean / np.linalg.norm(mean)).astype(np.float32)\n"
+        "    assert unit.tobytes() == vector.tobytes()\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
 
 
 @pytest.mark.usefixtures("unread")
@@ -96,13 +113,14 @@ def test_embedding_needs_no_network(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(StaticEmbedder().embed(["No line, no key."]).vectors) == 1
 
 
-def test_loading_says_nothing_and_leaves_logging_to_the_program() -> None:
+def test_loading_prints_nothing_and_imports_no_web_client() -> None:
     program = (
-        "import logging\n"
+        "import logging, sys\n"
         "from fabula.models.offline import StaticEmbedder\n"
         "StaticEmbedder().embed(['Marley was dead.'])\n"
         "root = logging.getLogger()\n"
         "assert (root.handlers, root.level) == ([], logging.WARNING)\n"
+        "assert not {'wordllama', 'requests', 'huggingface_hub', 'httpx'} & set(sys.modules)\n"
     )
     run = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)
     assert (run.stdout, run.stderr) == (b"", b"")

@@ -49,7 +49,7 @@ def test_a_missing_value_is_an_error() -> None:
 
 
 def test_a_value_that_has_no_place_is_an_error() -> None:
-    with pytest.raises(TypeError, match=r"detect_system\.txt has no place for \$tone"):
+    with pytest.raises(TypeError, match=r"detect_system\.txt has no placeholder \$tone"):
         prompt("detect_system", tone="kind")
 
 

@@ -12,7 +12,7 @@ from endpoint import every, listed
 from endpoint.faults import Fault
 from fabula.errors import BadReply, ModelError, SettingsError
 from fabula.models.openai import OpenAIChat, OpenAIEmbedder
-from fabula.models.payload import Json, choice, part, said, usage
+from fabula.models.payload import Json, choice, message_text, object_or_empty, usage
 from reach import DETAILS, SUMMARY, chat, reach
 
 
@@ -86,15 +86,15 @@ def test_a_reply_that_has_no_text_tells_why_and_is_paid_for(fault: Fault, said: 
 
 def test_a_text_that_a_filter_does_not_let_through_is_refused() -> None:
     with Server(plan=every(1, "blocked")) as server:
-        with pytest.raises(BadReply, match="withheld a text"):
+        with pytest.raises(BadReply, match="refused a text"):
             chat(server).complete(SUMMARY)
-        with pytest.raises(BadReply, match="withheld a text"):
+        with pytest.raises(BadReply, match="refused a text"):
             list(chat(server).stream(SUMMARY))
 
 
 def test_a_model_that_only_thinks_is_asked_once_more_with_room_for_it() -> None:
     with Server(plan=every(1, "thinking")) as server:
-        assert "on thinking" in chat(server).complete(SUMMARY).trouble
+        assert "for thinking" in chat(server).complete(SUMMARY).trouble
     assert server.calls == 2
 
 
@@ -122,8 +122,8 @@ def test_json_that_was_not_finished_is_in_trouble() -> None:
     ],
 )
 def test_an_answer_of_another_shape_is_read_as_far_as_it_goes(answer: Json) -> None:
-    message = part(choice(answer).get("message"))
-    assert said(message) in ("Marley", "")
+    message = object_or_empty(choice(answer).get("message"))
+    assert message_text(message) in ("Marley", "")
     assert usage(answer) == (0, 0)
 
 

@@ -15,7 +15,7 @@ from endpoint import chance, every, listed
 from endpoint.faults import Fault
 from fabula.errors import ModelError
 from fabula.models import Prompt
-from fabula.models.endpoint_errors import allowances, wait_asked
+from fabula.models.endpoint_errors import allowances, requested_wait
 from fabula.models.openai import OpenAIChat, OpenAIEmbedder
 from reach import SUMMARY, chat, opened, reach, text_of
 
@@ -126,15 +126,15 @@ def test_a_wait_of_hours_is_a_refusal_that_holds_nobody() -> None:
 
 
 def test_the_asked_wait_is_read_as_seconds_milliseconds_or_a_date() -> None:
-    assert wait_asked({"retry-after": "2.5"}) == 2.5
-    assert wait_asked({"retry-after-ms": "250", "retry-after": "1"}) == 0.25
+    assert requested_wait({"retry-after": "2.5"}) == 2.5
+    assert requested_wait({"retry-after-ms": "250", "retry-after": "1"}) == 0.25
     date = formatdate(time.time() + 30, usegmt=True)
-    assert 25 < (wait_asked({"retry-after": date}) or 0) < 31
-    assert wait_asked({"retry-after": formatdate(0, usegmt=True)}) == 0
+    assert 25 < (requested_wait({"retry-after": date}) or 0) < 31
+    assert requested_wait({"retry-after": formatdate(0, usegmt=True)}) == 0
     for nonsense in ("soon", "nan", "inf", "", "Wed, 99 Foo 99999 00:00:00 GMT"):
-        assert wait_asked({"retry-after": nonsense}) is None
-    assert wait_asked({"retry-after-ms": "inf"}) is None
-    assert wait_asked({}) is None
+        assert requested_wait({"retry-after": nonsense}) is None
+    assert requested_wait({"retry-after-ms": "inf"}) is None
+    assert requested_wait({}) is None
 
 
 def test_what_is_left_is_read_by_whatever_prefix_and_in_whatever_unit() -> None:
@@ -149,9 +149,9 @@ def test_what_is_left_is_read_by_whatever_prefix_and_in_whatever_unit() -> None:
         "x-ratelimit-reset-tokens": "120ms",
     }
     assert allowances(openai) == [(0, 360), (149984, 0.12)]
-    assert wait_asked(openai) == 360
-    assert wait_asked({**openai, "retry-after": "2"}) == 2
-    assert wait_asked({**openai, "x-ratelimit-remaining-requests": "3"}) is None
+    assert requested_wait(openai) == 360
+    assert requested_wait({**openai, "retry-after": "2"}) == 2
+    assert requested_wait({**openai, "x-ratelimit-remaining-requests": "3"}) is None
     assert reset("1m12.5s") == [(7, 72.5)]
     assert reset("2") == [(7, 2)]
     assert 25 < reset(str(time.time() + 30))[0][1] < 31

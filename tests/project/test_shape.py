@@ -55,6 +55,7 @@ HOMES: dict[str, str | tuple[str, ...]] = {
     "rich": "cli/",
     "rouge_score": "experiments/metrics/overlap.py",
     "sacrebleu": "experiments/metrics/overlap.py",
+    "safetensors": "models/offline/embedder.py",
     "sentencex": "text/sentences.py",
     "scipy": "graphs/entities/network.py",
     "sklearn": "graphs/aspects/cluster.py",
@@ -64,9 +65,9 @@ HOMES: dict[str, str | tuple[str, ...]] = {
     "striprtf": "load/rtf.py",
     "tenacity": "models/endpoint.py",
     "tiktoken": "text/tokens.py",
+    "tokenizers": "models/offline/embedder.py",
     "webencodings": "load/encoding.py",
     "uvicorn": "service/",
-    "wordllama": "models/offline/embedder.py",
 }
 
 

@@ -192,7 +192,7 @@ class World:
 
     def _accepted(self, call: Call, left: tuple[float, float] | None) -> None:
         if left is not None:
-            self.rate_limit.told(call, *left)
+            self.rate_limit.allowance(call, *left)
         self.rate_limit.accepted(self.now, call)
         self.answers.append(self.now)
         self._idle += 1

@@ -26,8 +26,8 @@ from fabula.load import read_text
 from fabula.store import Store
 from fabula.text.names import (
     LONGEST,
-    LONGEST_FILE,
     LONGEST_LINE,
+    MAX_FILE_NAME_BYTES,
     collection_problem,
     file_name,
     problem,
@@ -59,11 +59,11 @@ def test_a_name_is_refused_for_its_bytes_alone(name: str) -> None:
 
 def test_a_long_collection_is_refused_in_one_line() -> None:
     result = CliRunner().invoke(main, ["list", "--collection", LONG])
-    assert result.exit_code != 0 and "40,000 bytes, and 200 are the most" in result.output
+    assert result.exit_code != 0 and "40,000 bytes, and at most 200 are allowed" in result.output
     assert len(result.output) < 300 and isinstance(result.exception, SystemExit)
-    with App() as app, pytest.raises(SettingsError, match="200 are the most"):
+    with App() as app, pytest.raises(SettingsError, match="at most 200 are allowed"):
         app.collection(LONG)
-    with pytest.raises(SettingsError, match="200 are the most"):
+    with pytest.raises(SettingsError, match="at most 200 are allowed"):
         Fabula(collection=LONG)
 
 
@@ -149,7 +149,7 @@ def test_a_question_may_hold_any_name(ready: Store) -> None:
 
 
 def test_only_a_new_collection_needs_a_good_name(store: Store) -> None:
-    with pytest.raises(StoreError, match="letters and figures of any script"):
+    with pytest.raises(StoreError, match="letters and digits of any script"):
         store.prepare("a/b", MODEL, DIMENSIONS)
     assert store.spaces() == []
 
@@ -200,7 +200,7 @@ def test_a_title_becomes_the_name_of_a_file(title: str, name: str) -> None:
 def test_no_title_makes_a_name_that_a_file_system_refuses(title: str) -> None:
     name = file_name(title, "otherwise")
     assert name == name.strip()
-    assert 0 < len(name.encode()) <= LONGEST_FILE + 1
+    assert 0 < len(name.encode()) <= MAX_FILE_NAME_BYTES + 1
     assert not set(name) & set('/\\:*?"<>|.\x00\n\r\t')
     assert not any(unicodedata.category(character)[0] == "C" for character in name)
     assert file_name(name, "otherwise") in (name, f"{name}_")

@@ -34,7 +34,7 @@ def test_half_a_surrogate_pair_is_counted() -> None:
 def test_a_long_text_is_counted_in_pieces_as_if_it_were_whole() -> None:
     sentence = "It was the best of times, it was the worst of times;\n\n\t 1775.  "
     whole = sentence * 2000
-    assert len(whole) > 3 * tokens.SLICE
+    assert len(whole) > 3 * tokens.SLICE_CHARACTERS
     assert abs(tokens.count(whole) - 2000 * tokens.count(sentence)) < 4000
     encode = tokens._encoding().encode_ordinary
     assert tokens.count(whole) == len(encode(whole))

@@ -23,7 +23,7 @@ from fabula.graph.recipes import (
     with_bases,
 )
 from fabula.models import Prompt
-from fabula.models.budget import Budget, BudgetedChat, BudgetedEmbedder, Budgets
+from fabula.models.budget import Budget, Budgets
 from fabula.models.cache import ResponseCache
 from fabula.models.cached import CachedChat, CachedEmbedder
 from fabula.models.counted import CountedChat, CountedEmbedder, Counter, Meter
@@ -124,10 +124,6 @@ class Kit:
         """The embedder of passages and questions, within the budget and cached, not counted."""
         return self.counted_embedder(Meter())
 
-    @property
-    def _paid(self) -> Embedder:
-        return BudgetedEmbedder(self._remote, self._budgets)
-
     def knobs(self, graph: Graph[Any]) -> Any:
         """A graph's own settings, of the class that it names."""
         return self._settings.table(graph.name)
@@ -212,7 +208,7 @@ class Kit:
             name, batch = self.embedder.model, settings.embedding_batch
             stand_in = ExpectedEmbedder(name, batch, self._static, self._cache, self._address)
             return CountedEmbedder(stand_in, meter, "embeddings")
-        paid = CountedEmbedder(self._paid, meter, "embeddings")
+        paid = CountedEmbedder(self._remote, meter, "embeddings", self._budgets)
         if not (cached and self._cache):
             return paid
         return CachedEmbedder(paid, self._cache, self._address, self._purpose.stop)
@@ -265,7 +261,7 @@ class Kit:
 
         def open(stop: Stop) -> CountedChat:
             remote = self._remote_chat(role, replace(self._purpose, stop=stop))
-            return CountedChat(BudgetedChat(remote, self._budgets), meter, step, name)
+            return CountedChat(remote, meter, step, name, self._budgets)
 
         if not self._cache:
             return open(self._purpose.stop)

@@ -1,4 +1,4 @@
-"""What models are to Fabula: a chat, an embedder, and what a query asks of them."""
+"""The protocols of the models that Fabula calls: chats, embedders, guides and answerers."""
 
 from __future__ import annotations
 
@@ -13,24 +13,32 @@ if TYPE_CHECKING:
 
 
 class Turn(NamedTuple):
-    """A question of a conversation, as it was asked, and what was answered."""
+    """One turn of a conversation: the question as the user wrote it, and its answer."""
 
     question: str
     answer: str
 
 
 NO_ANSWER = "The passages found do not answer this question."
-"""What an answerer says where the context does not hold the answer."""
+"""The sentence an answerer writes where the context does not hold the answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """One request to a chat model; with a `schema` the reply is to be JSON of that shape.
+    """One request to a chat model.
 
-    `correction` tells what was wrong with the reply before; it is sent after `user`. Whatever it
-    says, the same is asked for: the response cache knows a prompt without it. `sample` tells apart
-    several replies to the same prompt. `stand_in` makes a reply as the model may be expected to
-    write it, in the form that is asked for: what a dry run goes on with.
+    Attributes:
+        system: The system message.
+        user: The user message.
+        max_tokens: The limit of the reply's length, in tokens of the model.
+        temperature: The sampling temperature.
+        schema: Where it is given, the reply has to be JSON of this shape.
+        correction: What was wrong with the previous reply; it is sent after `user`. It is not part
+            of the response cache's key, as it asks for the same thing again.
+        sample: A number that distinguishes several replies to the same prompt.
+        stand_in: Makes a reply in the form that is asked for, and about as long as the model's
+            would be. A dry run continues with it.
+
     """
 
     system: str
@@ -45,11 +53,17 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A reply, or a piece of a streamed one, and the tokens the endpoint counted for it.
+    """A model's reply, or one piece of a streamed reply.
 
-    `trouble`: why there is no text to use in it, though it was paid for; `faults`: tries that
-    failed before this one; `cached`: whether it was paid for earlier; `cached_tokens`: how many of
-    the prompt's the endpoint had in its prefix cache.
+    Attributes:
+        text: The text of the reply or of the piece.
+        prompt_tokens: The tokens of the prompt as the endpoint counted them; 0 if it did not say.
+        completion_tokens: The tokens of the reply, likewise.
+        trouble: Why the reply has no usable text, though it was paid for; '' if it has.
+        faults: The number of failed tries before this reply.
+        cached: Whether the reply comes from the response cache, and was paid for earlier.
+        cached_tokens: How many of the prompt's tokens the endpoint had in its prefix cache.
+
     """
 
     text: str
@@ -63,10 +77,15 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Embeddings:
-    """Unit vectors, one float32 row a text, and the tokens the endpoint counted for them.
+    """The vectors of some texts.
 
-    `faults`: tries that failed before this one; `cached`: whether all were paid for earlier;
-    `saved_tokens`: those of the texts that were, by our own count.
+    Attributes:
+        vectors: Unit vectors, float32, shape (texts, dimensions).
+        tokens: The tokens of the texts as the endpoint counted them; 0 if it did not say.
+        faults: The number of failed tries before this answer.
+        cached: Whether all vectors come from the response cache.
+        saved_tokens: The tokens of the texts whose vectors came from the cache, by our own count.
+
     """
 
     vectors: Vectors
@@ -80,15 +99,21 @@ class Chat(Protocol):
     """A chat model."""
 
     def complete(self, prompt: Prompt) -> Reply:
-        """The whole reply."""
+        """Return the whole reply."""
         ...
 
     def stream(self, prompt: Prompt) -> Iterator[Reply]:
-        """The reply in pieces as they arrive; token counts come with the last."""
+        """Yield the reply in pieces as they arrive; the last one has the token counts."""
         ...
 
     def reject(self, prompt: Prompt, *, forget: bool) -> None:
-        """Told that the reply to `prompt` could not be used; to `forget` it, it is asked again."""
+        """Report that the reply to `prompt` could not be used.
+
+        Args:
+            prompt: The prompt that was replied to.
+            forget: Whether a cache has to forget the reply, so that the model is asked again.
+
+        """
         ...
 
 
@@ -106,38 +131,47 @@ class Embedder(Protocol):
         ...
 
     def embed(self, texts: Sequence[str]) -> Embeddings:
-        """One row a text, in order; at most `batch` texts. No text is empty."""
+        """Return one vector for each text, in the same order.
+
+        Args:
+            texts: At most `batch` texts, none of them empty.
+
+        """
         ...
 
 
 Rewriting = Literal["queries", "answer"]
-"""A question in other words, or an answer that is made up to search with."""
+"""How a question is rewritten: in other words, or as an invented answer to search with."""
 
 
 class Guide(Protocol):
-    """What retrieval may ask of a model."""
+    """What retrieval asks a model to do."""
 
     def rewrite(self, question: str, form: Rewriting) -> list[str]:
-        """What to search with: other wordings of the question, or one made-up answer."""
+        """Return texts to search with: other wordings of the question, or an invented answer."""
         ...
 
     def rank(self, question: str, texts: Sequence[str]) -> list[float]:
-        """How well each text serves the question, in their order; higher is better."""
+        """Return how relevant each text is to the question; higher is better."""
         ...
 
     def stand_alone(self, question: str, history: Sequence[Turn]) -> str:
-        """The question as it can be searched with: what it leans on put into it."""
+        """Return the question with everything in it that it takes from the conversation."""
         ...
 
 
 class Answerer(Protocol):
-    """What asking the graph asks of a model."""
+    """Writes an answer from passages."""
 
     def answer(
         self, question: str, context: Sequence[str], history: Sequence[Turn] = ()
     ) -> Iterator[Reply]:
-        """Pieces of an answer that cites the passages of `context` as [1], [2], ...
+        """Yield pieces of an answer that cites the passages of `context` as [1], [2], ...
 
-        `history` is what was said before the question.
+        Args:
+            question: The question to answer.
+            context: The passages, best first.
+            history: The conversation's previous turns.
+
         """
         ...

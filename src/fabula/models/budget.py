@@ -1,24 +1,20 @@
-"""What one Fabula may spend: calls and tokens, over all threads."""
+"""What model calls may spend: a number of calls and of tokens, counted over all threads."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
 from fabula.errors import BudgetSpent
-from fabula.models import Chat, Embedder, Embeddings, Prompt, Reply
-from fabula.text import tokens
 
 
 class Budget:
-    """At most `calls` calls and about `tokens` tokens; None is no limit.
+    """A limit of calls and tokens, shared by all threads that spend from it.
 
-    `refusal` says what whoever runs into it is told, given the tokens spent; the settings' own
-    budget has none.
-    No call is begun over the limit of calls. A call's own tokens are known when it was answered:
-    those that are under way then may go over the limit of tokens by what they reply.
+    No call begins beyond the limit of calls. The tokens of a call are only known when it was
+    answered, so that the calls under way at the limit of tokens may exceed it by their replies.
     """
 
     def __init__(
@@ -27,123 +23,100 @@ class Budget:
         tokens: int | None = None,
         refusal: Callable[[int], str] | None = None,
     ) -> None:
+        """Make a budget of which nothing is spent.
+
+        Args:
+            calls: The most calls; None for no limit.
+            tokens: About the most tokens, sent and received; None for no limit.
+            refusal: Makes the error's message from the tokens spent; by default, it names the
+                settings that set the limits.
+
+        """
         self._refusal = refusal
-        self._most_calls, self._most_tokens = calls, tokens
+        self._max_calls, self._max_tokens = calls, tokens
         self._calls = self._tokens = 0
-        self._counting = threading.Lock()
+        self._lock = threading.Lock()
 
     @property
     def calls(self) -> int:
-        """How many were spent, those under way too."""
+        """The number of calls spent, including those under way."""
         return self._calls
 
     @property
     def tokens(self) -> int:
-        """About how many were spent; of calls under way, those that they sent."""
+        """About how many tokens were spent; of calls under way, those that they sent."""
         return self._tokens
 
     @contextmanager
     def call(self, prompt_tokens: int, bill: Bill | None = None) -> Iterator[Bill]:
-        """One call, which sends so many tokens. Raises BudgetSpent; free if not answered."""
+        """Reserve one call for as long as it lasts, and charge what its bill says at the end.
+
+        Args:
+            prompt_tokens: The tokens that the call sends.
+            bill: Where the answer's tokens are entered; a call that was not answered is free.
+
+        Raises:
+            BudgetSpent: The call would exceed the limits.
+
+        """
         bill = bill or Bill()
-        with self._counting:
-            self._refuse_more(prompt_tokens)
+        with self._lock:
+            self._check(prompt_tokens)
             self._calls += 1
             self._tokens += prompt_tokens
         try:
             yield bill
         finally:
-            with self._counting:
+            with self._lock:
                 self._calls -= not bill.answered
                 self._tokens += bill.total - prompt_tokens
 
-    def _refuse_more(self, prompt_tokens: int) -> None:
-        if self._most_calls is not None and self._calls >= self._most_calls:
-            raise BudgetSpent(self._spent(f"{self._calls:,} model calls", "calls"))
-        if self._most_tokens is not None and self._tokens + prompt_tokens > self._most_tokens:
-            raise BudgetSpent(self._spent(f"{self._tokens:,} tokens", "tokens"))
+    def _check(self, prompt_tokens: int) -> None:
+        if self._max_calls is not None and self._calls >= self._max_calls:
+            raise BudgetSpent(self._message(f"{self._calls:,} model calls", "calls"))
+        if self._max_tokens is not None and self._tokens + prompt_tokens > self._max_tokens:
+            raise BudgetSpent(self._message(f"{self._tokens:,} tokens", "tokens"))
 
-    def _spent(self, what: str, unit: str) -> str:
+    def _message(self, spent: str, unit: str) -> str:
         if self._refusal is not None:
             return self._refusal(self._tokens)
-        most = self._most_calls if unit == "calls" else self._most_tokens
+        limit = self._max_calls if unit == "calls" else self._max_tokens
         return (
-            f"Stopped after {what}, as --max-{unit} {most} (FABULA_MAX_{unit.upper()}) says. Every "
-            "reply until now is kept: run the same command again to go on from there."
+            f"Stopped after {spent}: the limit is --max-{unit} {limit} "
+            f"(FABULA_MAX_{unit.upper()}). All replies so far are saved: run the same command "
+            "again to continue from there."
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Budgets:
-    """Several budgets, each of which has to last."""
+    """Several budgets from which every call is paid together; without any, there is no limit."""
 
-    each: tuple[Budget, ...]
+    each: tuple[Budget, ...] = ()
 
     @contextmanager
     def call(self, prompt_tokens: int) -> Iterator[Bill]:
-        """One call, counted to all of them. Raises BudgetSpent for the first that is spent."""
+        """Reserve one call in all budgets.
+
+        Raises:
+            BudgetSpent: The call would exceed the limits of one of them.
+
+        """
         bill = Bill()
         with ExitStack() as calls:
-            for one in self.each:
-                calls.enter_context(one.call(prompt_tokens, bill))
+            for budget in self.each:
+                calls.enter_context(budget.call(prompt_tokens, bill))
             yield bill
 
 
 @dataclass(slots=True)
 class Bill:
-    """Whether one call was answered, and its tokens."""
+    """Whether one call was answered, and its tokens, sent and received."""
 
     answered: bool = False
     total: int = 0
 
     def add(self, total: int) -> None:
-        """Counts an answer's tokens."""
+        """Add the tokens of an answer, or of a piece of it."""
         self.answered = True
         self.total += total
-
-
-class BudgetedChat:
-    """A chat that is asked as long as the budget lasts."""
-
-    def __init__(self, chat: Chat, budget: Budget | Budgets) -> None:
-        self._chat, self._budget = chat, budget
-
-    def complete(self, prompt: Prompt) -> Reply:
-        """The chat's reply. Raises BudgetSpent."""
-        with self._budget.call(_length(prompt)) as bill:
-            reply = self._chat.complete(prompt)
-            said = reply.completion_tokens or tokens.count(reply.text)
-            bill.add((reply.prompt_tokens or _length(prompt)) + said)
-        return reply
-
-    def stream(self, prompt: Prompt) -> Iterator[Reply]:
-        """The chat's pieces. Raises BudgetSpent."""
-        asked = _length(prompt)
-        with self._budget.call(asked) as bill:
-            for piece in self._chat.stream(prompt):
-                # Counted here: most readers leave, and some endpoints tell nothing.
-                bill.add(tokens.count(piece.text) + (0 if bill.answered else asked))
-                yield piece
-
-    def reject(self, prompt: Prompt, *, forget: bool) -> None:
-        """Tells the chat."""
-        self._chat.reject(prompt, forget=forget)
-
-
-class BudgetedEmbedder:
-    """An embedder that is asked as long as the budget lasts."""
-
-    def __init__(self, embedder: Embedder, budget: Budget | Budgets) -> None:
-        self._embedder, self._budget = embedder, budget
-        self.model, self.batch = embedder.model, embedder.batch
-
-    def embed(self, texts: Sequence[str]) -> Embeddings:
-        """The embedder's rows. Raises BudgetSpent."""
-        with self._budget.call(sum(tokens.count_all(texts))) as bill:
-            embeddings = self._embedder.embed(texts)
-            bill.add(embeddings.tokens or sum(tokens.count_all(texts)))
-        return embeddings
-
-
-def _length(prompt: Prompt) -> int:
-    return sum(tokens.count_all((prompt.system, prompt.user, prompt.correction)))

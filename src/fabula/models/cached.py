@@ -1,4 +1,4 @@
-"""Models whose replies are kept: what was paid for once is not asked again."""
+"""Models whose replies are cached, so that nothing is paid for twice."""
 
 from __future__ import annotations
 
@@ -22,10 +22,9 @@ if TYPE_CHECKING:
 
 
 class CachedChat:
-    """A chat whose replies are kept under `endpoint`, `model`, prompt and parameters.
+    """A chat whose replies are cached by endpoint, model, prompt and parameters.
 
-    `open` makes the chat that is asked, which counts what is paid for; a stop ends its calls. What
-    needs no asking is counted here, as saved. `stop` ends all waiting for another's call.
+    Calls that the cache answers are counted as saved.
     """
 
     def __init__(
@@ -36,42 +35,57 @@ class CachedChat:
         model: str,
         stop: Stop | None = None,
     ) -> None:
+        """Put a cache before a chat.
+
+        Args:
+            open: Makes the chat that is asked and paid for; the stop it is given ends its calls.
+            cache: Where replies are saved.
+            endpoint: The endpoint's checked URL.
+            model: The model's name.
+            stop: Ends all waiting for another thread's call.
+
+        """
         self._open, self._cache = open, cache
         self._endpoint, self._model = endpoint, model
         self._stop = stop or Stop()
         self._chat = open(self._stop)
 
     def complete(self, prompt: Prompt) -> Reply:
-        """The kept reply, or the chat's, kept the moment it arrives."""
+        """Return the cached reply, or the chat's, which is saved the moment it arrives."""
         key = chat_key(self._endpoint, self._model, prompt)
-        with self._cache.turn([key], self._stop):
-            kept = self._cache.reply(key)
-            if kept is not None:
-                self._chat.count(prompt, kept.text, kept)
-                return kept
+        with self._cache.lock([key], self._stop):
+            cached = self._cache.reply(key)
+            if cached is not None:
+                self._chat.count(prompt, cached.text, cached)
+                return cached
             reply = self._chat.complete(prompt)
-            # Without a text to use, it is refused next time, too, and not paid for again.
+            # A reply without usable text is saved as an empty one: the next run refuses that, too,
+            # and does not pay for it again.
             self._cache.keep_reply(
                 key, self._model, replace(reply, text="") if reply.trouble else reply
             )
             return reply
 
     def stream(self, prompt: Prompt) -> Iterator[Reply]:
-        """The kept reply in one piece, or the chat's pieces, kept when the last has come.
+        """Yield the cached reply in one piece, or the chat's pieces, saved after the last.
 
-        All who ask the same meanwhile read one call. Where that fails, or is ended by a budget of
-        whoever began it, one of the others who have read nothing yet asks in their place.
+        All threads that ask the same thing at the same time read one call. If it fails, or is ended
+        by the budget of the thread that began it, another one that has read nothing yet begins a
+        call of its own.
         """
         key = chat_key(self._endpoint, self._model, prompt)
         while True:
-            with self._cache.streams.join(key, partial(self._ask, key, prompt)) as (call, is_own):
+            with self._cache.streams.join(key, partial(self._open_stream, key, prompt)) as (
+                call,
+                is_own,
+            ):
                 text: list[str] = []
-                told = Reply("", cached=True)
+                counts = Reply("", cached=True)
                 try:
                     for piece in call.read(self._stop):
                         text.append(piece.text)
                         if piece.prompt_tokens or piece.completion_tokens:
-                            told = replace(piece, cached=True)
+                            counts = replace(piece, cached=True)
                         yield piece if is_own else replace(piece, cached=True)
                     return
                 except FabulaError:
@@ -79,38 +93,38 @@ class CachedChat:
                         raise
                 finally:
                     if text and not is_own:
-                        self._chat.count(prompt, "".join(text), told)
+                        self._chat.count(prompt, "".join(text), counts)
 
-    def _ask(self, key: bytes, prompt: Prompt, stop: Stop) -> Generator[Reply]:
-        """The pieces of a call that several may read; counted to whoever began it."""
-        with self._cache.turn([key], stop):
-            kept = self._cache.reply(key)
-            if kept is not None:
-                self._chat.count(prompt, kept.text, kept)
-                yield kept
+    def _open_stream(self, key: bytes, prompt: Prompt, stop: Stop) -> Generator[Reply]:
+        """The pieces of a call that several threads may read, counted to the one that began it."""
+        with self._cache.lock([key], stop):
+            cached = self._cache.reply(key)
+            if cached is not None:
+                self._chat.count(prompt, cached.text, cached)
+                yield cached
                 return
-            text, told = [], Reply("")
-            # Whoever stops reading must not leave the endpoint's turn taken.
+            text, counts = [], Reply("")
+            # A reader that leaves early has to give the limiter's slot back.
             with closing(self._open(stop).stream(prompt)) as pieces:
                 for piece in pieces:
                     text.append(piece.text)
                     if piece.prompt_tokens or piece.completion_tokens:
-                        told = piece
+                        counts = piece
                     yield piece
-            whole = Reply("".join(text), told.prompt_tokens, told.completion_tokens)
+            whole = Reply("".join(text), counts.prompt_tokens, counts.completion_tokens)
             self._cache.keep_reply(key, self._model, whole)
 
     def reject(self, prompt: Prompt, *, forget: bool) -> None:
-        """Forgets the reply, if told to, so that the next try is asked and kept in its place."""
+        """Report an unusable reply; with `forget`, delete it, so that the next try asks again."""
         if forget:
             self._cache.forget(chat_key(self._endpoint, self._model, prompt))
         self._chat.reject(prompt, forget=forget)
 
 
 class CachedEmbedder:
-    """An embedder whose vectors are kept, text by text, under `endpoint` and its model's name.
+    """An embedder whose vectors are cached, text by text, by endpoint and model.
 
-    `embedder` counts what is paid for; what was kept is counted here, as saved.
+    Texts that the cache has the vectors of are counted as saved.
     """
 
     def __init__(
@@ -125,37 +139,36 @@ class CachedEmbedder:
         self.model, self.batch = embedder.model, embedder.batch
 
     def embed(self, texts: Sequence[str]) -> Embeddings:
-        """One row a text, in order; the embedder is asked once for each text that isn't kept."""
+        """Return one vector for each text; each text that is not cached is asked for once."""
         keys = [embedding_key(self._endpoint, self.model, text) for text in texts]
-        with self._cache.turn(keys, self._stop):
-            return self._embedded(texts, keys)
+        with self._cache.lock(keys, self._stop):
+            return self._embed(dict(zip(keys, texts, strict=True)), keys)
 
-    def _embedded(self, texts: Sequence[str], keys: Sequence[bytes]) -> Embeddings:
+    def _embed(self, texts: Mapping[bytes, str], keys: Sequence[bytes]) -> Embeddings:
         rows = self._cache.vectors(keys)
-        wanted = dict(zip(keys, texts, strict=True))
-        missing = {key: text for key, text in wanted.items() if key not in rows}
-        kept = [text for key, text in wanted.items() if key in rows]
-        asked = [self._ask(missing, rows)] if missing else []
+        missing = {key: text for key, text in texts.items() if key not in rows}
+        cached = [text for key, text in texts.items() if key in rows]
+        answers = [self._ask(missing, rows)] if missing else []
         if len({row.shape for row in rows.values()}) > 1:
-            # Another model was behind that name before.
-            asked.append(self._ask(wanted, rows))
-            kept = []
-        saved = sum(tokens.count_all(kept))
-        if kept:
-            self._embedder.count_saved(saved, calls=int(not asked))
+            # The name stood for another model before, so that the cached vectors are of no use.
+            answers.append(self._ask(texts, rows))
+            cached = []
+        saved = sum(tokens.count_all(cached))
+        if cached:
+            self._embedder.count_saved(saved, calls=int(not answers))
         return Embeddings(
             np.stack([rows[key] for key in keys]),
-            sum(one.tokens for one in asked),
-            sum(one.faults for one in asked),
-            cached=not asked,
+            sum(answer.tokens for answer in answers),
+            sum(answer.faults for answer in answers),
+            cached=not answers,
             saved_tokens=saved,
         )
 
     def _ask(self, texts: Mapping[bytes, str], rows: dict[bytes, Vector]) -> Embeddings:
-        """Asks for texts by key; their vectors are kept the moment they arrive, and in `rows`."""
-        wanted = [*texts.values()]
-        fresh = self._embedder.embed(wanted)
-        found = dict(zip(texts, fresh.vectors, strict=True))
-        self._cache.keep_vectors(self.model, found)
-        rows |= found
-        return replace(fresh, tokens=fresh.tokens or sum(tokens.count_all(wanted)))
+        """Ask for texts by key; their vectors are saved at once, and put in `rows`."""
+        values = [*texts.values()]
+        answer = self._embedder.embed(values)
+        vectors = dict(zip(texts, answer.vectors, strict=True))
+        self._cache.keep_vectors(self.model, vectors)
+        rows |= vectors
+        return replace(answer, tokens=answer.tokens or sum(tokens.count_all(values)))

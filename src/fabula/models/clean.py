@@ -1,4 +1,4 @@
-"""Text as people and databases can take it: whole Unicode, nothing that a terminal obeys."""
+"""Remove from texts what databases can't store and what terminals would obey."""
 
 from __future__ import annotations
 
@@ -6,42 +6,42 @@ import re
 from typing import Any
 
 CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
-"""Control characters, ESC among them, but tabs and line ends."""
+"""Control characters, including ESC, but not tabs and line ends."""
 REORDERING = re.compile("[\u202a-\u202e\u2066-\u2069]")
-"""Unicode's embeddings, overrides and isolates: they make a terminal show another order than the
-text has, up to the end of the line. The marks U+200E, U+200F and U+061C reorder nothing else."""
-HALF_PAIR = re.compile("[\ud800-\udfff]")
+"""Unicode's embeddings, overrides and isolates, which make a terminal show the rest of the line in
+another order than the text has. The marks U+200E, U+200F and U+061C do no harm and stay."""
+LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 JSON_ESCAPED = re.compile("[\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def clean_text(text: str) -> str:
-    """`text` without control characters; half a surrogate pair, which nothing can store, is �."""
-    return HALF_PAIR.sub("\N{REPLACEMENT CHARACTER}", CONTROL.sub("", text))
+    """Return `text` without control characters; a lone surrogate, which can't be stored, is �."""
+    return LONE_SURROGATE.sub("\N{REPLACEMENT CHARACTER}", CONTROL.sub("", text))
 
 
 def clean_output(text: str) -> str:
-    """Return `text` as a terminal may be given it.
+    """Return `text` as it can be printed in a terminal.
 
-    Control characters are left out, and so is what reorders the text beside it. Data (files, JSON,
-    the graph itself) keeps both; only what is printed for people loses them.
+    Control characters are left out, and so are characters that reorder the text beside them. This
+    is for printed output only: files, JSON and the graph keep the latter.
     """
     return REORDERING.sub("", clean_text(text))
 
 
-def escape_json(written: str) -> str:
-    """Return JSON in which each character that `clean_output` would leave out is an escape.
+def escape_json(json_text: str) -> str:
+    """Return JSON in which each character that `clean_output` would leave out is escaped.
 
-    `json.dumps` escapes only those below U+0020; the value that is read back is the same.
+    The value is the same. `json.dumps` itself escapes only those below U+0020.
     """
-    return JSON_ESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", written)
+    return JSON_ESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", json_text)
 
 
 def clean_json(value: Any) -> Any:
-    """A JSON value, all of its texts cleaned."""
+    """Return a JSON value with all its texts and keys cleaned."""
     if isinstance(value, str):
         return clean_text(value)
     if isinstance(value, list):
-        return [clean_json(one) for one in value]
+        return [clean_json(item) for item in value]
     if isinstance(value, dict):
-        return {clean_text(str(key)): clean_json(one) for key, one in value.items()}
+        return {clean_text(str(key)): clean_json(item) for key, item in value.items()}
     return value

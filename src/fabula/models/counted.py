@@ -1,4 +1,9 @@
-"""What models were asked: calls and tokens, by the step that asked and the model that was asked."""
+"""Count what models are asked, by the step that asks and the model that is asked.
+
+The wrappers stand directly around a model that is paid for, inside the response cache: a call is
+counted, and charged to a budget, before its reply is saved. So a process that is killed between the
+two has counted everything that it received.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +12,15 @@ from collections.abc import Generator, Sequence
 from typing import Protocol
 
 from fabula.models import Chat, Embedder, Embeddings, Prompt, Reply
+from fabula.models.budget import Budget, Budgets
 from fabula.models.usage import Usage
 from fabula.text import tokens
 
+NO_LIMIT = Budgets()
+
 
 class Counter(Protocol):
-    """Is told of each call to a model, from any thread."""
+    """Receives the usage of each call to a model; called from any thread."""
 
     def add(self, step: str, usage: Usage) -> None:
         """Count `usage` to `step`."""
@@ -20,95 +28,153 @@ class Counter(Protocol):
 
 
 class Meter:
-    """Adds up the usage of each step, over all threads; what it counts, `within` counts too."""
+    """Adds up the usage of each step, over all threads."""
 
     def __init__(self, within: Counter | None = None) -> None:
+        """Make an empty meter; everything it counts is also counted by `within`."""
         self._within = within
         self._steps: dict[str, Usage] = {}
-        self._adding = threading.Lock()
+        self._lock = threading.Lock()
 
     def add(self, step: str, usage: Usage) -> None:
-        """Counts `usage` to `step`."""
-        with self._adding:
+        """Count `usage` to `step`."""
+        with self._lock:
             self._steps[step] = self._steps.get(step, Usage()) + usage
         if self._within is not None:
             self._within.add(step, usage)
 
     def usage(self) -> dict[str, Usage]:
-        """The usage of each step that asked anything, until now."""
-        with self._adding:
+        """Return the usage so far of each step that asked a model."""
+        with self._lock:
             return dict(self._steps)
 
     def total(self) -> Usage:
-        """The usage of all steps together, until now."""
+        """Return the usage so far of all steps together."""
         return sum(self.usage().values(), Usage())
 
 
 class CountedChat:
-    """A chat whose answered calls are counted; tokens the endpoint does not tell are ours.
+    """A chat whose answered calls are charged to a budget and counted to a step.
 
-    It stands inside the response cache: a call that was paid for is counted before its reply is
-    kept, so that a process that is killed between the two has counted all that it had received.
+    Where the endpoint does not report tokens, they are counted here.
     """
 
-    def __init__(self, chat: Chat, meter: Counter, step: str, model: str) -> None:
+    def __init__(
+        self,
+        chat: Chat,
+        meter: Counter,
+        step: str,
+        model: str,
+        budget: Budget | Budgets = NO_LIMIT,
+    ) -> None:
         self._chat, self._meter, self._step, self._model = chat, meter, step, model
+        self._budget = budget
 
     def complete(self, prompt: Prompt) -> Reply:
-        """The chat's reply."""
-        reply = self._chat.complete(prompt)
+        """Return the chat's reply.
+
+        Raises:
+            BudgetSpent: The budget does not allow another call.
+
+        """
+        with self._budget.call(_prompt_tokens(prompt)) as bill:
+            reply = self._chat.complete(prompt)
+            bill.add(sum(_tokens(prompt, reply.text, reply)))
         self.count(prompt, reply.text, reply)
         return reply
 
     def stream(self, prompt: Prompt) -> Generator[Reply]:
-        """The chat's pieces; counted when the last was read, or reading ended."""
-        text, told = [], Reply("")
+        """Yield the chat's pieces; they are counted when the last was read, or reading ended.
+
+        Raises:
+            BudgetSpent: The budget does not allow another call.
+
+        """
+        text, counts = [], Reply("")
+        prompt_tokens = _prompt_tokens(prompt)
         try:
-            for piece in self._chat.stream(prompt):
-                text.append(piece.text)
-                if piece.prompt_tokens or piece.completion_tokens or piece.cached:
-                    told = piece
-                yield piece
+            with self._budget.call(prompt_tokens) as bill:
+                for piece in self._chat.stream(prompt):
+                    # Charged piece by piece by our own count: many readers leave before the end,
+                    # and some endpoints never report tokens.
+                    charge = tokens.count(piece.text)
+                    bill.add(charge if bill.answered else charge + prompt_tokens)
+                    text.append(piece.text)
+                    if piece.prompt_tokens or piece.completion_tokens or piece.cached:
+                        counts = piece
+                    yield piece
         finally:
             if text:
-                self.count(prompt, "".join(text), told)
+                self.count(prompt, "".join(text), counts)
 
     def reject(self, prompt: Prompt, *, forget: bool) -> None:
-        """Counts a reply that could not be used."""
+        """Count a reply that could not be used."""
         self._meter.add(self._step, Usage.of_model(self._model, Usage(faults=1)))
         self._chat.reject(prompt, forget=forget)
 
-    def count(self, prompt: Prompt, text: str, told: Reply) -> None:
-        """Count one call: as saved where its reply was `cached`, and otherwise as paid for."""
-        sent = (prompt.system, prompt.user, prompt.correction)
-        asked = told.prompt_tokens or sum(tokens.count_all(sent))
-        said = told.completion_tokens or tokens.count(text)
-        if told.cached:
-            usage = Usage(saved=1, saved_prompt_tokens=asked, saved_completion_tokens=said)
+    def count(self, prompt: Prompt, text: str, counts: Reply) -> None:
+        """Count one call, as saved if its reply is `cached`, and as paid for otherwise.
+
+        Args:
+            prompt: What was sent.
+            text: The whole text of the reply.
+            counts: The reply, or the piece of it, that has the endpoint's token counts.
+
+        """
+        sent, received = _tokens(prompt, text, counts)
+        if counts.cached:
+            usage = Usage(saved=1, saved_prompt_tokens=sent, saved_completion_tokens=received)
         else:
-            usage = Usage(1, asked, said, faults=told.faults, cached_tokens=told.cached_tokens)
+            usage = Usage(
+                1, sent, received, faults=counts.faults, cached_tokens=counts.cached_tokens
+            )
         self._meter.add(self._step, Usage.of_model(self._model, usage))
 
 
 class CountedEmbedder:
-    """An embedder whose answered calls are counted; like a CountedChat, inside the cache."""
+    """An embedder whose answered calls are charged to a budget and counted to a step."""
 
-    def __init__(self, embedder: Embedder, meter: Counter, step: str) -> None:
+    def __init__(
+        self,
+        embedder: Embedder,
+        meter: Counter,
+        step: str,
+        budget: Budget | Budgets = NO_LIMIT,
+    ) -> None:
         self._embedder, self._meter, self._step = embedder, meter, step
+        self._budget = budget
         self.model, self.batch = embedder.model, embedder.batch
 
     def embed(self, texts: Sequence[str]) -> Embeddings:
-        """The embedder's rows."""
-        embeddings = self._embedder.embed(texts)
+        """Return the embedder's vectors.
+
+        Raises:
+            BudgetSpent: The budget does not allow another call.
+
+        """
+        expected = sum(tokens.count_all(texts))
+        with self._budget.call(expected) as bill:
+            embeddings = self._embedder.embed(texts)
+            sent = embeddings.tokens or expected
+            bill.add(sent)
         if embeddings.cached:
             self.count_saved(embeddings.saved_tokens)
-            return embeddings
-        asked = embeddings.tokens or sum(tokens.count_all(texts))
-        usage = Usage(1, asked, faults=embeddings.faults)
-        self._meter.add(self._step, Usage.of_model(self.model, usage))
+        else:
+            usage = Usage(1, sent, faults=embeddings.faults)
+            self._meter.add(self._step, Usage.of_model(self.model, usage))
         return embeddings
 
     def count_saved(self, texts_tokens: int, *, calls: int = 1) -> None:
-        """Count texts of so many tokens whose embeddings were kept, and the calls that saved."""
+        """Count texts whose vectors were cached, by their tokens, and the calls this saved."""
         usage = Usage(saved=calls, saved_prompt_tokens=texts_tokens)
         self._meter.add(self._step, Usage.of_model(self.model, usage))
+
+
+def _tokens(prompt: Prompt, text: str, counts: Reply) -> tuple[int, int]:
+    """The tokens sent and received, as the endpoint reports them or by our own count."""
+    sent = counts.prompt_tokens or _prompt_tokens(prompt)
+    return sent, counts.completion_tokens or tokens.count(text)
+
+
+def _prompt_tokens(prompt: Prompt) -> int:
+    return sum(tokens.count_all((prompt.system, prompt.user, prompt.correction)))

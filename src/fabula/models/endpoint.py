@@ -1,4 +1,4 @@
-"""One OpenAI-compatible endpoint, asked by all threads; retries have their one home here."""
+"""An OpenAI-compatible endpoint, shared by all threads. All retries of model calls are here."""
 
 from __future__ import annotations
 
@@ -21,72 +21,79 @@ import tenacity
 
 from fabula.errors import BadReply, ModelError, Stopped, TextRefused
 from fabula.models.address import checked_key, checked_url, shown_url
-from fabula.models.endpoint_errors import PASSING, Role, Tries, Trouble, allowances, wait_asked
+from fabula.models.endpoint_errors import (
+    TEMPORARY_STATUSES,
+    EndpointError,
+    NamedModel,
+    Tries,
+    allowances,
+    requested_wait,
+)
 from fabula.models.limiter import Limiter, Patience
-from fabula.models.parameters import Dialect, refused_parameter, sent
-from fabula.models.payload import Json, ends, part, says
+from fabula.models.parameters import Parameters, optional_parameters, refused_parameter
+from fabula.models.payload import Json, ends_reply, has_content, object_or_empty
 from fabula.models.purpose import BUILD, Purpose
 from fabula.models.rate_limit import Call
 from fabula.models.stop import Stop
 from fabula.models.transport import (
-    BYTES_A_TEXT,
-    MOST_BYTES,
-    WHOLE,
-    Border,
+    MAX_ANSWER_BYTES,
+    MAX_BYTES_PER_TEXT,
+    TIMEOUTS_PER_CALL,
     Bounds,
-    Elsewhere,
-    Unfit,
+    EndpointTransport,
+    RedirectRefused,
+    UnusableAnswer,
 )
 
 LOG = logging.getLogger("fabula")
 CONNECT_SECONDS = 10.0
-LONGEST_WAIT = 600.0
-"""Seconds; an endpoint that asks for more has refused."""
+MAX_WAIT_SECONDS = 600.0
+"""The longest wait that an endpoint may ask for; if it asks for more, the call fails."""
 FIRST_TRIES = 3
-"""Tries for a model that never answered: then it is not there, rather than in trouble."""
-FIRST_REFUSALS = 90.0
-"""Seconds of nothing but refusals until such a model is given up."""
-WARN_EVERY = 30.0
-"""Seconds: what many calls wait for is told once."""
+"""Tries for a model that has never answered: it is probably not there at all."""
+FIRST_REFUSAL_SECONDS = 90.0
+"""How long a model that has never answered may refuse all calls with 429."""
+WARNING_INTERVAL_SECONDS = 30.0
+"""The shortest time between two warnings about retries: many calls wait for the same thing."""
 
-Body = Callable[[Dialect], Json]
-"""Makes a request's body in the words that the model accepts."""
+Body = Callable[[Parameters], Json]
+"""Makes a request's body with the parameters that the model accepts."""
 _EVENTS = openai.Stream[Any]
 _BROKEN = (openai.APIError, httpx2.TransportError)
-"""A connection or an answer that ends too early; some clients let their transport's errors out."""
+"""Errors of a connection or an answer that ends too early; not all are wrapped by the client."""
 _Arrived = queue.SimpleQueue[Json | BaseException | None]
-"""Events of a stream; then why it ended too early, or None."""
+"""The events of a stream, then the error that ended it, or None."""
 Result = TypeVar("Result")
 
 
-class _Passing(ModelError):
-    """Trouble that may be gone at the next try, `after` so many seconds where it says so."""
+class _Temporary(ModelError):
+    """An error that may be gone at the next try, `after` seconds if the endpoint says so."""
 
     def __init__(self, message: str, after: float | None = None) -> None:
         super().__init__(message)
         self.after = after
 
 
-class _Refused(_Passing):
-    """A call too many; its next try waits for its turn."""
+class _RateLimited(_Temporary):
+    """The endpoint is called too often (429); the limiter decides when the next try starts."""
 
 
-class _Unusable(_Passing):
-    """An answer that can't be used: it fails its own call, as the next one may be well."""
+class _UnusableAnswer(_Temporary):
+    """An answer that can't be used. If it stays so, only this call fails, not the run."""
 
 
-class _Complaint(Exception):
-    """An error that the endpoint answered with; `within` an answer, or instead of one."""
+class _ErrorResponse(Exception):
+    """An error that the endpoint answered with, by its status or `in_body` of a good answer."""
 
     def __init__(
-        self, trouble: Trouble, headers: Mapping[str, str], *, within: bool = False
+        self, error: EndpointError, headers: Mapping[str, str], *, in_body: bool = False
     ) -> None:
-        super().__init__(trouble.message)
-        self.trouble, self.headers, self.within = trouble, headers, within
+        super().__init__(error.message)
+        self.error, self.headers, self.in_body = error, headers, in_body
 
 
 class Endpoint:
-    """One endpoint: one client for all threads, whose calls share one limiter."""
+    """An endpoint with one client for all threads, whose calls share one limiter."""
 
     def __init__(
         self,
@@ -95,110 +102,127 @@ class Endpoint:
         limiter: Limiter,
         patience: Patience,
     ) -> None:
+        """Prepare a client; nothing is called yet.
+
+        Raises:
+            SettingsError: The URL or the key can't be used.
+
+        """
         url, key = checked_url(base_url), checked_key(api_key)
         self.url = shown_url(url)
         self._patience, self._limiter = patience, limiter
-        self._border = Border(url, key)
+        self._transport = EndpointTransport(url, key)
         timeout = openai.Timeout(patience.timeout, connect=min(patience.timeout, CONNECT_SECONDS))
         self._client = openai.OpenAI(
             base_url=url,
             api_key=key,
             timeout=timeout,
-            http_client=self._border.client(timeout),
-            # The client retries twice by itself; retries have one home, `_retrying`.
+            http_client=self._transport.client(timeout),
+            # The client would retry twice by itself; all retries are in `_retry`.
             max_retries=0,
         )
-        self._dialects: dict[str, Dialect] = {}
-        self._learning = threading.Lock()
-        self._leaving = threading.Lock()
+        self._parameters: dict[str, Parameters] = {}
+        self._lock = threading.Lock()
+        self._closing = threading.Lock()
         self._under_way, self._is_closed = 0, False
         self._answered: set[str] = set()
-        self._taken: dict[str, set[str]] = {}
-        """The optional parameters that each model has been asked with and answered."""
-        self._warned_at = -WARN_EVERY
+        self._accepted: dict[str, set[str]] = {}
+        """The optional parameters that each model has accepted in an answered call."""
+        self._warned_at = -WARNING_INTERVAL_SECONDS
 
     def limits(self) -> dict[str, float]:
-        """How many calls may be under way at once, how many are, and seconds between two."""
+        """Return the limiter's present limits; see `Limiter.limits`."""
         return self._limiter.limits()
 
     def close(self) -> None:
-        """Ends all waiting; the connections are closed by the last call that is under way."""
+        """End all waiting; the last call under way closes the connections."""
         self._limiter.close()
-        with self._leaving:
+        with self._closing:
             self._is_closed = True
             if not self._under_way:
                 self._client.close()
 
     @contextmanager
-    def _turn(self, purpose: Purpose, cut: Stop | None) -> Iterator[Call]:
-        """A turn of the limiter, for a call that is ended by `cut`.
+    def _slot(self, purpose: Purpose, cut: Stop | None) -> Iterator[Call]:
+        """Wait for a slot of the limiter and hold it for a call that `cut` can end.
 
-        The client is not closed during it: a connection that is just being opened then would stay
-        open.
+        The client is not closed meanwhile: a connection that is just being opened would stay open.
         """
         with self._limiter.slot(purpose) as call:
             call.cut = cut
-            with self._leaving:
+            with self._closing:
                 if self._is_closed:
                     raise ModelError("Model calls were stopped.")
                 self._under_way += 1
             try:
                 yield call
             finally:
-                with self._leaving:
+                with self._closing:
                     self._under_way -= 1
                     if self._is_closed and not self._under_way:
                         self._client.close()
 
     def ask(
-        self, path: str, role: Role, body: Body, tries: Tries, purpose: Purpose = BUILD
+        self, path: str, role: NamedModel, body: Body, tries: Tries, purpose: Purpose = BUILD
     ) -> Json:
-        """The endpoint's answer, retried while its trouble may pass.
+        """Return the endpoint's answer; errors that may be temporary are retried.
 
-        `tries` counts the failures. Raises ModelError, and Stopped once the `purpose` is.
+        Args:
+            path: The path below the endpoint's URL, as /embeddings.
+            role: The model, and the setting that names it.
+            body: Makes the request's body.
+            tries: Counts the failed tries.
+            purpose: What the call is for; its stop ends all waiting.
+
+        Raises:
+            ModelError: The call failed for good. It is a BadReply where the next one may succeed.
+            Stopped: The purpose was stopped.
+
         """
 
-        def once() -> Json:
-            with self._turn(purpose, purpose.cut) as call, self._translating(role, call):
+        def try_once() -> Json:
+            with self._slot(purpose, purpose.cut) as call, self._translate_errors(role, call):
                 answer = self._post(path, role, body, call, tries, stream=False)
                 if not isinstance(answer, dict):
-                    # A proxy's page in the middle of a run goes as it came.
+                    # In the middle of a run it is a proxy's error page, which is temporary.
                     has_answered = role.model in self._answered
-                    raise (_Unusable if has_answered else ModelError)(
+                    raise (_UnusableAnswer if has_answered else ModelError)(
                         f"{self.url} does not answer as an OpenAI-compatible endpoint: "
                         "check OPENAI_BASE_URL, which often ends with /v1."
                     )
                 return answer
 
-        return self._patiently(once, role, tries, purpose)
+        return self._retry(try_once, role, tries, purpose)
 
     def events(
-        self, path: str, role: Role, body: Body, tries: Tries, purpose: Purpose = BUILD
+        self, path: str, role: NamedModel, body: Body, tries: Tries, purpose: Purpose = BUILD
     ) -> Iterator[Json]:
-        """The events of a streamed answer, retried as long as none has said anything.
+        """Yield the events of a streamed answer; it is retried until the first one with content.
 
-        A thread of its own takes them in as they come, so that a reader who pauses holds no turn.
-        One who leaves ends the call at once, and so does the stop of an urgent `purpose`.
+        A thread receives the events as they come, so that a reader who pauses holds no slot of the
+        limiter. A reader who leaves ends the call at once, and so does the stop of an urgent
+        `purpose`. Arguments and errors are those of `ask`.
         """
         cut = Stop()
         with (purpose.cut or Stop()).telling(cut.set):
-            first, rest, turn = self._patiently(
+            first, rest, slot = self._retry(
                 lambda: self._open(path, role, body, tries, purpose, cut), role, tries, purpose
             )
-            # No bound: a reply has its own, and a reader that it waited for would hold the turn.
+            # Unbounded: a reply's length is bounded, and waiting for the reader would hold the
+            # slot.
             arrived: _Arrived = queue.SimpleQueue()
 
-            def take_in() -> None:
+            def receive() -> None:
                 try:
-                    with turn:
-                        self._take_in(rest, arrived, cut, finished=ends(first[-1]))
-                except BaseException as error:  # noqa: BLE001  whoever reads the answer is told
+                    with slot:
+                        self._receive(rest, arrived, cut, finished=ends_reply(first[-1]))
+                except BaseException as error:  # noqa: BLE001  it is raised to the reader
                     arrived.put(error)
                 else:
                     arrived.put(None)
 
             threading.Thread(
-                target=copy_context().run, args=(take_in,), name="fabula-stream", daemon=True
+                target=copy_context().run, args=(receive,), name="fabula-stream", daemon=True
             ).start()
             try:
                 with cut.telling(lambda: arrived.put(Stopped())):
@@ -211,44 +235,46 @@ class Endpoint:
                 cut.set()
 
     def _open(
-        self, path: str, role: Role, body: Body, tries: Tries, purpose: Purpose, cut: Stop
+        self, path: str, role: NamedModel, body: Body, tries: Tries, purpose: Purpose, cut: Stop
     ) -> tuple[list[Json], Iterator[Json], ExitStack]:
-        """A stream's events until one says something, those that follow, and the turn they take.
+        """Open a stream: its events up to the first with content, the others, and its slot.
 
-        The turn is kept until the last event has come, unless this try fails.
+        The slot is held until the last event has come, unless this try fails.
         """
-        with ExitStack() as turn:
-            call = turn.enter_context(self._turn(purpose, cut))
-            with self._translating(role, call):
+        with ExitStack() as slot:
+            call = slot.enter_context(self._slot(purpose, cut))
+            with self._translate_errors(role, call):
                 stream, bounds = self._post(path, role, body, call, tries, stream=True)
-                turn.callback(stream.close)
-                events, silent = self._read(stream, bounds), []
+                slot.callback(stream.close)
+                events, first = self._read(stream, bounds), []
                 for event in events:
-                    silent.append(event)
-                    if says(event):
-                        return silent, events, turn.pop_all()
-                raise _Unusable(f"{self.url} sent nothing.")
+                    first.append(event)
+                    if has_content(event):
+                        return first, events, slot.pop_all()
+                raise _UnusableAnswer(f"{self.url} sent nothing.")
 
-    def _take_in(
+    def _receive(
         self, events: Iterator[Json], arrived: _Arrived, cut: Stop, *, finished: bool
     ) -> None:
-        """Hands on what comes until the end, or until the call is cut off. Raises ModelError."""
+        """Pass on the events until the end, or until the call is cut off."""
         try:
             for event in events:
-                finished = finished or ends(event)
+                finished = finished or ends_reply(event)
                 arrived.put(event)
-        except (*_BROKEN, Unfit) as error:
+        except (*_BROKEN, UnusableAnswer) as error:
             if cut.is_set():
                 return
-            why = self._border.line(error).rstrip(".")
+            why = self._transport.line(error).rstrip(".")
             raise BadReply(f"{self.url} cut the answer short: {why}.") from error
         if not finished:
             raise BadReply(f"{self.url} cut the answer short: ask again.")
 
-    def leave_room(self, role: Role, used: Dialect) -> bool:
-        """Whether a model that spent its reply on thinking is to be asked again, with more.
+    def leave_room(self, role: NamedModel, used: Parameters) -> bool:
+        """Give a model that spent its whole reply on thinking more tokens from now on.
 
-        Not where it was asked, in the dialect `used`, with room to think.
+        Returns:
+            Whether to ask again; False if the call, made with the parameters `used`, had them.
+
         """
         if used.thinks:
             return False
@@ -256,50 +282,54 @@ class Endpoint:
         return True
 
     def _post(
-        self, path: str, role: Role, body: Body, call: Call, tries: Tries, *, stream: bool
+        self, path: str, role: NamedModel, body: Body, call: Call, tries: Tries, *, stream: bool
     ) -> Any:
-        """One request, put otherwise as long as the endpoint refuses a parameter of it.
+        """Send one request; where the endpoint refuses a parameter of it, send it without.
 
-        What it names is left out. Where it names nothing, each parameter that it never took is,
-        until the trouble is gone; after an error of its own, only at the last try.
+        A parameter that the error names is left out. Where it names none, those that the model has
+        never accepted are left out in turn, until the error is gone; after a server error (5xx),
+        which is seldom about parameters, only at the last try.
         """
-        used = dialect = self._dialects.get(role.model, Dialect())
-        taken = self._taken.setdefault(role.model, set())
+        used = parameters = self._parameters.get(role.model, Parameters())
+        accepted = self._accepted.setdefault(role.model, set())
         refused = []
         while True:
-            said = body(dialect)
+            request = body(parameters)
             try:
-                answer = self._send(path, said, call, stream=stream)
+                answer = self._send(path, request, call, stream=stream)
                 break
-            except _Complaint as complaint:
-                trouble = complaint.trouble
-                if not trouble.about_request(role.model):
+            except _ErrorResponse as response:
+                error = response.error
+                if not error.about_request(role.model):
                     raise
-                own = trouble.status >= 500
-                name = self._blamed(trouble, said)
-                if name and not (own and name in taken):
+                is_server_error = error.status >= 500
+                name = self._refused_parameter(error, request)
+                if name and not (is_server_error and name in accepted):
                     refused.append(name)
-                    dialect = dialect.without(name)
+                    parameters = parameters.without(name)
                     continue
-                is_last = tries.failed + 1 >= self._most_tries(role)
-                if trouble.parameter or (own and not is_last):
+                is_last = tries.failed + 1 >= self._max_tries(role)
+                if error.parameter or (is_server_error and not is_last):
                     raise
-                found = self._try_without(path, body, call, dialect, taken, stream=stream)
-                if found is None:
+                success = self._try_without(path, body, call, parameters, accepted, stream=stream)
+                if success is None:
                     raise
-                answer, better = found
-                after = body(better)
-                refused += [one for one in sent(said) if said[one] != after.get(one)]
-                dialect = better
+                answer, parameters = success
+                smaller = body(parameters)
+                refused += [
+                    name
+                    for name in optional_parameters(request)
+                    if request[name] != smaller.get(name)
+                ]
                 break
-        taken.update(sent(body(dialect)))
-        self._learn(role, used, dialect, *(f"it refuses {name}" for name in refused))
+        accepted.update(optional_parameters(body(parameters)))
+        self._learn(role, used, parameters, *(f"it refuses {name}" for name in refused))
         return answer
 
-    def _blamed(self, trouble: Trouble, said: Json) -> str | None:
-        """The parameter that an endpoint complains of."""
-        return refused_parameter(trouble.parameter, trouble.message, said) or (
-            refused_parameter(None, trouble.details, said) if not trouble.parameter else None
+    def _refused_parameter(self, error: EndpointError, request: Json) -> str | None:
+        """The parameter that an endpoint's error is about, if it names one."""
+        return refused_parameter(error.parameter, error.message, request) or (
+            refused_parameter(None, error.details, request) if not error.parameter else None
         )
 
     def _try_without(
@@ -307,164 +337,167 @@ class Endpoint:
         path: str,
         body: Body,
         call: Call,
-        dialect: Dialect,
-        taken: set[str],
+        parameters: Parameters,
+        accepted: set[str],
         *,
         stream: bool,
-    ) -> tuple[Any, Dialect] | None:
-        """The first answer that comes without some of the parameters, and without which."""
-        for better in dialect.alternatives(body(dialect), taken):
+    ) -> tuple[Any, Parameters] | None:
+        """The first answer to a request with fewer parameters, and those parameters."""
+        for fewer in parameters.alternatives(body(parameters), accepted):
             try:
-                return self._send(path, body(better), call, stream=stream), better
-            except _Complaint as complaint:
-                if complaint.trouble.status in PASSING:
+                return self._send(path, body(fewer), call, stream=stream), fewer
+            except _ErrorResponse as response:
+                if response.error.status in TEMPORARY_STATUSES:
                     raise
-        body(dialect)
+        # `body` remembers the parameters that it was called with last.
+        body(parameters)
         return None
 
-    def _send(self, path: str, said: Json, call: Call, *, stream: bool) -> Any:
-        """The value of an answer, or its stream and what it is bound to. Raises _Complaint."""
-        texts = len(said.get("input") or ())
-        end = time.monotonic() + WHOLE * self._patience.timeout
-        bounds = Bounds(end, MOST_BYTES + BYTES_A_TEXT * texts, call.cut)
+    def _send(self, path: str, request: Json, call: Call, *, stream: bool) -> Any:
+        """The value of an answer, or its stream and the bounds of it. Raises _ErrorResponse."""
+        texts = len(request.get("input") or ())
+        end = time.monotonic() + TIMEOUTS_PER_CALL * self._patience.timeout
+        bounds = Bounds(end, MAX_ANSWER_BYTES + MAX_BYTES_PER_TEXT * texts, call.cut)
         try:
             with bounds.hold():
-                # `post` and plain dictionaries: the typed methods cost half as much CPU again.
+                # `post` with plain dictionaries: the client's typed methods take 1.5 times the CPU.
                 if stream:
                     events = self._client.post(
-                        path, body=said, cast_to=object, stream=True, stream_cls=_EVENTS
+                        path, body=request, cast_to=object, stream=True, stream_cls=_EVENTS
                     )
-                    self._heed(events.response.headers, call)
+                    self._apply_headers(events.response.headers, call)
                     return events, bounds
-                response = self._client.post(path, body=said, cast_to=httpx2.Response)
+                response = self._client.post(path, body=request, cast_to=httpx2.Response)
         except openai.APIStatusError as error:
-            raise self._complaint(error.response) from error
+            raise self._error_response(error.response) from error
         except openai.APITimeoutError as error:
             self._end_at_deadline(bounds, error)
             raise
-        self._heed(response.headers, call)
+        self._apply_headers(response.headers, call)
         kind = response.headers.get("content-type", "").split(";")[0].strip()
         if not kind.endswith("json"):
             return None
-        answer = self._border.json(response.content)
+        answer = self._transport.json(response.content)
         if isinstance(answer, dict) and answer.get("error"):
-            trouble = Trouble.of(500, answer)
-            if re.fullmatch(r"[45]\d\d", trouble.code):
-                trouble = replace(trouble, status=int(trouble.code))
-            raise _Complaint(trouble, response.headers, within=True)
+            error = EndpointError.of(500, answer)
+            if re.fullmatch(r"[45]\d\d", error.code):
+                error = replace(error, status=int(error.code))
+            raise _ErrorResponse(error, response.headers, in_body=True)
         return answer
 
-    def _complaint(self, response: httpx2.Response) -> _Complaint:
-        said: Any
+    def _error_response(self, response: httpx2.Response) -> _ErrorResponse:
+        body: Any
         try:
-            said = self._border.json(response.content)
-        except Unfit:
-            said = self._border.line(response.text) or response.reason_phrase
-        return _Complaint(Trouble.of(response.status_code, said), response.headers)
+            body = self._transport.json(response.content)
+        except UnusableAnswer:
+            body = self._transport.line(response.text) or response.reason_phrase
+        return _ErrorResponse(EndpointError.of(response.status_code, body), response.headers)
 
     def _end_at_deadline(self, bounds: Bounds, error: Exception) -> None:
-        """Raises BadReply for a call that did not end in time, though something came."""
+        """Raise BadReply if the call had its whole time, rather than a byte that came too late."""
         if bounds.over:
-            whole = WHOLE * self._patience.timeout
+            seconds = TIMEOUTS_PER_CALL * self._patience.timeout
             raise BadReply(
-                f"{self.url} did not finish its answer within {whole:g} s, {WHOLE} times "
-                "FABULA_TIMEOUT."
+                f"{self.url} did not finish its answer within {seconds:g} s, {TIMEOUTS_PER_CALL} "
+                "times FABULA_TIMEOUT."
             ) from error
 
     def _read(self, stream: Any, bounds: Bounds) -> Iterator[Json]:
-        """A stream's events. Raises Unfit for what is none."""
+        """The events of a stream. Raises UnusableAnswer for one that can't be read."""
         try:
             for event in stream:
-                yield part(self._border.value(event))
+                yield object_or_empty(self._transport.value(event))
         except openai.APITimeoutError as error:
             self._end_at_deadline(bounds, error)
             raise
-        except (*_BROKEN, Unfit):
+        except (*_BROKEN, UnusableAnswer):
             raise
         except Exception as error:
-            raise Unfit(f"its stream can't be read: {self._border.line(error)}") from error
+            raise UnusableAnswer(
+                f"its stream can't be read: {self._transport.line(error)}"
+            ) from error
 
-    def _heed(self, headers: Mapping[str, str], call: Call) -> None:
-        """Tells the limiter what is left; where nothing is for long, the next refusal says so."""
+    def _apply_headers(self, headers: Mapping[str, str], call: Call) -> None:
+        """Pass on to the limiter what an answer's headers say is left of the endpoint's limits."""
         for left, reset in allowances(headers):
-            if reset <= LONGEST_WAIT:
-                self._limiter.told(call, left, reset)
+            # Where the reset is farther away, the next call's refusal says so, and ends the run.
+            if reset <= MAX_WAIT_SECONDS:
+                self._limiter.allowance(call, left, reset)
 
-    def _learn(self, role: Role, used: Dialect, better: Dialect, *reasons: str) -> bool:
-        """Remember for all threads; what another one has learned meanwhile stays."""
-        with self._learning:
-            if better == used or self._dialects.get(role.model, Dialect()) != used:
-                return False
-            self._dialects[role.model] = better
-        for why in reasons:
-            LOG.info("%s at %s is asked otherwise from now on: %s.", role.model, self.url, why)
-        return True
+    def _learn(self, role: NamedModel, used: Parameters, better: Parameters, *reasons: str) -> None:
+        """Remember a model's parameters, unless another thread has changed them meanwhile."""
+        with self._lock:
+            if better == used or self._parameters.get(role.model, Parameters()) != used:
+                return
+            self._parameters[role.model] = better
+        for reason in reasons:
+            LOG.info("Requests to %s at %s are changed: %s.", role.model, self.url, reason)
 
     @contextmanager
-    def _translating(self, role: Role, call: Call) -> Iterator[None]:
-        """Makes the client's errors ours: those that pass and those that do not."""
+    def _translate_errors(self, role: NamedModel, call: Call) -> Iterator[None]:
+        """Translate the client's errors into ours, temporary ones and others."""
         try:
             yield
-        except _Complaint as error:
-            raise self._outcome(error, role, call) from error
-        except Elsewhere as error:
-            kind = _Unusable if role.model in self._answered else ModelError
-            raise kind(f"{self.url} can't be used: {self._border.line(error)}.") from error
-        except Unfit as error:
-            why = self._border.line(error)
-            raise _Unusable(f"{self.url} sent what can't be used: {why}.") from error
+        except _ErrorResponse as error:
+            raise self._error_for(error, role, call) from error
+        except RedirectRefused as error:
+            kind = _UnusableAnswer if role.model in self._answered else ModelError
+            raise kind(f"{self.url} can't be used: {self._transport.line(error)}.") from error
+        except UnusableAnswer as error:
+            why = self._transport.line(error)
+            raise _UnusableAnswer(f"{self.url} sent an unusable answer: {why}.") from error
         except openai.APITimeoutError as error:
-            # A small server that is asked too much at once answers late, not with 429.
+            # A small server with too many calls at once answers late, and not with 429.
             self._limiter.late(call)
-            raise _Passing(
+            raise _Temporary(
                 f"{self.url} did not answer within {self._patience.timeout:g} s (FABULA_TIMEOUT)."
             ) from error
         except openai.APIConnectionError as error:
             cause = error.__cause__ or error
-            why = self._border.line(cause)
+            why = self._transport.line(cause)
             message = f"{self.url} can't be reached, or hung up: {why} (OPENAI_BASE_URL)."
-            # What always hangs up is not there; one that has answered sent something odd.
+            # A server that has answered before, and breaks the protocol now, sent something odd.
             if isinstance(cause, httpx2.RemoteProtocolError) and role.model in self._answered:
-                raise _Unusable(message) from error
-            raise _Passing(message) from error
+                raise _UnusableAnswer(message) from error
+            raise _Temporary(message) from error
         except _BROKEN as error:
-            why = self._border.line(error).rstrip(".")
-            raise _Unusable(f"{self.url} failed: {why}.") from error
+            why = self._transport.line(error).rstrip(".")
+            raise _UnusableAnswer(f"{self.url} failed: {why}.") from error
 
-    def _outcome(self, complaint: _Complaint, role: Role, call: Call) -> ModelError:
-        """What an error that the endpoint answered with is for the call."""
-        trouble, after = complaint.trouble, wait_asked(complaint.headers)
-        message = self._border.text(trouble.explained(self.url, role))
+    def _error_for(self, response: _ErrorResponse, role: NamedModel, call: Call) -> ModelError:
+        """The exception for an error that the endpoint answered with."""
+        error, after = response.error, requested_wait(response.headers)
+        message = self._transport.text(error.explain(self.url, role))
         has_answered = role.model in self._answered
-        if not trouble.passing:
-            if trouble.filtered or trouble.too_long:
+        if not error.temporary:
+            if error.filtered or error.too_long:
                 return TextRefused(message)
-            # Where the model has answered, what is refused now is this one text.
-            own = has_answered and trouble.about_request(role.model)
-            return (BadReply if own else ModelError)(message)
-        if after is not None and after > LONGEST_WAIT:
-            wait = f"It asks to wait {after / 60:.0f} minutes: try again then."
+            # If the model has answered other calls, it is this one text that it refuses.
+            is_about_text = has_answered and error.about_request(role.model)
+            return (BadReply if is_about_text else ModelError)(message)
+        if after is not None and after > MAX_WAIT_SECONDS:
+            wait = f"It asks to wait {after / 60:.0f} minutes: try again after that."
             return ModelError(f"{message} {wait}")
-        if trouble.status == 429:
+        if error.status == 429:
             self._limiter.refused(call, after)
-            return _Refused(message, after)
-        if complaint.within and has_answered:
-            return _Unusable(message, after)
-        return _Passing(message, after)
+            return _RateLimited(message, after)
+        if response.in_body and has_answered:
+            return _UnusableAnswer(message, after)
+        return _Temporary(message, after)
 
-    def _patiently(
-        self, work: Callable[[], Result], role: Role, tries: Tries, purpose: Purpose
+    def _retry(
+        self, work: Callable[[], Result], role: NamedModel, tries: Tries, purpose: Purpose
     ) -> Result:
-        """`work`, tried again while its trouble may pass and the purpose waits for it."""
+        """The result of `work`, tried again while its error is temporary and it is waited for."""
 
-        def may_pass(error: BaseException) -> bool:
-            tries.refused += isinstance(error, _Refused)
-            tries.failed += isinstance(error, _Passing) and not isinstance(error, _Refused)
-            return isinstance(error, _Passing) and not purpose.stop.is_set()
+        def is_temporary(error: BaseException) -> bool:
+            tries.refused += isinstance(error, _RateLimited)
+            tries.failed += isinstance(error, _Temporary) and not isinstance(error, _RateLimited)
+            return isinstance(error, _Temporary) and not purpose.stop.is_set()
 
         retrying = tenacity.Retrying(
-            retry=tenacity.retry_if_exception(may_pass),
-            stop=lambda state: self._hopeless(state, role, tries),
+            retry=tenacity.retry_if_exception(is_temporary),
+            stop=lambda state: self._give_up(state, role, tries),
             wait=lambda state: self._wait(state, tries),
             sleep=partial(self._limiter.pause, purpose=purpose),
             before_sleep=lambda state: self._log_retry(state, tries),
@@ -472,32 +505,34 @@ class Endpoint:
         )
         try:
             result = retrying(work)
-        except _Passing as error:
+        except _Temporary as error:
             if purpose.stop.is_set():
                 raise Stopped from error
-            kind = BadReply if isinstance(error, _Unusable) else ModelError
+            kind = BadReply if isinstance(error, _UnusableAnswer) else ModelError
             raise kind(f"{error} Given up after {tries.faults} tries.") from error
         self._answered.add(role.model)
         return result
 
-    def _hopeless(self, state: tenacity.RetryCallState, role: Role, tries: Tries) -> bool:
-        """Whether a call is given up: too many failures, or nothing but refusals for long."""
-        if state.outcome and isinstance(state.outcome.exception(), _Refused):
+    def _give_up(self, state: tenacity.RetryCallState, role: NamedModel, tries: Tries) -> bool:
+        """Whether to stop trying: after too many failures, or too long a time of refusals."""
+        if state.outcome and isinstance(state.outcome.exception(), _RateLimited):
             waited = min(self._limiter.silent_for, time.monotonic() - state.start_time)
-            most = self._patience.refusals
-            return waited >= (most if role.model in self._answered else min(most, FIRST_REFUSALS))
-        return tries.failed >= self._most_tries(role)
+            limit = self._patience.refusals
+            if role.model not in self._answered:
+                limit = min(limit, FIRST_REFUSAL_SECONDS)
+            return waited >= limit
+        return tries.failed >= self._max_tries(role)
 
-    def _most_tries(self, role: Role) -> int:
-        most = self._patience.attempts
-        return most if role.model in self._answered else min(FIRST_TRIES, most)
+    def _max_tries(self, role: NamedModel) -> int:
+        tries = self._patience.attempts
+        return tries if role.model in self._answered else min(FIRST_TRIES, tries)
 
     def _wait(self, state: tenacity.RetryCallState, tries: Tries) -> float:
-        """Seconds before the next try; spread, so that threads do not come back as one."""
-        outcome = state.outcome.exception() if state.outcome else None
-        if isinstance(outcome, _Passing) and outcome.after is not None:
-            return outcome.after * (1 + random.random() / 4)
-        if isinstance(outcome, _Refused):
+        """Seconds before the next try; random, so that threads do not all come back at once."""
+        error = state.outcome.exception() if state.outcome else None
+        if isinstance(error, _Temporary) and error.after is not None:
+            return error.after * (1 + random.random() / 4)
+        if isinstance(error, _RateLimited):
             return 0.0
         doubled = self._patience.first_wait * 2.0 ** min(tries.failed - 1, 6)
         return doubled * (0.75 + random.random() / 2)
@@ -505,9 +540,12 @@ class Endpoint:
     def _log_retry(self, state: tenacity.RetryCallState, tries: Tries) -> None:
         if state.outcome is None or state.next_action is None:
             return
-        trouble, seconds = state.outcome.exception(), state.next_action.sleep
-        # By the third try people wonder what is being waited for.
+        error, seconds = state.outcome.exception(), state.next_action.sleep
+        # The first retries are common; from the third on, users should know why they wait.
         level = logging.INFO
-        if tries.faults >= FIRST_TRIES and time.monotonic() >= self._warned_at + WARN_EVERY:
+        if (
+            tries.faults >= FIRST_TRIES
+            and time.monotonic() >= self._warned_at + WARNING_INTERVAL_SECONDS
+        ):
             level, self._warned_at = logging.WARNING, time.monotonic()
-        LOG.log(level, "%s Trying again in %.1f s.", trouble, seconds)
+        LOG.log(level, "%s Trying again in %.1f s.", error, seconds)

@@ -1,4 +1,4 @@
-"""An endpoint's error answers: whether they pass, how long they ask to wait, in plain words."""
+"""An endpoint's error answers: what they mean, whether to try again and how long to wait."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from email.utils import parsedate_to_datetime
 
-PASSING = frozenset({408, 409, 429})
-"""Statuses that may be gone at the next try, beside all from 500 up."""
+TEMPORARY_STATUSES = frozenset({408, 409, 429})
+"""Statuses of errors that may be gone at the next try, like all from 500 up."""
 NOT_ABOUT_REQUEST = frozenset({401, 402, 403, 405, 408, 409, 413, 429, 503, 504})
+"""Statuses that are about the key, the account or the load, and never about a parameter."""
 QUOTA = ("insufficient_quota", "billing_hard_limit_reached", "exceeded your current quota")
 FILTERED = ("content_filter", "content_policy", "content management policy", "invalid_prompt")
 CONTEXT = (
@@ -29,8 +30,8 @@ _DURATION = r"(\d+(?:\.\d+)?)(ms|s|m|h|d)"
 
 
 @dataclass(frozen=True, slots=True)
-class Role:
-    """A model and the setting that named it, for the messages."""
+class NamedModel:
+    """A model and the setting that names it, for messages."""
 
     model: str
     setting: str
@@ -38,22 +39,29 @@ class Role:
 
 @dataclass(slots=True)
 class Tries:
-    """How often one call failed, and how often it was refused for being one too many."""
+    """The failed tries of one call."""
 
     failed: int = 0
     refused: int = 0
+    """Those that were answered with 429, too many requests."""
 
     @property
     def faults(self) -> int:
-        """Tries that were in vain."""
+        """All failed tries."""
         return self.failed + self.refused
 
 
 @dataclass(frozen=True, slots=True)
-class Trouble:
-    """What an endpoint answered instead of a reply; `parameter` is the one it names.
+class EndpointError:
+    """An error as an endpoint reports it.
 
-    `details` is all that it said, where the message is a part of that.
+    Attributes:
+        status: The HTTP status.
+        message: The error's message.
+        code: The error's own code, as `insufficient_quota`.
+        parameter: The request's parameter that the error names, if it names one.
+        details: The whole body of the answer, of which the message is a part.
+
     """
 
     status: int
@@ -63,20 +71,20 @@ class Trouble:
     details: str = ""
 
     @classmethod
-    def of(cls, status: int, said: object) -> Trouble:
-        """Of an error's body: a JSON value, in one of the forms that are about, or a text."""
-        details = said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
-        if isinstance(said, list) and said:
-            said = said[0]
-        if isinstance(said, dict) and said.get("error"):
-            said = said["error"]
-        error = said if isinstance(said, dict) else {}
-        message = error.get("message") or error.get("detail") or said
+    def of(cls, status: int, body: object) -> EndpointError:
+        """Return the error of an answer's body: a text, or JSON in one of the forms in use."""
+        details = body if isinstance(body, str) else json.dumps(body, ensure_ascii=False)
+        if isinstance(body, list) and body:
+            body = body[0]
+        if isinstance(body, dict) and body.get("error"):
+            body = body["error"]
+        error = body if isinstance(body, dict) else {}
+        message = error.get("message") or error.get("detail") or body
         if not isinstance(message, str):
             message = json.dumps(message, ensure_ascii=False)
         metadata = error.get("metadata")
         if isinstance(metadata, dict) and isinstance(metadata.get("raw"), str):
-            # OpenRouter hands on what a provider said.
+            # OpenRouter passes on the error of the provider that it called.
             message = f"{message}: {metadata['raw']}"
         code, parameter = error.get("code"), error.get("param")
         return cls(
@@ -89,73 +97,78 @@ class Trouble:
 
     @property
     def quota(self) -> bool:
-        """Whether the account is used up, which no waiting cures."""
-        said = f"{self.code} {self.message}".lower()
-        return self.status in (402, 403, 429) and any(sign in said for sign in QUOTA)
+        """Whether the account has no credit left, so that waiting does not help."""
+        return self.status in (402, 403, 429) and self._mentions(QUOTA)
 
     @property
     def too_long(self) -> bool:
         """Whether the text does not fit the model."""
-        said = f"{self.code} {self.message}".lower()
-        return self.status in (400, 413, 422) and any(sign in said for sign in CONTEXT)
+        return self.status in (400, 413, 422) and self._mentions(CONTEXT)
 
     @property
     def filtered(self) -> bool:
-        """Whether this one text is refused for what it says."""
-        said = f"{self.code} {self.message}".lower()
-        return self.status in (400, 422) and any(sign in said for sign in FILTERED)
+        """Whether a content filter refused this text."""
+        return self.status in (400, 422) and self._mentions(FILTERED)
+
+    def _mentions(self, phrases: tuple[str, ...]) -> bool:
+        text = f"{self.code} {self.message}".lower()
+        return any(phrase in text for phrase in phrases)
 
     def about_request(self, model: str) -> bool:
-        """Whether it may be about what was sent: not the key, the model, or how busy it is."""
+        """Return whether the error may be about the request, and not the key, model or load."""
         if self.quota or self.too_long or self.filtered or self.status in NOT_ABOUT_REQUEST:
             return False
-        named = re.search(rf"(?<!\w){re.escape(model)}(?!\w)", self.message)
-        unknown_model = self.status == 404 and (bool(named) or "model" in self.code)
+        names_model = re.search(rf"(?<!\w){re.escape(model)}(?!\w)", self.message) is not None
+        unknown_model = self.status == 404 and (names_model or "model" in self.code)
         return 400 <= self.status < 600 and not unknown_model
 
     @property
-    def passing(self) -> bool:
-        """Whether the same request may be answered later."""
-        return (self.status in PASSING or self.status >= 500) and not self.quota
+    def temporary(self) -> bool:
+        """Whether the same request may succeed later."""
+        return (self.status in TEMPORARY_STATUSES or self.status >= 500) and not self.quota
 
-    def explained(self, url: str, role: Role) -> str:
-        """One line for a person: what happened and what to do."""
-        said = " ".join(self.message.split())[:300]
-        said += "" if said.endswith((".", "!", "?")) else "."
+    def explain(self, url: str, role: NamedModel) -> str:
+        """Return one line for the user: what happened, and what to do about it."""
+        message = " ".join(self.message.split())[:300]
+        message += "" if message.endswith((".", "!", "?")) else "."
         model, setting = role.model, role.setting
         if self.quota:
-            return f"The account at {url} has no quota left: {said} Check its plan and billing."
+            return f"The account at {url} has no quota left: {message} Check its plan and billing."
         if self.too_long:
             return (
-                f"The text is too long for {model} at {url}: {said} "
+                f"The text is too long for {model} at {url}: {message} "
                 "Lower FABULA_CLUSTER_TOKENS or FABULA_CONTEXT_TOKENS."
             )
         if self.filtered:
-            return f"{url} withheld a text from {model} for what it says ({self.status}): {said}"
+            return (
+                f"The content filter of {url} refused a text for {model} ({self.status}): {message}"
+            )
         if self.status == 401:
             return f"{url} refused the key (401): check OPENAI_API_KEY."
         if self.status == 403:
             return (
-                f"{url} refuses access to {model} (403): {said} Check OPENAI_API_KEY and {setting}."
+                f"{url} refuses access to {model} (403): {message} "
+                f"Check OPENAI_API_KEY and {setting}."
             )
         if self.status == 404:
             return (
-                f"{url} has no model {model!r} (404): {said} Check {setting} and OPENAI_BASE_URL."
+                f"{url} has no model {model!r} (404): {message} "
+                f"Check {setting} and OPENAI_BASE_URL."
             )
         if self.status == 429:
-            return f"{url} is called too often (429): {said}"
-        if self.passing:
-            return f"{url} failed ({self.status}): {said}"
-        if re.search(r"max_(?:completion_)?tokens", f"{self.parameter} {said}"):
+            return f"{url} is called too often (429): {message}"
+        if self.temporary:
+            return f"{url} failed ({self.status}): {message}"
+        if re.search(r"max_(?:completion_)?tokens", f"{self.parameter} {message}"):
             return (
-                f"{url} refused the length of the reply asked of {model} ({self.status}): {said} "
+                f"{url} refused the length of the reply of {model} ({self.status}): {message} "
                 "Lower FABULA_DETAILS_PER_CALL, or turn FABULA_ASPECTS_WITH_SUMMARIES off."
             )
-        return f"{url} refused the request to {model} ({self.status}): {said}"
+        return f"{url} refused the request to {model} ({self.status}): {message}"
 
 
-def wait_asked(headers: Mapping[str, str]) -> float | None:
-    """Seconds that a refusal's headers ask to wait; None where they do not say."""
+def requested_wait(headers: Mapping[str, str]) -> float | None:
+    """Return the seconds that a refusal's headers ask to wait; None if they do not say."""
     milliseconds = headers.get("retry-after-ms")
     if milliseconds is not None:
         try:
@@ -163,52 +176,53 @@ def wait_asked(headers: Mapping[str, str]) -> float | None:
                 return max(0.0, wait / 1000)
         except ValueError:
             pass
-    said = headers.get("retry-after")
-    if said is None:
+    value = headers.get("retry-after")
+    if value is None:
         return max((reset for left, reset in allowances(headers) if left < 1), default=None)
     try:
-        wait = float(said)
+        wait = float(value)
     except ValueError:
         pass
     else:
         return max(0.0, wait) if math.isfinite(wait) else None
     try:
-        return max(0.0, parsedate_to_datetime(said).timestamp() - time.time())
+        return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
     except (ValueError, TypeError, IndexError, OverflowError, OSError):
         return None
 
 
 def allowances(headers: Mapping[str, str]) -> list[tuple[float, float]]:
-    """What is left of each limit that an answer's headers tell of, and the seconds to its reset.
+    """Return what is left of each limit in an answer's headers, and the seconds until its reset.
 
-    By any prefix and for requests, tokens or both: `x-ratelimit-remaining-requests` and
-    `x-ratelimit-reset-requests`, `anthropic-ratelimit-tokens-remaining`, `ratelimit-remaining`.
+    Headers of any prefix are read, for requests, tokens or both: `x-ratelimit-remaining-requests`
+    with `x-ratelimit-reset-requests`, `anthropic-ratelimit-tokens-remaining`,
+    `ratelimit-remaining`.
     """
-    found = []
-    for name, said in headers.items():
+    limits = []
+    for name, value in headers.items():
         if "ratelimit" not in name or "remaining" not in name:
             continue
         reset = _seconds_until(headers.get(name.replace("remaining", "reset"), ""))
-        if reset is not None and re.fullmatch(r"-?\d+(\.\d+)?", said):
-            found.append((float(said), reset))
-    return found
+        if reset is not None and re.fullmatch(r"-?\d+(\.\d+)?", value):
+            limits.append((float(value), reset))
+    return limits
 
 
-def _seconds_until(said: str) -> float | None:
-    """Of `6m0s`, `120ms`, seconds, a Unix time or a date; None for anything else."""
+def _seconds_until(value: str) -> float | None:
+    """The seconds until `6m0s`, `120ms`, `3` (seconds), a Unix time or a date; None for others."""
     try:
-        seconds = float(said)
+        seconds = float(value)
     except ValueError:
         pass
     else:
         if not math.isfinite(seconds):
             return None
-        # No limit lasts for thirty years, so that a larger number is a time.
+        # No limit lasts for thirty years, so that a larger number is a Unix time.
         return max(0.0, seconds - time.time() if seconds > 1e9 else seconds)
-    if re.fullmatch(rf"(?:{_DURATION})+", said):
-        seconds = sum(float(many) * _UNITS[unit] for many, unit in re.findall(_DURATION, said))
+    if re.fullmatch(rf"(?:{_DURATION})+", value):
+        seconds = sum(float(n) * _UNITS[unit] for n, unit in re.findall(_DURATION, value))
         return seconds if math.isfinite(seconds) else None
     try:
-        return max(0.0, datetime.fromisoformat(said).timestamp() - time.time())
+        return max(0.0, datetime.fromisoformat(value).timestamp() - time.time())
     except (ValueError, OverflowError, OSError):
         return None

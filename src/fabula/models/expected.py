@@ -1,4 +1,4 @@
-"""What models are expected to reply, so that a run can be counted before it is paid for."""
+"""Placeholders of models for a dry run, which counts what a run would ask and pays for nothing."""
 
 from __future__ import annotations
 
@@ -11,35 +11,40 @@ from fabula.text import tokens
 
 
 class ExpectedChat:
-    """A chat that asks no model: what is kept is known, all else has a stand-in."""
+    """A chat that replies from the cache, and otherwise with the prompt's placeholder."""
 
     def __init__(self, model: str, cache: ResponseCache | None, endpoint: str) -> None:
         self._model, self._cache, self._endpoint = model, cache, endpoint
 
     def complete(self, prompt: Prompt) -> Reply:
-        """What was replied before, or what stands in for it. Raises ModelError for neither."""
+        """Return the cached reply, or the prompt's placeholder.
+
+        Raises:
+            ModelError: There is neither.
+
+        """
         key = chat_key(self._endpoint, self._model, prompt)
-        if self._cache and (kept := self._cache.reply(key)):
-            return kept
+        if self._cache and (cached := self._cache.reply(key)):
+            return cached
         if prompt.stand_in is None:
             raise ModelError(
-                "What this run costs can't be told before: one of its prompts does not say what "
-                "reply is expected. Run it without --dry-run."
+                "The cost of this run can't be estimated: one of its prompts has no placeholder "
+                "for its reply. Run it without --dry-run."
             )
         return Reply(prompt.stand_in())
 
     def stream(self, prompt: Prompt) -> Iterator[Reply]:
-        """The same in one piece."""
+        """Yield the same reply in one piece."""
         yield self.complete(prompt)
 
     def reject(self, prompt: Prompt, *, forget: bool) -> None:
-        """Nothing is kept here."""
+        """Do nothing: a dry run saves no replies."""
 
 
 class ExpectedEmbedder:
-    """An embedder under the name of a model that is not asked: vectors of a free one stand in.
+    """An embedder that has the name of a paid model, and vectors of a free one in its place.
 
-    What is kept in the cache is counted as saved.
+    Texts whose vectors are in the cache count as saved.
     """
 
     def __init__(
@@ -54,9 +59,9 @@ class ExpectedEmbedder:
         self._stand_in, self._cache, self._endpoint = stand_in, cache, endpoint
 
     def embed(self, texts: Sequence[str]) -> Embeddings:
-        """Rows of the stand-in; the tokens are those of the texts that would be sent."""
+        """Return vectors of the placeholder, and the tokens of the texts that would be sent."""
         keys = {embedding_key(self._endpoint, self.model, text): text for text in texts}
-        kept = self._cache.vectors(list(keys)) if self._cache else {}
-        sent = [text for key, text in keys.items() if key not in kept]
+        cached = self._cache.vectors(list(keys)) if self._cache else {}
+        sent = [text for key, text in keys.items() if key not in cached]
         vectors = self._stand_in.embed(texts).vectors
         return Embeddings(vectors, sum(tokens.count_all(sent)), cached=not sent)

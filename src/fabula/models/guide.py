@@ -1,4 +1,4 @@
-"""What retrieval may ask of a model: a question in other words, and a ranking."""
+"""A guide of retrieval that asks a chat model: other wordings of a question, and rankings."""
 
 from __future__ import annotations
 
@@ -12,65 +12,71 @@ from fabula.models.replies import ask, read_queries, read_question, read_ranking
 from fabula.models.schemas import QueriesReply, RankingReply
 from fabula.text import tokens
 
-QUERIES = 3
-"""Other wordings of a question."""
+QUERY_COUNT = 3
+"""The number of other wordings of a question."""
 ANSWER_TOKENS = 200
-RANKED_TOKENS = 300
-"""Of each passage that is ranked: enough to judge it by."""
+MAX_RANKED_TOKENS = 300
+"""How much of a passage is sent to be ranked: enough to judge it by."""
 
 Rank = Callable[[str, Sequence[str]], list[float]]
 
 
 @dataclass(frozen=True, slots=True)
 class PromptedGuide:
-    """A `Guide` that asks a chat; it ranks with `ranker`, an endpoint for that, if there is one."""
+    """A `Guide` that asks a chat model.
+
+    Passages are ranked by `ranker`, an endpoint's reranking model, if there is one.
+    """
 
     chat: Chat
     ranker: Rank | None = None
 
     def rewrite(self, question: str, form: Rewriting) -> list[str]:
-        """Other wordings of the question, or one made-up answer (Gao et al. 2022, HyDE)."""
+        """Return other wordings of the question, or one invented answer.
+
+        Searching with an invented answer is HyDE (Gao et al. 2022).
+        """
         if form == "answer":
-            asked = Prompt(
+            request = Prompt(
                 system=prompt("suppose_system"),
                 user=prompt("suppose", question=question),
                 max_tokens=ANSWER_TOKENS,
                 temperature=0,
             )
-            return [ask(self.chat, asked, read_summary)]
-        asked = Prompt(
+            return [ask(self.chat, request, read_summary)]
+        request = Prompt(
             system=prompt("reword_system"),
-            user=prompt("reword", question=question, count=QUERIES),
-            max_tokens=100 + QUERIES * 2 * tokens.count(question),
+            user=prompt("reword", question=question, count=QUERY_COUNT),
+            max_tokens=100 + QUERY_COUNT * 2 * tokens.count(question),
             temperature=0,
             schema=QueriesReply,
         )
-        return list(ask(self.chat, asked, lambda reply: read_queries(reply, QUERIES)))
+        return list(ask(self.chat, request, lambda reply: read_queries(reply, QUERY_COUNT)))
 
     def rank(self, question: str, texts: Sequence[str]) -> list[float]:
-        """How well each text serves the question, higher is better; all asked for at once."""
+        """Return how relevant each text is, higher is better; all are ranked in one call."""
         if self.ranker is not None:
             return self.ranker(question, texts)
-        heads = [tokens.cut(text, RANKED_TOKENS) for text in texts]
+        heads = [tokens.cut(text, MAX_RANKED_TOKENS) for text in texts]
         numbered = [f"[passage {n}] {head}" for n, head in enumerate(heads, 1)]
-        asked = Prompt(
+        request = Prompt(
             system=prompt("rank_system"),
             user=prompt("rank", passages="\n\n".join(numbered), question=question),
             max_tokens=100 + 6 * len(texts),
             temperature=0,
             schema=RankingReply,
         )
-        best_first = ask(self.chat, asked, lambda reply: read_ranking(reply, len(texts)))
-        scores = {number: 1 - place / len(texts) for place, number in enumerate(best_first)}
-        # What the model left out keeps its order, behind the rest.
+        best_first = ask(self.chat, request, lambda reply: read_ranking(reply, len(texts)))
+        scores = {number: 1 - rank / len(texts) for rank, number in enumerate(best_first)}
+        # Passages that the model left out keep their order, after the others.
         return [scores.get(n, -n / len(texts)) for n in range(1, len(texts) + 1)]
 
     def stand_alone(self, question: str, history: Sequence[Turn]) -> str:
-        """The question in words that need no history: LangChain's "condense question"."""
-        asked = Prompt(
+        """Return the question in words that need no history, as LangChain's "condense question"."""
+        request = Prompt(
             system=prompt("stand_alone_system"),
             user=prompt("stand_alone", conversation=tell(history), question=question),
             max_tokens=100 + 2 * tokens.count(question),
             temperature=0,
         )
-        return ask(self.chat, asked, read_question)
+        return ask(self.chat, request, read_question)

@@ -1,4 +1,4 @@
-"""How patiently models are called, over all threads: when each call may start, how long to wait."""
+"""Decide for all threads when each model call may start, and how long to wait."""
 
 from __future__ import annotations
 
@@ -13,24 +13,26 @@ from fabula.errors import ModelError
 from fabula.models.purpose import BUILD, Purpose
 from fabula.models.rate_limit import Call, RateLimit
 
-LONGEST_SLEEP = 60.0
-"""Seconds; infinity is more than a lock can wait."""
-RESERVE = 8
-"""One of so many turns is kept from builds, so that a question finds one that is free. Without it,
-a question that comes while all are taken waits for the first build's call to end, which may be a
-long one."""
-RESERVED = 60.0
-"""Seconds after an urgent call for which that is so: a build that nobody asks questions beside has
-all turns."""
+MAX_SLEEP_SECONDS = 60.0
+"""A lock can't wait for infinity."""
+RESERVED_SHARE = 8
+"""One slot in so many is reserved for questions. Without it, a question that comes while builds
+have all slots has to wait until a call of a build ends, which may take long."""
+RESERVED_SECONDS = 60.0
+"""How long after a question slots are reserved: without questions, builds have all of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long to wait: `timeout` seconds without a byte, `attempts` tries for a call.
+    """How long to wait for an endpoint, and how often to try.
 
-    Before the second try, `first_wait` seconds, before each further one twice as long, unless
-    the endpoint says how long. Refusals for calling too often are no tries: a call is given up
-    when all calls were refused for `refusals` seconds.
+    Attributes:
+        timeout: The seconds without a byte after which a try fails.
+        attempts: The tries of a call. A refusal for calling too often (429) does not count as one.
+        first_wait: The seconds before the second try, unless the endpoint says how long; before
+            each further one, twice as many.
+        refusals: The seconds of nothing but refusals after which a call fails.
+
     """
 
     timeout: float = 120.0
@@ -40,14 +42,14 @@ class Patience:
 
 
 class Limiter:
-    """At most `most` calls at once, and no more than the endpoint is found to allow.
+    """Lets as many calls start as the endpoint allows, those of questions first.
 
-    Urgent calls go first, whatever the others wait for: a turn, or the endpoint to open again.
-    Thread-safe; waiting threads sleep. `close` ends every wait with a ModelError, so that an
-    interrupted program need not sit out a long Retry-After.
+    It is thread-safe; waiting threads sleep. `close` ends every wait with a ModelError, so that an
+    interrupted program does not have to wait for a long Retry-After.
     """
 
     def __init__(self, most: int) -> None:
+        """Begin without knowing the endpoint's limits; `most` is the most calls at once."""
         self.rate_limit = RateLimit(most)
         self._answered_at = time.monotonic()
         self._urgent_at = -math.inf
@@ -57,14 +59,20 @@ class Limiter:
 
     @property
     def silent_for(self) -> float:
-        """Seconds since a call was last answered, or since the beginning."""
+        """The seconds since a call was last answered, or since the beginning."""
         return time.monotonic() - self._answered_at
 
     @contextmanager
     def slot(self, purpose: Purpose = BUILD) -> Iterator[Call]:
-        """Waits for a turn and holds it; leaving without an error counts as a call answered.
+        """Wait until a call may start; leaving without an error counts as an answer.
 
-        Raises ModelError once closed, and Stopped once the purpose was stopped.
+        Args:
+            purpose: What the call is for; its stop ends the wait.
+
+        Raises:
+            ModelError: The limiter was closed.
+            Stopped: The purpose was stopped.
+
         """
         call = self._enter(purpose)
         try:
@@ -82,22 +90,28 @@ class Limiter:
             self._changed.notify_all()
 
     def refused(self, call: Call, after: float | None) -> None:
-        """The endpoint is called too often; `after`: seconds to wait, where it says so."""
+        """Report that the endpoint refused a call as one too many.
+
+        Args:
+            call: The call.
+            after: The seconds that the endpoint asks to wait, if it says so.
+
+        """
         with self._changed:
             self.rate_limit.refused(time.monotonic(), call, after)
 
-    def told(self, call: Call, left: float, reset: float) -> None:
-        """An answer says how much the endpoint takes until `reset` seconds on."""
+    def allowance(self, call: Call, left: float, reset: float) -> None:
+        """Report what an answer's headers say is `left`, until `reset` seconds from its start."""
         with self._changed:
-            self.rate_limit.told(call, left, reset)
+            self.rate_limit.allowance(call, left, reset)
 
     def late(self, call: Call) -> None:
-        """The endpoint did not answer in time."""
+        """Report that the endpoint did not answer in time."""
         with self._changed:
             self.rate_limit.late(time.monotonic(), call)
 
     def limits(self) -> dict[str, float]:
-        """How many calls may be under way at once, how many are, and seconds between two."""
+        """Return the most calls at once, the calls under way, and the seconds between starts."""
         with self._changed:
             limit = self.rate_limit
             return {
@@ -107,16 +121,16 @@ class Limiter:
             }
 
     def pause(self, seconds: float, purpose: Purpose = BUILD) -> None:
-        """Sleeps, holding no turn; `close` ends it, and the purpose's stop."""
+        """Sleep without a slot, until the purpose is stopped or the limiter is closed at most."""
         end = time.monotonic() + seconds
         with purpose.stop.telling(self._wake), self._changed:
-            while (left := end - time.monotonic()) > 0:
-                self._refuse_stopped(purpose)
-                self._changed.wait(min(left, LONGEST_SLEEP))
-            self._refuse_stopped(purpose)
+            while (remaining := end - time.monotonic()) > 0:
+                self._check_stopped(purpose)
+                self._changed.wait(min(remaining, MAX_SLEEP_SECONDS))
+            self._check_stopped(purpose)
 
     def close(self) -> None:
-        """Ends all waiting, now and later."""
+        """End all waiting, now and later."""
         with self._changed:
             self._is_closed = True
             self._changed.notify_all()
@@ -125,7 +139,7 @@ class Limiter:
         with self._changed:
             self._changed.notify_all()
 
-    def _refuse_stopped(self, purpose: Purpose) -> None:
+    def _check_stopped(self, purpose: Purpose) -> None:
         if self._is_closed:
             raise ModelError("Model calls were stopped.")
         purpose.stop.check()
@@ -135,7 +149,7 @@ class Limiter:
             self._urgent_waiting += purpose.urgent
             try:
                 while True:
-                    self._refuse_stopped(purpose)
+                    self._check_stopped(purpose)
                     now = time.monotonic()
                     if purpose.urgent:
                         self._urgent_at = now
@@ -143,21 +157,21 @@ class Limiter:
                     if wait <= 0:
                         self._builds += not purpose.urgent
                         return self.rate_limit.start(now)
-                    self._changed.wait(min(wait, LONGEST_SLEEP))
+                    self._changed.wait(min(wait, MAX_SLEEP_SECONDS))
             finally:
                 if purpose.urgent:
-                    # Builds have waited for this call to begin, not for a time.
+                    # Builds wait until no question waits.
                     self._urgent_waiting -= 1
                     self._changed.notify_all()
 
     def _wait(self, now: float, purpose: Purpose) -> float:
-        """Seconds until a call of the purpose may start; infinity until another one has."""
+        """The seconds until a call may start; infinity until something else has changed."""
         if not purpose.urgent:
             ceiling = self.rate_limit.ceiling
-            kept = 0
-            if now - self._urgent_at < RESERVED:
-                # Where one call is all that the endpoint takes, there is nothing to keep.
-                kept = min(max(1, ceiling // RESERVE), ceiling - 1)
-            if self._urgent_waiting or self._builds >= ceiling - kept:
+            reserved = 0
+            if now - self._urgent_at < RESERVED_SECONDS:
+                # If the endpoint allows only one call at once, builds have to use that one.
+                reserved = min(max(1, ceiling // RESERVED_SHARE), ceiling - 1)
+            if self._urgent_waiting or self._builds >= ceiling - reserved:
                 return math.inf
         return self.rate_limit.wait(now)

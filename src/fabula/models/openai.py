@@ -1,4 +1,4 @@
-"""Chat models and embedders of any OpenAI-compatible endpoint."""
+"""Chat models and embedding models of an OpenAI-compatible endpoint."""
 
 from __future__ import annotations
 
@@ -8,30 +8,30 @@ from fabula import tracing
 from fabula.errors import BadReply
 from fabula.models import Embeddings, Prompt, Reply
 from fabula.models.endpoint import Endpoint
-from fabula.models.endpoint_errors import Role, Tries
-from fabula.models.parameters import Dialect
+from fabula.models.endpoint_errors import NamedModel, Tries
+from fabula.models.parameters import Parameters
 from fabula.models.payload import (
     Json,
     cached_tokens,
     choice,
+    message_text,
     no_text,
-    part,
-    said,
-    spoken,
+    object_or_empty,
+    text_or_empty,
     unit_rows,
     usage,
     without_thoughts,
 )
 from fabula.models.purpose import BUILD, Purpose
 
-LONGEST = 500_000
-"""Characters of a reply; no prompt asks for a tenth of that."""
-BAD_ROWS = 4
-"""Answers without usable vectors until an embedding model is given up."""
+MAX_REPLY_CHARACTERS = 500_000
+"""The longest reply that is accepted; no prompt asks for a tenth of that."""
+MAX_BAD_ANSWERS = 4
+"""Answers without usable vectors after which an embedding call fails."""
 
 
 class OpenAIChat:
-    """A chat model at an endpoint, asked for `purpose`; `setting` named it, for the messages."""
+    """A chat model at an endpoint."""
 
     def __init__(
         self,
@@ -40,33 +40,47 @@ class OpenAIChat:
         setting: str = "FABULA_MODEL",
         purpose: Purpose = BUILD,
     ) -> None:
+        """Use a model of an endpoint.
+
+        Args:
+            endpoint: Where the model is.
+            model: Its name at the endpoint.
+            setting: The setting that names it, for error messages.
+            purpose: What it is called for: questions go before builds.
+
+        """
         self._endpoint, self._purpose = endpoint, purpose
-        self._role = Role(model, setting)
+        self._role = NamedModel(model, setting)
 
     def complete(self, prompt: Prompt) -> Reply:
-        """The whole reply; in trouble if it has no text or its JSON is cut. Raises ModelError."""
+        """Return the whole reply; its `trouble` says if it has no text, or if its JSON is cut off.
+
+        Raises:
+            ModelError: The endpoint did not answer, or refused the call.
+
+        """
         model = self._role.model
-        with tracing.span(f"chat {model}", _told(model, prompt), client=True) as span:
+        with tracing.span(f"chat {model}", _request_attributes(model, prompt), client=True) as span:
             reply = self._complete(prompt, Tries())
-            _tell(span, reply)
+            _record_tokens(span, reply)
             return reply
 
     def _complete(self, prompt: Prompt, tries: Tries) -> Reply:
-        model, asked = self._role.model, _Asked(prompt, self._role.model, stream=False)
+        model, request = self._role.model, _Request(prompt, self._role.model, stream=False)
         answer = self._endpoint.ask(
-            "/chat/completions", self._role, asked.body, tries, self._purpose
+            "/chat/completions", self._role, request.body, tries, self._purpose
         )
-        picked = choice(answer)
-        message = part(picked.get("message"))
-        text = without_thoughts(said(message))
-        reason = picked.get("finish_reason")
+        first = choice(answer)
+        message = object_or_empty(first.get("message"))
+        text = without_thoughts(message_text(message))
+        reason = first.get("finish_reason")
         trouble = ""
         if not text.strip():
-            if reason == "length" and self._endpoint.leave_room(self._role, asked.dialect):
+            if reason == "length" and self._endpoint.leave_room(self._role, request.parameters):
                 return self._complete(prompt, tries)
-            trouble = no_text(model, reason, spoken(message.get("refusal")))
-        elif len(text) > LONGEST:
-            text, trouble = "", f"{model} gave a reply of {len(text):,} characters."
+            trouble = no_text(model, reason, text_or_empty(message.get("refusal")))
+        elif len(text) > MAX_REPLY_CHARACTERS:
+            text, trouble = "", f"The reply of {model} is too long: {len(text):,} characters."
         elif reason == "length" and prompt.schema is not None:
             trouble = f"{model} did not finish its JSON within {prompt.max_tokens} tokens."
         return Reply(
@@ -74,17 +88,21 @@ class OpenAIChat:
         )
 
     def stream(self, prompt: Prompt) -> Iterator[Reply]:
-        """The reply's pieces as they arrive, then an empty one with the token counts.
+        """Yield the reply's pieces as they arrive, then an empty one with the token counts.
 
-        Retried until the first piece; an answer that is cut after it raises ModelError.
+        The call is retried until the first piece.
+
+        Raises:
+            ModelError: The endpoint did not answer, or the answer broke off after its first piece.
+
         """
         model = self._role.model
-        told = _told(model, prompt) | {tracing.STREAM: True}
-        span = tracing.begin(f"chat {model}", told, client=True)
+        attributes = _request_attributes(model, prompt) | {tracing.STREAM: True}
+        span = tracing.begin(f"chat {model}", attributes, client=True)
         try:
             for reply in self._stream(prompt, Tries()):
                 yield reply
-            _tell(span, reply)
+            _record_tokens(span, reply)
         except BaseException as error:
             span.fail(error)
             raise
@@ -92,37 +110,37 @@ class OpenAIChat:
             span.end()
 
     def _stream(self, prompt: Prompt, tries: Tries) -> Iterator[Reply]:
-        model, asked = self._role.model, _Asked(prompt, self._role.model, stream=True)
+        model, request = self._role.model, _Request(prompt, self._role.model, stream=True)
         has_text, length, refusal, reason = False, 0, "", None
-        told: Json = {}
+        counts: Json = {}
         events = self._endpoint.events(
-            "/chat/completions", self._role, asked.body, tries, self._purpose
+            "/chat/completions", self._role, request.body, tries, self._purpose
         )
         for event in events:
-            picked = choice(event)
-            delta = part(picked.get("delta"))
-            told = event if event.get("usage") else told
-            reason = picked.get("finish_reason") or reason
-            refusal += spoken(delta.get("refusal"))
-            if text := said(delta):
+            first = choice(event)
+            delta = object_or_empty(first.get("delta"))
+            counts = event if event.get("usage") else counts
+            reason = first.get("finish_reason") or reason
+            refusal += text_or_empty(delta.get("refusal"))
+            if text := message_text(delta):
                 has_text = True
                 length += len(text)
-                if length > LONGEST:
-                    raise BadReply(f"{model} goes on and on: {length:,} characters.")
+                if length > MAX_REPLY_CHARACTERS:
+                    raise BadReply(f"The reply of {model} is too long: {length:,} characters.")
                 yield Reply(text)
         if not has_text:
-            if reason == "length" and self._endpoint.leave_room(self._role, asked.dialect):
+            if reason == "length" and self._endpoint.leave_room(self._role, request.parameters):
                 yield from self._stream(prompt, tries)
                 return
             raise BadReply(no_text(model, reason, refusal))
-        yield Reply("", *usage(told), faults=tries.faults, cached_tokens=cached_tokens(told))
+        yield Reply("", *usage(counts), faults=tries.faults, cached_tokens=cached_tokens(counts))
 
     def reject(self, prompt: Prompt, *, forget: bool) -> None:
-        """Nothing is kept here."""
+        """Do nothing: replies are cached and counted elsewhere."""
 
 
-def _told(model: str, prompt: Prompt) -> dict[str, object]:
-    """What a trace is told of a call before it."""
+def _request_attributes(model: str, prompt: Prompt) -> dict[str, object]:
+    """The attributes of a call's span that are known before the call."""
     return {
         tracing.OPERATION: "chat",
         tracing.PROVIDER: "openai",
@@ -133,58 +151,60 @@ def _told(model: str, prompt: Prompt) -> dict[str, object]:
     }
 
 
-def _tell(span: tracing.Span, reply: Reply) -> None:
-    """What a trace is told of a call after it: the tokens that its last reply counts."""
+def _record_tokens(span: tracing.Span, reply: Reply) -> None:
+    """Record the token counts of a call in its span."""
     span.tell_tokens(reply.prompt_tokens, reply.completion_tokens, reply.cached_tokens)
 
 
-class _Asked:
-    """A prompt as a request's body, and the dialect that it was sent in."""
+class _Request:
+    """A prompt as a request's body; `parameters` are those that it was last made with."""
 
     def __init__(self, prompt: Prompt, model: str, *, stream: bool) -> None:
         self._prompt, self._model, self._stream = prompt, model, stream
-        self.dialect = Dialect()
+        self.parameters = Parameters()
 
-    def body(self, dialect: Dialect) -> Json:
-        """The body of a chat completion."""
-        self.dialect = dialect
-        return dialect.chat(self._model, self._prompt, stream=self._stream)
+    def body(self, parameters: Parameters) -> Json:
+        """Return the body of a chat completion."""
+        self.parameters = parameters
+        return parameters.chat(self._model, self._prompt, stream=self._stream)
 
 
 class OpenAIEmbedder:
-    """An embedding model at an endpoint; `batch` is how many texts one call may carry."""
+    """An embedding model at an endpoint; one call sends at most `batch` texts."""
 
     def __init__(
         self, endpoint: Endpoint, model: str, batch: int = 128, purpose: Purpose = BUILD
     ) -> None:
         self._endpoint, self._purpose = endpoint, purpose
-        self._role = Role(model, "FABULA_EMBEDDING_MODEL")
+        self._role = NamedModel(model, "FABULA_EMBEDDING_MODEL")
         self.model = model
         self.batch = batch
 
     def embed(self, texts: Sequence[str]) -> Embeddings:
-        """Unit float32 rows, shape (texts, dimensions), in order.
+        """Return one unit vector for each text: float32, shape (texts, dimensions).
 
-        Asked again a bounded number of times where an answer's vectors can't be used. Raises
-        BadReply when none could, and ModelError.
+        Raises:
+            BadReply: None of a bounded number of answers had usable vectors.
+            ModelError: The endpoint did not answer, or refused the call.
+
         """
-        told = {
+        attributes = {
             tracing.OPERATION: "embeddings",
             tracing.PROVIDER: "openai",
             tracing.MODEL: self.model,
         }
-        with tracing.span(f"embeddings {self.model}", told, client=True) as span:
-            found = self._embed(texts)
-            span.tell({tracing.INPUT_TOKENS: found.tokens})
-            return found
+        with tracing.span(f"embeddings {self.model}", attributes, client=True) as span:
+            embeddings = self._embed(texts)
+            span.tell({tracing.INPUT_TOKENS: embeddings.tokens})
+            return embeddings
 
     def _embed(self, texts: Sequence[str]) -> Embeddings:
         tries = Tries()
-        for bad in range(1, BAD_ROWS + 1):
+        for attempt in range(1, MAX_BAD_ANSWERS + 1):
             answer = self._endpoint.ask(
                 "/embeddings",
                 self._role,
-                lambda d: d.embeddings(self.model, texts),
+                lambda parameters: parameters.embeddings(self.model, texts),
                 tries,
                 self._purpose,
             )
@@ -192,7 +212,7 @@ class OpenAIEmbedder:
                 vectors = unit_rows(answer.get("data"), len(texts))
             except BadReply:
                 tries.failed += 1
-                if bad == BAD_ROWS:
+                if attempt == MAX_BAD_ANSWERS:
                     raise
             else:
                 return Embeddings(vectors, usage(answer)[0], faults=tries.faults)

@@ -1,4 +1,4 @@
-"""Waiting, shared by threads: urgent work first, and none that its job no longer needs."""
+"""Threads for calls to models, in order of urgency, and jobs that succeed or fail as a whole."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ Out = TypeVar("Out")
 @dataclass(order=True, slots=True)
 class _Task:
     priority: int
-    turn: int
+    number: int
     run: Callable[[], None] = field(compare=False)
 
 
 class Workers:
-    """At most `count` threads for calls to models; they are begun as work arrives."""
+    """A pool of at most `count` threads for calls to models; they are started as work arrives."""
 
     def __init__(self, count: int) -> None:
         self._count = count
         self._tasks: queue.PriorityQueue[_Task] = queue.PriorityQueue()
-        self._turns = itertools.count()
+        self._numbers = itertools.count()
         self._threads: list[threading.Thread] = []
         self._lock = threading.Lock()
 
     def put(self, priority: int, run: Callable[[], None]) -> None:
-        """Has `run` called by one of the threads; the lowest priority number goes first.
+        """Let one of the threads call `run`; the lowest priority number goes first.
 
-        It sees the context variables of whoever puts it: whose request it is, to trace it.
+        It sees the context variables of the caller, so that its spans belong to the caller's trace.
         """
         context = copy_context()
-        self._tasks.put(_Task(priority, next(self._turns), lambda: context.run(run)))
+        self._tasks.put(_Task(priority, next(self._numbers), lambda: context.run(run)))
         with self._lock:
             if len(self._threads) < self._count and self._tasks.qsize() > 0:
                 thread = threading.Thread(target=self._work, name="fabula-worker", daemon=True)
@@ -52,14 +52,14 @@ class Workers:
                 thread.start()
 
     def settle(self) -> None:
-        """Waits until all that was put is done, or dropped as its job has failed."""
+        """Wait until all work is done, or dropped because its job has failed."""
         self._tasks.join()
 
     def close(self) -> None:
-        """Ends the threads when what was put before is done."""
+        """End the threads after the work that is waiting is done."""
         with self._lock:
             for _ in self._threads:
-                self._tasks.put(_Task(10**9, next(self._turns), _leave))
+                self._tasks.put(_Task(10**9, next(self._numbers), _leave))
             self._threads.clear()
 
     def _work(self) -> None:
@@ -74,23 +74,29 @@ class Workers:
 
 
 def _leave() -> None:
-    """What ends a worker."""
+    """A task that ends the thread that takes it."""
 
 
 class Job:
-    """Work that succeeds or fails together: once a part has failed, what waits is not begun.
+    """Work that succeeds or fails as a whole: after one failure, no waiting work begins.
 
-    `each` and `submit` use the shared `workers` and must not be called from one; `start` gives a
-    step that itself waits for workers a thread of its own, so that no step can block another.
-    A job that is part of another, `within`, fails with it. `stop` fails it with Stopped, while it
-    is used with `with`.
+    `each` and `submit` use the shared workers, and must not be called from a worker: it would wait
+    for itself. A step that waits for workers is given its own thread by `start`.
     """
 
     def __init__(
         self, workers: Workers, within: Job | None = None, stop: Stop | None = None
     ) -> None:
+        """Begin a job; it is used with `with`, which waits for its steps at the end.
+
+        Args:
+            workers: The threads that do the work.
+            within: The job that this one is a part of, and fails with.
+            stop: Ends the job with Stopped when it is set.
+
+        """
         self._workers = workers
-        self._within = within
+        self._parent = within
         self._stop = stop
         self._failure: BaseException | None = None
         self._steps: list[threading.Thread] = []
@@ -100,7 +106,7 @@ class Job:
         self._changed = threading.Condition()
         self._using = ExitStack()
         if within is not None:
-            within._take(self)
+            within._add_part(self)
 
     def __enter__(self) -> Self:
         if self._stop is not None:
@@ -122,11 +128,11 @@ class Job:
 
     @property
     def failure(self) -> BaseException | None:
-        """Why what waits is not begun; None while all goes well."""
+        """The error of the work that failed first; None if none has."""
         return self._failure
 
     def submit(self, priority: int, work: Callable[..., Out], *values: Any) -> Future[Out]:
-        """`work(*values)` on a worker."""
+        """Call `work(*values)` on a worker."""
         future: Future[Out] = Future()
         with self._changed:
             failure = self._failure
@@ -139,16 +145,26 @@ class Job:
         return future
 
     def each(self, priority: int, work: Callable[[In], Out], items: Iterable[In]) -> list[Out]:
-        """`work` for every item on the workers, in their order; the first failure is raised."""
+        """Call `work` for every item on the workers, and return the results in the items' order.
+
+        Args:
+            priority: The lowest number goes first, over all jobs of these workers.
+            work: What is called with each item.
+            items: Any values.
+
+        Raises:
+            BaseException: The error of the first item that failed.
+
+        """
         futures = [self.submit(priority, work, item) for item in items]
         return [future.result() for future in futures]
 
     def start(self, step: Callable[..., Out], *values: Any) -> Future[Out]:
-        """`step(*values)` in a thread of its own, which sees the context variables of here."""
+        """Call `step(*values)` in a new thread, which sees the caller's context variables."""
         future: Future[Out] = Future()
         thread = threading.Thread(
             target=copy_context().run,
-            args=(self._settle, future, step, values),
+            args=(self._run, future, step, values),
             name="fabula-step",
             daemon=True,
         )
@@ -157,11 +173,11 @@ class Job:
         return future
 
     def settle(self) -> None:
-        """Waits until what jobs within this one have begun on workers is done."""
+        """Wait until the work that this job's parts have begun on workers is done."""
         with self._changed:
             self._changed.wait_for(lambda: not self._begun_within)
 
-    def _take(self, part: Job) -> None:
+    def _add_part(self, part: Job) -> None:
         with self._changed:
             failure = self._failure
             self._parts.add(part)
@@ -169,9 +185,9 @@ class Job:
             part._fail(failure)
 
     def _fail(self, error: BaseException) -> None:
-        """Nothing more of it is begun, nor of its parts; whoever waits for that is told at once.
+        """Fail all waiting work of this job and its parts at once.
 
-        What waits in the queue behind other jobs' work would else be waited for until it came up.
+        Otherwise the callers would wait until it comes up in the queue, behind other jobs' work.
         """
         with self._changed:
             self._failure = self._failure or error
@@ -185,34 +201,32 @@ class Job:
     def _begin(
         self, future: Future[Any], work: Callable[..., Any], values: tuple[Any, ...]
     ) -> None:
-        """Does what waited for a worker, unless it was given up meanwhile."""
+        """Do work that waited for a worker, unless it has failed meanwhile."""
         with self._changed:
             if future not in self._waiting:
                 return
             self._waiting.remove(future)
-            if self._within:
-                self._within._count(1)
+            if self._parent:
+                self._parent._count(1)
         try:
-            self._settle(future, work, values)
+            self._run(future, work, values)
         finally:
-            if self._within:
-                self._within._count(-1)
+            if self._parent:
+                self._parent._count(-1)
 
     def _count(self, begun: int) -> None:
         with self._changed:
             self._begun_within += begun
             self._changed.notify_all()
-        if self._within:
-            self._within._count(begun)
+        if self._parent:
+            self._parent._count(begun)
 
-    def _settle(
-        self, future: Future[Any], work: Callable[..., Any], values: tuple[Any, ...]
-    ) -> None:
+    def _run(self, future: Future[Any], work: Callable[..., Any], values: tuple[Any, ...]) -> None:
         if (failure := self.failure) is not None:
             future.set_exception(failure)
             return
         try:
             future.set_result(work(*values))
-        except BaseException as error:  # noqa: BLE001  the future carries it to whoever waits
+        except BaseException as error:  # noqa: BLE001  the future passes it on
             self._fail(error)
             future.set_exception(error)

@@ -1,4 +1,4 @@
-"""What a model accepts: the parameters that are sent, less those that its endpoint refused."""
+"""The parameters of a request: those the model accepts, without those its endpoint refused."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from fabula.models import Prompt
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-THINKING = 4096
-"""Tokens on top for a model that thinks: endpoints count thoughts to the reply's limit."""
-TOO_MUCH = re.compile(r"too (?:large|big|high|many)|at most|maximum|exceed", re.IGNORECASE)
+THINKING_TOKENS = 4096
+"""Tokens added to a thinking model's limit: endpoints count its thoughts as part of the reply."""
+TOO_LARGE = re.compile(r"too (?:large|big|high|many)|at most|maximum|exceed", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class Dialect:
-    """The optional parameters of one model at one endpoint; at first, all of them."""
+class Parameters:
+    """The optional parameters that one model at one endpoint accepts; at first, all of them."""
 
     limit: Literal["max_tokens", "max_completion_tokens"] | None = "max_tokens"
     format: Literal["json_schema", "json_object"] | None = "json_schema"
@@ -30,7 +30,7 @@ class Dialect:
     thinks: bool = False
 
     def chat(self, model: str, prompt: Prompt, *, stream: bool) -> dict[str, Any]:
-        """The body of a chat completion."""
+        """Return the body of a chat completion."""
         body: dict[str, Any] = {
             "model": model,
             "messages": [
@@ -39,13 +39,13 @@ class Dialect:
             ],
         }
         if self.limit is not None:
-            body[self.limit] = prompt.max_tokens + THINKING * self.thinks
+            body[self.limit] = prompt.max_tokens + THINKING_TOKENS * self.thinks
         if self.temperature:
             body["temperature"] = prompt.temperature
         if prompt.schema is not None and self.format is not None:
             body["response_format"] = {"type": self.format}
             if self.format == "json_schema":
-                body["response_format"]["json_schema"] = _shape(prompt.schema)
+                body["response_format"]["json_schema"] = _response_format(prompt.schema)
         if stream:
             body["stream"] = True
             if self.stream_options:
@@ -53,29 +53,36 @@ class Dialect:
         return body
 
     def embeddings(self, model: str, texts: Sequence[str]) -> dict[str, Any]:
-        """The body of an embeddings call; base64 is a third of the bytes of decimals."""
+        """Return the body of an embeddings call."""
         body: dict[str, Any] = {"model": model, "input": [*map(_sendable, texts)]}
         if self.encoding_format:
+            # A third of the bytes of decimal numbers.
             body["encoding_format"] = "base64"
         return body
 
-    def alternatives(self, body: Mapping[str, Any], taken: Collection[str]) -> list[Self]:
-        """What to try where `body` is refused and nobody says why, those that lose least first.
+    def alternatives(self, body: Mapping[str, Any], accepted: Collection[str]) -> list[Self]:
+        """Return what to try where `body` is refused without naming a parameter.
 
-        Each parameter in turn is left out, but those `taken` before; at last, all of them.
+        Each parameter is left out in turn, and at last all of them. Those that lose least come
+        first.
+
+        Args:
+            body: The body that was refused.
+            accepted: Parameters that the model has accepted before, which are not to blame.
+
         """
-        suspects = [name for name in sent(body) if name not in taken]
-        found, bare = [], self
+        suspects = [name for name in optional_parameters(body) if name not in accepted]
+        candidates, bare = [], self
         for name in suspects:
-            found += [self.without(name), self.without(name).without(name)]
+            candidates += [self.without(name), self.without(name).without(name)]
             bare = bare.without(name).without(name)
-        return [one for one in dict.fromkeys([*found, bare]) if one != self]
+        return [fewer for fewer in dict.fromkeys([*candidates, bare]) if fewer != self]
 
     def without(self, parameter: str) -> Self:
-        """The next thing to try once `parameter` was refused."""
+        """Return the parameters to try next after `parameter` was refused."""
         match parameter:
             case "max_tokens" if self.limit == "max_tokens":
-                # Only models that think refuse it.
+                # Only thinking models refuse it.
                 return replace(self, limit="max_completion_tokens", thinks=True)
             case "max_tokens" | "max_completion_tokens":
                 return replace(self, limit=None)
@@ -93,13 +100,13 @@ class Dialect:
 
 
 def _sendable(text: str) -> str:
-    """Half a surrogate pair, as from a shell's arguments, can't be sent: it is a '?'."""
+    """The text with '?' for lone surrogates, as in a shell's arguments, which can't be sent."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 @functools.cache
-def _shape(schema: type[BaseModel]) -> dict[str, Any]:
-    """Cached: pydantic makes a schema anew in half a millisecond."""
+def _response_format(schema: type[BaseModel]) -> dict[str, Any]:
+    """A schema as endpoints want it; remembered, as pydantic takes half a millisecond for it."""
     return {"name": schema.__name__, "strict": True, "schema": schema.model_json_schema()}
 
 
@@ -111,33 +118,38 @@ OPTIONAL = (
     "stream_options",
     "encoding_format",
 )
-"""In the order looked for: a complaint may name, after the one refused, the one to use."""
+"""In the order of the search: a message may name the refused one, then the one to use instead."""
 LIMITS = ("max_tokens", "max_completion_tokens")
 
 
-def sent(body: Mapping[str, Any]) -> list[str]:
-    """The optional parameters of a body."""
+def optional_parameters(body: Mapping[str, Any]) -> list[str]:
+    """Return the names of the optional parameters in a request's body."""
     return [name for name in OPTIONAL if name in body]
 
 
-def refused_parameter(named: str | None, message: str, body: Mapping[str, Any]) -> str | None:
-    """Which parameter of `body` an endpoint's complaint names; None where it names none.
+def refused_parameter(parameter: str | None, message: str, body: Mapping[str, Any]) -> str | None:
+    """Return the parameter of `body` that an endpoint's error is about; None if it names none.
 
-    `named` is the error's `param`, where it has one; else it is the first that the message names.
-    A limit that is too large is not refused itself.
+    A limit that is too large is not a parameter that is refused.
+
+    Args:
+        parameter: The error's own field `param`, if it has one.
+        message: The error's message; the first parameter that it names counts.
+        body: The body of the refused request.
+
     """
-    names = sent(body)
-    if TOO_MUCH.search(message):
+    names = optional_parameters(body)
+    if TOO_LARGE.search(message):
         names = [name for name in names if name not in LIMITS]
-    if named:
+    if parameter:
         for name in names:
-            if named == name or named.startswith(f"{name}."):
+            if parameter == name or parameter.startswith(f"{name}."):
                 return name
-    places = {name: match.start() for name in names if (match := _named(name, message))}
-    return min(places, key=places.__getitem__) if places else None
+    positions = {name: match.start() for name in names if (match := _find_name(name, message))}
+    return min(positions, key=positions.__getitem__) if positions else None
 
 
-def _named(name: str, message: str) -> re.Match[str] | None:
+def _find_name(name: str, message: str) -> re.Match[str] | None:
     words = name.replace("_", "[_ -]?")
     extra = "s?|json[_ ]schema|json_object" if name == "response_format" else ""
     return re.search(rf"(?<!\w)(?:{words}{extra})(?!\w)", message, re.IGNORECASE)

@@ -1,4 +1,4 @@
-"""What models cost: a shipped list of prices, and the user's own."""
+"""What models cost, by a list of prices that comes with Fabula and the user's own list."""
 
 from __future__ import annotations
 
@@ -27,8 +27,13 @@ class _Entry(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """US dollars for a million tokens sent, for a million written, and for a million of those sent
-    that the endpoint has in its prefix cache; None: as much as for others.
+    """The price of a model, in US dollars for a million tokens.
+
+    Attributes:
+        prompt: For tokens sent.
+        completion: For tokens received.
+        cached: For tokens sent that the endpoint has in its prefix cache; None: as for others.
+
     """
 
     prompt: float
@@ -36,7 +41,7 @@ class Price:
     cached: float | None = None
 
     def of(self, usage: Usage) -> float:
-        """What this usage costs, in US dollars."""
+        """Return the cost of a usage in US dollars."""
         cached = self.prompt if self.cached is None else self.cached
         sent = usage.prompt_tokens - usage.cached_tokens
         paid = sent * self.prompt + usage.cached_tokens * cached
@@ -45,10 +50,15 @@ class Price:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a usage costs: US dollars as far as prices are known, and the models without a price.
+    """The cost of a usage.
 
-    What is not known is never taken for nothing: where `unpriced` names a model, the cost is
-    `known` and something more.
+    An unknown price is never taken for 0: where `unpriced` is not empty, the cost is higher than
+    `known` by an unknown amount.
+
+    Attributes:
+        known: The cost, in US dollars, of models whose price is known.
+        unpriced: The models without a known price.
+
     """
 
     known: float = 0.0
@@ -56,33 +66,38 @@ class Cost:
 
     @property
     def money(self) -> float | None:
-        """The known part; None where nothing of the cost is known."""
+        """The known part of the cost, in US dollars; None if no part is known."""
         return None if self.unpriced and not self.known else round(self.known, 8)
 
 
 def cost(prices: Mapping[str, Price], models: Mapping[str, Usage]) -> Cost:
-    """Price what each model was asked; the one place where a usage becomes money."""
+    """Return the cost of the usage of each model. All costs are computed here."""
     known, unpriced = 0.0, []
     for model, usage in models.items():
         if not usage.prompt_tokens + usage.completion_tokens:
             continue
-        own = price(prices, model)
-        if own is None:
+        model_price = price(prices, model)
+        if model_price is None:
             unpriced.append(model)
         else:
-            known += own.of(usage)
+            known += model_price.of(usage)
     return Cost(known, tuple(sorted(unpriced)))
 
 
 def read_prices(own: Path | None) -> dict[str, Price]:
-    """The shipped prices and a user's own by model, the user's first. Raises SettingsError."""
+    """Return the prices by model: those that come with Fabula, and over them the user's own.
+
+    Raises:
+        SettingsError: The user's list can't be read.
+
+    """
     return {**_read(SHIPPED, 0), **(_read(own, _changed_at(own)) if own else {})}
 
 
 def price(prices: Mapping[str, Price], model: str) -> Price | None:
-    """The price of a model, by its name, or by the longest name that it is a dated version of."""
-    fitting = [name for name in prices if model == name or model.startswith(f"{name}-2")]
-    return prices[max(fitting, key=len)] if fitting else None
+    """Return the price of a model, or of the longest name that it is a dated version of."""
+    matches = [name for name in prices if model == name or model.startswith(f"{name}-2")]
+    return prices[max(matches, key=len)] if matches else None
 
 
 def _changed_at(path: Path) -> int:
@@ -94,7 +109,7 @@ def _changed_at(path: Path) -> int:
 
 @functools.lru_cache(maxsize=8)
 def _read(path: Path, changed_at: int) -> dict[str, Price]:
-    """Read a list of prices, once for each time that it was changed: each call is priced by it."""
+    """Read a list of prices, again only after a change, as each call is priced by it."""
     try:
         entries = TypeAdapter(dict[str, _Entry]).validate_python(
             tomllib.loads(path.read_text(encoding="utf-8"))
@@ -103,7 +118,7 @@ def _read(path: Path, changed_at: int) -> dict[str, Price]:
         raise SettingsError(f"{path} can't be read as a list of prices: {error}.") from error
     except ValidationError as error:
         raise SettingsError(
-            f"{path}, {first_problem(error)}. Each table is a model's name with prompt "
-            "and completion, and maybe cached, in US dollars for a million tokens."
+            f"{path}, {first_problem(error)}. Each table is named like a model and has prompt and "
+            "completion, and optionally cached, in US dollars for a million tokens."
         ) from error
-    return {name: Price(one.prompt, one.completion, one.cached) for name, one in entries.items()}
+    return {name: Price(e.prompt, e.completion, e.cached) for name, e in entries.items()}

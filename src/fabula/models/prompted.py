@@ -1,4 +1,4 @@
-"""An Answerer that asks a chat model, with the texts of `prompts/`."""
+"""An answerer that asks a chat model, with the prompts of `prompts/`."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from fabula.models import NO_ANSWER, Chat, Prompt, Reply, Turn
 from fabula.models.prompts import prompt
 
 WORDS = 0.7
-"""Words a token, told beside a limit in tokens, which models can't count."""
+"""Words per token: prompts give limits in words, too, as models can't count tokens."""
 
 
 @dataclass(frozen=True, slots=True)
 class PromptedAnswerer:
-    """An `Answerer`: answers from the passages alone, or says NO_ANSWER."""
+    """An `Answerer` whose model answers from the passages alone, or writes NO_ANSWER."""
 
     chat: Chat
     temperature: float = 0.0
@@ -23,12 +23,12 @@ class PromptedAnswerer:
     def answer(
         self, question: str, context: Sequence[str], history: Sequence[Turn] = ()
     ) -> Iterator[Reply]:
-        """Pieces of an answer that cites the passages of `context` as [1], [2], ..."""
-        before = prompt("continue", conversation=tell(history)) + "\n\n" if history else ""
+        """Yield pieces of an answer that cites the passages of `context` as [1], [2], ..."""
+        conversation = prompt("continue", conversation=tell(history)) + "\n\n" if history else ""
         numbered = "\n\n".join(f"[{n}] {text.strip()}" for n, text in enumerate(context, 1))
-        asked = Prompt(
+        request = Prompt(
             system=prompt("answer_system"),
-            user=before
+            user=conversation
             + prompt(
                 "answer",
                 passages=numbered,
@@ -39,9 +39,9 @@ class PromptedAnswerer:
             max_tokens=self.answer_tokens,
             temperature=self.temperature,
         )
-        return self.chat.stream(asked)
+        return self.chat.stream(request)
 
 
 def tell(history: Sequence[Turn]) -> str:
-    """A conversation's turns as prompts have them."""
-    return "\n\n".join(f"Question: {one.question}\nAnswer: {one.answer}" for one in history)
+    """Return the turns of a conversation as prompts have them."""
+    return "\n\n".join(f"Question: {turn.question}\nAnswer: {turn.answer}" for turn in history)

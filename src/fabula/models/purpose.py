@@ -1,4 +1,4 @@
-"""What models are called for: a question, which somebody waits for, or a build."""
+"""The purpose of a model call: a question, whose answer somebody waits for, or a build."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from fabula.models.stop import Stop
 
 @dataclass(frozen=True, slots=True)
 class Purpose:
-    """What calls are for: a build, unless they are `urgent`, as a question's are.
+    """What calls are made for.
 
-    Urgent calls go before a build's. Once `stop` is set, all waiting for this ends, and nothing is
-    begun.
+    Attributes:
+        urgent: Whether they are for a question; urgent calls go before those of builds.
+        stop: Once it is set, all waiting for this purpose ends, and no call begins.
+
     """
 
     urgent: bool = False
@@ -20,13 +22,13 @@ class Purpose:
 
     @property
     def cut(self) -> Stop | None:
-        """What cuts off a call under way, if anything does.
+        """The stop that also cuts off calls under way; None for a build.
 
-        A question's, as nobody reads the reply any more. A build's comes to its end: it is paid
-        for, and its reply is kept for the next run.
+        Nobody reads the reply to a stopped question. A call of a build is completed: it has to be
+        paid for, and its reply is cached for the next run.
         """
         return self.stop if self.urgent else None
 
 
 BUILD = Purpose()
-"""A build that nothing stops."""
+"""The purpose of a build that is never stopped."""

@@ -1,15 +1,21 @@
-"""When the next call may start, learned from what an endpoint answers and refuses: no clock here.
+"""When the next call may start, learned from the answers and refusals of an endpoint.
 
-- *So many at once.* A call that is refused while as many are under way as were ever answered
-  lowers the ceiling to those that are left; the ceiling rises by one after some answers, and the
-  sooner it was wrong to, the more answers that takes: additive increase, exponential back-off.
-- *So many a minute.* Calls that are refused one after the other close the endpoint for as long as
-  it asks, then one call tries it, and the wait doubles until one is not refused. From then on calls
-  start as far apart as they were taken from one opening to the next; each answer sets them a little
-  closer, each refusal further apart (AIMD on the rate).
-- *Refusals by chance.* Where calls that start further apart are refused as before, their rate is
-  not why: the interval of before is back, and only more refusals in a row close the endpoint.
-- *What the endpoint says.* No call starts where its headers say that nothing is left.
+The class has no clock and no threads: `limiter` tells it the time and what happened.
+
+- *Concurrency.* A call that is refused while at least as many are under way as were ever answered
+  lowers the ceiling to those that are left. Answers at the ceiling raise it again (additive
+  increase).
+- *Rate.* Calls that are refused one after the other close the endpoint for as long as it asks, or
+  for twice as long each time (exponential back-off), until a call is accepted again. The rate at
+  which calls were accepted until then is where the interval between two starts begins. From then on
+  every answer shortens it a little, and every refusal makes it longer (AIMD on the rate).
+- *Random refusals.* If refusals go on though calls start much further apart, the rate is not the
+  reason. The measured interval is restored, and refusals do not change it until the endpoint
+  closes.
+- *Headers.* No call starts while the endpoint's headers say that nothing is left.
+
+tests/test_rate_limit.py simulates endpoints with such limits, and states how close to the ideal
+time this has to come.
 """
 
 from __future__ import annotations
@@ -21,30 +27,35 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from fabula.models.stop import Stop
 
-FIRST_WAIT, LONGEST_WAIT = 0.5, 16.0
-"""Seconds to wait after a refusal, where the endpoint does not say or says too little."""
-GRACE = 1.0
-"""Seconds after which a call that was not refused counts as taken: refusals come at once."""
-TRIP = 0.1
-"""Seconds that a call takes to its endpoint, at most."""
-FASTER, SLOWER = 0.0016, 0.05
-"""How much closer each answer, and how much further apart each refusal sets the calls: in
-balance, one call in 30 is refused."""
-IN_A_ROW = 3
-"""Refusals that close the endpoint; twice as many where refusals came by chance before."""
-IN_VAIN = 3.0
-"""Times the measured interval; if refusals go on, they come by chance, or it was wrong."""
-FEW = 120
-"""Calls within which so many refusals are no chance."""
-ENOUGH = 40
-"""Calls; a rate measured over fewer is too coarse."""
+FIRST_WAIT_SECONDS, MAX_WAIT_SECONDS = 0.5, 16.0
+"""The wait while the endpoint is closed, if it does not say how long, or says too little."""
+PROBE_SECONDS = 1.0
+"""The time between two starts until a call is accepted after a closure."""
+TRIP_SECONDS = 0.1
+"""The longest time that a request takes to reach the endpoint."""
+ANSWER_FACTOR, REFUSAL_FACTOR = 1 - 0.0016, 1 + 0.05
+"""How an answer and a refusal change the interval; they balance if one call in 30 is refused."""
+CEILING_STEP = 1 / 50
+"""How much an answer at the ceiling raises it. At a fixed limit, one call in 50 is refused."""
+REFUSALS_TO_CLOSE = 3
+"""Refusals one after the other that close the endpoint; twice as many if they are random."""
+RANDOM_FACTOR = 3.0
+"""If the interval grows to this multiple of the measured one, refusals are random."""
+MIN_MEASURED_CALLS = 40
+"""A rate measured over fewer accepted calls is too inaccurate."""
 
 
 @dataclass(eq=False, slots=True)
 class Call:
-    """A call under way; `level` is how many were when it started, without those refused since.
+    """A call under way.
 
-    `cut` ends it before its time, if anything does.
+    Attributes:
+        started: When it started, in seconds.
+        number: Its number among all calls.
+        level: How many calls were under way when it started, itself included and those that were
+            refused since excluded; 0 if that does not matter any more.
+        cut: Ends the call early when it is set.
+
     """
 
     started: float
@@ -54,152 +65,149 @@ class Call:
 
 
 class RateLimit:
-    """Decides on starts; told of every start and end, with the time in seconds of any clock."""
+    """Decides when calls start; it has to be told of every start and end of a call.
+
+    All times are in seconds, of any one clock.
+    """
 
     def __init__(self, most: int) -> None:
-        self.most = self.ceiling = most
-        self.interval = self._measured = 0.0
-        """Seconds from one start to the next: now, and as taken between two openings."""
-        self._measured_at = 0
+        """Begin without knowing a limit; `most` is the most calls at once."""
+        self.most = most
+        self.interval = 0.0
+        """The time from one start to the next."""
+        self._measured = 0.0
+        """The interval as it was measured last; 0 before that, and while refusals are random."""
+        self._open_since, self._accepted = 0.0, 0
+        """When the endpoint opened, later by idle times, and the calls not refused since then."""
+        self._ceiling: float = most
+        self._max_answered_level = 0
         self._under_way: list[Call] = []
         self._started = 0
-        self._last_start = self._lowered = -math.inf
-        self._last_end = 0.0
-        self._answered_at_once = 0
-        self._answers_at_ceiling, self._answers_to_rise = 0, 1
-        self._refused, self._in_a_row = -1, 0
-        """Number of the last call that was refused, and how many were with those just before."""
-        self._by_chance = False
-        self._open_since, self._taken = 0.0, 0
-        """When the endpoint opened, without idle time; calls since then that were not refused."""
+        self._last_start, self._last_end = -math.inf, 0.0
+        self._last_refused, self._refused_in_a_row = -1, 0
+        """The number of the last refused call, and how many were refused with those before it."""
         self._closed_until = -math.inf
         self._waited = 0.0
-        """Seconds of the last wait while the endpoint is closed; 0 once it is open."""
-        self._probe: Call | None = None
-        """The call that tries whether it has opened."""
-        self._is_real = False
-        """Whether something tells this closure from chance."""
+        """The last wait of this closure; 0 while the endpoint is open."""
+
+    @property
+    def ceiling(self) -> int:
+        """The most calls at once for now."""
+        return int(self._ceiling)
 
     @property
     def under_way(self) -> int:
-        """How many calls have started and not ended."""
+        """The number of calls that have started and not ended."""
         return len(self._under_way)
 
     def wait(self, now: float) -> float:
-        """Seconds until a call may start; 0 for now, infinity until one has ended."""
+        """Return the seconds until a call may start: 0 for now, infinity until one has ended."""
         if len(self._under_way) >= self.ceiling:
             return math.inf
-        return max(0.0, self._next_turn() - now)
+        return max(0.0, self._next_start() - now)
 
     def start(self, now: float) -> Call:
-        """A call starts: to be called when `wait` gives 0."""
-        if self._probe:
-            self._open(self._probe)
+        """Start a call; `wait` has to return 0 before."""
         if not self._under_way:
-            self._open_since += max(0.0, now - max(self._last_end, self._next_turn()))
+            # Idle time is no sign of a slow endpoint.
+            self._open_since += max(0.0, now - max(self._last_end, self._next_start()))
         self._started += 1
         call = Call(now, self._started, len(self._under_way) + 1)
         self._under_way.append(call)
-        self._taken += 1
+        self._accepted += 1
         self._last_start = now
-        if self._waited:
-            self._probe = call
         return call
 
-    def told(self, call: Call, left: float, reset: float) -> None:
-        """The call's answer says how much was left for later ones, until `reset` seconds on.
+    def allowance(self, call: Call, left: float, reset: float) -> None:
+        """Heed the headers of a call's answer.
 
-        It was counted when the call arrived, however long the answer took; calls may overtake each
-        other on the way.
+        Args:
+            call: The call. The endpoint counted what was left when it arrived, however long the
+                answer took, and calls may overtake each other on the way.
+            left: How many calls or tokens were left after it.
+            reset: The seconds from then until all are there again.
+
         """
-        arrived = call.started + TRIP
-        if left <= sum(one.started > arrived for one in self._under_way):
+        arrived = call.started + TRIP_SECONDS
+        if left <= sum(later.started > arrived for later in self._under_way):
             self._closed_until = max(self._closed_until, arrived + reset)
 
     def accepted(self, now: float, call: Call) -> None:
-        """The call was answered."""
-        if call is self._probe:
-            self._open(call)
+        """End a call that was answered."""
         self.failed(now, call)
-        self._answered_at_once = max(self._answered_at_once, call.level)
-        self.interval *= 1 - FASTER
-        if call.level >= self.ceiling < self.most:
-            self._answers_at_ceiling += 1
-            if self._answers_at_ceiling >= self._answers_to_rise:
-                self.ceiling += 1
-                self._answers_at_ceiling = 0
-                self._answers_to_rise = max(1, self._answers_to_rise // 2)
+        if self._waited and call.started >= self._closed_until:
+            self._open(call)
+        self.interval *= ANSWER_FACTOR
+        self._max_answered_level = max(self._max_answered_level, call.level)
+        if call.level >= self.ceiling:
+            self._ceiling = min(self._ceiling + CEILING_STEP, self.most)
 
     def failed(self, now: float, call: Call) -> None:
-        """The call ended in a way that says nothing of limits, or that was told already."""
+        """End a call that says nothing about limits, or that has ended before."""
         if call in self._under_way:
             self._under_way.remove(call)
             self._last_end = now
 
     def late(self, now: float, call: Call) -> None:
-        """The call was not answered in time, as by a small server that is asked too much at once:
-        half as many from now on, but calls that were under way then halve no more.
+        """End a call that was not answered in time, as by a small server with too many at once.
+
+        The ceiling is halved, but only once for all calls that are under way.
         """
-        if call.started >= self._lowered:
-            self._lower(now, call, self.ceiling // 2)
+        if call.level > 0:
+            self._ceiling = max(1.0, self.ceiling // 2)
+            for other in self._under_way:
+                other.level = 0
         self.failed(now, call)
 
     def refused(self, now: float, call: Call, after: float | None) -> None:
-        """The call was refused, with `after` seconds to wait if the endpoint says so."""
-        place = self._under_way.index(call)
+        """End a call that was refused; `after` is the wait that the endpoint asks for, if any."""
+        index = self._under_way.index(call)
         self.failed(now, call)
-        for later in self._under_way[place:]:
+        for later in self._under_way[index:]:
             later.level -= 1
-        self._taken -= 1
+        self._accepted -= 1
         if call.started < self._closed_until:
             return
-        if not self._by_chance:
-            self.interval *= 1 + SLOWER
-            if self.interval > IN_VAIN * self._measured:
-                if call.number - self._measured_at > FEW:
-                    self.interval, self._by_chance = self._measured, True
-                self._measured, self._measured_at = self.interval, call.number
-        self._in_a_row = self._in_a_row + 1 if call.number == self._refused + 1 else 1
-        self._refused = call.number
-        if not self._under_way and not self._answered_at_once:
-            # Nothing is answered, not even a call alone: how many there are is not why.
-            self.ceiling = self.most
+        in_a_row = call.number == self._last_refused + 1
+        self._refused_in_a_row = self._refused_in_a_row + 1 if in_a_row else 1
+        self._last_refused = call.number
+        if self._under_way and call.level >= self._max_answered_level:
+            self._ceiling = min(self._ceiling, len(self._under_way))
+        elif not self._max_answered_level:
+            # Not even a call alone is answered, so that the number of calls is not the reason.
+            self._ceiling = self.most
             self._close(now, after)
-        elif self._under_way and call.level >= self._answered_at_once:
-            self._lower(now, call, len(self._under_way))
-        elif call is self._probe or self._in_a_row >= IN_A_ROW * (1 + self._by_chance):
-            self._close(now, after)
+        else:
+            self._slow_down()
+            are_random = self.interval and not self._measured
+            limit = REFUSALS_TO_CLOSE * (2 if are_random else 1)
+            if self._waited or self._refused_in_a_row >= limit:
+                self._close(now, after)
 
-    def _next_turn(self) -> float:
-        apart = max(self.interval, GRACE if self._probe else 0.0)
-        return max(self._closed_until, self._last_start + apart)
+    def _next_start(self) -> float:
+        interval = max(self.interval, PROBE_SECONDS if self._waited else 0.0)
+        return max(self._closed_until, self._last_start + interval)
 
-    def _lower(self, now: float, call: Call, ceiling: int) -> None:
-        self.ceiling = max(1, min(self.ceiling, ceiling))
-        self._answers_at_ceiling = 0
-        if call.started >= self._lowered:
-            self._lowered = now
-            self._answers_to_rise = min(512, 4 * self._answers_to_rise)
+    def _slow_down(self) -> None:
+        if self._measured:
+            self.interval *= REFUSAL_FACTOR
+            if self.interval > RANDOM_FACTOR * self._measured:
+                self.interval, self._measured = self._measured, 0.0
 
     def _close(self, now: float, after: float | None) -> None:
-        self._is_real |= self._waited > 0 or self._taken < ENOUGH or (after or 0.0) > 2 * GRACE
-        again = self._waited > 0
-        self._waited = min(LONGEST_WAIT, 2 * self._waited) if again else FIRST_WAIT
-        if after is None:
-            after = self._waited
-        elif again:
-            # It was too little the last time.
-            after = max(after, self._waited)
-        self._closed_until = now + after
-        self._probe = None
+        if self._waited:
+            self._waited = min(MAX_WAIT_SECONDS, 2 * self._waited)
+            # What the endpoint asked for was too little the last time.
+            after = max(after or 0.0, self._waited)
+        else:
+            self._waited = FIRST_WAIT_SECONDS
+        self._closed_until = now + (self._waited if after is None else after)
 
-    def _open(self, probe: Call) -> None:
-        """The endpoint takes calls again: their rate is what it took since it opened before."""
-        self._probe, self._waited = None, 0.0
-        taken = self._taken - 1
-        if taken >= ENOUGH and (self._is_real or not self._measured):
-            self.interval = self._measured = (probe.started - self._open_since) / taken
-            self._measured_at = probe.number
-            self._by_chance = self._is_real = False
-        if taken >= ENOUGH or not taken:
-            self._open_since, self._taken = probe.started, 1
+    def _open(self, call: Call) -> None:
+        """Open the endpoint again, and measure the rate that it accepted since it opened before."""
+        self._waited = 0.0
+        accepted = self._accepted - 1
+        if accepted >= MIN_MEASURED_CALLS:
+            if not self._measured:
+                self.interval = self._measured = (call.started - self._open_since) / accepted
+            self._open_since, self._accepted = call.started, 1

@@ -1,4 +1,4 @@
-"""Model replies, read into values or refused, and asked again a bounded number of times."""
+"""Ask a chat model and read its reply into a value; ask again if it can't be read."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from fabula.models.prompts import prompt
 from fabula.models.schemas import QueriesReply, RankingReply
 from fabula.text import tokens
 
-QUOTED = 1000
-"""Characters of a bad reply that the model is shown again."""
-REPAIRED, NESTED = 50_000, 1_000
-"""Characters and brackets of broken JSON; repairing takes a second then, and their squares."""
+MAX_QUOTED_CHARACTERS = 1000
+"""How much of an unusable reply is quoted to the model."""
+MAX_REPAIRED_CHARACTERS, MAX_REPAIRED_BRACKETS = 50_000, 1_000
+"""The longest broken JSON that is repaired: that takes a second, and grows with the square."""
 FENCE = re.compile(r"```\w*\n(.*?)(?:```|\Z)", re.DOTALL)
 HEADING = re.compile(r"\A(?:#+ [^\n]*\n|\W*summary\W*?[:\n]\W*)", re.IGNORECASE)
 BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+", re.MULTILINE)
@@ -31,58 +31,80 @@ Result = TypeVar("Result")
 Schema = TypeVar("Schema", bound=BaseModel)
 
 
-def ask(chat: Chat, asked: Prompt, read: Callable[[str], Result], attempts: int = 6) -> Result:
-    """What `read` makes of the chat's reply; a reply it refuses is quoted and asked again.
+def ask(chat: Chat, request: Prompt, read: Callable[[str], Result], attempts: int = 6) -> Result:
+    """Ask a chat model and return what `read` makes of its reply.
 
-    Raises BadReply when none of `attempts` replies could be read, and TextRefused at once.
+    A reply that `read` refuses is quoted to the model with the reason, and asked for again.
+
+    Args:
+        chat: The model that is asked; the call may cost money.
+        request: What to ask.
+        read: Turns a reply's text into a value; it raises BadReply for one that can't be used.
+        attempts: The most replies to ask for.
+
+    Raises:
+        BadReply: None of the replies could be read.
+        TextRefused: The endpoint refuses this text; it is not asked again.
+
     """
-    again, refused = asked, ""
+    current, error_text = request, ""
     for _ in range(attempts):
         reply = ""
         try:
-            reply = said(chat, again)
+            reply = said(chat, current)
             return read(reply)
         except TextRefused:
             raise
         except BadReply as error:
-            refused = " ".join(str(error).split())[:QUOTED]
-            chat.reject(asked, forget=True)
-            trouble = prompt("again", error=refused, reply=reply[:QUOTED] or "(nothing)")
-            again = replace(asked, correction=f"\n\n{trouble}")
-    raise BadReply(f"No usable reply in {attempts} tries: {refused}")
+            error_text = " ".join(str(error).split())[:MAX_QUOTED_CHARACTERS]
+            chat.reject(request, forget=True)
+            quoted = reply[:MAX_QUOTED_CHARACTERS] or "(nothing)"
+            correction = prompt("again", error=error_text, reply=quoted)
+            current = replace(request, correction=f"\n\n{correction}")
+    raise BadReply(f"No usable reply in {attempts} tries: {error_text}")
 
 
-def ask_once(chat: Chat, asked: Prompt, read: Callable[[str], Result]) -> Result:
-    """What `read` makes of the chat's reply. Raises BadReply where it refuses it.
+def ask_once(chat: Chat, request: Prompt, read: Callable[[str], Result]) -> Result:
+    """Ask a chat model once and return what `read` makes of its reply.
 
-    For what is asked in another way then: the reply is kept, as it will be refused again.
+    This is for requests that are made in another way after a bad reply. The bad reply stays in the
+    cache, so that the next run goes the other way at once.
+
+    Raises:
+        BadReply: The reply could not be read.
+
     """
     try:
-        return read(said(chat, asked))
+        return read(said(chat, request))
     except BadReply:
-        chat.reject(asked, forget=False)
+        chat.reject(request, forget=False)
         raise
 
 
-def said(chat: Chat, asked: Prompt) -> str:
-    """The text of the chat's reply. Raises BadReply where there is none to use."""
-    reply = chat.complete(asked)
+def said(chat: Chat, request: Prompt) -> str:
+    """Ask a chat model, which may cost money, and return the text of its reply.
+
+    Raises:
+        BadReply: The reply has no usable text.
+
+    """
+    reply = chat.complete(request)
     if reply.trouble:
         raise BadReply(reply.trouble)
     return reply.text
 
 
 def read_queries(reply: str, count: int) -> tuple[str, ...]:
-    """At most `count` questions. Raises BadReply when there is none."""
-    queries = [one_line(query) for query in read_as(reply, QueriesReply).queries]
-    found = tuple(dict.fromkeys(query for query in queries if query))
-    if not found:
+    """Return at most `count` questions of a reply. Raises BadReply if there is none."""
+    lines = [one_line(query) for query in read_as(reply, QueriesReply).queries]
+    queries = tuple(dict.fromkeys(line for line in lines if line))
+    if not queries:
         raise BadReply("There is no question in the reply.")
-    return found[:count]
+    return queries[:count]
 
 
 def read_question(reply: str) -> str:
-    """The question that a reply is, on one line. Raises BadReply where there is none."""
+    """Return a reply that is a question, on one line. Raises BadReply if it is empty."""
     question = one_line(re.sub(r"\A\W*question:", "", reply, flags=re.IGNORECASE))
     if not question:
         raise BadReply("There is no question in the reply.")
@@ -90,32 +112,41 @@ def read_question(reply: str) -> str:
 
 
 def read_ranking(reply: str, passages: int) -> tuple[int, ...]:
-    """Numbers from 1 to `passages`, none twice; maybe none. Raises BadReply for another number."""
+    """Return the ranked numbers of a reply, none twice, and possibly none at all.
+
+    Raises:
+        BadReply: A number is not from 1 to `passages`.
+
+    """
     ranking = tuple(dict.fromkeys(read_as(reply, RankingReply).ranking))
-    if strange := [number for number in ranking if not 1 <= number <= passages]:
-        raise BadReply(f"Passage {strange[0]} is none of the {passages}.")
+    if invalid := [number for number in ranking if not 1 <= number <= passages]:
+        raise BadReply(f"There is no passage {invalid[0]}: they are numbered 1 to {passages}.")
     return ranking
 
 
 def read_choice(reply: str, options: int) -> int:
-    """The number of an option, 1 to `options`; JSON, or the number alone.
+    """Return the number of the chosen option, from 1 to `options`; JSON or the number alone.
 
-    Raises BadReply for anything else.
+    Raises:
+        BadReply: The reply is neither.
+
     """
-    text = _unfenced(reply)
-    told = str(_object(text).get("choice", "")) if "{" in text else text
-    number = re.fullmatch(r"\W*(?:option\W*)?(\d{1,9})\W*", told, re.IGNORECASE)
+    text = _strip_fence(reply)
+    value = str(_object(text).get("choice", "")) if "{" in text else text
+    number = re.fullmatch(r"\W*(?:option\W*)?(\d{1,9})\W*", value, re.IGNORECASE)
     if not number or not 1 <= int(number[1]) <= options:
         raise BadReply(f'Expected {{"choice": N}}, N being one of the options, 1 to {options}.')
     return int(number[1])
 
 
 def read_summary(reply: str) -> str:
-    """The summary as one paragraph, without fence, heading or quotes around it.
+    """Return a summary as one paragraph, without code fence, heading or quotation marks.
 
-    Raises BadReply when there is no word in it.
+    Raises:
+        BadReply: There is no word in it.
+
     """
-    text = _unfenced(reply)
+    text = _strip_fence(reply)
     if text.startswith("{"):
         values = [value for value in _object(text).values() if isinstance(value, str)]
         text = values[0] if values else ""
@@ -128,79 +159,93 @@ def read_summary(reply: str) -> str:
 
 
 def shortened(text: str, limit: int) -> str:
-    """`text` within `limit` tokens: whole sentences; of too long a first one, whole clauses.
+    """Return the beginning of `text` within `limit` tokens.
 
-    Where there is not even a clause, whole words.
+    It ends at the end of a sentence. If the first sentence is too long, it ends after a clause of
+    it, and if the first clause is too long, after a word.
     """
     if tokens.count(text) <= limit:
         return text
-    within = len(tokens.cut(text, limit))
+    length = len(tokens.cut(text, limit))
     for boundary in (SENTENCE_END, CLAUSE_END, WORD_END):
-        # What follows is looked at too: "3." may be the beginning of "3.5".
-        ends = [match.end() for match in boundary.finditer(text) if match.end() <= within]
+        # Searched in the whole text, as "3." may be the beginning of "3.5".
+        ends = [match.end() for match in boundary.finditer(text) if match.end() <= length]
         if ends and ends[-1]:
             return text[: ends[-1]].rstrip()
-    return text[:within]
+    return text[:length]
 
 
 def read_as(reply: str, schema: type[Schema]) -> Schema:
-    """The reply as `schema`, which has one field, a list. Raises BadReply where it is not that.
+    """Return a reply as `schema`, which has one field, a list.
 
-    JSON is repaired where it is broken; a list alone, or lines with bullets, will do too.
+    Broken JSON is repaired. A list alone, or lines with bullets, are accepted, too.
+
+    Raises:
+        BadReply: The reply does not have this shape.
+
     """
-    text = _unfenced(reply)
+    text = _strip_fence(reply)
     [field] = schema.model_fields
     if "{" in text or "[" in text:
         value = _json(text)
-        given = value if isinstance(value, dict) else {field: value}
+        fields = value if isinstance(value, dict) else {field: value}
     else:
-        given = {field: BULLET.sub("", text).splitlines()} if BULLET.search(text) else {}
+        fields = {field: BULLET.sub("", text).splitlines()} if BULLET.search(text) else {}
     try:
-        return schema.model_validate(given)
+        return schema.model_validate(fields)
     except ValidationError as error:
         raise BadReply(f'Expected {{"{field}": [...]}}, but {first_problem(error)}.') from error
 
 
 def read_object(reply: str) -> dict[str, Any]:
-    """The object that a reply's JSON is. Raises BadReply where it is none."""
-    text = _unfenced(reply)
-    found = _object(text) if "{" in text else {}
-    if not found:
+    """Return the JSON object in a reply. Raises BadReply if there is none, or an empty one."""
+    text = _strip_fence(reply)
+    value = _object(text) if "{" in text else {}
+    if not value:
         raise BadReply("Expected a JSON object.")
-    return found
+    return value
 
 
 def read_lists(reply: str, names: Sequence[str]) -> dict[str, list[Any]]:
-    """The lists of these names in a reply's JSON; one that is not there is empty.
+    """Return the lists with these names in a reply's JSON; one that is missing is empty.
 
-    A list alone is the first. Raises BadReply where none of them is there.
+    A list alone counts as the first.
+
+    Raises:
+        BadReply: None of the lists is there.
+
     """
-    text = _unfenced(reply)
+    text = _strip_fence(reply)
     value = _json(text) if "{" in text or "[" in text else None
-    given = {names[0]: value} if isinstance(value, list) else value
-    if not isinstance(given, dict) or not any(isinstance(given.get(name), list) for name in names):
+    fields = {names[0]: value} if isinstance(value, list) else value
+    has_list = isinstance(fields, dict) and any(isinstance(fields.get(n), list) for n in names)
+    if not has_list:
         form = ", ".join(f'"{name}": [...]' for name in names)
         raise BadReply(f"Expected {{{form}}}.")
-    lists = ((name, given.get(name)) for name in names)
-    return {name: found if isinstance(found, list) else [] for name, found in lists}
+    lists = ((name, fields.get(name)) for name in names)
+    return {name: items if isinstance(items, list) else [] for name, items in lists}
 
 
 def _json(text: str) -> Any:
-    # Besides what is no JSON, Python refuses too deep a nesting and too long a number.
-    # What it has escaped, as ESC or half a surrogate pair, is in its texts only now.
+    """The JSON value of a reply, repaired if it is broken. Raises BadReply if it can't be."""
+    # Python also refuses nesting that is too deep (RecursionError) and numbers that are too long
+    # (ValueError). The value is cleaned after parsing, when escapes such as \u001b are characters.
     try:
         return clean_json(json.loads(text))
     except (ValueError, RecursionError):
         import json_repair
 
-        begin = min(place for place in (text.find("{"), text.find("[")) if place >= 0)
+        begin = min(position for position in (text.find("{"), text.find("[")) if position >= 0)
         broken = text[begin:]
-        if len(broken) > REPAIRED or broken.count("{") + broken.count("[") > NESTED:
-            raise BadReply("That is no JSON, and too long to be repaired.") from None
+        if (
+            len(broken) > MAX_REPAIRED_CHARACTERS
+            or broken.count("{") + broken.count("[") > MAX_REPAIRED_BRACKETS
+        ):
+            raise BadReply("The reply is not valid JSON, and too long to be repaired.") from None
         try:
             return clean_json(json_repair.loads(broken))
         except (ValueError, RecursionError) as error:
-            raise BadReply(f"That is no JSON: {error}.") from error
+            raise BadReply(f"The reply is not valid JSON: {error}.") from error
 
 
 def _object(text: str) -> dict[str, Any]:
@@ -208,16 +253,16 @@ def _object(text: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _unfenced(reply: str) -> str:
+def _strip_fence(reply: str) -> str:
     fence = FENCE.search(reply)
     return (fence[1] if fence else reply).strip()
 
 
 def one_line(text: str) -> str:
-    """Return a text with each run of white space as one space."""
+    """Return a text with each run of white space replaced by one space."""
     return " ".join(text.split())
 
 
 def plain_name(name: str) -> str:
-    """Return a name's words alone, case folded, so that equal names compare equal."""
+    """Return the words of a name, case folded and without punctuation, to compare it by."""
     return " ".join(re.split(r"[\W_]+", name.casefold())).strip()

@@ -1,4 +1,4 @@
-"""Ranking by an endpoint's own `/rerank`, as Cohere, Jina, vLLM and others have it."""
+"""Ranking by the `/rerank` of an endpoint, as Cohere, Jina, vLLM and others offer it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from fabula.errors import BadReply
 from fabula.models.budget import Budget, Budgets
 from fabula.models.counted import Meter
 from fabula.models.endpoint import Endpoint
-from fabula.models.endpoint_errors import Role, Tries
-from fabula.models.payload import count, number_of, part
+from fabula.models.endpoint_errors import NamedModel, Tries
+from fabula.models.payload import finite_number, object_or_empty, token_count
 from fabula.models.purpose import BUILD, Purpose
 from fabula.models.usage import Usage
 from fabula.text import tokens
@@ -18,7 +18,7 @@ from fabula.text import tokens
 
 @dataclass(frozen=True, slots=True)
 class EndpointRanker:
-    """A reranking model of an endpoint; its calls are within the budget, and counted."""
+    """A reranking model at an endpoint; its calls are charged to a budget and counted."""
 
     endpoint: Endpoint
     model: str
@@ -27,25 +27,35 @@ class EndpointRanker:
     purpose: Purpose = BUILD
 
     def rank(self, question: str, texts: Sequence[str]) -> list[float]:
-        """The relevance of each text, as the endpoint scores it. Raises ModelError, BadReply."""
+        """Return the relevance of each text as the endpoint scores it; higher is better.
+
+        Raises:
+            ModelError: The endpoint did not answer, or refused the call.
+            BadReply: The answer does not have one score for each text.
+            BudgetSpent: The budget does not allow another call.
+
+        """
         body = {"model": self.model, "query": question, "documents": list(texts)}
-        role, tries = Role(self.model, "FABULA_RERANK_MODEL"), Tries()
-        # The model reads the question with each text, and that is how it is charged for.
+        role, tries = NamedModel(self.model, "FABULA_RERANK_MODEL"), Tries()
+        # The model reads the question together with each text, and is paid for that.
         expected = len(texts) * tokens.count(question) + sum(tokens.count_all(texts))
         with self.budget.call(expected) as bill:
             answer = self.endpoint.ask("/rerank", role, lambda _: body, tries, self.purpose)
-            told = part(answer.get("usage"))
-            asked = count(told.get("prompt_tokens")) or count(told.get("total_tokens")) or expected
-            bill.add(asked)
-        usage = Usage(1, asked, faults=tries.faults)
+            counts = object_or_empty(answer.get("usage"))
+            reported = token_count(counts.get("prompt_tokens"))
+            sent = reported or token_count(counts.get("total_tokens")) or expected
+            bill.add(sent)
+        usage = Usage(1, sent, faults=tries.faults)
         self.meter.add("rerank", Usage.of_model(self.model, usage))
         results = answer.get("results")
         scores: dict[int, float] = {}
-        for result in map(part, results if isinstance(results, list) else []):
-            index, score = result.get("index"), number_of(result.get("relevance_score"))
+        for result in map(object_or_empty, results if isinstance(results, list) else []):
+            index, score = result.get("index"), finite_number(result.get("relevance_score"))
             if type(index) is not int or score is None or index in scores:
-                raise BadReply(f"{self.model}'s ranking holds what is none.")
+                raise BadReply(
+                    f"The ranking of {self.model} has an entry without a new index and a score."
+                )
             scores[index] = score
         if scores.keys() != {*range(len(texts))}:
             raise BadReply(f"{self.model} did not rank all of the {len(texts)} passages.")
-        return [scores[place] for place in range(len(texts))]
+        return [scores[index] for index in range(len(texts))]

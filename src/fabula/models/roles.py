@@ -1,4 +1,4 @@
-"""The models that a build is made with, by their roles."""
+"""The models that a graph is built with, by their roles."""
 
 from __future__ import annotations
 
@@ -11,43 +11,43 @@ if TYPE_CHECKING:
 
 
 Role = Literal["model", "aspect_model"]
-"""Which chat model is asked: the usual one, or the one for judgements."""
+"""A role of a chat model: the usual one, or the one for judgements about aspects."""
 
 
 class Models(Protocol):
-    """What one part of one document is made with. In a dry run stand-ins answer in their place."""
+    """The models that one part of a document is built with; placeholders in a dry run."""
 
     @property
     def meter(self) -> Meter:
-        """Counts what they are asked."""
+        """Counts the calls to these models."""
         ...
 
     @property
     def embedder(self) -> Embedder:
-        """The one of the collection's space, its calls counted."""
+        """The embedder of the collection's vectors."""
         ...
 
     @property
     def static(self) -> Embedder:
-        """Static word embeddings, which cost nothing."""
+        """An embedder of static word vectors, which cost nothing."""
         ...
 
     @property
     def offline(self) -> bool:
-        """Whether there is no chat model: then `chat` is not to be asked."""
+        """Whether there is no chat model, so that `chat` must not be called."""
         ...
 
     @property
     def temperature(self) -> float:
-        """What a build is asked with."""
+        """The sampling temperature for prompts of a build."""
         ...
 
     @property
     def chat(self) -> Callable[[Role, str], Chat]:
-        """A chat model by its role, its calls counted to the step that is named."""
+        """Returns the chat model of a role; its calls are counted to the given step."""
         ...
 
     @property
     def model(self) -> Callable[[Role], str]:
-        """The name of that chat model."""
+        """Returns the name of the chat model of a role."""
         ...

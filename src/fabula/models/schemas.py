@@ -1,4 +1,4 @@
-"""The shapes of JSON that models are asked to reply in."""
+"""The JSON schemas of replies that models are asked for."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class QueriesReply(BaseModel):
 
 
 class RankingReply(BaseModel):
-    """Numbers of passages, best first."""
+    """The numbers of passages, best first."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -22,7 +22,7 @@ class RankingReply(BaseModel):
 
 
 class ChoiceReply(BaseModel):
-    """The number of an option."""
+    """The number of the chosen option."""
 
     model_config = ConfigDict(extra="forbid")
 

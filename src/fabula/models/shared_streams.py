@@ -1,7 +1,7 @@
-"""One streamed call for all who ask the same at the same time.
+"""One streamed call for all threads that ask the same thing at the same time.
 
-Whoever asks first begins the call, and pays for it. A thread of its own takes in the pieces, and
-each reader follows them at its own pace. The call goes on as long as anybody reads.
+The first thread begins the call and pays for it. A thread receives the pieces, and each reader
+reads them at its own pace. The call goes on as long as anybody reads.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from contextvars import copy_context
 from fabula.models import Reply
 from fabula.models.stop import Stop
 
-Call = Callable[[Stop], Generator[Reply]]
-"""Begins a streamed call, which ends soon after its stop is set."""
+StreamCall = Callable[[Stop], Generator[Reply]]
+"""Begins a streamed call that ends soon after its stop is set."""
 LEAVE_SECONDS = 2.0
-"""How long the last reader who leaves waits for the call to end, so that it is counted by then."""
+"""How long the last reader waits for the call to end, so that its tokens are counted by then."""
 
 
 class SharedStream:
-    """The pieces of one streamed call; begun by `SharedStreams.join`, which counts its readers."""
+    """The pieces of one streamed call; `SharedStreams.join` begins it and counts its readers."""
 
     def __init__(self) -> None:
         self.stop = Stop()
@@ -33,40 +33,44 @@ class SharedStream:
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
 
-    def begin(self, call: Call, end: Callable[[], None]) -> None:
-        """Take in the pieces of a call in a thread of its own; `end` is called after the last."""
+    def begin(self, call: StreamCall, end: Callable[[], None]) -> None:
+        """Receive the pieces of a call in a new thread; `end` is called after the last."""
         self._thread = threading.Thread(
             target=copy_context().run,
-            args=(self._take_in, call, end),
+            args=(self._receive, call, end),
             name="fabula-shared-stream",
             daemon=True,
         )
         self._thread.start()
 
     def read(self, stop: Stop) -> Iterator[Reply]:
-        """Yield all pieces, those that came before as well. Raises what the call raised, and
-        Stopped once `stop` is set.
+        """Yield all pieces, including those that came before.
+
+        Raises:
+            Stopped: `stop` was set.
+            FabulaError: The call failed; all readers raise its error.
+
         """
-        heard = 0
+        read_count = 0
         while True:
             with stop.telling(self._wake), self._changed:
-                while not (stop.is_set() or self._is_over or len(self._pieces) > heard):
+                while not (stop.is_set() or self._is_over or len(self._pieces) > read_count):
                     self._changed.wait()
                 stop.check()
-                fresh, is_over = self._pieces[heard:], self._is_over
-            heard += len(fresh)
-            yield from fresh
+                new, is_over = self._pieces[read_count:], self._is_over
+            read_count += len(new)
+            yield from new
             if is_over:
                 if self._failure is not None:
                     raise self._failure
                 return
 
     def wait(self) -> None:
-        """Wait until the call has ended, though not for long."""
+        """Wait until the call has ended, at most LEAVE_SECONDS."""
         if self._thread is not None:
             self._thread.join(LEAVE_SECONDS)
 
-    def _take_in(self, call: Call, end: Callable[[], None]) -> None:
+    def _receive(self, call: StreamCall, end: Callable[[], None]) -> None:
         try:
             with closing(call(self.stop)) as pieces:
                 for piece in pieces:
@@ -74,7 +78,7 @@ class SharedStream:
                         self._pieces.append(piece)
                         self._changed.notify_all()
                     self.stop.check()
-        except BaseException as error:  # noqa: BLE001  all who read it raise it
+        except BaseException as error:  # noqa: BLE001  all readers raise it
             self._failure = error
         end()
         with self._changed:
@@ -87,23 +91,27 @@ class SharedStream:
 
 
 class SharedStreams:
-    """The streamed calls of one process that are under way, by what they ask."""
+    """The streamed calls of one process that are under way, by the key of what they ask."""
 
     def __init__(self) -> None:
-        self._open: dict[bytes, SharedStream] = {}
+        self._streams: dict[bytes, SharedStream] = {}
         self._lock = threading.Lock()
 
     @contextmanager
-    def join(self, key: bytes, call: Call) -> Iterator[tuple[SharedStream, bool]]:
-        """Read the call of that key that is under way, or else begin one; whether it was begun.
+    def join(self, key: bytes, call: StreamCall) -> Iterator[tuple[SharedStream, bool]]:
+        """Read the call of a key that is under way, or begin one.
 
-        Who leaves as the last ends the call, where it has not ended.
+        The last reader who leaves ends the call, if it has not ended.
+
+        Yields:
+            The stream, and whether this thread has begun it.
+
         """
         with self._lock:
-            stream = self._open.get(key)
+            stream = self._streams.get(key)
             is_first = stream is None
             if stream is None:
-                stream = self._open[key] = SharedStream()
+                stream = self._streams[key] = SharedStream()
             stream.readers += 1
         if is_first:
             stream.begin(call, lambda: self._forget(key, stream))
@@ -113,14 +121,14 @@ class SharedStreams:
             with self._lock:
                 stream.readers -= 1
                 is_last = not stream.readers
-                if is_last and self._open.get(key) is stream:
-                    del self._open[key]
+                if is_last and self._streams.get(key) is stream:
+                    del self._streams[key]
             if is_last:
                 stream.stop.set()
                 stream.wait()
 
     def _forget(self, key: bytes, stream: SharedStream) -> None:
-        """Nobody else joins a call that has ended: its reply is kept by now, or it failed."""
+        """Let nobody join a call that has ended: its reply is cached by now, or it failed."""
         with self._lock:
-            if self._open.get(key) is stream:
-                del self._open[key]
+            if self._streams.get(key) is stream:
+                del self._streams[key]

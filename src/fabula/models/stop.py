@@ -1,4 +1,4 @@
-"""Ending one run or one answer before its time, from any thread."""
+"""End one run or one answer early, from any thread."""
 
 from __future__ import annotations
 
@@ -10,54 +10,54 @@ from fabula.errors import Stopped
 
 
 class Stop:
-    """What a run or an answer is given so that it can be ended; it can be set once, for good.
+    """A flag that ends a run or an answer; once set, it stays set.
 
-    Unlike a `threading.Event` it tells those who wait for something else meanwhile: for a turn, a
-    reply or the next piece of a stream.
+    Unlike a `threading.Event` it calls back those who wait for something else: a slot, a reply or
+    the next piece of a stream.
     """
 
     def __init__(self) -> None:
         self._is_set = False
-        self._told: dict[object, Callable[[], None]] = {}
-        # Held while they are told, so that who has left `telling` is told no more; reentrant, as a
-        # signal may set it in the middle of its own thread's work.
-        self._telling = threading.RLock()
+        self._listeners: dict[object, Callable[[], None]] = {}
+        # Held during the callbacks, so that none is called after its `telling` has been left.
+        # Reentrant, as a signal handler may set the flag while its own thread holds the lock.
+        self._lock = threading.RLock()
 
     def __repr__(self) -> str:
         return f"<Stop{': set' if self._is_set else ''}>"
 
     def set(self) -> None:
-        """Ends what was given it, which takes no longer than telling so."""
-        with self._telling:
+        """Set the flag and call all callbacks, which only wake threads."""
+        with self._lock:
             if self._is_set:
                 return
             self._is_set = True
-            for tell in [*self._told.values()]:
-                tell()
+            for listener in [*self._listeners.values()]:
+                listener()
 
     def is_set(self) -> bool:
-        """Whether it was set."""
+        """Return whether the flag is set."""
         return self._is_set
 
     def check(self) -> None:
-        """Raises Stopped where it was set."""
+        """Raise Stopped if the flag is set."""
         if self._is_set:
             raise Stopped
 
     @contextmanager
-    def telling(self, tell: Callable[[], None]) -> Iterator[None]:
-        """Meanwhile `tell` is called once it is set: at once where it is already.
+    def telling(self, listener: Callable[[], None]) -> Iterator[None]:
+        """Call `listener` when the flag is set meanwhile, or at once if it is set already.
 
-        It is called in the thread that sets it, and must not wait for one that leaves here.
+        It is called in the thread that sets the flag, and must not wait for this thread.
         """
         key = object()
-        with self._telling:
-            self._told[key] = tell
+        with self._lock:
+            self._listeners[key] = listener
             is_set = self._is_set
         try:
             if is_set:
-                tell()
+                listener()
             yield
         finally:
-            with self._telling:
-                self._told.pop(key, None)
+            with self._lock:
+                self._listeners.pop(key, None)

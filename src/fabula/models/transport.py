@@ -1,11 +1,11 @@
-"""The border of an endpoint: all that it sends comes in here, bounded in time and size, and clean.
+"""The transport of an endpoint: all that it sends is bounded in time and size, and cleaned.
 
-- *Time.* A call has a deadline, whatever trickles in: each read and write of its connection ends
-  there. That is set where the client opens its connections, as only there a header can be timed
-  that comes a byte a second.
+- *Time.* A call has a deadline, even if a byte arrives now and then: every read and write of its
+  connection ends there. The deadline is enforced where the client opens its connections, because
+  only there can headers be timed that arrive one byte a second.
 - *Size.* Bytes are counted after decompression, piece by piece.
-- *Place.* A redirect to another host is not followed: the text and the key are not for it.
-- *Encoding.* Texts are whole Unicode without control characters, and never hold the key or the
+- *Redirects.* A redirect to another host is not followed: it would get the text and the key.
+- *Texts.* They are valid Unicode without control characters, and never contain the key or the
   password that the endpoint was called with.
 """
 
@@ -35,36 +35,40 @@ if TYPE_CHECKING:
 
     from fabula.models.stop import Stop
 
-WHOLE = 5
-"""A call may last so many times the seconds that a byte may take to come (FABULA_TIMEOUT)."""
-MOST_BYTES = 16 * 2**20
-"""Of one answer, decompressed: thirty thousand streamed tokens."""
-BYTES_A_TEXT = 128 * 2**10
-"""More for each text to embed: 4,096 numbers in decimals are 90 KB."""
-PIECE = 2**16
-SHORTEST_SECRET = 4
-"""Characters; shorter ones stand in words that have nothing to do with them."""
-ODD = re.compile(r"[\x7f-\x9f]|\\(?:[bf/]|u(?:00|[dD][89a-fA-F]))")
-"""What JSON must contain if a text in it has to be cleaned, or hides something by escapes."""
+TIMEOUTS_PER_CALL = 5
+"""The longest time of a whole call, as a multiple of the time without a byte (FABULA_TIMEOUT)."""
+MAX_ANSWER_BYTES = 16 * 2**20
+"""The largest answer, decompressed: thirty thousand streamed tokens."""
+MAX_BYTES_PER_TEXT = 128 * 2**10
+"""Added for each text to embed: 4,096 numbers in decimals are 90 KB."""
+PIECE_BYTES = 2**16
+MIN_SECRET_LENGTH = 4
+"""In characters; shorter secrets would be found inside ordinary words."""
+SUSPICIOUS = re.compile(r"[\x7f-\x9f]|\\(?:[bf/]|u(?:00|[dD][89a-fA-F]))")
+"""What JSON contains if a text in it may have to be cleaned, or may hide a secret by escapes."""
 
 
-class Unfit(Exception):
-    """What an endpoint sent can't be used; the message says why."""
+class UnusableAnswer(Exception):
+    """What an endpoint sent can't be used; the message says why, as a clause."""
 
 
-class Elsewhere(Unfit):
-    """It sends on to another address."""
+class RedirectRefused(UnusableAnswer):
+    """The endpoint redirects to another address."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Of one call: when it ends, by `time.monotonic`, and the bytes that its answer may have.
+    """The limits of one call.
 
-    `cut`, where it is set before, ends it then: whoever waits for a byte of it waits no more.
+    Attributes:
+        end: When the call has to end, by `time.monotonic`.
+        most: The most bytes of its answer.
+        cut: Where it is set before the end, it ends the call, and all waiting for its bytes.
+
     """
 
     end: float
-    most: int = MOST_BYTES
+    most: int = MAX_ANSWER_BYTES
     cut: Stop | None = None
 
     @property
@@ -74,21 +78,25 @@ class Bounds:
 
     @contextmanager
     def hold(self) -> Iterator[None]:
-        """All that this thread reads and writes meanwhile is within the bounds."""
-        before = _bounds.set(self)
+        """Apply the limits to everything that this thread reads and writes meanwhile."""
+        token = _bounds.set(self)
         try:
             yield
         finally:
-            _bounds.reset(before)
+            _bounds.reset(token)
 
 
 _bounds: ContextVar[Bounds | None] = ContextVar("bounds", default=None)
 
 
 def time_connections(client: httpx2.Client) -> httpx2.Client:
-    """Have all that a client reads and writes end with the `Bounds` that its thread holds."""
-    # Its own way of making connections is kept, with its proxies; there is no public one to time
-    # them.
+    """Make everything that a client reads and writes end at the `Bounds` that its thread holds.
+
+    Returns:
+        The same client.
+
+    """
+    # There is no public way to time a client's connections and keep its proxies.
     for transport in (client._transport, *client._mounts.values()):
         if isinstance(transport, httpx2.HTTPTransport):
             pool = transport._pool
@@ -96,70 +104,73 @@ def time_connections(client: httpx2.Client) -> httpx2.Client:
     return client
 
 
-class Border:
-    """What comes from an endpoint that is called at `url` with `key`."""
+class EndpointTransport:
+    """Makes the client for an endpoint, and cleans what the endpoint sends."""
 
     def __init__(self, url: str, key: str) -> None:
+        """Keep the key, and the user and password of the URL, out of all texts."""
         parts = urlsplit(url)
         user, _, _ = parts.netloc.rpartition("@")
         password = parts.password or ""
         basic = base64.b64encode(unquote(user).encode()).decode() if user else ""
-        known = {key, user, password, unquote(password), basic} - {"none"}
-        secrets = sorted((one for one in known if len(one) >= SHORTEST_SECRET), key=len)
-        known_by = "|".join(map(re.escape, reversed(secrets)))
-        self._secret = re.compile(known_by or r"(?!)", re.IGNORECASE)
+        secrets = {key, user, password, unquote(password), basic} - {"none"}
+        longest_first = sorted(secrets, key=len, reverse=True)
+        pattern = "|".join(re.escape(s) for s in longest_first if len(s) >= MIN_SECRET_LENGTH)
+        self._secret = re.compile(pattern or r"(?!)", re.IGNORECASE)
 
     def client(self, timeout: openai.Timeout) -> httpx2.Client:
-        """A client whose connections and answers are held to the bounds of each call."""
+        """Return a client that applies the bounds of each call to its connections and answers."""
         client = openai.DefaultHttpxClient(
             timeout=timeout,
             headers={"Accept-Encoding": "gzip"},
-            event_hooks={"response": [_enter]},
+            event_hooks={"response": [_bound_response]},
         )
         return time_connections(client)
 
     def text(self, text: str) -> str:
-        """`text` clean, and without secrets."""
+        """Return `text` cleaned and without secrets."""
         return self._secret.sub("***", clean_text(text))
 
     def line(self, text: object) -> str:
-        """The beginning of `text` on one line, for a message."""
-        return " ".join(self.text(str(text)[:PIECE]).split())[:300]
+        """Return the beginning of `text` on one line, for a message."""
+        return " ".join(self.text(str(text)[:PIECE_BYTES]).split())[:300]
 
     def value(self, value: Any) -> Any:
-        """A JSON value, its texts clean and without secrets. Raises Unfit."""
+        """Return a JSON value, its texts cleaned and without secrets. Raises UnusableAnswer."""
         try:
             return self._without_secrets(clean_json(value))
         except RecursionError as error:
-            raise Unfit("its JSON is nested too deeply") from error
+            raise UnusableAnswer("its JSON is nested too deeply") from error
 
     def json(self, content: bytes) -> Any:
-        """The value of an answer. Raises Unfit."""
+        """Return the JSON value of an answer. Raises UnusableAnswer."""
         try:
             text = content.decode(json.detect_encoding(content), "replace")
             value = json.loads(text)
         except (ValueError, RecursionError) as error:
-            raise Unfit(f"its answer is no JSON: {self.line(error)}") from error
-        return self.value(value) if ODD.search(text) or self._secret.search(text) else value
+            raise UnusableAnswer(f"its answer is not JSON: {self.line(error)}") from error
+        return self.value(value) if SUSPICIOUS.search(text) or self._secret.search(text) else value
 
     def _without_secrets(self, value: Any) -> Any:
         if isinstance(value, str):
             return self._secret.sub("***", value)
         if isinstance(value, list):
-            return [self._without_secrets(one) for one in value]
+            return [self._without_secrets(item) for item in value]
         if isinstance(value, dict):
-            return {key: self._without_secrets(one) for key, one in value.items()}
+            return {key: self._without_secrets(item) for key, item in value.items()}
         return value
 
 
-def _enter(response: httpx2.Response) -> None:
-    """An answer whose head has come: its body will be within the bounds. Raises Unfit."""
+def _bound_response(response: httpx2.Response) -> None:
+    """Check the headers of an answer, and bound its body. Raises UnusableAnswer."""
     if response.has_redirect_location:
         _check_redirect(response.url, response.headers["location"])
     coding = response.headers.get("content-encoding", "identity").strip().lower()
     if coding not in ("identity", "gzip", ""):
-        raise Unfit(f"its answer is packed as {coding[:40]!r}, which was not asked for")
-    # By this header the client would unpack it again, and by this one name its encoding.
+        raise UnusableAnswer(
+            f"its answer has the encoding {coding[:40]!r}, which was not asked for"
+        )
+    # The body is decompressed here: the client must not do it again, nor guess its encoding.
     response.headers.pop("content-encoding", None)
     response.encoding = "utf-8"
     bounds = _bounds.get()
@@ -171,26 +182,26 @@ def _check_redirect(here: httpx2.URL, location: str) -> None:
     try:
         there = here.join(location)
     except (httpx2.InvalidURL, ValueError) as error:
-        raise Elsewhere("it redirects to an address that is none") from error
-    same = (there.scheme, there.port) == (here.scheme, here.port) or there.scheme == "https"
-    if there.host != here.host or not same:
-        raise Elsewhere(
-            f"it redirects to {clean_text(there.host)[:100]!r}, which was not followed: "
-            "set OPENAI_BASE_URL to where it has moved, if you trust that"
+        raise RedirectRefused("it redirects to an invalid address") from error
+    same_port = (there.scheme, there.port) == (here.scheme, here.port)
+    if there.host != here.host or not (same_port or there.scheme == "https"):
+        raise RedirectRefused(
+            f"it redirects to {clean_text(there.host)[:100]!r}, which was not followed. If you "
+            "trust that host, set OPENAI_BASE_URL to its address"
         )
 
 
 class _Bounded(httpx2.SyncByteStream):
-    """An answer's body, unpacked, that ends with an error beyond the bounds of its call."""
+    """An answer's body, decompressed; it raises an error beyond the bounds of its call."""
 
     def __init__(self, body: httpx2.SyncByteStream, bounds: Bounds, *, packed: bool) -> None:
         self._body, self._bounds, self._packed = body, bounds, packed
 
     def __iter__(self) -> Iterator[bytes]:
         pieces, count = iter(self._body), 0
-        unpack = _Gzip().unpack if self._packed else _as_it_is
+        unpack = _Gzip().unpack if self._packed else _unpacked
         while True:
-            # Whoever reads on may be another thread than the one that began.
+            # A stream may be read on by another thread than the one that began the call.
             with self._bounds.hold():
                 packed = next(pieces, None)
             if packed is None:
@@ -198,37 +209,39 @@ class _Bounded(httpx2.SyncByteStream):
             for piece in unpack(packed):
                 count += len(piece)
                 if count > self._bounds.most:
-                    raise Unfit(f"its answer is larger than {self._bounds.most / 2**20:.0f} MB")
+                    raise UnusableAnswer(
+                        f"its answer is larger than {self._bounds.most / 2**20:.0f} MB"
+                    )
                 if self._bounds.over:
-                    raise httpx2.ReadTimeout("The call's time is up.")
+                    raise httpx2.ReadTimeout("The time of the call is over.")
                 yield piece
 
     def close(self) -> None:
         self._body.close()
 
 
-def _as_it_is(piece: bytes) -> list[bytes]:
+def _unpacked(piece: bytes) -> list[bytes]:
     return [piece]
 
 
 class _Gzip:
-    """Unpacks a little at a time: a thousandth of what it holds is enough for gzip."""
+    """Decompresses in small pieces, as gzip may make a thousand bytes of one."""
 
     def __init__(self) -> None:
         self._unpacking = zlib.decompressobj(zlib.MAX_WBITS | 32)
 
     def unpack(self, packed: bytes) -> Iterator[bytes]:
-        """What `packed` holds, in pieces. Raises Unfit."""
+        """Yield the decompressed data in pieces. Raises UnusableAnswer."""
         while packed:
             try:
-                yield self._unpacking.decompress(packed, PIECE)
+                yield self._unpacking.decompress(packed, PIECE_BYTES)
             except zlib.error as error:
-                raise Unfit("its answer is not packed as it says") from error
+                raise UnusableAnswer("its answer is not valid gzip, as its header says") from error
             packed = self._unpacking.unconsumed_tail
 
 
 class TimedBackend(httpcore2.NetworkBackend):
-    """Makes connections that are timed."""
+    """Opens connections on which all reads and writes are timed."""
 
     def __init__(self, backend: httpcore2.NetworkBackend) -> None:
         self._backend = backend
@@ -241,36 +254,40 @@ class TimedBackend(httpcore2.NetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore2.NetworkStream:
-        """A timed connection to a host."""
+        """Open a timed connection to a host."""
         return _TimedStream(
-            self._backend.connect_tcp(host, port, _left(timeout), local_address, socket_options)
+            self._backend.connect_tcp(
+                host, port, _remaining(timeout), local_address, socket_options
+            )
         )
 
     def connect_unix_socket(
         self, path: str, timeout: float | None = None, socket_options: Iterable[Any] | None = None
     ) -> httpcore2.NetworkStream:
-        """A timed connection to a socket."""
-        return _TimedStream(self._backend.connect_unix_socket(path, _left(timeout), socket_options))
+        """Open a timed connection to a Unix socket."""
+        return _TimedStream(
+            self._backend.connect_unix_socket(path, _remaining(timeout), socket_options)
+        )
 
     def sleep(self, seconds: float) -> None:
-        """Waits."""
+        """Sleep."""
         self._backend.sleep(seconds)
 
 
 class _TimedStream(httpcore2.NetworkStream):
-    """A connection on which nothing lasts longer than the call that uses it."""
+    """A connection on which no read or write lasts longer than the call that uses it."""
 
     def __init__(self, stream: httpcore2.NetworkStream) -> None:
         self._stream = stream
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        with self._hanging_up():
-            return self._stream.read(max_bytes, _left(timeout))
+        with self._cut_off():
+            return self._stream.read(max_bytes, _remaining(timeout))
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        with self._hanging_up():
-            for begin in range(0, len(buffer), PIECE):
-                self._stream.write(buffer[begin : begin + PIECE], _left(timeout))
+        with self._cut_off():
+            for begin in range(0, len(buffer), PIECE_BYTES):
+                self._stream.write(buffer[begin : begin + PIECE_BYTES], _remaining(timeout))
 
     def close(self) -> None:
         self._stream.close()
@@ -281,35 +298,36 @@ class _TimedStream(httpcore2.NetworkStream):
         server_hostname: str | None = None,
         timeout: float | None = None,
     ) -> httpcore2.NetworkStream:
-        with self._hanging_up():
-            secured = self._stream.start_tls(ssl_context, server_hostname, _left(timeout))
+        with self._cut_off():
+            secured = self._stream.start_tls(ssl_context, server_hostname, _remaining(timeout))
         return _TimedStream(secured)
 
     def get_extra_info(self, info: str) -> Any:
         return self._stream.get_extra_info(info)
 
-    def _hanging_up(self) -> AbstractContextManager[None]:
-        """Meanwhile the call's `cut` ends the connection, on which another thread waits."""
+    def _cut_off(self) -> AbstractContextManager[None]:
+        """Meanwhile, let the call's `cut` end the connection, and with it this thread's waiting."""
         bounds = _bounds.get()
         if bounds is None or bounds.cut is None:
             return nullcontext()
-        return bounds.cut.telling(self._hang_up)
+        return bounds.cut.telling(self._disconnect)
 
-    def _hang_up(self) -> None:
+    def _disconnect(self) -> None:
         connection = self._stream.get_extra_info("socket")
         if isinstance(connection, socket.socket):
-            # To close it would not wake who reads. Not its own `shutdown`, by which one with TLS
-            # forgets, too, what its reader is using.
+            # Closing the socket would not wake a thread that reads from it. The `shutdown` of an
+            # SSLSocket also drops the TLS state that the reader is using, so the plain one is
+            # called.
             with suppress(OSError):
                 socket.socket.shutdown(connection, socket.SHUT_RDWR)
 
 
-def _left(timeout: float | None) -> float | None:
-    """Seconds that the next read or write may take. Raises ReadTimeout when the time is up."""
+def _remaining(timeout: float | None) -> float | None:
+    """The seconds that the next read or write may take. Raises ReadTimeout at the deadline."""
     bounds = _bounds.get()
     if bounds is None:
         return timeout
-    left = bounds.end - time.monotonic()
-    if left <= 0:
-        raise httpcore2.ReadTimeout("The call's time is up.")
-    return left if timeout is None else min(timeout, left)
+    seconds = bounds.end - time.monotonic()
+    if seconds <= 0:
+        raise httpcore2.ReadTimeout("The time of the call is over.")
+    return seconds if timeout is None else min(timeout, seconds)

@@ -1,4 +1,4 @@
-"""What models were asked: calls and tokens, by step and by model."""
+"""The usage of models: calls and tokens, by step and by model."""
 
 from __future__ import annotations
 
@@ -9,14 +9,21 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What models were asked: calls answered, and tokens as the endpoint counted them.
+    """The usage of models.
 
-    `saved` are calls that needed no asking, as the graph or the response cache had what they would
-    have brought; `faults` are replies that failed, or could not be used, and were asked for again.
-    The saved tokens are of what the response cache answered; those of a graph's are not known.
-    `cached_tokens` are those of the prompts' that the endpoint had in its own prefix cache.
-    `models` has the part of each model that was asked, by its name. What was recorded by an earlier
-    version names no model, and neither do calls that a graph saved.
+    Attributes:
+        calls: Calls that were answered and paid for.
+        prompt_tokens: Tokens sent, as the endpoint counted them.
+        completion_tokens: Tokens received, likewise.
+        saved: Calls that were not made, as the graph or the response cache had their results.
+        faults: Replies that failed or could not be used, and were asked for again.
+        saved_prompt_tokens: Tokens that would have been sent by calls that the response cache
+            answered; of calls that a graph saved, they are not known.
+        saved_completion_tokens: Tokens that would have been received, likewise.
+        cached_tokens: Those of `prompt_tokens` that the endpoint had in its prefix cache.
+        models: The usage of each model, by its name. Usage recorded by early versions of Fabula,
+            and calls that a graph saved, have no model.
+
     """
 
     calls: int = 0
@@ -30,39 +37,39 @@ class Usage:
     models: Mapping[str, Usage] = field(default_factory=dict, compare=False)
 
     def __repr__(self) -> str:
-        told = ", ".join(f"{name}={count}" for name, count in self.counts.items() if count)
-        return f"Usage({told})"
+        counts = ", ".join(f"{name}={count}" for name, count in self.counts.items() if count)
+        return f"Usage({counts})"
 
     @classmethod
     def of_model(cls, model: str, usage: Usage) -> Usage:
-        """Return a usage with the name of the one model that was asked."""
+        """Return a usage that is all of one model."""
         return replace(usage, models={model: replace(usage, models={})})
 
     @classmethod
     def read(cls, row: Mapping[str, Any]) -> Usage:
-        """Return a usage from what `row` made of it."""
+        """Return a usage from the JSON object that `row` made of it."""
         models = {name: cls.read(part) for name, part in row.get("models", {}).items()}
         return cls(**{**row, "models": models})
 
     @property
     def counts(self) -> dict[str, int]:
-        """All numbers by their names."""
+        """All counts by their names."""
         return {name: getattr(self, name) for name in COUNTS}
 
     @property
     def row(self) -> dict[str, Any]:
-        """The usage as JSON holds it; the part of each model only where models are known."""
+        """The usage as a JSON object; it has the parts of models only if models are known."""
         models = {name: part.counts for name, part in self.models.items()}
         return {**self.counts, "models": models} if models else dict(self.counts)
 
     @property
     def unnamed(self) -> Usage:
-        """The part of which no model is known."""
+        """The part of which the model is not known."""
         return self - sum(self.models.values(), Usage())
 
     @property
     def uncached(self) -> Usage:
-        """What it would have been without a cache: what was saved counts as asked."""
+        """The usage as it would be without the response cache: saved calls count as made."""
         return Usage(
             self.calls + self.saved,
             self.prompt_tokens + self.saved_prompt_tokens,
@@ -88,7 +95,7 @@ class Usage:
         )
 
     def __sub__(self, other: Usage) -> Usage:
-        """Return what was added since `other`; no number is below 0."""
+        """Return what was added since `other`; no count is below 0."""
         counts = {name: max(0, getattr(self, name) - getattr(other, name)) for name in COUNTS}
         models = {
             name: part - other.models[name] if name in other.models else part
@@ -97,12 +104,12 @@ class Usage:
         return Usage(**counts, models=models)
 
 
-COUNTS = tuple(one.name for one in fields(Usage) if one.name != "models")
-"""The names of the numbers of a usage."""
+COUNTS = tuple(count.name for count in fields(Usage) if count.name != "models")
+"""The names of the counts of a usage."""
 
 
 def sum_usage(parts: Iterable[Mapping[str, Usage]]) -> dict[str, Usage]:
-    """The usage of each step, or of each model, in all parts together."""
+    """Return the usage of each step, or of each model, summed over all parts."""
     total: dict[str, Usage] = {}
     for part in parts:
         for name, usage in part.items():

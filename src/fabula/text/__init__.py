@@ -1,1 +1,1 @@
-"""What a text is to every graph: chunks that tile it."""
+"""Documents, sections and chunks, and what all graphs need to know about text."""

@@ -1,4 +1,4 @@
-"""Chunks of an earlier version of a text, found again where they still stand whole."""
+"""Find chunks of a previous version of a text that are unchanged in the present one."""
 
 from __future__ import annotations
 
@@ -6,38 +6,44 @@ from collections.abc import Collection, Iterator, Sequence
 
 from fabula.text import tokens
 
-HEAD = 24
-"""Characters by which a known chunk is looked up."""
+HEAD_CHARACTERS = 24
+"""The length of the beginning by which a known chunk is looked up."""
 
 
 class Anchors:
-    """The texts of known chunks, in their order; those of more than `limit` tokens are left out."""
+    """The chunks of the previous version of a text."""
 
     def __init__(self, known: Sequence[str], limit: int) -> None:
+        """Index the texts of chunks, in their order, without those of more than `limit` tokens."""
         counts = tokens.count_all(known)
         self._known = [text for text, count in zip(known, counts, strict=True) if count <= limit]
         self._next = 0
-        self._first = {text: number for number, text in reversed([*enumerate(self._known)])}
-        # Thousands of chunks may begin alike, as verses do: what is tried is their few lengths.
+        self._first = {text: index for index, text in reversed([*enumerate(self._known)])}
+        # Thousands of chunks may have the same beginning, as verses do. So only the different
+        # lengths of those with the same beginning are tried.
         by_head: dict[str, set[int]] = {}
         for text in self._first:
-            by_head.setdefault(text[:HEAD], set()).add(len(text))
-        self._lengths = {head: sorted(found, reverse=True) for head, found in by_head.items()}
+            by_head.setdefault(text[:HEAD_CHARACTERS], set()).add(len(text))
+        self._lengths = {head: sorted(lengths, reverse=True) for head, lengths in by_head.items()}
         self._sizes = sorted({len(head) for head in by_head}, reverse=True)
 
-    def at(self, text: str, start: int, ends: Collection[int]) -> int | None:
-        """Where the known chunk ends that stands at `start`, out of `ends`; None if none does."""
-        for length in self._fitting(text, start):
+    def find_end(self, text: str, start: int, ends: Collection[int]) -> int | None:
+        """Return the end of the known chunk at `start`, one of `ends`; None if there is none."""
+        for length in self._candidate_lengths(text, start):
             if start + length in ends and (known := text[start : start + length]) in self._first:
                 is_next = self._known[self._next : self._next + 1] == [known]
                 self._next = (self._next if is_next else self._first[known]) + 1
                 return start + length
         return None
 
-    def _fitting(self, text: str, start: int) -> Iterator[int]:
-        """First what followed the last one found: where nothing changed, all are found again."""
-        for known in self._known[self._next : self._next + 1]:
-            if text.startswith(known, start):
-                yield len(known)
+    def _candidate_lengths(self, text: str, start: int) -> Iterator[int]:
+        """The lengths of known chunks that may be at `start`.
+
+        The chunk after the last one found comes first, so that an unchanged text is found as it
+        was.
+        """
+        for chunk in self._known[self._next : self._next + 1]:
+            if text.startswith(chunk, start):
+                yield len(chunk)
         for size in self._sizes:
             yield from self._lengths.get(text[start : start + size], ())

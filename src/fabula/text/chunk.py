@@ -1,4 +1,4 @@
-"""A document as chunks of whole sentences, which tile its text and never cross a heading."""
+"""Split a document into chunks of whole sentences, which tile its text and cross no heading."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from fabula.text.anchors import Anchors
 from fabula.text.document import Chunk, Document
 from fabula.text.sentences import spans
 
-LONGEST_TOKEN = 4
-"""Characters a token is seldom longer than: where to begin cutting text without sentences."""
+CHARACTERS_PER_TOKEN = 4
+"""A token seldom has more characters; it is a first guess of where to cut an endless sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A sentence, or a part of one that is too long: offsets in the document, and its tokens."""
+    """A sentence, or a part of one that is too long: its offsets in the document and its tokens."""
 
     start: int
     end: int
@@ -27,31 +27,35 @@ class _Piece:
 
 
 def split(document: Document, limit: int, known: Sequence[str] = ()) -> tuple[Chunk, ...]:
-    """The document's chunks in text order, of at most `limit` tokens each.
+    """Return the chunks of a document in text order.
 
-    Every character of the text is in exactly one chunk: `text[start:end]`, white space included.
-    Chunks end at sentence ends; only a sentence of more than `limit` tokens is cut, at a space
-    where it has one. After Sarthi et al. 2024 (RAPTOR, arXiv 2401.18059), section 3.
+    Every character of the text is in exactly one chunk, white space included. Chunks end at the
+    ends of sentences. Only a sentence of more than `limit` tokens is cut, at a space if it has one.
+    This follows Sarthi et al. 2024 (RAPTOR, arXiv 2401.18059), section 3.
 
-    `known` are the chunks of an earlier version of the text: where one of them stands whole, it
-    is a chunk again, so that an edit moves no boundary but those next to it.
+    Args:
+        document: The document to split.
+        limit: The most tokens of a chunk.
+        known: The chunks of a previous version of the text. Where one of them is unchanged, it is a
+            chunk again, so that an edit moves only the boundaries next to it.
+
     """
     chunks: list[Chunk] = []
-    seen: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     anchors = Anchors(known, limit)
-    for start, end, section in _stretches(document):
+    for start, end, section in _section_ranges(document):
         pieces = _pieces(document, start, end, limit)
-        for first, last in _runs(pieces, document.text, limit, anchors):
+        for first, last in _chunk_ranges(pieces, document.text, limit, anchors):
             text = document.text[first:last]
-            identity = ids.chunk_id(document.id, text, seen[text])
-            seen[text] += 1
+            identity = ids.chunk_id(document.id, text, counts[text])
+            counts[text] += 1
             count = tokens.count(text)
             chunks.append(Chunk(identity, len(chunks), section, first, last, text, count))
     return tuple(chunks)
 
 
-def _stretches(document: Document) -> Iterator[tuple[int, int, str]]:
-    """The text between headings: start, end and the section's title."""
+def _section_ranges(document: Document) -> Iterator[tuple[int, int, str]]:
+    """The ranges between headings: start, end and the section's title."""
     starts = [(0, ""), *((section.start, section.title) for section in document.sections)]
     ends = [start for start, _ in starts[1:]] + [len(document.text)]
     for (start, title), end in zip(starts, ends, strict=True):
@@ -60,71 +64,71 @@ def _stretches(document: Document) -> Iterator[tuple[int, int, str]]:
 
 
 def _pieces(document: Document, start: int, end: int, limit: int) -> list[_Piece]:
-    """The sentences between two offsets, those over the limit cut."""
+    """The sentences between two offsets; those over the limit are cut."""
     text = document.text
     offsets = [(start + a, start + b) for a, b in spans(text[start:end], document.language)]
-    # White space between sentences becomes part of the tokens after it.
+    # Counted without the white space at the end, as that becomes part of the next token,
+    # except at the end of a chunk; hence the second count below.
     counts = tokens.count_all([text[a:b].rstrip() for a, b in offsets])
     pieces: list[_Piece] = []
     for (a, b), count in zip(offsets, counts, strict=True):
-        # Of the last sentence of a chunk, it is not.
         fits = count < limit or tokens.count(text[a:b]) <= limit
         pieces.extend([_Piece(a, b, count)] if fits else _cut(text, a, b, limit))
     return pieces
 
 
 def _cut(text: str, start: int, end: int, limit: int) -> list[_Piece]:
-    """A long sentence in parts of at most `limit` tokens, each but the last near that long."""
+    """Cut a long sentence into parts of at most `limit` tokens, most of them that long."""
     bounds = [start]
-    while end - bounds[-1] > limit * LONGEST_TOKEN:
-        bounds.append(_break(text, bounds[-1], bounds[-1] + limit * LONGEST_TOKEN))
+    while end - bounds[-1] > limit * CHARACTERS_PER_TOKEN:
+        bounds.append(_find_cut(text, bounds[-1], bounds[-1] + limit * CHARACTERS_PER_TOKEN))
     bounds.append(end)
-    waiting = list(itertools.pairwise(bounds))[::-1]
+    stack = list(itertools.pairwise(bounds))[::-1]
     pieces: list[_Piece] = []
-    while waiting:
-        a, b = waiting.pop()
+    while stack:
+        a, b = stack.pop()
         count = tokens.count(text[a:b])
         if count <= limit or b - a == 1:
             pieces.append(_Piece(a, b, count))
         else:
-            middle = _break(text, a, a + max(1, (b - a) // 2))
-            waiting += [(middle, b), (a, middle)]
+            middle = _find_cut(text, a, a + max(1, (b - a) // 2))
+            stack += [(middle, b), (a, middle)]
     return pieces
 
 
-def _break(text: str, start: int, near: int) -> int:
-    """An offset at or before `near` after a space, in the second half; else `near` itself."""
+def _find_cut(text: str, start: int, near: int) -> int:
+    """An offset after a space, at or a little before `near`; `near` itself if there is no space."""
     for position in range(near, start + (near - start) // 2, -1):
         if text[position - 1].isspace():
             return position
-    # Within a run of letters, at least keep combining marks with their letter.
+    # A cut between letters at least keeps combining marks with their letter.
     position = near
     while position > start + 1 and unicodedata.combining(text[position]):
         position -= 1
     return position
 
 
-def _runs(
+def _chunk_ranges(
     pieces: Sequence[_Piece], text: str, limit: int, anchors: Anchors
 ) -> Iterator[tuple[int, int]]:
-    """Where each chunk of a stretch begins and ends: the known ones, and what lies between."""
+    """The start and end of each chunk of a section: known chunks, and new ones between them."""
     ends = {piece.end: number + 1 for number, piece in enumerate(pieces)}
     new: list[_Piece] = []
     number = 0
     while number < len(pieces):
         start = pieces[number].start
-        if (found := anchors.at(text, start, ends)) is None:
+        if (known_end := anchors.find_end(text, start, ends)) is None:
             new.append(pieces[number])
             number += 1
         else:
-            yield from _packed(new, text, limit)
-            yield start, found
-            new, number = [], ends[found]
-    yield from _packed(new, text, limit)
+            yield from _pack(new, text, limit)
+            yield start, known_end
+            new, number = [], ends[known_end]
+    yield from _pack(new, text, limit)
 
 
-def _packed(pieces: Sequence[_Piece], text: str, limit: int) -> Iterator[tuple[int, int]]:
-    """Runs of pieces that fit the limit together: start and end of each."""
+def _pack(pieces: Sequence[_Piece], text: str, limit: int) -> Iterator[tuple[int, int]]:
+    """Pack pieces into chunks up to the limit; yield the start and end of each."""
 
     def length(first: int, last: int) -> int:
         return tokens.count(text[pieces[first].start : pieces[last].end])
@@ -135,7 +139,8 @@ def _packed(pieces: Sequence[_Piece], text: str, limit: int) -> Iterator[tuple[i
         while end < len(pieces) and total + pieces[end].tokens <= limit:
             total += pieces[end].tokens
             end += 1
-        # A text may take more tokens than its sentences do one by one, if seldom.
+        # Rarely a text has more tokens than its sentences have one by one. Take sentences away,
+        # each time twice as many, until it fits.
         fewer = 1
         while end > begin + 1 and length(begin, end - 1) > limit:
             end, fewer = max(begin + 1, end - fewer), 2 * fewer

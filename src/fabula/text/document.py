@@ -1,4 +1,4 @@
-"""A text and its parts: document, sections, chunks and their embeddings."""
+"""A document, its sections and chunks, and the types of their embeddings."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from numpy.typing import NDArray
 from fabula.text.names import quoted
 
 Vector = NDArray[np.float32]
-"""One embedding, shape (dimensions,), of unit length."""
+"""One embedding: float32, shape (dimensions,), unit length."""
 Vectors = NDArray[np.float32]
-"""Embeddings, shape (texts, dimensions), one unit row a text."""
+"""Embeddings: float32, shape (texts, dimensions), one row of unit length for each text."""
 
 
 def not_embedded() -> Vector:
-    """The embedding of what has none yet, shape (0,)."""
+    """Return the embedding of something that is not embedded yet, shape (0,)."""
     return np.empty(0, dtype=np.float32)
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading of the text and the character offset where it begins."""
+    """A heading of the text, and the offset in characters where its section starts."""
 
     title: str
     start: int
@@ -30,10 +30,20 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A text, cleaned, with what its file says of it.
+    """A text after cleaning, and the metadata of its file.
 
-    `sections` are in text order; text before the first belongs to no section. `sha256` is of
-    all that the graph is made from: the text, its sections, title, author and language.
+    Attributes:
+        id: The document's id; see `ids.document_id`.
+        collection: The name of its collection.
+        source: The path or URL that it was read from.
+        title: Its title.
+        author: Its author; '' if unknown.
+        language: An ISO 639-1 code; '' if unknown.
+        text: The whole text.
+        sections: In text order; text before the first one belongs to no section.
+        sha256: The hash of everything that graphs are built from: text, sections, title, author and
+            language.
+
     """
 
     id: str
@@ -52,7 +62,19 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A run of whole sentences: `document.text[start:end]`, offsets in characters."""
+    """A run of whole sentences of a document.
+
+    Attributes:
+        id: The chunk's id; see `ids.chunk_id`.
+        index: The position among the document's chunks, from 0.
+        section: The title of its section; '' before the first heading.
+        start: The offset in the document's text, in characters.
+        end: The offset of its end: the text is `document.text[start:end]`.
+        text: The text.
+        tokens: The number of tokens of the text.
+        embedding: The vector of the text; empty before it is embedded.
+
+    """
 
     id: str
     index: int
@@ -68,10 +90,10 @@ class Chunk:
 
 
 def excerpt(text: str) -> str:
-    """How a text begins, on one line, in quotation marks."""
+    """Return the beginning of a text on one line, in quotation marks."""
     return quoted(" ".join(text[:200].split()))
 
 
 def full_title(title: str, author: str) -> str:
-    """Return a document's title in quotation marks, and its author where it is known."""
+    """Return a document's title in quotation marks, and its author if known."""
     return quoted(title) + (f" by {quoted(author)}" if author else "")

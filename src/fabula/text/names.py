@@ -1,8 +1,8 @@
-"""What may be a name: whole on one line, and short enough for every index of the graph.
+"""What may be a name: one line, short enough for every index of the graph.
 
-Lucene keeps the vector and the text indexes and refuses a term of more than 32,766 bytes; Neo4j
-then panics, and opens the database never again, with all collections in it. So nothing long may
-reach an index, whichever way it comes: settings refuse it in words, and the store once more.
+Neo4j's indexes are Lucene's, which refuses terms of more than 32,766 bytes. Neo4j then panics and
+never opens the database again, with all collections in it. So nothing long may reach an index:
+settings refuse it with a message, and the store refuses it once more.
 """
 
 from __future__ import annotations
@@ -10,31 +10,37 @@ from __future__ import annotations
 import unicodedata
 
 LONGEST = 200
-"""Bytes, in UTF-8, of the name of a collection, a graph, an aspect or a label, and of an id."""
+"""The most bytes, in UTF-8, of an id and of the name of a collection, graph, aspect or label."""
 LONGEST_LINE = 2_000
-"""Bytes of a title, a heading or a source: paths are long."""
-LONGEST_FILE = 120
-"""Bytes of a file's name without its ending: most file systems take 255, and callers add words."""
+"""The most bytes of a title, a heading or a source; paths may be long."""
+MAX_FILE_NAME_BYTES = 120
+"""Without the suffix. Most file systems allow 255, and callers add words."""
 _IN_FILES = " _,;()'&-"
-"""What the name of a file may have beside letters and figures."""
+"""What a file name may have besides letters and digits."""
 _RESERVED = {"con", "prn", "aux", "nul"} | {f"{of}{n}" for of in ("com", "lpt") for n in range(10)}
-"""Names that Windows keeps for devices, whatever their ending."""
+"""Names of devices in Windows, with any suffix."""
 _BETWEEN = " _-."
-"""What a collection's name may have beside letters and figures, but not at its ends."""
+"""What a collection's name may have between letters and digits."""
 
 
 def problem(name: str, most: int = LONGEST) -> str:
-    """What is wrong with a name, to be put behind it, or ''."""
+    """Return what is wrong with a name, as the rest of a sentence that begins with it, or ''.
+
+    Args:
+        name: The name to check.
+        most: The most bytes in UTF-8.
+
+    """
     size = len(name.encode("utf-8", "surrogatepass"))
     if size > most:
-        return f"has {size:,} bytes, and {most:,} are the most"
+        return f"has {size:,} bytes, and at most {most:,} are allowed"
     if has_control(name):
-        return "has a character in it that is none to write"
+        return "has a control character in it"
     return ""
 
 
 def has_control(text: str, allowed: str = "") -> bool:
-    """Whether a text has a control character, a line break or half of a surrogate pair in it."""
+    """Return whether a text has a control character, a line break or a lone surrogate in it."""
     return any(
         unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp") and character not in allowed
         for character in text
@@ -42,30 +48,34 @@ def has_control(text: str, allowed: str = "") -> bool:
 
 
 def collection_problem(name: str) -> str:
-    """What is wrong with the name of a new collection, to be put behind it, or ''."""
-    fit = all(unicodedata.category(one)[0] in "LMN" or one in _BETWEEN for one in name)
-    if not fit or name != name.strip(_BETWEEN):
-        return "may have letters and figures of any script, and space, _, - and . between them"
+    """Return what is wrong with a new collection's name, as the rest of a sentence, or ''."""
+    is_valid = all(unicodedata.category(c)[0] in "LMN" or c in _BETWEEN for c in name)
+    if not is_valid or name != name.strip(_BETWEEN):
+        return "may only have letters and digits of any script, and space, _, - and . between them"
     return problem(name) or ("" if name else "is empty")
 
 
 def file_name(title: str, otherwise: str) -> str:
-    """Return a title as the name of a file, without its ending, that every system takes.
+    """Return a file name, without suffix, made from a title and valid in every operating system.
 
-    Letters and figures of any script stay; what else a title may hold, as slashes, dots, control
-    characters and marks that turn the direction of writing, becomes a space. `otherwise` is the
-    name of a title that has neither letters nor figures.
+    Letters and digits of any script stay. Anything else, as slashes, dots, control characters and
+    marks that change the direction of writing, becomes a space.
+
+    Args:
+        title: Any text.
+        otherwise: The name for a title that has neither letters nor digits.
+
     """
-    fit = "".join(
+    spaced = "".join(
         character if unicodedata.category(character)[0] in "LMN" or character in _IN_FILES else " "
         for character in unicodedata.normalize("NFC", title)
     )
-    name = " ".join(fit.split()).encode()[:LONGEST_FILE].decode(errors="ignore").strip()
+    name = " ".join(spaced.split()).encode()[:MAX_FILE_NAME_BYTES].decode(errors="ignore").strip()
     if not any(character.isalnum() for character in name):
         return otherwise
     return f"{name}_" if name.lower() in _RESERVED else name
 
 
 def quoted(name: str) -> str:
-    """A name for a message: in quotation marks, and cut where it is long."""
+    """Return a name for a message, in quotation marks, and cut if it is long."""
     return repr(name if len(name) <= 60 else f"{name[:59]}…")

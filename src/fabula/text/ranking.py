@@ -1,4 +1,4 @@
-"""Ranking texts by their words or vectors: rare words weigh more, and no two say the same."""
+"""Rank texts by their words (BM25), and choose texts that differ (maximal marginal relevance)."""
 
 from __future__ import annotations
 
@@ -14,43 +14,50 @@ from fabula.text.document import Vectors
 
 Scores = NDArray[np.float64]
 SATURATION, LENGTH = 1.2, 0.75
-"""BM25's k1 and b, as the full-text index has them."""
+"""BM25's k1 and b, with the values of Lucene's full-text index."""
 
 
 def inverse_document_frequencies(
     texts: Iterable[Collection[str]],
 ) -> dict[str, float]:
-    """Weights of words, as BM25 has them: log(1 + (texts without it + .5) / (with it + .5))."""
-    having: Counter[str] = Counter()
+    """Return the weight of each word in BM25: log(1 + (texts without it + .5) / (with it + .5))."""
+    containing: Counter[str] = Counter()
     total = 0
     for words in texts:
-        having.update(set(words))
+        containing.update(set(words))
         total += 1
     return {
-        word: math.log1p((total - count + 0.5) / (count + 0.5)) for word, count in having.items()
+        word: math.log1p((total - count + 0.5) / (count + 0.5))
+        for word, count in containing.items()
     }
 
 
-def bm25(asked: AbstractSet[str], texts: Sequence[Sequence[str]]) -> Scores:
-    """How well each text, given as its words, answers to the words asked for; shape (texts,).
+def bm25(query: AbstractSet[str], texts: Sequence[Sequence[str]]) -> Scores:
+    """Return the BM25 score of each text (Robertson and Zaragoza 2009, section 3).
 
-    Robertson and Zaragoza 2009, section 3: words are counted among these texts.
+    Args:
+        query: The words of the query.
+        texts: The words of each text; frequencies are counted in these texts alone.
+
+    Returns:
+        Scores, shape (texts,).
+
     """
-    weights = inverse_document_frequencies([asked & set(words) for words in texts])
-    usual = sum(map(len, texts)) / max(1, len(texts)) or 1.0
+    weights = inverse_document_frequencies([query & set(words) for words in texts])
+    mean_length = sum(map(len, texts)) / max(1, len(texts)) or 1.0
     scores = np.zeros(len(texts))
     for row, words in enumerate(texts):
-        damped = SATURATION * (1 - LENGTH + LENGTH * len(words) / usual)
-        times = Counter(word for word in words if word in asked)
+        damped = SATURATION * (1 - LENGTH + LENGTH * len(words) / mean_length)
+        frequencies = Counter(word for word in words if word in query)
         scores[row] = sum(
             weights[word] * count * (SATURATION + 1) / (count + damped)
-            for word, count in times.items()
+            for word, count in frequencies.items()
         )
     return scores
 
 
 def scaled(scores: Scores) -> Scores:
-    """Scores from 0 to 1; all 0 where they are equal."""
+    """Return scores scaled to the range from 0 to 1; all 0 if they are equal."""
     if not scores.size or not (span := float(np.ptp(scores))) > 0:
         return np.zeros(scores.shape)
     return np.asarray((scores - scores.min()) / span)
@@ -59,21 +66,32 @@ def scaled(scores: Scores) -> Scores:
 def maximal_marginal_relevance(
     relevance: Scores, vectors: Vectors, tokens: Sequence[int], budget: int, balance: float
 ) -> list[int]:
-    """Row numbers, best first, that fit `budget` tokens together and are unlike each other.
+    """Choose relevant texts that differ from each other (Carbonell and Goldstein 1998, section 2).
 
-    Each next row has the highest balance x relevance - (1 - balance) x cosine to the nearest row
-    already chosen, or 0 (Carbonell and Goldstein 1998, SIGIR, section 2). `vectors`: unit rows.
+    Each next text has the highest balance x relevance - (1 - balance) x similarity, where
+    similarity is the cosine to the nearest text chosen before, or 0.
+
+    Args:
+        relevance: Shape (texts,).
+        vectors: Unit rows, shape (texts, dimensions).
+        tokens: The length of each text.
+        budget: The most tokens of all chosen texts together.
+        balance: From 0, only diversity counts, to 1, only relevance counts.
+
+    Returns:
+        The numbers of the chosen rows, best first.
+
     """
     lengths = np.asarray(tokens)
     nearest = np.zeros(len(relevance))
-    open_ = lengths <= budget
-    picked: list[int] = []
-    while open_.any():
-        scores = np.where(open_, balance * relevance - (1 - balance) * nearest, -np.inf)
+    available = lengths <= budget
+    chosen: list[int] = []
+    while available.any():
+        scores = np.where(available, balance * relevance - (1 - balance) * nearest, -np.inf)
         best = int(scores.argmax())
-        picked.append(best)
+        chosen.append(best)
         budget -= int(lengths[best])
-        open_[best] = False
-        open_ &= lengths <= budget
+        available[best] = False
+        available &= lengths <= budget
         nearest = np.maximum(nearest, vectors @ vectors[best])
-    return picked
+    return chosen

@@ -1,4 +1,4 @@
-"""The stems of a text's words, by language: what two sentences share when they share a word."""
+"""Words of a text, and their stems by language, by which texts are compared."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import threading
 from typing import Any
 
 KEPT = 65_536
-"""Words whose stems are remembered: more than a long book has."""
+"""How many words' stems are remembered: more than a long book has."""
 
-# Letters, digits and the marks that belong to them, which `\w` leaves out (Hebrew, Arabic, the
-# scripts of India, Thai); apostrophes inside a word. Han, kana and hangul are written without
-# spaces: each character counts as a word.
+# A word is letters, digits and the combining marks that `\w` does not match (Hebrew, Arabic, the
+# scripts of India, Thai), with apostrophes inside. Han, kana and hangul are written without spaces,
+# so that each character counts as a word.
 _MARKS = (
     "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0900-\u0963\u0966-\u0dff\u0e31-\u0e4e"
 )
@@ -59,7 +59,7 @@ _ALGORITHMS = {
     "yi": "yiddish",
 }
 
-# Words that ask or join; they tell nothing of what a question is about.
+# Function words, and others that do not say what a question is about.
 _ENGLISH = """
 a about above after again against all also am an and any are aren't as at be because been before
 being below between both but by can can't cannot could couldn't did didn't do does doesn't doing
@@ -74,42 +74,44 @@ why will with within without won't would wouldn't yes yet you your yours yoursel
 """
 _SMALL = frozenset(_ENGLISH.split())
 _SHORT = 3
-"""In other languages, words of this many letters are mostly such words too."""
+"""In other languages, words of up to this many letters are treated as function words."""
 
 
 class Stemmer:
-    """Words and their stems in one language (an ISO 639-1 code; others keep words as they are)."""
+    """Finds words and their stems in one language."""
 
     def __init__(self, language: str) -> None:
+        """Make a stemmer for an ISO 639-1 code; in unknown languages, words are their own stems."""
         self._language = language.lower().replace("_", "-").split("-")[0]
         self._algorithm = _algorithm(_ALGORITHMS.get(self._language, ""))
-        # A Snowball stemmer keeps the word it works on in itself.
+        # A Snowball stemmer is not thread-safe: it has the word it works on as its state.
         self._lock = threading.Lock()
-        self._stem = functools.lru_cache(KEPT)(self._fresh)
-        self._term = functools.lru_cache(KEPT)(self._fresh_term)
+        self._stem = functools.lru_cache(KEPT)(self._compute_stem)
+        self._term = functools.lru_cache(KEPT)(self._compute_term)
 
     def stems(self, text: str) -> list[str]:
-        """The stem of each word of `text`, in order."""
+        """Return the stem of each word of `text`, in order."""
         return [self._stem(word) for word in words(text)]
 
     def terms(self, text: str) -> list[str]:
-        """The stem of each word of `text` that says what it is about, in order."""
+        """Return the stem of each content word of `text`, in order."""
         return [term for term in map(self._term, words(text)) if term]
 
     def content(self, text: str) -> set[str]:
-        """The stems of the words of `text` that say what it is about."""
+        """Return the stems of the content words of `text`."""
         return set(self.terms(text))
 
-    def _tells(self, word: str) -> bool:
+    def _is_content(self, word: str) -> bool:
+        """Whether a word says what a text is about, unlike a function word."""
         if self._language == "en":
-            # "that'll" and "saying" tell no more than "that" and "say" do.
+            # "that'll" and "saying" are like "that" and "say".
             return _SMALL.isdisjoint((word, word.partition("'")[0], self._stem(word)))
         return len(word) > _SHORT or word.isdigit() or re.match(f"[{_SOLID}]", word) is not None
 
-    def _fresh_term(self, word: str) -> str:
-        return self._stem(word) if self._tells(word) else ""
+    def _compute_term(self, word: str) -> str:
+        return self._stem(word) if self._is_content(word) else ""
 
-    def _fresh(self, word: str) -> str:
+    def _compute_stem(self, word: str) -> str:
         if self._algorithm is None:
             return word
         with self._lock:
@@ -118,24 +120,24 @@ class Stemmer:
 
 @functools.cache
 def stemmer_of(language: str) -> Stemmer:
-    """One a language, as it remembers the stems of words."""
+    """Return the stemmer of a language; there is only one of each, which remembers its stems."""
     return Stemmer(language)
 
 
 def words(text: str) -> list[str]:
-    """The words of `text` in lower case, in order, with one form of apostrophe."""
+    """Return the words of `text` in lower case, in order, with straight apostrophes."""
     return _WORD.findall(text.lower().replace("’", "'"))
 
 
 def guess(text: str) -> str:
-    """'en' where the small words of English make up a quarter of the text, else ''."""
-    found = words(text)
-    small = sum(word in _SMALL for word in found)
-    return "en" if 4 * small > len(found) else ""
+    """Return 'en' if more than a quarter of the words are English function words, else ''."""
+    all_words = words(text)
+    small = sum(word in _SMALL for word in all_words)
+    return "en" if 4 * small > len(all_words) else ""
 
 
 def _algorithm(name: str) -> Any:
     import Stemmer as Snowball
 
-    # Without its own cache: the words whose stems are known are remembered here.
+    # With a cache of 0 words, as Stemmer has one.
     return Snowball.Stemmer(name, 0) if name in Snowball.algorithms() else None

@@ -1,4 +1,4 @@
-"""How many tokens a text has, and its beginning within a limit; no network is needed."""
+"""Count and cut text by tokens of o200k_base, without a network."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 RANKS = Path(__file__).parent / "ranks" / "o200k_base.zlib"
 """The rank table, packed by scripts/pack_ranks.py."""
-SIZE = 199_998
-"""Tokens of the table; the two special ones come after."""
-SPECIAL = {"<|endoftext|>": 199_999, "<|endofprompt|>": 200_018}
-SLICE = 20_000
-"""Characters encoded at once: tiktoken's time grows faster than a long run without a break."""
+RANKS_COUNT = 199_998
+"""Tokens in the table; the two special ones come after them."""
+SPECIAL_TOKENS = {"<|endoftext|>": 199_999, "<|endofprompt|>": 200_018}
+SLICE_CHARACTERS = 20_000
+"""What is encoded at once: tiktoken's time grows faster than a long run without a break."""
 _ENDING = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
 PATTERN = "|".join(
     [
@@ -32,72 +32,75 @@ PATTERN = "|".join(
         r"\s+",
     ]
 )
-"""How o200k_base splits a text before it merges, as tiktoken_ext.openai_public has it."""
+"""How o200k_base splits a text before merging; copied from tiktoken_ext.openai_public."""
 
-_BUILDING = threading.Lock()
+_LOCK = threading.Lock()
 
 
 def count(text: str) -> int:
-    """The tokens of `text` in o200k_base; the names of special tokens are ordinary text."""
+    """Return the number of tokens of `text`; the names of special tokens count as ordinary text."""
     encode = _encoding().encode_ordinary
-    if len(text) <= SLICE:
+    if len(text) <= SLICE_CHARACTERS:
         return len(encode(text))
     return sum(len(encode(piece)) for piece in _pieces(text))
 
 
 def count_all(texts: Sequence[str]) -> list[int]:
-    """`count` of each text. A loop: tiktoken's batch costs four times the CPU in its threads."""
+    """Return the number of tokens of each text."""
+    # A loop, because tiktoken's batch function takes four times the CPU in its threads.
     return [count(text) for text in texts]
 
 
 def cut(text: str, limit: int) -> str:
-    """The longest beginning of `text` of at most `limit` tokens, whole characters only."""
-    taken: list[int] = []
+    """Return the longest beginning of `text` with at most `limit` tokens, in whole characters."""
+    encoded: list[int] = []
     for piece in _pieces(text):
-        taken += _encoding().encode_ordinary(piece)
-        if len(taken) > limit:
+        encoded += _encoding().encode_ordinary(piece)
+        if len(encoded) > limit:
             break
     else:
         return text
-    # A beginning may split otherwise than the whole did, and be a token longer.
+    # A beginning alone may be split in another way than within the text, into one token more.
     for tokens in range(max(limit, 0), 0, -1):
-        beginning = text[: len(_encoding().decode(taken[:tokens], errors="ignore"))]
+        beginning = text[: len(_encoding().decode(encoded[:tokens], errors="ignore"))]
         if count(beginning) <= limit:
             return beginning
     return ""
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """`text` in pieces of at most SLICE characters, cut before a space where there is one.
+    """Cut `text` into pieces of at most SLICE_CHARACTERS, before a space if there is one.
 
-    Before a space that follows no other, o200k_base splits anyway: the counts are exact.
+    o200k_base always splits before a space that follows no other, so that the counts are exact.
     """
     start = 0
-    while len(text) - start > SLICE:
-        end = text.rfind(" ", start + 1, start + SLICE)
+    while len(text) - start > SLICE_CHARACTERS:
+        end = text.rfind(" ", start + 1, start + SLICE_CHARACTERS)
         while end > start and text[end - 1].isspace():
             end = text.rfind(" ", start + 1, end)
         if end <= start:
-            end = start + SLICE
+            end = start + SLICE_CHARACTERS
         yield text[start:end]
         start = end
     yield text[start:]
 
 
 def _encoding() -> Encoding:
-    """o200k_base, built once, by the thread that comes first: a fifth of a second."""
-    with _BUILDING:
-        return _built()
+    """The encoding, built once, by the first thread that needs it, in a fifth of a second."""
+    with _LOCK:
+        return _build()
 
 
 @functools.cache
-def _built() -> Encoding:
-    """o200k_base from the shipped table: tiktoken itself would download it."""
+def _build() -> Encoding:
+    """Build o200k_base from the table that comes with Fabula; tiktoken would download it."""
     from tiktoken import Encoding
 
     data = zlib.decompress(RANKS.read_bytes())
-    lengths, tokens = data[:SIZE], data[SIZE:]
+    lengths, tokens = data[:RANKS_COUNT], data[RANKS_COUNT:]
     ends = list(accumulate(lengths))
     slices = map(slice, [0, *ends], ends)
-    ranks = dict(zip(map(tokens.__getitem__, slices), range(SIZE), strict=True))
-    return Encoding("o200k_base", pat_str=PATTERN, mergeable_ranks=ranks, special_tokens=SPECIAL)
+    ranks = dict(zip(map(tokens.__getitem__, slices), range(RANKS_COUNT), strict=True))
+    return Encoding(
+        "o200k_base", pat_str=PATTERN, mergeable_ranks=ranks, special_tokens=SPECIAL_TOKENS
+    )

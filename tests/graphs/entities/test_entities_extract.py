@@ -447,7 +447,7 @@ def test_a_file_is_a_set_of_its_own(tmp_path: Path) -> None:
         ("types = []", r"no set of types: types: "),
         ('[[types]]\nname = "a"\n', r"types\.0\.description: is missing"),
         ('[[types]]\nname = "a"\ndescription = "b"\n' * 2, "more than one type named 'a'"),
-        ('[[types]]\nname = "a\\u0000"\ndescription = "b"\n', "none to write"),
+        ('[[types]]\nname = "a\\u0000"\ndescription = "b"\n', "control character"),
     ],
 )
 def test_a_bad_set_of_types_is_refused_in_words(tmp_path: Path, text: str, message: str) -> None:

@@ -1,33 +1,45 @@
-"""Static embeddings that ship with wordllama: no key, no network, thousands of texts a second."""
+"""Static embeddings of wordllama: no key, no network, thousands of texts a second.
+
+The package is used for its files alone. Its import calls `logging.basicConfig`, and loads an HTTP
+client and hundreds of modules that are not needed to look up vectors.
+"""
 
 from __future__ import annotations
 
 import hashlib
-import logging
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from fabula.models import Embeddings
 
 if TYPE_CHECKING:
-    from fabula.text.document import Vector
+    from tokenizers import Tokenizer
+
+    from fabula.text.document import Vector, Vectors
 
 DIMENSIONS = 256
-LONGEST = 20_000
-"""Characters of a text that are read; model endpoints stop at about as many."""
-SLICE = 64
-"""Texts tokenised at once, so that a batch of long ones stays within 200 MB."""
+MAX_CHARACTERS = 20_000
+"""How much of a text is read; models of endpoints stop at about as much."""
+SLICE_TEXTS = 64
+"""Texts that are tokenized at once, so that a batch of long ones stays within 200 MB."""
+
+
+class _Model(NamedTuple):
+    """The tokenizer, and the vectors of its tokens: float32, shape (tokens, 256)."""
+
+    tokenizer: Tokenizer
+    vectors: Vectors
 
 
 class StaticEmbedder:
-    """An `Embedder`: the mean of a text's token vectors, of unit length.
+    """An `Embedder` whose vectors are the means of a text's token vectors, scaled to unit length.
 
-    The weights are read when the first text is embedded, once, whichever thread comes first.
+    The files are read when the first text is embedded, by whichever thread comes first.
     """
 
     model = f"wordllama-{DIMENSIONS}"
@@ -35,59 +47,52 @@ class StaticEmbedder:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._loaded: Any = None
+        self._loaded: _Model | None = None
 
     def embed(self, texts: Sequence[str]) -> Embeddings:
-        """Unit rows, shape (texts, 256); no endpoint counts tokens, so they are 0."""
-        model = self._model()
-        vectors = np.empty((len(texts), DIMENSIONS), np.float32)
-        for start in range(0, len(texts), SLICE):
-            heads = [_head(text) for text in texts[start : start + SLICE]]
-            encoded = model.tokenizer.encode_batch_fast(heads, add_special_tokens=False)
-            for row, (text, tokens) in enumerate(zip(heads, encoded, strict=True), start):
-                vectors[row] = _unit(model.embedding[tokens.ids], text)
-        return Embeddings(vectors)
+        """Return unit vectors, shape (texts, 256); tokens are 0, as nothing is paid for."""
+        tokenizer, vectors = self._model()
+        rows = np.empty((len(texts), DIMENSIONS), np.float32)
+        for start in range(0, len(texts), SLICE_TEXTS):
+            heads = [_head(text) for text in texts[start : start + SLICE_TEXTS]]
+            encodings = tokenizer.encode_batch_fast(heads, add_special_tokens=False)
+            for row, (text, encoding) in enumerate(zip(heads, encodings, strict=True), start):
+                rows[row] = _mean(vectors[encoding.ids], text)
+        return Embeddings(rows)
 
-    def _model(self) -> Any:
+    def _model(self) -> _Model:
         with self._lock:
             if self._loaded is None:
                 self._loaded = _load()
             return self._loaded
 
 
-def _load() -> Any:
-    with _logging_untouched():
-        import wordllama
-    model = wordllama.WordLlama.load(
-        dim=DIMENSIONS, cache_dir=Path(wordllama.__file__).parent, disable_download=True
-    )
-    # wordllama pads each batch to its longest text; a mean of each text alone needs none.
-    model.tokenizer.no_padding()
-    return model
+def _load() -> _Model:
+    """Read the tokenizer and the vectors from the files of the installed wordllama."""
+    from safetensors import safe_open
+    from tokenizers import Tokenizer
 
-
-@contextmanager
-def _logging_untouched() -> Iterator[None]:
-    """Takes back the `logging.basicConfig` that wordllama's import calls: it is the program's."""
-    root = logging.getLogger()
-    handlers, level = list(root.handlers), root.level
-    try:
-        yield
-    finally:
-        for handler in set(root.handlers) - set(handlers):
-            root.removeHandler(handler)
-        root.setLevel(level)
+    spec = find_spec("wordllama")
+    if spec is None or spec.origin is None:
+        raise ModuleNotFoundError("wordllama is not installed: reinstall Fabula", name="wordllama")
+    folder = Path(spec.origin).parent
+    config = folder / "tokenizers" / "l2_supercat_tokenizer_config.json"
+    weights = folder / "weights" / f"l2_supercat_{DIMENSIONS}.safetensors"
+    with safe_open(weights, framework="numpy") as file:
+        vectors = file.get_tensor("embedding.weight").astype(np.float32)
+    return _Model(Tokenizer.from_file(str(config)), vectors)
 
 
 def _head(text: str) -> str:
-    """What is read of a text; half a surrogate pair, as from a shell's arguments, is a '?'."""
-    return text[:LONGEST].encode("utf-8", "replace").decode("utf-8")
+    """The part of a text that is read; lone surrogates, as in a shell's arguments, become '?'."""
+    return text[:MAX_CHARACTERS].encode("utf-8", "replace").decode("utf-8")
 
 
-def _unit(tokens: Any, text: str) -> Vector:
-    """The mean of token vectors (tokens, 256), or a vector of the text's hash where there is none.
+def _mean(tokens: Vectors, text: str) -> Vector:
+    """The mean of token vectors, shape (tokens, 256), scaled to unit length.
 
-    Neo4j's index leaves zero vectors out without a word.
+    A text without tokens gets a random vector that depends on its hash: Neo4j's index would leave
+    out a zero vector without an error.
     """
     if len(tokens):
         mean = tokens.mean(axis=0)

@@ -1,4 +1,4 @@
-"""What the writer and the answerer choose sentences by: their words' weight and their vectors."""
+"""How offline summaries and answers choose sentences: by the weights of words, and by vectors."""
 
 from __future__ import annotations
 
@@ -14,27 +14,35 @@ from fabula.text.ranking import Scores
 from fabula.text.sentences import sentences
 
 SMOOTHING = 4
-"""Words added to a sentence's length, so that the shortest do not always score highest."""
+"""Words added to each sentence's length, so that short ones do not always score highest."""
 FEWEST_WORDS = 3
-"""A sentence or a clause of fewer words says nothing alone."""
+"""Sentences and clauses with fewer words are not understandable alone."""
 
 
 def lines(text: str, language: str) -> list[str]:
-    """The sentences of a text, each on one line."""
+    """Return the sentences of a text, each on one line."""
     return [" ".join(sentence.split()) for sentence in sentences(text, language)]
 
 
 def embed(texts: Sequence[str], embedder: Embedder) -> Iterator[Vector]:
-    """The vectors of the texts, in order, in batches as the embedder takes them."""
+    """Yield the vectors of texts, in order; the embedder gets them in its batches."""
     for start in range(0, len(texts), embedder.batch):
         yield from embedder.embed(texts[start : start + embedder.batch]).vectors
 
 
 def salience(sentences: Sequence[Sequence[str]], idf: Mapping[str, float]) -> Scores:
-    """How much of what is particular to these sentences each one holds, shape (sentences,).
+    """Return how salient each sentence is: how much it has of what these sentences are about.
 
-    The sum over a sentence's stems of log(1 + count among all) x idf, over its length + 4. Stems
-    that are not in `idf` add to the length alone.
+    The score is the sum over the sentence's stems of log(1 + count in all sentences) x idf, divided
+    by the number of its stems + SMOOTHING.
+
+    Args:
+        sentences: The stems of each sentence.
+        idf: The weights of stems; those without one count only for the length.
+
+    Returns:
+        Scores, shape (sentences,).
+
     """
     counts = Counter(stem for stems in sentences for stem in stems)
     weights = {stem: math.log1p(count) * idf.get(stem, 0.0) for stem, count in counts.items()}

@@ -1,4 +1,4 @@
-"""The texts that models are asked with, one a file; what goes into them is data."""
+"""The prompts, one text file each, and how values are put into them safely."""
 
 from __future__ import annotations
 
@@ -9,31 +9,35 @@ from string import Template
 
 FOLDER = Path(__file__).parent
 TAG = re.compile(r"</?([A-Za-z][\w-]*)")
-"""A tag of a template, which begins or ends the part that a text of the book stands in."""
+"""A tag of a template; tags enclose the parts where texts of the book are inserted."""
 SHARED = (
     *("passage", "aspect", "conversation", "question", "option", "answer", "reference"),
     *("statements", "reply", "facts", "types", "pairs", "report", "point", "senses"),
 )
-"""Tags of our prompts together: a passage plays none of the other prompts' parts either."""
+"""Tags of all our prompts: in no prompt can a passage imitate a part of another one."""
 QUOTE = "\N{SINGLE LEFT-POINTING ANGLE QUOTATION MARK}"
-"""What stands for the bracket of a tag that was found in a value."""
+"""Replaces the bracket of a tag that is found in a value."""
 
 
 def prompt(name: str, /, **values: object) -> str:
-    """`prompts/<name>.txt` with every $placeholder filled.
+    """Return the text of `prompts/<name>.txt` with every $placeholder filled.
 
-    A value stays within its part: what looks like a tag of the same file in it becomes text, so
-    that no passage can close the part it stands in. Raises KeyError for a missing value and
-    TypeError for one that the text has no place for.
+    Whatever looks like a tag in a value is made harmless, so that no passage can close the part
+    that it stands in.
+
+    Raises:
+        KeyError: The value of a placeholder is missing.
+        TypeError: There is no placeholder for a value.
+
     """
     return filled(FOLDER / f"{name}.txt", **values)
 
 
 def filled(file: Path, /, **values: object) -> str:
-    """As `prompt`, of a text that lies elsewhere."""
+    """Return the text of any prompt file with every $placeholder filled, as `prompt` does."""
     template, tags = _template(file)
     for extra in sorted(values.keys() - set(template.get_identifiers())):
-        raise TypeError(f"{file.name} has no place for ${extra}")
+        raise TypeError(f"{file.name} has no placeholder ${extra}")
     harmless = {key: tags.sub(QUOTE, str(value)) for key, value in values.items()}
     return template.substitute(harmless)
 
@@ -42,9 +46,9 @@ def filled(file: Path, /, **values: object) -> str:
 def _template(file: Path) -> tuple[Template, re.Pattern[str]]:
     """A prompt file, and a pattern that matches the opening bracket of each tag in a value.
 
-    These are the tags that our prompts share, and those of the file itself, so that none can be
-    forgotten, also in prompts of other packages. A tag counts with and without a plural s, in
-    either case, and with spaces after its bracket: a model reads all of these as the same tag.
+    The tags are SHARED and those of the file itself, so that none is forgotten, not even in prompts
+    of other packages. A tag counts with and without a plural s, in either case, and with spaces
+    after its bracket, as a model reads all of these as the same tag.
     """
     text = file.read_text(encoding="utf-8").strip()
     names = {name.lower().removesuffix("s") for name in (*SHARED, *TAG.findall(text))}
