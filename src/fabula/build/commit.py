@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from fabula.build.make import BuiltParts
+from fabula.build.values import BuiltParts
 from fabula.models.counted import Meter
 from fabula.models.parallel import Job
 from fabula.models.progress import Progress

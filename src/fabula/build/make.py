@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from fabula.build.plan import CollectionPlan, DocumentPlan, GraphPlan
+from fabula.build.values import BuiltParts, CollectionPlan, DocumentPlan, GraphPlan
 from fabula.config.kit import Kit
 from fabula.graph import Part
 from fabula.graph.gaps import GapLimit
@@ -27,14 +27,6 @@ from fabula.text.document import Chunk
 
 EMBEDDING_PRIORITY = 0
 """The priority of chunks' embeddings, the highest: everything else depends on them."""
-
-
-@dataclass(frozen=True, slots=True)
-class BuiltParts:
-    """The parts that were made of one owner, and the number of dimensions of their vectors."""
-
-    parts: tuple[Part, ...]
-    dimensions: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,9 +15,10 @@ from functools import partial
 from typing import Any
 
 from fabula.build.commit import commit, hold_lock
-from fabula.build.make import BuiltParts, make, make_collection
+from fabula.build.make import make, make_collection
 from fabula.build.outcome import Listener, Outcome, describe
-from fabula.build.plan import CollectionPlan, DocumentPlan, Planner
+from fabula.build.plan import Planner
+from fabula.build.values import BuiltParts, CollectionPlan, DocumentPlan
 from fabula.config.kit import Kit
 from fabula.errors import (
     BadReply,

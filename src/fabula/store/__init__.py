@@ -18,7 +18,7 @@ from neo4j.exceptions import Neo4jError
 from fabula.errors import StoreError, TooLarge
 from fabula.graph import TEXT, Gap, Owner, Part, Record
 from fabula.graph.entries import Entry, Layer
-from fabula.graph.hits import Filters, Hit
+from fabula.graph.hits import Filters, Hit, read_hit
 from fabula.graph.queries import over, query
 from fabula.store import migration, schema
 from fabula.store.database import A_QUERY, Database
@@ -246,7 +246,7 @@ class Store(Database):
             name = "core/find_nearest_in_document" if filters.document else "core/find_nearest"
             asked["document"] = filters.document
         rows = self.found(query(name), vector, filters, model, **asked)
-        return [Hit(**row) for row in rows]
+        return [read_hit(row) for row in rows]
 
     def nearest_elements(
         self, vector: Vector, limit: int, filters: Filters, model: str, kinds: Sequence[str] = ()
@@ -258,7 +258,7 @@ class Store(Database):
         """
         asked = {"limit": limit, "depth": max(2 * limit, LEAST_DEPTH), "kinds": list(kinds)}
         statement = query("core/find_nearest_elements")
-        return [Hit(**row) for row in self.found(statement, vector, filters, model, **asked)]
+        return [read_hit(row) for row in self.found(statement, vector, filters, model, **asked)]
 
     def found(
         self, statement: str, vector: Vector, filters: Filters, model: str, **asked: Any
@@ -388,7 +388,7 @@ class Store(Database):
         found: dict[str, list[Hit]] = {}
         asked = {"collection": collection, "passages": list(passages)}
         for row in self._send(statement, A_QUERY, asked, is_reading=True):
-            found.setdefault(row.pop("of"), []).append(Hit(**row))
+            found.setdefault(row["of"], []).append(read_hit(row))
         return found
 
     def vectors(self, collection: str, nodes: Sequence[str]) -> dict[str, Vector]:
@@ -423,13 +423,13 @@ class Store(Database):
         """
         asked = {"collection": document.collection, "document": document.id}
         rows = self.rows("core/find_place", **asked, at=at.lower(), index=index)
-        return Hit(**rows[0]) if rows else None
+        return read_hit(rows[0]) if rows else None
 
     def said(self, document: Entry, chunks: Sequence[str], limit: int) -> list[Hit]:
         """What graphs say of some chunks of a document, the closest of it."""
         asked = {"collection": document.collection, "document": document.id}
         rows = self.rows("core/find_said", **asked, passages=list(chunks), limit=limit)
-        return [Hit(**row) for row in rows]
+        return [read_hit(row) for row in rows]
 
     # Writing
 
@@ -638,10 +638,5 @@ def _count_nearest(rows: Sequence[Mapping[str, Any]]) -> int:
 
 def _ranking(rows: Sequence[Mapping[str, Any]], score: str) -> list[Hit]:
     """The passages that have a score by that name, best first."""
-    place = [name for name in (rows[0] if rows else ()) if name not in ("near", "alike")]
-    hits = [
-        Hit(**{name: row[name] for name in place}, score=row[score])
-        for row in rows
-        if row[score] is not None
-    ]
+    hits = [read_hit({**row, "score": row[score]}) for row in rows if row[score] is not None]
     return sorted(hits, key=lambda hit: (-hit.score, hit.id))

@@ -53,7 +53,15 @@ def migrate(store: Database, migrations: Mapping[int, Sequence[Step]]) -> None:
         for version in range(was + 1, VERSION + 1):
             for step in migrations[version]:
                 step(store)
+            if version == VERSION:
+                _make_schema(store)
             store.rows("core/save_schema", version=version)
+
+
+def _make_schema(store: Database) -> None:
+    """Make the constraints and indexes of this version, and wait until questions can use them."""
+    schema.make(store)
+    schema.wait(store, schema.TEXTS, *(space.index for space in store.spaces()))
 
 
 def record(store: Database) -> None:
