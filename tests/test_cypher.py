@@ -223,5 +223,5 @@ def test_every_statement_is_used() -> None:
 @pytest.mark.parametrize("name", STATEMENTS)
 def test_a_statement_of_the_schema_is_called_after_what_it_makes(name: str) -> None:
     # By its name is known whether that is there.
-    made = name.removeprefix(schema.MAKING)
+    made = name.removeprefix(schema.PREFIX)
     assert re.search(rf"(INDEX|CONSTRAINT) {made} IF NOT EXISTS\n", query(f"core/{name}"))
