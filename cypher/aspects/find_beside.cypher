@@ -2,8 +2,8 @@
 // $collection  the collection to stay in
 // $passages    ids of summaries
 CYPHER 25
-UNWIND $passages AS hit
-MATCH (start:Passage {id: hit})
+UNWIND $passages AS of
+MATCH (start:Passage {id: of})
 WHERE start.collection = $collection AND start.kind = 'summary'
 CALL (start) {
   MATCH (passage:Passage {collection: $collection, kind: 'summary', document: start.document})
@@ -18,8 +18,6 @@ CALL (start) {
 }
 MATCH (document:Document {id: passage.document})
   USING INDEX SEEK document:Document(id)
-RETURN hit AS of, passage.id AS id, passage.kind AS kind, passage.document AS document,
-  document.title AS title, document.language AS language, passage.section AS section,
-  passage.aspect AS aspect, passage.level AS level, passage.start AS start, passage.end AS end,
-  passage.text AS text, passage.tokens AS tokens
-ORDER BY start, id
+RETURN of, passage {.id, .kind, .document, title: document.title, language: document.language,
+  .section, .aspect, .level, .start, .end, .text, .tokens} AS hit
+ORDER BY passage.start, passage.id

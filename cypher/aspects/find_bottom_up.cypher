@@ -48,8 +48,6 @@ WITH passage, total, 1.0 * covered / total AS share,
 WITH passage, total, (1 - $covering) * cosine + $covering * share AS score
 MATCH (document:Document {id: passage.document})
   USING INDEX SEEK document:Document(id)
-RETURN passage.id AS id, passage.kind AS kind, passage.document AS document,
-  document.title AS title, document.language AS language, passage.section AS section,
-  passage.aspect AS aspect, passage.level AS level, passage.start AS start, passage.end AS end,
-  passage.text AS text, passage.tokens AS tokens, score, total AS nearest
-ORDER BY score DESC, id
+RETURN passage {.id, .kind, .document, title: document.title, language: document.language,
+  .section, .aspect, .level, .start, .end, .text, .tokens} AS hit, score, total AS nearest
+ORDER BY score DESC, passage.id

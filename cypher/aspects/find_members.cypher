@@ -13,8 +13,6 @@ WHERE top.collection = space.name AND passage.collection = space.name
 WITH summary, passage, 2 * vector.similarity.cosine(passage[$embedding], $vector) - 1 AS score
 MATCH (document:Document {id: passage.document})
   USING INDEX SEEK document:Document(id)
-RETURN summary AS of, passage.id AS id, passage.kind AS kind, passage.document AS document,
-  document.title AS title, document.language AS language, passage.section AS section,
-  passage.aspect AS aspect, passage.level AS level, passage.start AS start, passage.end AS end,
-  passage.text AS text, passage.tokens AS tokens, score
-ORDER BY score DESC, id
+RETURN summary AS of, passage {.id, .kind, .document, title: document.title,
+  language: document.language, .section, .aspect, .level, .start, .end, .text, .tokens} AS hit, score
+ORDER BY score DESC, passage.id

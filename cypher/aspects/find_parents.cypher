@@ -2,16 +2,14 @@
 // $collection  the collection to stay in
 // $passages    their ids
 CYPHER 25
-UNWIND $passages AS hit
-MATCH (start:Passage {id: hit})-[:DETAILS]->{0,1}(below:Passage)
+UNWIND $passages AS of
+MATCH (start:Passage {id: of})-[:DETAILS]->{0,1}(below:Passage)
 WHERE start.collection = $collection
 MATCH (below)<-[edge:SUMMARIZES]-(passage:Passage)
 WHERE passage.collection = $collection
-WITH DISTINCT hit, passage, edge.weight AS score
+WITH DISTINCT of, passage, edge.weight AS score
 MATCH (document:Document {id: passage.document})
   USING INDEX SEEK document:Document(id)
-RETURN hit AS of, passage.id AS id, passage.kind AS kind, passage.document AS document,
-  document.title AS title, document.language AS language, passage.section AS section,
-  passage.aspect AS aspect, passage.level AS level, passage.start AS start, passage.end AS end,
-  passage.text AS text, passage.tokens AS tokens, score
-ORDER BY score DESC, id
+RETURN of, passage {.id, .kind, .document, title: document.title, language: document.language,
+  .section, .aspect, .level, .start, .end, .text, .tokens} AS hit, score
+ORDER BY score DESC, passage.id

@@ -43,8 +43,6 @@ UNION ALL
 WITH passage, max(near) AS near, max(alike) AS alike
 MATCH (document:Document {id: passage.document})
   USING INDEX SEEK document:Document(id)
-RETURN passage.id AS id, passage.kind AS kind, passage.document AS document,
-  document.title AS title, document.language AS language, passage.section AS section,
-  passage.aspect AS aspect, passage.level AS level, passage.start AS start, passage.end AS end,
-  passage.text AS text, passage.tokens AS tokens, near, alike
-ORDER BY id
+RETURN passage {.id, .kind, .document, title: document.title, language: document.language,
+  .section, .aspect, .level, .start, .end, .text, .tokens} AS hit, near, alike
+ORDER BY passage.id

@@ -28,8 +28,6 @@ ORDER BY score DESC, element.id
 LIMIT $limit
 MATCH (document:Document {id: element.document})
   USING INDEX SEEK document:Document(id)
-RETURN element.id AS id, element.kind AS kind, element.document AS document,
-  document.title AS title, document.language AS language, element.section AS section,
-  element.aspect AS aspect, element.level AS level, element.start AS start, element.end AS end,
-  element.text AS text, element.tokens AS tokens, score
-ORDER BY score DESC, id
+RETURN element {.id, .kind, .document, title: document.title, language: document.language,
+  .section, .aspect, .level, .start, .end, .text, .tokens} AS hit, score
+ORDER BY score DESC, element.id

@@ -3,17 +3,15 @@
 // $collection  the collection to stay in
 // $passages    ids of passages
 CYPHER 25
-UNWIND $passages AS hit
-MATCH (start:Passage {id: hit})
+UNWIND $passages AS of
+MATCH (start:Passage {id: of})
 WHERE start.collection = $collection AND size(start.sources) = 1
 MATCH (chunk:Passage {id: start.sources[0]})
 MATCH (chunk)-[:NEXT_CHUNK]-{0,1}(passage:Chunk)
 WHERE passage <> start AND passage.collection = $collection
-WITH DISTINCT hit, passage, 0.0 AS score
+WITH DISTINCT of, passage, 0.0 AS score
 MATCH (document:Document {id: passage.document})
   USING INDEX SEEK document:Document(id)
-RETURN hit AS of, passage.id AS id, passage.kind AS kind, passage.document AS document,
-  document.title AS title, document.language AS language, passage.section AS section,
-  passage.aspect AS aspect, passage.level AS level, passage.start AS start, passage.end AS end,
-  passage.text AS text, passage.tokens AS tokens, score
-ORDER BY start, id
+RETURN of, passage {.id, .kind, .document, title: document.title, language: document.language,
+  .section, .aspect, .level, .start, .end, .text, .tokens} AS hit, score
+ORDER BY passage.start, passage.id

@@ -12,8 +12,6 @@ WITH n
 WHERE n.collection = $collection
 MATCH (document:Document {id: n.document})
   USING INDEX SEEK document:Document(id)
-RETURN n.id AS id, n.kind AS kind, n.document AS document,
-  document.title AS title, document.language AS language, n.section AS section,
-  n.aspect AS aspect, n.level AS level, n.start AS start, n.end AS end,
-  n.text AS text, n.tokens AS tokens, 0.0 AS score
-ORDER BY id
+RETURN n {.id, .kind, .document, title: document.title, language: document.language,
+  .section, .aspect, .level, .start, .end, .text, .tokens} AS hit
+ORDER BY n.id

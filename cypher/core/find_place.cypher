@@ -22,7 +22,5 @@ ORDER BY n.id <> $at
 LIMIT 1
 MATCH (document:Document {id: n.document})
   USING INDEX SEEK document:Document(id)
-RETURN n.id AS id, n.kind AS kind, n.document AS document,
-  document.title AS title, document.language AS language, n.section AS section,
-  n.aspect AS aspect, n.level AS level, n.start AS start, n.end AS end,
-  n.text AS text, n.tokens AS tokens, 0.0 AS score
+RETURN n {.id, .kind, .document, title: document.title, language: document.language,
+  .section, .aspect, .level, .start, .end, .text, .tokens} AS hit

@@ -11,8 +11,6 @@ ORDER BY passage.level, size(passage.sources), passage.kind, passage.aspect, pas
 LIMIT $limit
 MATCH (document:Document {id: passage.document})
   USING INDEX SEEK document:Document(id)
-RETURN passage.id AS id, passage.kind AS kind, passage.document AS document,
-  document.title AS title, document.language AS language, passage.section AS section,
-  passage.aspect AS aspect, passage.level AS level, passage.start AS start, passage.end AS end,
-  passage.text AS text, passage.tokens AS tokens, 0.0 AS score
-ORDER BY level, kind, aspect, id
+RETURN passage {.id, .kind, .document, title: document.title, language: document.language,
+  .section, .aspect, .level, .start, .end, .text, .tokens} AS hit
+ORDER BY passage.level, passage.kind, passage.aspect, passage.id

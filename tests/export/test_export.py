@@ -170,7 +170,7 @@ def test_it_is_read_in_batches(
     full: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run("--all", "--out", tmp_path / "at-once.jsonl")
-    monkeypatch.setattr(export_module, "BATCH", 4)
+    monkeypatch.setattr(export_module, "ROWS_PER_PAGE", 4)
     run("--all", "--out", tmp_path / "batches.jsonl")
     once, batches = (tmp_path / "at-once.jsonl"), (tmp_path / "batches.jsonl")
     assert batches.read_bytes() == once.read_bytes()
@@ -180,7 +180,7 @@ def test_a_document_that_changes_meanwhile_leaves_no_file(full: Store, tmp_path:
     with Fabula() as fabula:
         exported = Exported(fabula.store, list(fabula.documents()))
         put(full, small_graph(words="new"))
-        with pytest.raises(StoreError, match=r"A was changed while it was read: export it again"):
+        with pytest.raises(StoreError, match=r"A was changed while it was read. Export it again"):
             write(exported, tmp_path / "graph.jsonl", "jsonl")
     assert list(tmp_path.iterdir()) == []
 

@@ -70,7 +70,7 @@ def test_of_a_document_that_is_replaced_while_it_is_read_nothing_is_known(
 ) -> None:
     graph = small_graph(words="old")
     put(ready, graph)
-    monkeypatch.setattr(part_reader, "PAGE", 5)
+    monkeypatch.setattr(part_reader, "NODES_PER_PAGE", 5)
     rows = Store.rows
     pages: list[list[str]] = []
 

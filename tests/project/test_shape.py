@@ -132,3 +132,21 @@ def test_nothing_changes_the_umask_of_the_process(file: Path) -> None:
         if isinstance(node, ast.Attribute | ast.alias)
     ]
     assert "umask" not in names
+
+
+OF_MIGRATIONS = {"query", "Database", "Step", "ensure", "wait"}
+"""What a migration uses of the rest of Fabula: only what sends a statement, and their type."""
+
+
+@pytest.mark.parametrize("file", sorted((SOURCE / "store/migrations").glob("v*.py")))
+def test_a_migration_calls_nothing_that_may_change(file: Path) -> None:
+    code = file.read_text(encoding="utf-8")
+    imported = {
+        alias.name
+        for node in ast.walk(ast.parse(code))
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("fabula")
+        for alias in node.names
+    }
+    assert imported <= OF_MIGRATIONS
+    statements = re.findall(r'"(\w+)/(\w+)"', code)
+    assert {(room, name[:2]) for room, name in statements} == {("migrate", f"{file.stem[1:]}_")}

@@ -102,14 +102,14 @@ def test_an_empty_graphs_dump_stands_for_no_day_and_displaces_no_other(tmp_path:
     now = datetime(2031, 3, 2, 9).astimezone().timestamp()
     (home.neo4j / archive.STORES[0]).mkdir(parents=True)
     home.dumps.mkdir()
-    (home.dumps / "2031-03-02-080000.dump").write_bytes(bytes(dumps_module.EMPTY_BYTES - 1))
+    (home.dumps / "2031-03-02-080000.dump").write_bytes(bytes(dumps_module.MIN_FULL_BYTES - 1))
     store = home.neo4j / archive.STORES[0] / "neostore"
     store.write_bytes(b"written after the dump")
     later = time.time() + 10
     os.utime(store, (later, later))
     assert dumps_module.is_due(home, now)
     full = home.dumps / "2031-03-02-083000.dump"
-    full.write_bytes(bytes(dumps_module.EMPTY_BYTES))
+    full.write_bytes(bytes(dumps_module.MIN_FULL_BYTES))
     assert not dumps_module.is_due(home, now)
     assert not dumps_module.is_due(home, now + dumps_module.DAY_SECONDS - 1801)
     assert dumps_module.is_due(home, now + dumps_module.DAY_SECONDS)
@@ -117,14 +117,17 @@ def test_an_empty_graphs_dump_stands_for_no_day_and_displaces_no_other(tmp_path:
     for day in range(3, 8):
         (home.dumps / f"2031-03-0{day}-090000.dump").write_bytes(b"empty")
     dumps_module.delete_old(home)
-    assert [one.name for one in dumps_module.kept(home)] == ["2031-03-07-090000.dump", full.name]
+    assert [one.name for one in dumps_module.list_dumps(home)] == [
+        "2031-03-07-090000.dump",
+        full.name,
+    ]
 
 
 def test_what_is_kept_when_and_how_it_cures_a_damaged_database(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # The graphs of this test are small ones.
-    monkeypatch.setattr(dumps_module, "EMPTY_BYTES", 0)
+    monkeypatch.setattr(dumps_module, "MIN_FULL_BYTES", 0)
     put_one("a.txt")
     fabula_db(home, "stop")
     dumps = home / "dumps"

@@ -15,7 +15,7 @@ from fabula.errors import ServerError
 from fabula.server import Progress, quiet
 from fabula.server import fetch as fetching
 from fabula.server.artifacts import Artifact, read_lock, write_lock
-from fabula.server.fetch import install, installed
+from fabula.server.fetch import install, is_installed
 from maven import Repository
 
 CUT_FOR_GOOD = 99
@@ -57,7 +57,7 @@ def test_all_jars_are_fetched_from_the_users_own_repository(
 ) -> None:
     artifacts = [repository.add(f"jar{number}") for number in range(40)]
     fetch(artifacts, tmp_path)
-    assert installed(artifacts, tmp_path / "lib")
+    assert is_installed(artifacts, tmp_path / "lib")
     assert {jar.name: jar.read_bytes() for jar in (tmp_path / "lib").iterdir()} == repository.jars
 
 
@@ -81,7 +81,7 @@ def test_another_home_takes_the_jars_from_mavens_cache(
     artifacts = [repository.add("a")]
     fetch(artifacts, tmp_path / "one")
     fetch(artifacts, tmp_path / "two")
-    assert installed(artifacts, tmp_path / "two" / "lib")
+    assert is_installed(artifacts, tmp_path / "two" / "lib")
     assert repository.asked["a-1.0.jar"] == 1
 
 
@@ -89,7 +89,7 @@ def test_a_connection_cut_once_is_tried_again(repository: Repository, tmp_path: 
     artifact = repository.add("a")
     repository.cuts[artifact.filename] = 1
     fetch([artifact], tmp_path)
-    assert installed([artifact], tmp_path / "lib")
+    assert is_installed([artifact], tmp_path / "lib")
 
 
 def test_an_interrupted_download_goes_on_where_it_was(
@@ -101,11 +101,11 @@ def test_an_interrupted_download_goes_on_where_it_was(
     repository.cuts[broken.filename] = CUT_FOR_GOOD
     with pytest.raises(ServerError, match=r"broken-1\.0\.jar .* run the command again"):
         fetch([whole, broken], tmp_path)
-    assert not installed([whole, broken], tmp_path / "lib")
+    assert not is_installed([whole, broken], tmp_path / "lib")
     repository.cuts.clear()
     repository.asked.clear()
     fetch([whole, broken], tmp_path)
-    assert installed([whole, broken], tmp_path / "lib")
+    assert is_installed([whole, broken], tmp_path / "lib")
     assert repository.asked == {broken.filename: 1}
 
 
@@ -118,7 +118,7 @@ def test_a_half_file_among_the_jars_is_fetched_again(
     half = jar.read_bytes()[:1000]
     jar.unlink()
     jar.write_bytes(half)
-    assert not installed([artifact], tmp_path / "lib")
+    assert not is_installed([artifact], tmp_path / "lib")
     fetch([artifact], tmp_path)
     assert jar.read_bytes() == repository.jars[artifact.filename]
 
@@ -131,10 +131,10 @@ def test_a_damaged_jar_of_the_right_size_is_fetched_again(
     jar = tmp_path / "lib" / artifact.filename
     content = jar.read_bytes()
     jar.write_bytes(content[:-1] + b"?")  # in Maven's cache too, where it is the same file
-    assert not installed([artifact], tmp_path / "lib")
+    assert not is_installed([artifact], tmp_path / "lib")
     fetch([artifact], tmp_path)
     assert jar.read_bytes() == content
-    assert installed([artifact], tmp_path / "lib")
+    assert is_installed([artifact], tmp_path / "lib")
 
 
 def test_a_jar_is_hashed_again_only_once_it_was_changed(
@@ -150,12 +150,12 @@ def test_a_jar_is_hashed_again_only_once_it_was_changed(
         return sha256(file)
 
     monkeypatch.setattr(fetching, "_sha256", counted)
-    assert installed(artifacts, tmp_path / "lib")
+    assert is_installed(artifacts, tmp_path / "lib")
     assert hashed == []
     touched = tmp_path / "lib" / artifacts[0].filename
     os.utime(touched, (1, 1))
-    assert installed(artifacts, tmp_path / "lib")
-    assert installed(artifacts, tmp_path / "lib")
+    assert is_installed(artifacts, tmp_path / "lib")
+    assert is_installed(artifacts, tmp_path / "lib")
     assert hashed == [touched]
 
 
@@ -165,8 +165,8 @@ def test_a_damaged_record_of_the_jars_only_costs_another_look(
 ) -> None:
     artifact = repository.add("a")
     fetch([artifact], tmp_path)
-    (tmp_path / fetching.CHECKED).write_text(damage)
-    assert installed([artifact], tmp_path / "lib")
+    (tmp_path / fetching.CHECKED_FILE).write_text(damage)
+    assert is_installed([artifact], tmp_path / "lib")
     assert fetch([artifact], tmp_path) == []
 
 

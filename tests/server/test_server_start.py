@@ -25,7 +25,7 @@ from neo4j.exceptions import Neo4jError
 
 from fabula.errors import ServerError
 from fabula.server import IDLE, Address, PrivateServer, Progress, process, trial
-from fabula.server.state import Home, Remembered
+from fabula.server.state import Home, LastStart
 from servers import fabula_db, server_of
 
 pytestmark = [pytest.mark.long, pytest.mark.own_server]
@@ -243,11 +243,11 @@ def test_logs_print_as_many_lines_as_asked(home: Path, address: Address) -> None
 def test_a_start_that_was_killed_before_it_knew_the_process_is_gone_on_with(
     home: Path, address: Address
 ) -> None:
-    remembered = Home(home).remembered()
+    remembered = Home(home).last_start()
     assert remembered is not None
-    Home(home).remember(replace(remembered, pid=0))
+    Home(home).save_start(replace(remembered, pid=0))
     assert server_of(home).start() == address
-    assert Home(home).remembered() == remembered
+    assert Home(home).last_start() == remembered
 
 
 def test_the_ports_are_remembered_before_there_is_a_process(
@@ -261,7 +261,7 @@ def test_the_ports_are_remembered_before_there_is_a_process(
     monkeypatch.setattr(process, "spawn", interrupted)
     with pytest.raises(KeyboardInterrupt):
         server_of(other).start()
-    remembered = Home(other).remembered()
+    remembered = Home(other).last_start()
     assert remembered is not None
     assert f":{remembered.bolt}\n" in (other / "neo4j" / "conf" / "neo4j.conf").read_text()
 
@@ -269,11 +269,11 @@ def test_the_ports_are_remembered_before_there_is_a_process(
 def test_a_server_that_does_not_open_its_graph_is_told_from_one_that_does(
     home: Path, address: Address
 ) -> None:
-    remembered = Home(home).remembered()
+    remembered = Home(home).last_start()
     assert remembered is not None
     assert trial.opens(remembered, address.password)
     assert not trial.opens(remembered, "wrong")
-    assert not trial.opens(Remembered(*process.free_ports(2)), address.password)
+    assert not trial.opens(LastStart(*process.free_ports(2)), address.password)
 
 
 def test_data_that_another_server_has_open_is_left_alone(
@@ -321,7 +321,7 @@ def test_it_goes_on_after_a_kill_and_a_stop_with_all_that_it_held(
     assert not (home / "server" / "former").exists(), "jars that no server runs from any more"
     assert "Stopped." in server_of(home).log_file.read_text().splitlines()[-1]
     assert fabula_db(home, "stop").stdout == "Neo4j was not running.\n"
-    remembered = Home(home).remembered()
+    remembered = Home(home).last_start()
     assert remembered is not None
     assert remembered.address(address.password) == address, "the ports of the last start"
     with socket.create_server(("127.0.0.1", remembered.bolt)):
@@ -341,13 +341,13 @@ def test_it_goes_on_after_a_kill_and_a_stop_with_all_that_it_held(
 def test_a_damaged_state_of_a_running_server_is_told_and_made_again(
     home: Path, address: Address, caplog: pytest.LogCaptureFixture
 ) -> None:
-    before, running = Home(home).remembered(), pids(home)
+    before, running = Home(home).last_start(), pids(home)
     for damage in ('{"bolt": 1e400, "http": 99999999, "pid": -1}', "[" * 100_000, "", "\0"):
         caplog.clear()
         Home(home).state.write_text(damage)
         assert server_of(home).start() == address
         assert "state.json is damaged" in caplog.text
-        assert (Home(home).remembered(), pids(home)) == (before, running)
+        assert (Home(home).last_start(), pids(home)) == (before, running)
     Home(home).state.unlink()
     assert server_of(home).start() == address
 

@@ -84,11 +84,13 @@ def test_this_users_java_with_the_homes_argument_is_its_server(
     tmp_path: Path, posing: Posing
 ) -> None:
     pid = posing(tmp_path)
-    assert process.runs(pid, Home(tmp_path))
-    assert process.runs(pid, Home(tmp_path), process.begun(pid))
-    assert process.search(Home(tmp_path)) == pid
-    assert not process.runs(pid, Home(tmp_path), process.begun(pid) - 60), "another's number"
-    assert not process.runs(pid, Home(tmp_path / "other"))
+    assert process.is_running(pid, Home(tmp_path))
+    assert process.is_running(pid, Home(tmp_path), process.start_time(pid))
+    assert process.find_server(Home(tmp_path)) == pid
+    assert not process.is_running(pid, Home(tmp_path), process.start_time(pid) - 60), (
+        "another's number"
+    )
+    assert not process.is_running(pid, Home(tmp_path / "other"))
 
 
 def test_a_full_disk_is_told_whatever_could_not_be_written(tmp_path: Path) -> None:
@@ -101,8 +103,8 @@ def test_another_program_with_the_servers_arguments_is_not_taken_for_it(
     tmp_path: Path, posing: Posing
 ) -> None:
     pid = posing(tmp_path, sys.executable)
-    assert not process.runs(pid, Home(tmp_path))
-    assert process.search(Home(tmp_path)) == 0
+    assert not process.is_running(pid, Home(tmp_path))
+    assert process.find_server(Home(tmp_path)) == 0
     remember(tmp_path, pid, 1, 2)
     assert server_of(tmp_path).stop() is False
     assert psutil.pid_exists(pid)
@@ -111,8 +113,8 @@ def test_another_program_with_the_servers_arguments_is_not_taken_for_it(
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can start a program as another user")
 def test_another_users_program_is_not_taken_for_the_server(tmp_path: Path, posing: Posing) -> None:
     pid = posing(tmp_path, user="nobody")
-    assert not process.runs(pid, Home(tmp_path))
-    assert process.search(Home(tmp_path)) == 0
+    assert not process.is_running(pid, Home(tmp_path))
+    assert process.find_server(Home(tmp_path)) == 0
 
 
 def test_a_port_on_which_another_program_listens_is_given_no_password(
@@ -139,8 +141,8 @@ def test_a_process_of_which_the_system_tells_nothing_is_not_the_server(
 
     monkeypatch.setattr(psutil.Process, "exe", denied)
     monkeypatch.setattr(psutil.Process, "net_connections", denied)
-    assert not process.runs(pid, Home(tmp_path))
-    assert process.search(Home(tmp_path)) == 0
+    assert not process.is_running(pid, Home(tmp_path))
+    assert process.find_server(Home(tmp_path)) == 0
     assert not process.listens(pid, {1})
 
 
@@ -205,7 +207,7 @@ def test_ports_that_are_lost_and_can_not_be_read_again_are_no_server(
     (tmp_path / "neo4j" / "conf").mkdir(parents=True)
     (tmp_path / "neo4j" / "conf" / "neo4j.conf").write_bytes(conf)
     assert fabula_db(tmp_path, "stop").stdout == "Neo4j was not running.\n"
-    assert Home(tmp_path).remembered() is None
+    assert Home(tmp_path).last_start() is None
 
 
 @pytest.mark.parametrize(
@@ -245,7 +247,7 @@ def test_a_program_that_speaks_no_bolt_does_not_answer() -> None:
 def test_a_process_that_is_gone_neither_runs_nor_listens(tmp_path: Path) -> None:
     with subprocess.Popen([sys.executable, "-c", ""]) as program:
         pass
-    assert not process.runs(program.pid, Home(tmp_path))
+    assert not process.is_running(program.pid, Home(tmp_path))
     assert not process.listens(program.pid, {1})
     assert process.end(program.pid, patience=1)
 

@@ -481,7 +481,7 @@ def test_an_answer_in_cypher_is_bounded_in_bytes(
     assert 6_000_000 < len(lists.content) < 8_500_000
     one = put("RETURN reduce(s = 'aaaaaaaa', i IN range(1, 20) | s + s) AS s")
     assert one.status_code == 400
-    assert "The first row of the answer is larger than 8 MB" in detail(one)
+    assert "The first row of the result is larger than 8 MB" in detail(one)
     rows = put("UNWIND range(1, 1001) AS x RETURN x").json()
     assert (len(rows["rows"]), rows["cut_by"]) == (1000, "rows")
     whole = put("UNWIND range(1, 1000) AS x RETURN x").json()

@@ -18,7 +18,7 @@ from fabula.config.settings import Settings
 from fabula.errors import FabulaError, StoreError
 from fabula.server import Address
 from fabula.store import Store
-from fabula.store.wording import refuse_old
+from fabula.store.driver_errors import refuse_old_server
 
 WAIT = 60
 """Seconds after which something hangs."""
@@ -49,12 +49,12 @@ def test_a_database_that_is_not_there_is_named(address: Address) -> None:
 @pytest.mark.parametrize("version", ["5.26.1", "2025.12.0", "2026.05.3"])
 def test_an_older_server_is_refused_with_what_is_needed(version: str) -> None:
     with pytest.raises(StoreError, match=f"version {version}, and Fabula needs 2026.06 or later"):
-        refuse_old([("Neo4j Kernel", version), ("Cypher", "5")], "bolt://old")
+        refuse_old_server([("Neo4j Kernel", version), ("Cypher", "5")], "bolt://old")
 
 
 @pytest.mark.parametrize("version", ["2026.06.0", "2026.08.1", "2027.01.0"])
 def test_a_newer_server_is_welcome(version: str) -> None:
-    refuse_old([("Neo4j Kernel", version)], "bolt://new")
+    refuse_old_server([("Neo4j Kernel", version)], "bolt://new")
 
 
 def test_a_store_can_be_opened_again(address: Address) -> None:

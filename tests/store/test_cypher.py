@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from test_tenants import WITHIN
 
 from conftest import connect, wipe
+from fabula.graph.hits import Hit
 from fabula.graph.installed import graphs
 from fabula.graph.method import Graph
 from fabula.graph.queries import FOLDER, query
@@ -193,6 +195,18 @@ def test_of_a_list_it_looks_each_up_however_new_the_graph_is(name: str, prepared
     assert [*scans(plan)] == []
 
 
+PROJECTION = re.compile(r"(\w+) \{([^{}]*)\} AS hit\b")
+
+
+def test_a_hit_is_returned_by_one_projection_and_has_all_fields() -> None:
+    fields = [field.name for field in dataclasses.fields(Hit) if field.name != "score"]
+    from_document = {"title": "title: document.title", "language": "language: document.language"}
+    wanted = ", ".join(from_document.get(name, f".{name}") for name in fields)
+    returned = [match[2] for name in SENT for match in PROJECTION.finditer(query(name))]
+    assert len(returned) == 18
+    assert {" ".join(fields.split()) for fields in returned} == {wanted}
+
+
 def test_every_statement_is_used() -> None:
     source = Path(__file__).parents[2] / "src" / "fabula"
     code = "\n".join(path.read_text() for path in source.rglob("*.py"))
@@ -209,5 +223,5 @@ def test_every_statement_is_used() -> None:
 @pytest.mark.parametrize("name", STATEMENTS)
 def test_a_statement_of_the_schema_is_called_after_what_it_makes(name: str) -> None:
     # By its name is known whether that is there.
-    made = name.removeprefix(schema.MAKING)
+    made = name.removeprefix(schema.PREFIX)
     assert re.search(rf"(INDEX|CONSTRAINT) {made} IF NOT EXISTS\n", query(f"core/{name}"))

@@ -277,7 +277,7 @@ def test_a_constraint_whose_index_a_killed_process_leaves_for_a_moment_is_made(
 def test_an_index_that_a_crash_of_the_server_left_is_dropped_and_its_constraint_made(
     left: Store, address: Address, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(schema, "PATIENCE", 0.1)
+    monkeypatch.setattr(schema, "CONFLICT_SECONDS", 0.1)
     with connect(address) as other:
         other.make_schema()
     assert is_constrained(left)
@@ -286,7 +286,7 @@ def test_an_index_that_a_crash_of_the_server_left_is_dropped_and_its_constraint_
 def test_an_index_whose_constraint_another_process_is_making_is_left_alone(
     left: Store, address: Address, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(schema, "PATIENCE", 0.0)
+    monkeypatch.setattr(schema, "CONFLICT_SECONDS", 0.0)
     # Neo4j makes a constraint over a large graph for as long; here its words alone are under way.
     making = "UNWIND range(1, 100000) AS n // CREATE CONSTRAINT part_id IF NOT EXISTS\nRETURN n"
     with connect(address) as other:

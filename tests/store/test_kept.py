@@ -12,18 +12,18 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from fabula.store.kept import Kept, Usage, measure
+from fabula.store.value_cache import CacheUsage, ValueCache, measure
 
 
 def test_it_is_made_once_a_version() -> None:
-    kept, made = Kept(1000), iter(range(9))
+    kept, made = ValueCache(1000), iter(range(9))
     assert [kept.get("a", version, lambda: next(made)) for version in (1, 1, 2, 2, 1)] == [
         0, 0, 1, 1, 2,
     ]  # fmt: skip
 
 
 def test_what_was_asked_for_least_lately_goes_first() -> None:
-    kept = Kept(2 * measure(text("a")))
+    kept = ValueCache(2 * measure(text("a")))
     made: list[str] = []
 
     def make(key: str) -> str:
@@ -33,7 +33,7 @@ def test_what_was_asked_for_least_lately_goes_first() -> None:
     for key in ("a", "b", "a", "c", "a", "c", "b"):
         assert kept.get(key, 1, partial(make, key)) == text(key)
     assert made == ["a", "b", "c", "b"]
-    assert kept.usage() == Usage(2, 2 * measure(text("a")), hits=3, misses=4)
+    assert kept.usage() == CacheUsage(2, 2 * measure(text("a")), hits=3, misses=4)
 
 
 def text(key: str) -> str:
@@ -41,7 +41,7 @@ def text(key: str) -> str:
 
 
 def test_many_small_ones_stay_and_a_large_one_pushes_out_none() -> None:
-    kept = Kept(100 * measure(text("a")))
+    kept = ValueCache(100 * measure(text("a")))
     made: list[str] = []
 
     def make(key: str, size: int) -> str:
@@ -70,11 +70,11 @@ def test_the_size_of_a_value_is_that_of_all_it_holds() -> None:
     held = matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes
     assert held <= measure(matrix) < 1.1 * held + 10_000
     assert measure([str(number) for number in range(10_000)]) > 10_000 * 50
-    assert measure(Kept) < 10_000, "nothing is reached through a class"
+    assert measure(ValueCache) < 10_000, "nothing is reached through a class"
 
 
 def test_what_is_forgotten_is_let_go_and_made_again() -> None:
-    kept = Kept(1000)
+    kept = ValueCache(1000)
     gone = weakref.ref(kept.get("a", 1, lambda: {1}))
     kept.forget("a")
     kept.forget("never there")
@@ -84,7 +84,7 @@ def test_what_is_forgotten_is_let_go_and_made_again() -> None:
 
 
 def test_where_making_fails_nothing_is_kept() -> None:
-    kept = Kept(1000)
+    kept = ValueCache(1000)
     for key in range(9):
         with pytest.raises(ZeroDivisionError):
             kept.get(key, 1, lambda: 1 / 0)
@@ -93,7 +93,7 @@ def test_where_making_fails_nothing_is_kept() -> None:
 
 
 def test_threads_that_ask_at_once_wait_for_the_first() -> None:
-    kept, made = Kept(1000), []
+    kept, made = ValueCache(1000), []
 
     def make() -> int:
         time.sleep(0.05)

@@ -18,7 +18,7 @@ from fabula.graphs.aspects.ids import detail_id, summary_id
 from fabula.graphs.aspects.values import Detail, Member, Summary
 from fabula.server import Address
 from fabula.store import Store
-from fabula.store.rows import bounds, wire
+from fabula.store.rows import encode_vector, filter_parameters
 from fabula.text.document import Chunk
 from fabula.text.ids import chunk_id
 from graphs import (
@@ -185,7 +185,7 @@ def profiled(store: Store, graph: Sequence[Part]) -> dict[str, Profile]:
     cypher(store, "CALL db.prepareForReplanning()")
     document, filters = document_id(graph), Filters("default")
     space = {"model": MODEL, "slot": 1, "embedding": "embedding", "dimensions": DIMENSIONS}
-    everywhere = bounds(filters) | space | {"vector": wire(vector(1))}
+    everywhere = filter_parameters(filters) | space | {"vector": encode_vector(vector(1))}
     chunks = {"passages": [one.id for one in nodes(graph, "Chunk")[:LIMIT]]}
     chunks |= {"nodes": chunks["passages"]}
     summaries = [one.id for one in nodes(graph, "Summary")[:WIDTH]]
@@ -216,7 +216,7 @@ def profiled(store: Store, graph: Sequence[Part]) -> dict[str, Profile]:
         "aspects/find_members": everywhere | {"summaries": summaries},
         "aspects/find_parents": everywhere | chunks,
     }
-    within = bounds(replace(filters, document=document))
+    within = filter_parameters(replace(filters, document=document))
     for name in (
         "core/find_nearest_filtered",
         "core/find_nearest_elements",

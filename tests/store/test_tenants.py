@@ -20,7 +20,7 @@ from fabula.graph.queries import FOLDER, over, query
 from fabula.server import Address
 from fabula.store import Store
 from fabula.store.reading import run
-from fabula.store.rows import LAST_CHARACTER, wire
+from fabula.store.rows import LAST_CHARACTER, encode_vector
 from graphs import (
     DIMENSIONS,
     MODEL,
@@ -253,7 +253,7 @@ def given(row: dict[str, Any], mine: str, other: str, *, whole: bool) -> dict[st
     named |= {"sha256": [row["sha256"]], "sources": [], "key": mark(other), "part": mark(other)}
     named |= {"documents": [row["document"]], "words": f"{mark(other)} word detail plot"}
     named |= {"passages": row["passages"], "nodes": row["found"], "summaries": row["summaries"]}
-    new = {"embedding": wire(vector(2)), "made_from": "{}", "fingerprint": "another"}
+    new = {"embedding": encode_vector(vector(2)), "made_from": "{}", "fingerprint": "another"}
     edge = {"type": "SUMMARIZES", "end": row["document"], "properties": {}}
     named["rows"] = [{"id": id, "start": id, **new, **edge} for id in row["nodes"]]
     space = {"model": MODEL, "dimensions": DIMENSIONS, "slot": 1, "embedding": "embedding"}
@@ -263,7 +263,7 @@ def given(row: dict[str, Any], mine: str, other: str, *, whole: bool) -> dict[st
         "label": "",
         "element_label": "",
         "labels": [],
-        "vector": wire(vector(1)),
+        "vector": encode_vector(vector(1)),
     }
     open_ = {
         "kinds": [],

@@ -1,8 +1,8 @@
-"""Vector indexes made anew, for servers whose own merging leaves them in too many segments.
+"""Make vector indexes anew, for servers whose own merging leaves them in too many segments.
 
-An index that is written bit by bit is kept in segments, each searched on its own; one that is made
-over what is there already has few. So the embeddings are copied into the other slot, an index is
-made over them, and questions go there: a re-embedding without a model.
+An index that is written bit by bit consists of segments, each of which is searched on its own; an
+index that is made over existing embeddings has few. So the embeddings are copied into the other
+slot, an index is made over them, and questions go there: a re-embedding without a model.
 """
 
 from __future__ import annotations
@@ -18,37 +18,41 @@ from fabula.store.space import Space, refuse_reembedding
 
 @dataclass(frozen=True, slots=True)
 class Compact:
-    """One run over all collections: questions go on, and documents wait until it has ended."""
+    """One run over all collections. Questions are answered meanwhile; documents are refused."""
 
     store: Store
     progress: Progress
 
     def run(self) -> list[Space]:
-        """Gives every collection's embeddings an index that was just made; how they are then.
+        """Make the index of every collection anew; return their spaces as they are then.
 
-        Stopped anywhere, nothing is lost, and the same run goes on. Raises StoreError while a
-        collection is re-embedded, and SpaceError where that was stopped half way.
+        If the run is stopped, nothing is lost, and the same run continues it.
+
+        Raises:
+            SpaceError: The re-embedding of a collection was stopped half way.
+            StoreError: Another process is re-embedding a collection.
+
         """
         self.store.make_schema()
         names = [space.collection for space in self.store.spaces() if space.documents]
         if not names:
             return []
-        with reembedding.turn(self.store, *names) as now:
-            # As they are now that nobody else changes them.
+        with reembedding.lock_collections(self.store, *names) as check:
+            # Read again, because nobody else changes them from now on.
             spaces = [space for space in self.store.spaces() if space.collection in names]
-            begun = [self._begin(space) for space in self._left(spaces)]
-            for space in begun:
+            moving = [self._begin(space) for space in self._remaining(spaces)]
+            for space in moving:
                 self._step("copy", reembedding.copy, space)
-            for space in begun:
+            for space in moving:
                 self._step("index", reembedding.index, space)
-            for space in begun:
-                now()
+            for space in moving:
+                check()
                 reembedding.flip(self.store, space)
                 self._step("clear", reembedding.clear, self._now(space))
             return [self._now(space) for space in spaces]
 
-    def _left(self, spaces: Sequence[Space]) -> list[Space]:
-        """Those that a run that was stopped has not moved yet; all, where none was."""
+    def _remaining(self, spaces: Sequence[Space]) -> list[Space]:
+        """Return the spaces that a stopped run has not moved yet; all if no run was stopped."""
         for space in spaces:
             if space.phase == "clearing":
                 self._step("clear", reembedding.clear, space)
@@ -60,7 +64,7 @@ class Compact:
         return [space for space in spaces if space.index in unmoved and space.phase != "clearing"]
 
     def _begin(self, space: Space) -> Space:
-        """The space, about to move into its other slot, whose index is made when all is there."""
+        """Begin to move a space into its other slot; drop the index there, which is made later."""
         reembedding.begin(self.store, space.collection, *space.kind)
         reembedding.drop_unused(self.store, self._now(space))
         return self._now(space)

@@ -1,13 +1,16 @@
-"""What becomes of a document in a run, and who hears of it."""
+"""What becomes of a document in a run, and who is told of it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol
 
 from fabula.errors import FabulaError
-from fabula.graph import Gap
+from fabula.graph import GAP, Gap, Part
+from fabula.graph.gaps import gaps_of
+from fabula.graph.installed import graphs
 from fabula.models.progress import Progress
 from fabula.models.usage import Usage
 from fabula.text.names import quoted
@@ -17,12 +20,23 @@ Status = Literal["added", "replaced", "unchanged", "failed", "skipped", "stopped
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one source: which graphs were built, what each step asked, and seconds.
+    """What became of one source.
 
-    `counts` are the nodes that were made, by kind; `notes` is what is worth saying of them; `gaps`
-    are the pieces that no model gave. `document` and `title` are empty and `error` is set where it
-    failed; a file in a folder or a zip that no reader knows is `skipped`, which is no error, and
-    nor is `stopped`: the run was, before the source was done, and what was there is as it was.
+    Attributes:
+        source: The file or address, as it was named.
+        status: What became of it. A file in a folder or a zip that no reader knows is 'skipped',
+            which is no error. Nor is 'stopped': the run was stopped before the source was done,
+            and what the graph had of it is as it was.
+        document: The document's id; empty where it failed.
+        title: Its title; empty where it failed.
+        graphs: The graphs that were built.
+        counts: How many nodes were made, by kind.
+        notes: Sentences about what was made that are worth reading.
+        gaps: The pieces that no model gave.
+        steps: What each step asked of models.
+        seconds: How long it took.
+        error: Why it failed.
+
     """
 
     source: str
@@ -40,50 +54,75 @@ class Outcome:
     def __repr__(self) -> str:
         name = quoted(self.title or self.source)
         counts = [f"{kind} {count:,}" for kind, count in self.counts.items()]
-        said = self.error or ", ".join([*counts, f"{self.seconds:.1f} s"])
-        return f"<Outcome {name} {self.status}: {said}>"
+        summary = self.error or ", ".join([*counts, f"{self.seconds:.1f} s"])
+        return f"<Outcome {name} {self.status}: {summary}>"
 
     @property
     def usage(self) -> Usage:
-        """What all steps asked of models."""
+        """Return what all steps together asked of models."""
         return sum(self.steps.values(), Usage())
 
 
+def describe(outcome: Outcome, parts: Sequence[Part]) -> Outcome:
+    """Return the outcome with the graphs, counts, notes and gaps of the parts that were made."""
+    installed = graphs()
+    notes = [
+        note
+        for part in parts
+        if part.owner.graph in installed
+        for note in installed[part.owner.graph].tell(part.record.facts)
+    ]
+    counts = Counter(
+        node.label.lower()
+        for part in parts
+        for node in part.nodes
+        # The document is no part of itself, and a gap is what is missing.
+        if node.sources and node.label != GAP
+    )
+    return replace(
+        outcome,
+        graphs=tuple(part.owner.graph for part in parts),
+        counts=counts,
+        notes=tuple(notes),
+        gaps=tuple(gap for part in parts for gap in gaps_of(part)),
+    )
+
+
 class Listener(Protocol):
-    """Hears how an ingest goes; called from several threads."""
+    """Is told how an ingest goes; called from several threads."""
 
     def expect(self, sources: int) -> None:
-        """So many sources will be read; comes first."""
+        """Take note that so many sources will be read; called first."""
         ...
 
     def begin(self, source: str) -> Progress:
-        """A source is being read; what is returned hears its steps."""
+        """Take note that a source is being read; return what is told of its steps."""
         ...
 
     def end(self, outcome: Outcome) -> None:
-        """A source is done with."""
+        """Take note that a source is done."""
         ...
 
 
 class Silence:
-    """Hears nothing."""
+    """A `Listener` that ignores everything."""
 
     def expect(self, sources: int) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def begin(self, source: str) -> Muted:
-        """What hears nothing of the steps."""
+        """Return a progress that ignores everything as well."""
         return Muted()
 
     def end(self, outcome: Outcome) -> None:
-        """Nothing."""
+        """Do nothing."""
 
 
 class Muted:
-    """Hears nothing of one document's steps."""
+    """A `Progress` of one document that ignores everything."""
 
     def expect(self, step: str, count: int) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def done(self, step: str, usage: Usage) -> None:
-        """Nothing."""
+        """Do nothing."""

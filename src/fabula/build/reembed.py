@@ -18,7 +18,7 @@ from fabula.store import Store, reembedding
 from fabula.store.reembedding import Unembedded
 from fabula.store.space import Space, refuse_dimensions
 
-PAGE = 4096
+NODES_PER_PAGE = 4096
 """Passages and elements whose texts are held at a time."""
 
 
@@ -39,52 +39,68 @@ class Reembedded:
 
 @dataclass(frozen=True, slots=True)
 class Reembed:
-    """One run; `embedder` is what the collection will be embedded with, its usage in `meter`.
+    """One run.
 
-    `asked` is the same without its cache, which would answer for a model that is gone. Once `stop`
-    is set, it ends with Stopped.
+    Attributes:
+        store: The graph.
+        collection: The collection to re-embed.
+        embedder: What it will be embedded with.
+        uncached_embedder: The same without a cache, which would answer for a model that is gone.
+        workers: The threads for calls to the model.
+        meter: Counts what the embedder is asked.
+        progress: Told of each step.
+        stop: Once it is set, the run ends with Stopped.
+
     """
 
     store: Store
     collection: str
     embedder: Embedder
-    asked: Embedder
+    uncached_embedder: Embedder
     workers: Workers
     meter: Meter
     progress: Progress
     stop: Stop = field(default_factory=Stop)
 
     def run(self) -> Reembedded:
-        """Brings the collection into the embedder's space, from wherever another run has left it.
+        """Bring the collection into the embedder's space, from wherever another run has left it.
 
-        A run with another model that was stopped before it was the collection's is given up.
-        Raises NotFound where there is nothing to embed, StoreError while another run is at work,
-        and ModelError; after any, and after a crash, the same run goes on where this one was.
+        What a run with another model has written, if it was stopped, is given up. After an error
+        or a crash the same run continues.
+
+        Raises:
+            ModelError: The model can't be asked.
+            NotFound: There is nothing to embed.
+            StoreError: Another run is at work on the collection.
+
         """
         began = time.monotonic()
-        # A model that can't be asked is found out before the graph is told of it.
-        wanted = (self.asked.model, self.asked.embed(["dimensions"]).vectors.shape[1])
-        refuse_dimensions(*wanted)
+        # The model is asked first, so that nothing is recorded for one that does not answer.
+        target = (
+            self.uncached_embedder.model,
+            self.uncached_embedder.embed(["dimensions"]).vectors.shape[1],
+        )
+        refuse_dimensions(*target)
         self.store.make_schema()
         passages = 0
-        with reembedding.turn(self.store, self.collection) as now:
-            while not _is_done(space := self._there(now()), wanted):
+        with reembedding.lock_collections(self.store, self.collection) as check:
+            while not _is_done(space := self._require(check()), target):
                 self.stop.check()
                 if space.phase == "clearing":
                     self._step("clear", reembedding.clear, space)
                 elif not space.phase:
-                    reembedding.begin(self.store, self.collection, *wanted)
-                elif (space.next_model, space.next_dimensions) != wanted:
+                    reembedding.begin(self.store, self.collection, *target)
+                elif (space.next_model, space.next_dimensions) != target:
                     reembedding.give_up(self.store, space)
                 else:
-                    passages += self._write(space, now)
+                    passages += self._write(space, check)
                     self._step("index", reembedding.index, space)
-                    now()
+                    check()
                     reembedding.flip(self.store, space)
         seconds = time.monotonic() - began
-        return Reembedded(*wanted, passages, self.meter.total(), seconds)
+        return Reembedded(*target, passages, self.meter.total(), seconds)
 
-    def _there(self, space: Space | None) -> Space:
+    def _require(self, space: Space | None) -> Space:
         if space is None or not (space.documents or space.phase):
             raise NotFound(
                 f"Nothing has been ingested into collection {self.collection!r} yet, so there is "
@@ -93,17 +109,17 @@ class Reembed:
             )
         return space
 
-    def _write(self, space: Space, now: Callable[[], Space | None]) -> int:
-        """Embeds what has no embedding of the next space yet; how many that were."""
+    def _write(self, space: Space, check: Callable[[], Space | None]) -> int:
+        """Embed what has no embedding of the next space yet; return how much that was."""
         if space.kind == (space.next_model, space.next_dimensions):
-            # A compaction that was stopped: the vectors are there.
+            # A compaction that was stopped: the vectors exist already.
             reembedding.copy(self.store, space)
             return 0
-        nodes, embedded = reembedding.count(self.store, space)
+        nodes, embedded = reembedding.count_embedded(self.store, space)
         self.progress.expect("embed", nodes - embedded)
         written = 0
-        for page in reembedding.unembedded(self.store, space, PAGE):
-            now()
+        for page in reembedding.find_unembedded(self.store, space, NODES_PER_PAGE):
+            check()
             with Job(self.workers, stop=self.stop) as job:
                 size = self.embedder.batch
                 batches = [page[start : start + size] for start in range(0, len(page), size)]
@@ -111,7 +127,7 @@ class Reembed:
         return written
 
     def _batch(self, space: Space, nodes: Sequence[Unembedded]) -> int:
-        # A chunk's text has the white space around it, and a build embeds it without.
+        # A chunk's text includes the white space around it, and a build embeds it without.
         vectors = self.embedder.embed([node.text.strip() for node in nodes]).vectors
         if vectors.shape[1] != space.next_dimensions:
             raise ModelError(
@@ -130,5 +146,5 @@ class Reembed:
         self.progress.done(name, self.meter.total())
 
 
-def _is_done(space: Space, wanted: tuple[str, int]) -> bool:
-    return not space.phase and space.kind == wanted
+def _is_done(space: Space, target: tuple[str, int]) -> bool:
+    return not space.phase and space.kind == target

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from fabula.text.document import excerpt
 from fabula.text.names import quoted
@@ -48,6 +49,19 @@ class Hit:
 
     def __repr__(self) -> str:
         return f"<Hit {self.score:.3f}: {describe_hit(self)}>"
+
+
+def read_hit(row: Mapping[str, Any]) -> Hit:
+    """Return the hit in a row of a statement.
+
+    Args:
+        row: The hit's fields as a map in the column `hit`, beside it its `score`, 0.0 if there is
+            none. The statement of another package may return each field as a column instead.
+
+    """
+    if "hit" in row:
+        return Hit(**row["hit"], score=row.get("score", 0.0))
+    return Hit(**row)
 
 
 @dataclass(frozen=True, slots=True)

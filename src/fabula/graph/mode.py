@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict
 
 from fabula.graph import Record
 from fabula.graph.entries import Entry
-from fabula.graph.hits import Filters, Hit, Passage
+from fabula.graph.hits import Filters, Hit, Passage, read_hit
 from fabula.graph.path import Path
 from fabula.models import Embedder, Guide, Reply
 from fabula.models.parallel import Job, Workers
@@ -132,12 +132,12 @@ class Tools:
         self, statement: str, vector: Vector, filters: Filters, **parameters: Any
     ) -> list[Hit]:
         """The hits that a statement of the mode's own finds, best first."""
-        return [Hit(**row) for row in self.rows(statement, vector, filters, **parameters)]
+        return [read_hit(row) for row in self.rows(statement, vector, filters, **parameters)]
 
     def rows(
         self, statement: str, vector: Vector, filters: Filters, **parameters: Any
     ) -> list[dict[str, Any]]:
-        """The rows of a statement of the mode's own; each is a hit, and what else it returns.
+        """The rows of a statement of the mode's own: the hit of each is what `read_hit` reads.
 
         Beside `parameters` it is given $vector, the space that this is of ($model, $slot and
         $embedding, the property), and what the filters say; it must not leave $collection.

@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 from fabula.errors import ServerError
 from fabula.server.artifacts import read_lock
-from fabula.server.environment import PRIVATE, java_environment
+from fabula.server.environment import UMASK, java_environment
 
 TOOL = "org.neo4j.cli.AdminTool"
 JAVA_FLAGS = ("-Xmx256m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
@@ -33,7 +33,7 @@ class AdminTool:
         done = subprocess.run(
             [self.java, *JAVA_FLAGS, "-cp", read_lock().class_path, TOOL, *arguments],
             cwd=self.lib,
-            umask=PRIVATE,
+            umask=UMASK,
             env={
                 **java_environment(),
                 "NEO4J_HOME": str(neo4j),

@@ -12,10 +12,10 @@ from pathlib import Path
 
 from fabula.errors import ServerError
 from fabula.server.admin import AdminTool
+from fabula.server.disk_space import FULL_DISK_CODES, check_disk_space, write_error
 from fabula.server.launch import Launcher
 from fabula.server.private_files import make_private
 from fabula.server.progress import Report
-from fabula.server.room import FULL, check_room, refused
 from fabula.server.state import MOVING, SCRATCH, Home
 from fabula.server.trial import end_trial, refuse_unopenable
 
@@ -66,18 +66,18 @@ def check(tool: AdminTool, home: Home) -> None:
 
 
 @contextmanager
-def unpacked(tool: AdminTool, launcher: Launcher, file: Path, report: Report) -> Iterator[Home]:
+def unpack(tool: AdminTool, launcher: Launcher, file: Path, report: Report) -> Iterator[Home]:
     """A home within the launcher's that holds what `file` holds; deleted afterwards.
 
     Raises ServerError where `file` is no dump, no server opens it, or the disk is full.
     """
     home = launcher.home
     try:
-        check_room(home.path, file.stat().st_size)
+        check_disk_space(home.path, file.stat().st_size)
         scratch = Home(Path(tempfile.mkdtemp(dir=home.path, prefix=SCRATCH)))
         make_private(scratch.neo4j)
     except OSError as error:
-        raise refused(error, home.path) from error
+        raise write_error(error, home.path) from error
     try:
         _unpack(tool, replace(launcher, home=scratch), file, report)
         yield scratch
@@ -120,7 +120,7 @@ def put_in_place(scratch: Home, home: Home) -> None:
     except BaseException as error:
         recover(home)
         if isinstance(error, OSError):
-            raise refused(error, home.path) from error
+            raise write_error(error, home.path) from error
         raise
 
 
@@ -141,7 +141,7 @@ def recover(home: Home) -> None:
             # Under this name nothing in it is needed, so that it may be deleted bit by bit.
             moving.rename(moving.with_name(moving.name.replace(MOVING, SCRATCH, 1)))
     except OSError as error:
-        raise refused(error, home.path) from error
+        raise write_error(error, home.path) from error
     for scratch in home.path.glob(f"{SCRATCH}*"):
         end_trial(Home(scratch))
         shutil.rmtree(scratch, ignore_errors=True)
@@ -176,5 +176,5 @@ def refuse_unwritable(file: Path, overwrite: bool) -> None:
 
 
 def _not_written(error: OSError, file: Path) -> ServerError:
-    why = "the disk is full" if error.errno in FULL else error.strerror or str(error)
+    why = "the disk is full" if error.errno in FULL_DISK_CODES else error.strerror or str(error)
     return ServerError(f"{file} can't be written: {why}. The graph is as it was.")

@@ -8,7 +8,7 @@ from pathlib import Path
 from fabula.errors import ServerError
 from fabula.server.admin import AdminTool
 from fabula.server.private_files import make_private, open_private
-from fabula.server.state import HOST, Remembered
+from fabula.server.state import HOST, LastStart
 
 SETTINGS = {
     "dbms.security.auth_enabled": "true",
@@ -61,7 +61,7 @@ def memory(heap: str, page_cache: str) -> dict[str, str]:
     }
 
 
-def addresses(ports: Remembered) -> dict[str, str]:
+def addresses(ports: LastStart) -> dict[str, str]:
     """The settings that make the server listen on loopback only, on these ports."""
     bolt, http = f"{HOST}:{ports.bolt}", f"{HOST}:{ports.http}"
     return {

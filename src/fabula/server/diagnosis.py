@@ -21,7 +21,7 @@ MEMORY = (
 STAMP = r"^\d{4}-\d\d-\d\d \S+ (INFO|WARN|ERROR)\s+"
 ERROR = r"Exception|Error|[Ii]nvalid|Too small|Could not|[Ff]ailed|[Uu]nrecognized"
 NOISE = ("at ", "... ", "Neo4j Server shutdown", "Stopped.", "Error occurred during init")
-CHARACTERS = 60_000
+MAX_LOG_CHARACTERS = 60_000
 """How much of the end of a log is read."""
 
 
@@ -29,7 +29,7 @@ class PortTaken(ServerError):
     """Another program was faster on one of the server's ports."""
 
 
-def diagnosed(home: Home) -> ServerError:
+def diagnose(home: Home) -> ServerError:
     """What to tell of a server that ended while it started."""
     said = _last_words(home)
     if LOCKED in said:
@@ -57,7 +57,7 @@ def diagnosed(home: Home) -> ServerError:
 def _last_words(home: Home) -> str:
     """What the server printed since its start."""
     try:
-        return home.console.read_text(encoding="utf-8", errors="replace")[-CHARACTERS:]
+        return home.console.read_text(encoding="utf-8", errors="replace")[-MAX_LOG_CHARACTERS:]
     except OSError:
         return ""
 

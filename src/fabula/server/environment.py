@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-ALLOWED = (
+ALLOWED_VARIABLES = (
     "PATH",
     "LANG",
     "LC_ALL",
@@ -19,16 +19,16 @@ ALLOWED = (
     "TEMP",
     "TMP",
 )
-PRIVATE = 0o077 if os.name == "posix" else -1
+UMASK = 0o077 if os.name == "posix" else -1
 """The umask of the programs: what they write is for this user alone."""
-LOCALE = ("LC_ALL", "LC_CTYPE", "LANG")
+ENCODING_VARIABLES = ("LC_ALL", "LC_CTYPE", "LANG")
 """The variables that name an encoding, the strongest first."""
 
 
 def java_environment() -> dict[str, str]:
     """An environment without keys and passwords, in which Java can name every file."""
-    given = {name: os.environ[name] for name in ALLOWED if os.environ.get(name)}
-    encoding = next((given[name] for name in LOCALE if name in given), "")
+    given = {name: os.environ[name] for name in ALLOWED_VARIABLES if os.environ.get(name)}
+    encoding = next((given[name] for name in ENCODING_VARIABLES if name in given), "")
     if not encoding.upper().replace("-", "").endswith("UTF8"):
         given["LC_ALL"] = "C.UTF-8"  # else Java can't open a path that isn't ASCII
     return given

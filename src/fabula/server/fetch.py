@@ -18,25 +18,25 @@ from pydantic import TypeAdapter
 
 from fabula.errors import ServerError
 from fabula.server.artifacts import Artifact
+from fabula.server.disk_space import FULL_DISK_CODES, check_disk_space, write_error
 from fabula.server.private_files import make_private, open_private
 from fabula.server.progress import Progress, Report
-from fabula.server.room import FULL, check_room, refused
 
 if TYPE_CHECKING:
     from jgo.maven import MavenContext
 
 THREADS = 16
-PAUSES = (0.0, 0.5, 2.0)
+RETRY_SECONDS = (0.0, 0.5, 2.0)
 """Seconds before each try of one file."""
-TIMEOUT = 30
-CHECKED = "checked.json"
+TIMEOUT_SECONDS = 30
+CHECKED_FILE = "checked.json"
 """Beside the jars: what they were like when they were last checked."""
 TIMES = TypeAdapter(dict[str, int])
-SPARE = 100_000_000
+SPARE_BYTES = 100_000_000
 """Bytes to keep free beside the jars: an empty database and its logs."""
 
 
-def installed(artifacts: Sequence[Artifact], lib: Path) -> bool:
+def is_installed(artifacts: Sequence[Artifact], lib: Path) -> bool:
     """Whether every artifact is in `lib`, undamaged."""
     return not _missing(artifacts, lib)
 
@@ -55,14 +55,14 @@ def install(artifacts: Sequence[Artifact], lib: Path, doing: str, report: Report
         shutil.rmtree(incoming, ignore_errors=True)
         for folder in (lib.parent, incoming, lib):
             make_private(folder)
-        check_room(lib, sum(one.size for one in missing) + SPARE)
+        check_disk_space(lib, sum(one.size for one in missing) + SPARE_BYTES)
         fetcher = Fetcher(lib, incoming, {one.filename: 0 for one in missing})
         total = sum(one.size for one in artifacts)
         there = total - sum(one.size for one in missing)
         fetcher.run(missing, lambda done: report(Progress(doing, there + done, total)))
         _missing(missing, lib)
     except OSError as error:
-        raise refused(error, lib) from error
+        raise write_error(error, lib) from error
     finally:
         shutil.rmtree(incoming, ignore_errors=True)
 
@@ -74,7 +74,7 @@ def _missing(artifacts: Sequence[Artifact], lib: Path) -> list[Artifact]:
     second, too long for every start.
     """
     there = {entry.name: entry.stat() for entry in os.scandir(lib)} if lib.is_dir() else {}
-    record = lib.parent / CHECKED
+    record = lib.parent / CHECKED_FILE
     before = _read_times(record)
     whole: dict[str, int] = {}
     for one in artifacts:
@@ -141,7 +141,7 @@ class Fetcher:
             resolver=PythonResolver(progress_callback=self._counting),
             repo_cache=self.incoming,
             remote_repos=repositories,
-            timeout=TIMEOUT,
+            timeout=TIMEOUT_SECONDS,
         )
         return cache, remote
 
@@ -164,14 +164,16 @@ class Fetcher:
         half = _in(remote, artifact).cached_path
         assert half is not None
         problem: Exception = ServerError("not tried")
-        for pause in PAUSES:
+        for pause in RETRY_SECONDS:
             time.sleep(pause)
             half.unlink(missing_ok=True)
             self.counted[artifact.filename] = 0
             try:
                 fetched: Path = _in(remote, artifact).resolve()
             except (OSError, RuntimeError, ValueError) as error:
-                if self.cancelled or (isinstance(error, OSError) and error.errno in FULL):
+                if self.cancelled or (
+                    isinstance(error, OSError) and error.errno in FULL_DISK_CODES
+                ):
                     raise
                 problem = _unreachable(artifact, remote, error)
                 continue

@@ -12,7 +12,7 @@ CONNECT_SECONDS = 10.0
 """How long a connection to a server on loopback may take."""
 
 
-def trouble(address: Address) -> str:
+def find_problem(address: Address) -> str:
     """What is wrong with the database of the private server at `address`, or ''."""
     from neo4j.exceptions import DriverError, Neo4jError
 

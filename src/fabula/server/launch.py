@@ -13,19 +13,19 @@ from fabula.errors import ServerError
 from fabula.server import config, process
 from fabula.server.admin import AdminTool
 from fabula.server.artifacts import LockList, read_lock
-from fabula.server.diagnosis import PortTaken, diagnosed
-from fabula.server.fetch import SPARE, install, installed
+from fabula.server.diagnosis import PortTaken, diagnose
+from fabula.server.disk_space import check_disk_space
+from fabula.server.fetch import SPARE_BYTES, install, is_installed
 from fabula.server.private_files import make_private
 from fabula.server.progress import Progress, Report
-from fabula.server.room import check_room
-from fabula.server.state import Home, Remembered
+from fabula.server.state import Home, LastStart
 
 log = logging.getLogger(__name__)
 
 STARTING = "Starting Neo4j"
-USERS = (Path("data", "transactions", "system"), Path("data", "databases", "system"))
+USER_STORES = (Path("data", "transactions", "system"), Path("data", "databases", "system"))
 """Where Neo4j keeps who may ask it, from its home; the last of them tells that it was started."""
-PATIENCE = 300
+START_SECONDS = 300
 """Seconds: a server that was killed with much in its logs recovers before it answers."""
 
 
@@ -44,15 +44,15 @@ class Launcher:
     def launch(
         self,
         tool: AdminTool,
-        last: Remembered | None,
+        last: LastStart | None,
         report: Report,
         settings: Mapping[str, str] = {},
-    ) -> Remembered:
+    ) -> LastStart:
         """A server of the tool's jars that answers; on the ports of the `last` start if free.
 
         `settings` are added to those that every server has, for this start alone.
         """
-        check_room(self.home.path, SPARE)
+        check_disk_space(self.home.path, SPARE_BYTES)
         report(Progress(STARTING))
         make_private(self.home.neo4j)
         make_private(self.home.conf)
@@ -70,48 +70,48 @@ class Launcher:
             if folder.name != digest:
                 shutil.rmtree(folder, ignore_errors=True)
 
-    def wait(self, server: Remembered, report: Report) -> None:
+    def wait(self, server: LastStart, report: Report) -> None:
         """Returns when `server` answers; raises ServerError when it ends or takes too long."""
         begun = time.monotonic()
-        while time.monotonic() - begun < PATIENCE:
-            if not process.runs(server.pid, self.home):
-                self.home.remember(server.stopped())
-                raise diagnosed(self.home)
+        while time.monotonic() - begun < START_SECONDS:
+            if not process.is_running(server.pid, self.home):
+                self.home.save_start(server.stopped())
+                raise diagnose(self.home)
             # In this order: whose ports they are takes 25 ms to find out, each time.
             if process.answers(server.bolt) and process.listens(server.pid, server.ports):
                 return
             time.sleep(0.1)
             report(Progress(STARTING))
         raise ServerError(
-            f"The private Neo4j (process {server.pid}) has not answered for {PATIENCE} s. See "
+            f"The private Neo4j (process {server.pid}) has not answered for {START_SECONDS} s. See "
             f"{self.home.log}; `fabula db stop` ends it."
         )
 
     def _tried(
-        self, tool: AdminTool, ports: Remembered, report: Report, settings: Mapping[str, str]
-    ) -> Remembered:
+        self, tool: AdminTool, ports: LastStart, report: Report, settings: Mapping[str, str]
+    ) -> LastStart:
         common = config.SETTINGS | config.memory(self.heap, self.page_cache) | dict(settings)
         config.write_conf(self.home.conf, common | config.addresses(ports) | config.QUICK_STOP)
         # Before there is a process: whoever finds it after a kill then knows where it listens.
-        self.home.remember(ports)
+        self.home.save_start(ports)
         pid = process.spawn(tool.java, tool.lib, self.heap, self.home)
-        server = replace(ports, pid=pid, begun=process.begun(pid))
-        self.home.remember(server)
+        server = replace(ports, pid=pid, begun=process.start_time(pid))
+        self.home.save_start(server)
         self.wait(server, report)
         return server
 
-    def _free_ports(self, last: Remembered | None) -> Remembered:
+    def _free_ports(self, last: LastStart | None) -> LastStart:
         """The ports of the last start, unless another program has one of them now."""
         if last is not None and process.is_free(last.bolt) and process.is_free(last.http):
             return last.stopped()
         bolt, http = process.free_ports(2)
-        return Remembered(bolt, http)
+        return LastStart(bolt, http)
 
     def _jars(self, lock_list: LockList, report: Report) -> Path:
         make_private(self.home.programs)
         folder = self.home.programs / lock_list.digest
         lib = folder / "lib"
-        if not installed(lock_list.artifacts, lib):
+        if not is_installed(lock_list.artifacts, lib):
             doing = f"Fetching Neo4j {lock_list.version}"
             install(lock_list.artifacts, lib, doing, report)
         return lib
@@ -125,7 +125,7 @@ class Launcher:
                 "and users that were added to it are forgotten. Its graph stays.",
                 self.home.credentials,
             )
-            for store in USERS:
+            for store in USER_STORES:
                 shutil.rmtree(self.home.neo4j / store, ignore_errors=True)
             begun = False
         if not begun:

@@ -16,17 +16,17 @@ from fabula.errors import ServerError
 from fabula.server import archive, dumps, health, process, repair
 from fabula.server.admin import AdminTool
 from fabula.server.artifacts import read_lock
-from fabula.server.fetch import SPARE
+from fabula.server.disk_space import check_disk_space, write_error
+from fabula.server.fetch import SPARE_BYTES
 from fabula.server.launch import Launcher
 from fabula.server.private_files import make_home
 from fabula.server.progress import IDLE, Progress, Report, quiet
-from fabula.server.room import check_room, refused
-from fabula.server.state import Address, Home, Remembered
+from fabula.server.state import Address, Home, LastStart
 
 LOG = logging.getLogger("fabula")
 
 T = TypeVar("T")
-LOCK_PATIENCE = 600
+LOCK_SECONDS = 600
 """Seconds."""
 
 
@@ -92,7 +92,7 @@ class PrivateServer:
             # Another process may have started it while this one waited.
             if (address := self._running()) is not None:
                 return address
-            if not self._pid(self._home.remembered()):
+            if not self._pid(self._home.last_start()):
                 self._dump_daily(report)
             return self._started(report)
 
@@ -114,24 +114,24 @@ class PrivateServer:
         """
         with self._alone(report):
             # First: it may be why the database is down, and a start would be in vain.
-            check_room(self._home.path, SPARE)
+            check_disk_space(self._home.path, SPARE_BYTES)
             address = self._running()
             begun = repair.measure_log(self._home)
-            if address is None or health.trouble(address):
+            if address is None or health.find_problem(address):
                 self._stopped(report)
                 begun = repair.measure_log(self._home)
                 address = self._started(report)
-            wrong = health.trouble(address)
+            wrong = health.find_problem(address)
             if wrong and repair.is_log_unreadable(self._home, begun):
                 address = self._repaired(report)
-                wrong = health.trouble(address)
+                wrong = health.find_problem(address)
         if wrong:
             raise ServerError(f"{wrong} See {self.log_file}. {self._advice()}")
         return address
 
     def find_users(self) -> list[str]:
         """Return which other processes have a connection to the server, in words."""
-        remembered = self._home.remembered()
+        remembered = self._home.last_start()
         pid = self._pid(remembered)
         if remembered is None or not pid:
             return []
@@ -145,22 +145,22 @@ class PrivateServer:
 
     def check_room(self, needed: int) -> None:
         """Raises ServerError where the disk of the server's data has fewer bytes free."""
-        check_room(self._home.path, needed)
+        check_disk_space(self._home.path, needed)
 
     def status(self) -> Status:
         """How the server is now."""
-        remembered = self._home.remembered()
+        remembered = self._home.last_start()
         pid = self._pid(remembered)
         address = self._running()
         lock_list = read_lock()
-        broken = address is not None and health.trouble(address) != ""
+        broken = address is not None and health.find_problem(address) != ""
         running: Literal["running", "broken"] = "broken" if broken else "running"
         return Status(
             state=running if address else "starting" if pid else "stopped",
             pid=pid,
             address=address,
             version=lock_list.version,
-            memory=process.resident(pid) if pid else 0,
+            memory=process.memory_in_use(pid) if pid else 0,
             data=_size(self._home.neo4j),
             programs=_size(self._home.programs),
         )
@@ -174,7 +174,7 @@ class PrivateServer:
         """
         from filelock import FileLock, Timeout
 
-        remembered = self._home.remembered()
+        remembered = self._home.last_start()
         if remembered is None or not remembered.pid:
             return "stopped"
         if self._runs(remembered):
@@ -182,7 +182,7 @@ class PrivateServer:
         try:
             with FileLock(self._home.lock, timeout=0, mode=0o600):
                 # A command that stopped it notes that only after the process has ended.
-                remembered = self._home.remembered()
+                remembered = self._home.last_start()
                 return "ended" if remembered is not None and remembered.pid else "stopped"
         except Timeout:
             return "busy"
@@ -242,7 +242,7 @@ class PrivateServer:
         with self._alone(report):
             tool = self._launcher.admin(report)
             report(Progress(f"Loading {file}"))
-            unpacked = archive.unpacked(tool, self._launcher, file, report)
+            unpacked = archive.unpack(tool, self._launcher, file, report)
             with unpacked as scratch, self._still(report):
                 archive.put_in_place(scratch, self._home)
 
@@ -258,18 +258,18 @@ class PrivateServer:
             newest = self.newest_dump()
             if newest is not None and newest.made_at >= unless_since:
                 return None
-            dumps.check_room_for_dump(self._home)  # before anybody is cut off
+            dumps.check_space_for_dump(self._home)  # before anybody is cut off
             tool = self._launcher.admin(report)
             with self._still(report):
                 return self._dump_kept(tool, Progress("Keeping a dump of all graphs"), report)
 
     def dumps(self) -> list[Path]:
         """The dumps that were kept, the newest first; `load` puts one back."""
-        return dumps.kept(self._home)
+        return dumps.list_dumps(self._home)
 
     def newest_dump(self) -> Dump | None:
         """Return the newest dump that was kept, with its time and size."""
-        for file in dumps.kept(self._home):
+        for file in dumps.list_dumps(self._home):
             with suppress(FileNotFoundError):  # another process may delete it as an old one
                 return Dump(file, dumps.made_at(file), file.stat().st_size)
         return None
@@ -286,7 +286,9 @@ class PrivateServer:
             LOG.error("No dump of the graphs was kept: %s", error)
 
     def _dump_kept(self, tool: AdminTool, doing: Progress, report: Report) -> Path:
-        return self._recovered(lambda: dumps.keep(tool, self._home, self._clock()), doing, report)
+        return self._recovered(
+            lambda: dumps.make_dump(tool, self._home, self._clock()), doing, report
+        )
 
     def _recovered(self, dump: Callable[[], T], doing: Progress, report: Report) -> T:
         """Return what `dump` returns; the server stands still before and after.
@@ -325,7 +327,7 @@ class PrivateServer:
                 lock.acquire(timeout=0)
             except Timeout:
                 report(Progress("Waiting for another Fabula that starts or stops the server"))
-                lock.acquire(timeout=LOCK_PATIENCE)
+                lock.acquire(timeout=LOCK_SECONDS)
             try:
                 archive.recover(self._home)
                 self._home.recover_ports()
@@ -336,14 +338,14 @@ class PrivateServer:
         except Timeout as error:
             raise ServerError(
                 "Another process has been starting or stopping the private Neo4j for "
-                f"{LOCK_PATIENCE // 60} minutes; it holds {self._home.lock}. End that process."
+                f"{LOCK_SECONDS // 60} minutes; it holds {self._home.lock}. End that process."
             ) from error
         except OSError as error:
-            raise refused(error, self._home.path) from error
+            raise write_error(error, self._home.path) from error
 
     def _running(self) -> Address | None:
         """The address, when the server runs and answers."""
-        remembered = self._home.remembered()
+        remembered = self._home.last_start()
         if remembered is None or not self._runs(remembered):
             return None
         # The password is for a process that was proven to be the server, and listens itself.
@@ -354,14 +356,14 @@ class PrivateServer:
             return None
         return remembered.address(password)
 
-    def _runs(self, remembered: Remembered) -> bool:
-        return process.runs(remembered.pid, self._home, remembered.begun)
+    def _runs(self, remembered: LastStart) -> bool:
+        return process.is_running(remembered.pid, self._home, remembered.begun)
 
-    def _pid(self, remembered: Remembered | None) -> int:
+    def _pid(self, remembered: LastStart | None) -> int:
         """The server's process id; 0 when it does not run."""
         if remembered is not None and self._runs(remembered):
             return remembered.pid
-        return process.search(self._home)
+        return process.find_server(self._home)
 
     def _advice(self) -> str:
         """Return what a person can do about a database that can't be opened."""
@@ -385,8 +387,8 @@ class PrivateServer:
         tolerant = replace(self._launcher, heap=repair.HEAP)
         tool = tolerant.admin(report)
         try:
-            server = tolerant.launch(tool, self._home.remembered(), report, repair.TOLERANT)
-            is_open = not health.trouble(server.address(self._home.password() or ""))
+            server = tolerant.launch(tool, self._home.last_start(), report, repair.TOLERANT)
+            is_open = not health.find_problem(server.address(self._home.password() or ""))
         except ServerError:  # as where there is too little memory; the plain start says the rest
             is_open = False
         self._stopped(report)
@@ -408,7 +410,7 @@ class PrivateServer:
         return self._started(report)
 
     def _started(self, report: Report) -> Address:
-        remembered = self._home.remembered()
+        remembered = self._home.last_start()
         pid = self._pid(remembered)
         if pid and self._home.password() is None:
             self._stopped(report)  # only a start can give it a new one
@@ -419,8 +421,8 @@ class PrivateServer:
             server = self._launcher.launch(tool, remembered, report)
         elif remembered is not None:
             # Started by a process that did not live to see it ready.
-            server = replace(remembered, pid=pid, begun=process.begun(pid))
-            self._home.remember(server)
+            server = replace(remembered, pid=pid, begun=process.start_time(pid))
+            self._home.save_start(server)
             self._launcher.wait(server, report)
         else:
             raise ServerError(
@@ -430,7 +432,7 @@ class PrivateServer:
         return server.address(self._home.password() or "")
 
     def _stopped(self, report: Report) -> bool:
-        remembered = self._home.remembered()
+        remembered = self._home.last_start()
         pid = self._pid(remembered)
         if not pid:
             return False
@@ -440,10 +442,10 @@ class PrivateServer:
             # Asked to stop, it would write behind the entry at which its log broke off
             # (`repair`). All that was committed is in the log.
             process.kill(pid)
-        elif not process.end(pid, process.STOP_PATIENCE):
-            report(Progress(f"It did not stop within {process.STOP_PATIENCE} s and was killed"))
+        elif not process.end(pid, process.STOP_SECONDS):
+            report(Progress(f"It did not stop within {process.STOP_SECONDS} s and was killed"))
         if remembered is not None:
-            self._home.remember(remembered.stopped())
+            self._home.save_start(remembered.stopped())
         return True
 
 

@@ -10,10 +10,10 @@ from typing import BinaryIO
 
 from fabula.errors import ServerError
 
-OTHERS = stat.S_IRWXG | stat.S_IRWXO
-UNUSABLE = '%;!?*#"' + ("\\" if os.name == "posix" else "")
+GROUP_AND_OTHERS = stat.S_IRWXG | stat.S_IRWXO
+UNUSABLE_CHARACTERS = '%;!?*#"' + ("\\" if os.name == "posix" else "")
 """Neo4j's web server takes some of these for parts of an address, together with others."""
-CHOOSE = "choose a folder of its own with FABULA_HOME"
+ADVICE = "choose a folder of its own with FABULA_HOME"
 
 
 def make_private(folder: Path) -> None:
@@ -30,21 +30,21 @@ def make_home(folder: Path, own: Container[str]) -> None:
     this user alone: another's, or one that holds other things and that others may change.
     """
     for one in str(folder):
-        if not one.isprintable() or one in UNUSABLE:
+        if not one.isprintable() or one in UNUSABLE_CHARACTERS:
             raise ServerError(
                 f"The private Neo4j does not start in a folder with {one!r} in its path, as "
-                f"{str(folder)!r}: {CHOOSE}."
+                f"{str(folder)!r}: {ADVICE}."
             )
     if os.name != "posix" or not folder.exists():
         make_private(folder)
         return
     status = folder.stat()
     if status.st_uid != os.geteuid():
-        raise ServerError(f"{folder} is another user's: {CHOOSE}.")
+        raise ServerError(f"{folder} is another user's: {ADVICE}.")
     if all(path.name in own for path in folder.iterdir()):
         make_private(folder)
     elif status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        raise ServerError(f"{folder} holds other things, and others may change it: {CHOOSE}.")
+        raise ServerError(f"{folder} holds other things, and others may change it: {ADVICE}.")
 
 
 def open_private(file: Path) -> BinaryIO:

@@ -14,7 +14,7 @@ import psutil
 
 from fabula.errors import ServerError
 from fabula.server.artifacts import read_lock
-from fabula.server.environment import PRIVATE, java_environment
+from fabula.server.environment import UMASK, java_environment
 from fabula.server.private_files import make_private, open_private
 from fabula.server.state import HOST, Home
 
@@ -27,9 +27,9 @@ JAVA_FLAGS = (
     "--enable-native-access=ALL-UNNAMED",
     "--sun-misc-unsafe-memory-access=allow",
 )
-CLOCK = 2.0
+CLOCK_TOLERANCE_SECONDS = 2.0
 """Seconds by which a process may seem to begin at another time once the clock was set right."""
-STOP_PATIENCE = 90
+STOP_SECONDS = 90
 """Seconds: a server that stops writes down first what only its logs hold."""
 BOLT_HELLO = bytes.fromhex("6060b01700080805000000060000000000000000")
 """Bolt's magic number, then the versions we would speak: 5.0 to 5.8, or 6.0."""
@@ -67,20 +67,20 @@ def spawn(java: Path, lib: Path, heap: str, home: Home) -> int:
                 stderr=subprocess.STDOUT,
                 cwd=lib,
                 env=java_environment(),
-                umask=PRIVATE,
+                umask=UMASK,
                 start_new_session=True,  # no Ctrl-C and no closed terminal reaches it
             )
     except OSError as error:
         raise ServerError(f"Java at {java} can't be run: {error.strerror}.") from error
     # A process that has just begun shows no arguments for a moment, and is known by them.
-    while server.poll() is None and not runs(server.pid, home):
+    while server.poll() is None and not is_running(server.pid, home):
         time.sleep(0.01)
     # Somebody must collect its exit status, should it end before this process does.
     threading.Thread(target=server.wait, name="neo4j", daemon=True).start()
     return server.pid
 
 
-def runs(pid: int, home: Home, begun: float = 0.0) -> bool:
+def is_running(pid: int, home: Home, began: float = 0.0) -> bool:
     """Whether process `pid` is the server of `home`, and not another with a number used again.
 
     `begun` is when the server's process began, where that is known.
@@ -89,13 +89,13 @@ def runs(pid: int, home: Home, begun: float = 0.0) -> bool:
         return False
     try:
         process = psutil.Process(pid)
-        began_then = not begun or abs(process.create_time() - begun) < CLOCK
+        began_then = not began or abs(process.create_time() - began) < CLOCK_TOLERANCE_SECONDS
         return began_then and _is_server(process, home)
     except psutil.Error:
         return False
 
 
-def search(home: Home) -> int:
+def find_server(home: Home) -> int:
     """The process id of the server of `home`, looked for among all processes; 0 for none."""
     for process in psutil.process_iter(["cmdline"]):
         with contextlib.suppress(psutil.Error):
@@ -116,7 +116,7 @@ def _is_server(process: psutil.Process, home: Home) -> bool:
     )
 
 
-def begun(pid: int) -> float:
+def start_time(pid: int) -> float:
     """When process `pid` began, in seconds since the epoch; 0 when it is gone."""
     try:
         return psutil.Process(pid).create_time()
@@ -128,7 +128,7 @@ def _mark(home: Home) -> str:
     return f"--home-dir={home.neo4j}"
 
 
-def resident(pid: int) -> int:
+def memory_in_use(pid: int) -> int:
     """The memory of process `pid` in bytes; 0 when it is gone."""
     try:
         return int(psutil.Process(pid).memory_info().rss)
@@ -245,7 +245,7 @@ def kill(pid: int) -> None:
         process.kill()
     except psutil.NoSuchProcess:
         return
-    if not _ends(process, STOP_PATIENCE):
+    if not _ends(process, STOP_SECONDS):
         raise ServerError(_undying(pid))
 
 

@@ -17,7 +17,7 @@ import shutil
 from datetime import datetime
 from pathlib import Path
 
-from fabula.server.room import check_room
+from fabula.server.disk_space import check_disk_space
 from fabula.server.state import SCRATCH, Home
 
 TOLERANT = {"internal.dbms.tx_log.fail_on_corrupted_log_files": "false"}
@@ -66,7 +66,9 @@ def set_logs_aside(home: Home) -> Path:
 
     """
     logs = home.neo4j / LOGS
-    check_room(home.path, sum(file.stat().st_size for file in logs.rglob("*") if file.is_file()))
+    check_disk_space(
+        home.path, sum(file.stat().st_size for file in logs.rglob("*") if file.is_file())
+    )
     copy = home.torn_logs / f"{datetime.now().astimezone():%Y-%m-%d-%H%M%S}"
     home.torn_logs.mkdir(mode=0o700, exist_ok=True)
     shutil.copytree(logs, copy)

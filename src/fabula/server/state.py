@@ -11,8 +11,8 @@ from urllib.parse import quote
 
 from pydantic import BaseModel, Field
 
+from fabula.server.disk_space import write_error
 from fabula.server.private_files import write_private
-from fabula.server.room import refused
 
 log = logging.getLogger(__name__)
 HOST = "127.0.0.1"
@@ -40,7 +40,7 @@ class Address:
 
 
 @dataclass(frozen=True, slots=True)
-class Remembered:
+class LastStart:
     """The ports of the server and its process id, 0 for none; the process may be long gone."""
 
     bolt: int
@@ -54,7 +54,7 @@ class Remembered:
         """Where the server's process itself listens."""
         return {self.bolt, self.http}
 
-    def stopped(self) -> Remembered:
+    def stopped(self) -> LastStart:
         """The same ports, for the next start."""
         return replace(self, pid=0, begun=0.0)
 
@@ -142,25 +142,25 @@ class Home:
         known = {path.name for path in own}
         return isinstance(name, str) and (name in known or name.startswith(parts))
 
-    def remembered(self) -> Remembered | None:
+    def last_start(self) -> LastStart | None:
         """The ports and process of the last start; None before it, or where they are lost."""
         try:
             return _State.model_validate_json(self.state.read_bytes()).remembered()
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise refused(error, self.path) from error
+            raise write_error(error, self.path) from error
         except ValueError:
             return None
 
     def recover_ports(self) -> None:
         """Writes ports that were lost again; the process is found by its arguments."""
         configured = self._configured()
-        if configured is not None and self.remembered() is None:
+        if configured is not None and self.last_start() is None:
             log.warning("%s is damaged: its ports are read from neo4j.conf.", self.state)
-            self.remember(configured)
+            self.save_start(configured)
 
-    def _configured(self) -> Remembered | None:
+    def _configured(self) -> LastStart | None:
         """The ports of the last start, as neo4j.conf has them."""
         try:
             lines = (self.conf / "neo4j.conf").read_text(encoding="utf-8").splitlines()
@@ -173,7 +173,7 @@ class Home:
         except (OSError, ValueError, KeyError):
             return None
 
-    def remember(self, server: Remembered) -> None:
+    def save_start(self, server: LastStart) -> None:
         """Keeps ports and process for the next command."""
         write_private(self.state, json.dumps(asdict(server)))
 
@@ -184,7 +184,7 @@ class Home:
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise refused(error, self.path) from error
+            raise write_error(error, self.path) from error
         except ValueError:
             return None
 
@@ -204,8 +204,8 @@ class _State(BaseModel):
     pid: int = Field(ge=0, lt=2**31)
     begun: float = Field(0.0, ge=0, allow_inf_nan=False)
 
-    def remembered(self) -> Remembered:
-        return Remembered(self.bolt, self.http, self.pid, self.begun)
+    def remembered(self) -> LastStart:
+        return LastStart(self.bolt, self.http, self.pid, self.begun)
 
 
 class _Credentials(BaseModel):

@@ -11,11 +11,11 @@ from fabula.server import process
 from fabula.server.admin import AdminTool
 from fabula.server.launch import Launcher
 from fabula.server.progress import Report
-from fabula.server.state import HOST, USERNAME, Home, Remembered
+from fabula.server.state import HOST, USERNAME, Home, LastStart
 
-ANSWER_PATIENCE = 300
+ANSWER_SECONDS = 300
 """Seconds: the first query reads all of a graph's plans and indexes in."""
-FINE = 202
+ACCEPTED = 202
 
 
 def refuse_unopenable(launcher: Launcher, tool: AdminTool, report: Report) -> None:
@@ -29,15 +29,15 @@ def refuse_unopenable(launcher: Launcher, tool: AdminTool, report: Report) -> No
         end_trial(launcher.home)
 
 
-def opens(server: Remembered, password: str) -> bool:
+def opens(server: LastStart, password: str) -> bool:
     """Whether `server` answers a query of its graph."""
     login = base64.b64encode(f"{USERNAME}:{password}".encode()).decode()
     headers = {"Authorization": f"Basic {login}", "Content-Type": "application/json"}
     query = json.dumps({"statement": "MATCH (n) RETURN n LIMIT 1"})
-    connection = http.client.HTTPConnection(HOST, server.http, timeout=ANSWER_PATIENCE)
+    connection = http.client.HTTPConnection(HOST, server.http, timeout=ANSWER_SECONDS)
     try:
         connection.request("POST", "/db/neo4j/query/v2", query, headers)
-        return connection.getresponse().status == FINE
+        return connection.getresponse().status == ACCEPTED
     except (OSError, http.client.HTTPException):
         return False
     finally:
@@ -46,5 +46,5 @@ def opens(server: Remembered, password: str) -> bool:
 
 def end_trial(home: Home) -> None:
     """Ends the server of `home`, if one runs."""
-    if pid := process.search(home):
-        process.end(pid, process.STOP_PATIENCE)
+    if pid := process.find_server(home):
+        process.end(pid, process.STOP_SECONDS)

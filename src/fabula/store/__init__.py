@@ -1,4 +1,4 @@
-"""The graph in Neo4j: one method per question that is asked of it."""
+"""The graph in Neo4j: the `Store`, with one method for each thing that is read or written."""
 
 from __future__ import annotations
 
@@ -18,54 +18,62 @@ from neo4j.exceptions import Neo4jError
 from fabula.errors import StoreError, TooLarge
 from fabula.graph import TEXT, Gap, Owner, Part, Record
 from fabula.graph.entries import Entry, Layer
-from fabula.graph.hits import Filters, Hit
+from fabula.graph.hits import Filters, Hit, read_hit
 from fabula.graph.queries import over, query
 from fabula.store import migration, schema
-from fabula.store.database import A_QUERY, Database
-from fabula.store.kept import Kept, Made, Usage
+from fabula.store.database import UNNAMED, Database
+from fabula.store.driver_errors import is_out_of_memory, out_of_memory_message
 from fabula.store.parts import (
-    broken_off,
-    lock,
+    find_abandoned_runs,
+    find_searchable,
     lock_collection,
-    refuse_broken,
-    refuse_long,
-    searchable,
+    lock_owners,
+    refuse_invalid,
+    refuse_long_line,
     stage,
     switch,
 )
-from fabula.store.rows import bounds, entry, gap, made_space, record, unwired, wire
+from fabula.store.rows import (
+    decode_vector,
+    encode_vector,
+    entry,
+    filter_parameters,
+    read_gap,
+    read_record,
+    read_space,
+)
 from fabula.store.space import (
     Space,
-    other_space,
+    other_space_error,
     refuse_collection,
     refuse_dimensions,
     refuse_other_model,
     refuse_reembedding,
 )
 from fabula.store.turns import Turn, turn
-from fabula.store.wording import is_out_of_memory, out_of_memory
+from fabula.store.value_cache import CacheUsage, Made, ValueCache
 from fabula.text.document import Vector
 
 LOG = logging.getLogger("fabula")
-LEAST_DEPTH = 50
-"""How many the vector index is asked for. With 434 readers' questions on 38 books and stories, 98 %
-of the true best 5 were among 10, and 86 % within one book; among 50, 99.9 % and 98 %."""
-ELEMENTS = "element_vectors_256"
-"""The index that statements over elements name."""
-MOST_CHARACTERS = 1000
-"""Of a question's words that are looked up."""
-PAGE = 500
-"""Documents that are read at once."""
-KEPT_BYTES = 256 << 20
-"""Memory for what modes make of whole graphs: networks, terms, reports. Those of a book as long as
-*War and Peace* take 11 MB, so all of 23 such books stay, and thousands of stories."""
-SHORTEST_ID = 4
-"""Characters of an id that are enough to name a document by."""
+MIN_DEPTH = 50
+"""How many nodes the vector index is asked for. For 434 readers' questions on 38
+books and stories, 98 % of the true best 5 were among 10, and 86 % within one book; among 50 it was
+99.9 % and 98 %."""
+ELEMENT_INDEX = "element_vectors_256"
+"""The vector index that a statement over elements names."""
+MAX_QUESTION_CHARACTERS = 1000
+"""How much of a question is searched for by its words."""
+DOCUMENTS_PER_PAGE = 500
+MAX_CACHED_BYTES = 256 << 20
+"""Memory for what modes derive from whole graphs: networks, terms, reports. For a book as long as
+*War and Peace* they take 11 MB, so there is room for 23 such books, or for thousands of stories."""
+MIN_ID_CHARACTERS = 4
+"""How many characters of an id are enough to name a document by."""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A chunk that a node rests on: where in its document's text it stands, and what it says."""
+    """A chunk that a node rests on, with its place in its document's text."""
 
     chunk: str
     document: str
@@ -76,9 +84,9 @@ class Source:
 
 
 class Store(Database):
-    """A graph in one Neo4j database; safe to share between threads.
+    """The graph in one Neo4j database; safe to share between threads.
 
-    Raises StoreError for all that the server refuses or can't do, in words for a person.
+    Every method raises StoreError for what the server refuses or can't do.
     """
 
     def __init__(self, driver: neo4j.Driver, database: str) -> None:
@@ -87,11 +95,11 @@ class Store(Database):
         self._has_schema = False
         self._preparing = threading.Lock()
         self._spaces: dict[str, Space] = {}
-        """As they were when they were last read: `found` reads them again where that is too old."""
-        self._kept = Kept(KEPT_BYTES)
+        """The spaces as they were last read. `found` reads one again where it is out of date."""
+        self._cache = ValueCache(MAX_CACHED_BYTES)
         self.check_room: Callable[[], None] = lambda: None
         """Raises an error where the server's disk has too little room for more to be written. It
-        does nothing unless whoever made the store knows that disk."""
+        does nothing unless the server is on this machine."""
 
     def follow(self, other: Self) -> None:
         """Take over another store's connections, and close those that were used until now."""
@@ -101,8 +109,8 @@ class Store(Database):
     # What is there
 
     def space(self, collection: str) -> Space | None:
-        """The embedding space of a collection, or None where nothing was ever written to it."""
-        space = made_space(self.rows("core/find_space", collection=collection))
+        """Return the embedding space of a collection; None where nothing was ever written to it."""
+        space = read_space(self.rows("core/find_space", collection=collection))
         with self._preparing:
             if space is None:
                 self._spaces.pop(collection, None)
@@ -115,11 +123,18 @@ class Store(Database):
         return [row["name"] for row in self.rows("core/find_collections")]
 
     def documents(
-        self, collection: str, page_size: int = PAGE, after: tuple[str, str] = ("", "")
+        self,
+        collection: str,
+        page_size: int = DOCUMENTS_PER_PAGE,
+        after: tuple[str, str] = ("", ""),
     ) -> Iterator[Entry]:
-        """All documents of a collection by title, read page by page.
+        """Yield all documents of a collection in order of their titles, read page by page.
 
-        Those after one, if its title, case folded, and its id are given.
+        Args:
+            collection: The collection.
+            page_size: How many are read at once.
+            after: The case-folded title and the id of the document that the first one follows.
+
         """
         title, after_id = after
         while page := self.rows(
@@ -133,17 +148,17 @@ class Store(Database):
             title, after_id = page[-1]["title_key"], page[-1]["document"]["id"]
 
     def count(self, collection: str) -> tuple[int, int]:
-        """How many documents a collection has, and how many all collections have together."""
+        """Return how many documents a collection has, and how many all collections have."""
         [row] = self.rows("core/count_documents", collection=collection)
         return row["documents"], row["all"]
 
     def latest(self) -> str:
-        """The collection whose document was written last; '' where there is no document."""
+        """Return the collection whose document was written last; '' where there is no document."""
         rows = self.rows("core/find_latest")
         return str(rows[0]["collection"]) if rows else ""
 
     def passages(self) -> int:
-        """How many passages all collections have together."""
+        """Return how many passages all collections have together."""
         [row] = self.rows("core/count_checked", collection="", document="")
         return int(row["passages"])
 
@@ -156,190 +171,222 @@ class Store(Database):
         whole: bool = False,
         sources: Sequence[str] = (),
     ) -> list[Entry]:
-        """The documents that a name fits best, at most `limit` or a few more.
+        """Return the documents that a name fits best, at most `limit` or a few more.
 
-        An id or the beginning of one, where it comes from, its title, the name of its file with or
-        without its ending; and, but with `whole`, a part of its title. `sources` are further
-        places that the name may mean, as the whole path of a file.
+        Args:
+            collection: The collection to look in.
+            name: An id or the beginning of one, a source, a title, the name of a file with or
+                without its ending, or a part of a title.
+            limit: How many to return.
+            whole: Whether a part of a title does not count.
+            sources: Further sources that the name may mean, such as the whole path of a file.
+
         """
         key = name.casefold()
-        asked = {
+        parameters = {
             "collection": collection,
-            "id": name.lower() if len(name) >= SHORTEST_ID else "",
+            "id": name.lower() if len(name) >= MIN_ID_CHARACTERS else "",
             "sources": [name, *sources],
             "key": key,
             "part": "" if whole else key.strip() and key,
             "limit": limit,
         }
-        rows = self.rows("core/find_named", **asked)
+        rows = self.rows("core/find_named", **parameters)
         if not rows:
             wait = partial(lock_collection, collection=collection)
-            rows = self._between_switches(wait, "core/find_named", asked)
+            rows = self._between_switches(wait, "core/find_named", parameters)
         best = [row for row in rows if row["rank"] == rows[0]["rank"]]
         return [entry(row) for row in best]
 
     def same(
         self, collection: str, ids: Sequence[str] = (), sha256: Sequence[str] = ()
     ) -> list[Entry]:
-        """The documents of a collection with one of these ids, or one of these texts."""
-        asked = {"collection": collection, "ids": list(ids), "sha256": list(sha256)}
-        return [entry(row) for row in self.rows("core/find_same", **asked)]
+        """Return the documents of a collection with one of these ids, or one of these texts."""
+        parameters = {"collection": collection, "ids": list(ids), "sha256": list(sha256)}
+        return [entry(row) for row in self.rows("core/find_same", **parameters)]
 
     def _between_switches(
-        self, wait: Callable[[neo4j.Transaction], None], name: str, asked: Mapping[str, Any]
+        self, wait: Callable[[neo4j.Transaction], None], name: str, parameters: Mapping[str, Any]
     ) -> list[dict[str, Any]]:
-        """Asks again, while no switch is under way, for what was not found.
+        """Run a statement again that found nothing, while no switch is under way.
 
-        A server reads what is committed at each step of a statement, not one moment's state: in
-        the midst of a switch's commit neither the old nodes may be found nor the new ones.
+        Neo4j reads what is committed at each step of a statement, not the state of one moment. In
+        the middle of a switch's commit a statement may find neither the old nodes nor the new.
         """
         with self.session() as session, session.begin_transaction() as transaction:
             wait(transaction)
-            rows = transaction.run(query(name), dict(asked)).data()
+            rows = transaction.run(query(name), dict(parameters)).data()
             transaction.rollback()
         return rows
 
     def layers(self, collection: str, document: str) -> list[Layer]:
-        """How many passages a document has, by kind, aspect and level."""
-        asked = {"collection": collection, "document": document}
-        return [Layer(**row) for row in self.rows("core/count_passages", **asked)]
+        """Return how many passages a document has, by kind, aspect and level."""
+        rows = self.rows("core/count_passages", collection=collection, document=document)
+        return [Layer(**row) for row in rows]
 
     def gaps(self, collection: str, document: str) -> dict[str, list[Gap]]:
-        """The gaps of a document, in text order, by the names of the graphs that have some."""
-        found: dict[str, list[Gap]] = {}
+        """Return the gaps of a document in text order, by the names of its graphs."""
+        gaps: dict[str, list[Gap]] = {}
         for row in self.rows("core/find_gaps", collection=collection, document=document):
-            found.setdefault(row["graph"], []).append(gap(row))
-        return found
+            gaps.setdefault(row["graph"], []).append(read_gap(row))
+        return gaps
 
     def record(self, owner: Owner) -> Record | None:
-        """What a part was made from and cost, or None where there is none."""
+        """Return what a part was made from and what that cost; None where there is no part."""
         if not owner.document:
             return self.settled(owner.collection).get(owner.graph)
-        asked = {"collection": owner.collection, "ids": [owner.document], "sha256": []}
-        found = _record(self.rows("core/find_same", **asked), owner.graph)
-        if found is None:
-            wait = partial(lock, owners=[owner])
-            rows = self._between_switches(wait, "core/find_same", asked)
-            found = _record(rows, owner.graph)
-        return found
+        parameters = {"collection": owner.collection, "ids": [owner.document], "sha256": []}
+        record = _find_record(self.rows("core/find_same", **parameters), owner.graph)
+        if record is None:
+            wait = partial(lock_owners, owners=[owner])
+            rows = self._between_switches(wait, "core/find_same", parameters)
+            record = _find_record(rows, owner.graph)
+        return record
 
     def settled(self, collection: str) -> dict[str, Record]:
-        """What the parts of a collection itself were made from and cost, by their graphs' names."""
+        """Return what the parts of a collection itself were made from, by their graphs' names."""
         rows = self.rows("core/find_settled", collection=collection)
-        return {row["part"]["graph"]: record(row["part"]) for row in rows}
+        return {row["part"]["graph"]: read_record(row["part"]) for row in rows}
 
     def broken_off(self) -> list[str]:
-        """The names of runs whose writers are gone, and that have left something staged."""
+        """Return the runs that have left something staged and whose process has ended."""
         with self.session() as session:
-            return broken_off(session)
+            return find_abandoned_runs(session)
 
     # Retrieval
 
     def nearest(self, vector: Vector, limit: int, filters: Filters, model: str) -> list[Hit]:
-        """The `limit` passages of highest cosine with `vector`, best first; one round trip.
+        """Return the passages closest in meaning to a vector, best first, in one round trip.
 
-        Raises SpaceError where the collection's embeddings are not of the `model` of the vector.
+        Args:
+            vector: A unit vector, shape (dimensions,).
+            limit: How many passages to return.
+            filters: Where to look.
+            model: The embedding model of the vector.
+
+        Returns:
+            Hits whose score is the cosine.
+
+        Raises:
+            SpaceError: The collection's embeddings are of another model.
+
         """
-        asked = {"limit": limit, "depth": max(2 * limit, LEAST_DEPTH)} | bounds(filters)
+        parameters = {"limit": limit, "depth": max(2 * limit, MIN_DEPTH)}
+        parameters |= filter_parameters(filters)
         name = "core/find_nearest_filtered"
         if filters == Filters(filters.collection, filters.document):
             name = "core/find_nearest_in_document" if filters.document else "core/find_nearest"
-            asked["document"] = filters.document
-        rows = self.found(query(name), vector, filters, model, **asked)
-        return [Hit(**row) for row in rows]
+            parameters["document"] = filters.document
+        rows = self.found(query(name), vector, filters, model, **parameters)
+        return [read_hit(row) for row in rows]
 
     def nearest_elements(
         self, vector: Vector, limit: int, filters: Filters, model: str, kinds: Sequence[str] = ()
     ) -> list[Hit]:
-        """The `limit` elements of highest cosine with `vector`, best first; one round trip.
+        """Return the elements closest in meaning to a vector, best first, in one round trip.
 
-        Of these `kinds`, whatever the filters say of kinds; of all that have an embedding where
-        there are none. Raises SpaceError as `nearest` does.
+        The arguments and errors are those of `nearest`, except for `kinds`: the kinds to look for,
+        whatever the filters say of kinds; empty for all that have an embedding.
         """
-        asked = {"limit": limit, "depth": max(2 * limit, LEAST_DEPTH), "kinds": list(kinds)}
+        parameters = {"limit": limit, "depth": max(2 * limit, MIN_DEPTH), "kinds": list(kinds)}
         statement = query("core/find_nearest_elements")
-        return [Hit(**row) for row in self.found(statement, vector, filters, model, **asked)]
+        rows = self.found(statement, vector, filters, model, **parameters)
+        return [read_hit(row) for row in rows]
 
     def found(
-        self, statement: str, vector: Vector, filters: Filters, model: str, **asked: Any
+        self, statement: str, vector: Vector, filters: Filters, model: str, **parameters: Any
     ) -> list[dict[str, Any]]:
-        """What a statement over a collection's embeddings finds, whichever slot they are in.
+        """Run a statement over a collection's embeddings, whichever slot they are in.
 
-        It is given the filters, the `vector` and what embedded it, and finds nothing where the
-        collection's space is another, or a statement is over elements and none is embedded. Raises
-        SpaceError where the space is of another model.
+        A statement that asks the index for $depth nodes is run again with a larger depth if fewer
+        than $limit of them are visible. If it returns rows for something else than these nodes, its
+        column `nearest` has to say how many they were.
 
-        A statement that asks the index for $depth nodes is asked again with more where fewer than
-        $limit of them were visible. Where it returns a row for something else than each of these
-        nodes, its column `nearest` tells how many they were.
+        Args:
+            statement: Cypher that names the index of 256 dimensions in slot 1. It is given the
+                filters, the vector, its model and the property of the embeddings.
+            vector: A unit vector, shape (dimensions,).
+            filters: Where to look.
+            model: The embedding model of the vector.
+            **parameters: Further parameters of the statement.
+
+        Returns:
+            The rows; none where the collection has no embeddings, or the statement is over elements
+            and none is embedded.
+
+        Raises:
+            SpaceError: The collection's embeddings are of another model.
+
         """
         collection = filters.collection
         space = self._spaces.get(collection)
-        of_elements = ELEMENTS in statement
+        of_elements = ELEMENT_INDEX in statement
         if space is None or space.model != model or (of_elements and not space.element_kinds):
             space = self.space(collection)
         while space:
             refuse_other_model(space, model)
             if of_elements and not space.element_kinds:  # there is no index to ask
                 return []
-            given = bounds(filters) | {"vector": wire(vector), "model": model, "slot": space.slot}
-            given |= {"embedding": space.embedding, **asked}
+            sent = filter_parameters(filters)
+            sent |= {"vector": encode_vector(vector), "model": model, "slot": space.slot}
+            sent |= {"embedding": space.embedding, **parameters}
             rows: list[dict[str, Any]] = []
-            trouble = None
+            error = None
             try:
-                rows = self._nearest(over(statement, space.dimensions, space.slot), given)
-            except StoreError as error:  # its index may just have been given up for another
-                trouble = error
+                rows = self._nearest(over(statement, space.dimensions, space.slot), sent)
+            except StoreError as raised:  # its index may just have been dropped for another
+                error = raised
             now = space if rows else self.space(collection)
             if now is None or (now.kind, now.slot) == (space.kind, space.slot):
-                if trouble:
-                    raise trouble
+                if error:
+                    raise error
                 for row in rows:
                     row.pop("nearest", None)
                 return rows
             space = now
         return []
 
-    def _nearest(self, statement: str, given: Mapping[str, Any]) -> list[dict[str, Any]]:
+    def _nearest(self, statement: str, parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
         """Return the rows of a statement over a vector index, which it asks for `depth` nodes.
 
         The index also holds staged and replaced nodes, which the statement leaves out. Where these
         took the places of others, the index is asked again for more.
         """
-        rows = self._send(statement, A_QUERY, given, is_reading=True)
-        depth = given.get("depth", 0)
-        wanted = min(given.get("limit", depth), depth)
-        if _count_nearest(rows) >= wanted:
+        rows = self._send(statement, UNNAMED, parameters, is_reading=True)
+        depth = parameters.get("depth", 0)
+        expected = min(parameters.get("limit", depth), depth)
+        if _count_nearest(rows) >= expected:
             return rows
         [hidden] = self.rows("core/count_hidden")
-        enough = depth + hidden["nodes"]
-        while _count_nearest(rows) < wanted and depth < enough:
-            depth = min(4 * depth, enough)
-            rows = self._send(statement, A_QUERY, {**given, "depth": depth}, is_reading=True)
+        max_depth = depth + hidden["nodes"]
+        while _count_nearest(rows) < expected and depth < max_depth:
+            depth = min(4 * depth, max_depth)
+            rows = self._send(statement, UNNAMED, {**parameters, "depth": depth}, is_reading=True)
         return rows
 
     def near_or_alike(
         self, vector: Vector, question: str, limit: int, filters: Filters, model: str
     ) -> tuple[list[Hit], list[Hit]]:
-        """The `limit` passages of highest cosine with `vector`, and those that share most with the
-        question's words (BM25); each best first, in one round trip.
+        """Return the passages closest in meaning, and those closest in words (BM25).
 
-        Raises SpaceError where the collection's embeddings are not of the `model` of the vector.
+        Both are best first and have at most `limit` passages; they take one round trip together.
+        The other arguments and the errors are those of `nearest`.
         """
         # The parser refuses more than 1024 terms, and no term is shorter than a character.
-        words = " ".join(re.findall(r"\w+", question.lower()))[:MOST_CHARACTERS]
+        words = " ".join(re.findall(r"\w+", question.lower()))[:MAX_QUESTION_CHARACTERS]
         if not words:
             return self.nearest(vector, limit, filters, model), []
-        asked = {"limit": limit, "depth": max(2 * limit, LEAST_DEPTH), "words": words}
+        parameters = {"limit": limit, "depth": max(2 * limit, MIN_DEPTH), "words": words}
         name = "core/find_near_or_alike"
         if filters != Filters(filters.collection):
             name = "core/find_near_or_alike_filtered"
-        rows = self.found(query(name), vector, filters, model, **asked)
+        rows = self.found(query(name), vector, filters, model, **parameters)
         return _ranking(rows, "near"), _ranking(rows, "alike")
 
-    def read(self, statement: str, filters: Filters, **asked: Any) -> list[dict[str, Any]]:
-        """What a statement over no embeddings finds; it is given the filters."""
-        return self._send(statement, A_QUERY, {**bounds(filters), **asked}, is_reading=True)
+    def read(self, statement: str, filters: Filters, **parameters: Any) -> list[dict[str, Any]]:
+        """Return the rows of a statement over no embeddings; it is given the filters as well."""
+        parameters = filter_parameters(filters) | parameters
+        return self._send(statement, UNNAMED, parameters, is_reading=True)
 
     def keep(
         self,
@@ -350,93 +397,120 @@ class Store(Database):
         make: Callable[[], Made],
         uses: Sequence[str] = (),
     ) -> Made | None:
-        """What `make` makes of graphs of a collection, or of one document: again once they change.
+        """Return what `make` derives from whole graphs, cached in memory until they change.
 
-        It is kept by that `name`. None where there is no part of one of the `graphs`; those that it
-        `uses` may be missing.
+        Args:
+            name: What is derived; the cache knows it by this name.
+            collection: The collection of the graphs.
+            document: The document of the graphs; '' for all of the collection.
+            graphs: The graphs that it is derived from.
+            make: Derives it.
+            uses: Further graphs that it is derived from, which may be missing.
+
+        Returns:
+            The value; None where one of the `graphs` has no part.
+
         """
-        asked = {"collection": collection, "document": document, "graphs": [*graphs, *uses]}
-        rows = self.rows("core/find_versions", **asked)
+        names = [*graphs, *uses]
+        rows = self._versions(collection, document, names)
         key = (name, collection, document)
         if not {row["graph"] for row in rows}.issuperset(graphs):
-            self._kept.forget(key)
+            self._cache.forget(key)
             return None
         version = tuple(tuple(row.values()) for row in rows)
-        return self._kept.get(key, version, make)
+        return self._cache.get(key, version, make)
 
-    def kept(self) -> Usage:
-        """How much is kept in memory by `keep`, and how often it was of use."""
-        return self._kept.usage()
+    def _versions(
+        self, collection: str, document: str, graphs: Sequence[str]
+    ) -> list[dict[str, Any]]:
+        return self.rows(
+            "core/find_versions", collection=collection, document=document, graphs=list(graphs)
+        )
+
+    def kept(self) -> CacheUsage:
+        """Return how much `keep` holds in memory, and how often it was used."""
+        return self._cache.usage()
 
     def collection_version(self, collection: str, graphs: Sequence[str]) -> str:
-        """Return a digest that changes whenever a part of one of these graphs of a collection comes
-        in, is replaced or goes.
-        """
-        rows = self.rows("core/find_versions", collection=collection, document="", graphs=graphs)
-        told = repr([tuple(row.values()) for row in rows])
-        return hashlib.sha256(told.encode()).hexdigest()[:16]
+        """Return a digest that changes with every change of these graphs of a collection."""
+        rows = self._versions(collection, "", graphs)
+        versions = repr([tuple(row.values()) for row in rows])
+        return hashlib.sha256(versions.encode()).hexdigest()[:16]
 
     def count_parts(self, collection: str, document: str, graphs: Sequence[str]) -> dict[str, int]:
-        """How many parts of some graphs there are, of a collection or of one document; no 0."""
-        asked = {"collection": collection, "document": document, "graphs": list(graphs)}
-        return {row["graph"]: row["parts"] for row in self.rows("core/find_versions", **asked)}
+        """Return how many parts each graph has in a collection or one document; zeros left out."""
+        rows = self._versions(collection, document, graphs)
+        return {row["graph"]: row["parts"] for row in rows}
 
     def related(
         self, statement: str, collection: str, passages: Sequence[str]
     ) -> dict[str, list[Hit]]:
-        """What a statement finds above or beside some passages, by the passages' ids."""
-        found: dict[str, list[Hit]] = {}
-        asked = {"collection": collection, "passages": list(passages)}
-        for row in self._send(statement, A_QUERY, asked, is_reading=True):
-            found.setdefault(row.pop("of"), []).append(Hit(**row))
-        return found
+        """Return what a statement finds above or beside some passages, by the passages' ids."""
+        hits: dict[str, list[Hit]] = {}
+        parameters = {"collection": collection, "passages": list(passages)}
+        for row in self._send(statement, UNNAMED, parameters, is_reading=True):
+            hits.setdefault(row["of"], []).append(read_hit(row))
+        return hits
 
     def vectors(self, collection: str, nodes: Sequence[str]) -> dict[str, Vector]:
-        """The embeddings of some nodes, by their ids: float32, shape (dimensions,), length 1."""
+        """Return the embeddings of some nodes by their ids: unit vectors, shape (dimensions,)."""
         space = self.space(collection)
         if space is None:
             return {}
-        asked = {"embedding": space.embedding, "dimensions": space.dimensions}
-        rows = self.rows("core/find_vectors", collection=collection, nodes=list(nodes), **asked)
-        return {row["id"]: unwired(row["vector"]) for row in rows}
+        rows = self.rows(
+            "core/find_vectors",
+            collection=collection,
+            nodes=list(nodes),
+            embedding=space.embedding,
+            dimensions=space.dimensions,
+        )
+        return {row["id"]: decode_vector(row["vector"]) for row in rows}
 
     def sources(self, collection: str, nodes: Sequence[str]) -> dict[str, list[Source]]:
-        """The chunks that nodes rest on, in text order, by the nodes' ids."""
-        found: dict[str, list[Source]] = {}
+        """Return the chunks that nodes rest on in text order, by the nodes' ids."""
+        sources: dict[str, list[Source]] = {}
         for row in self.rows("core/find_sources", collection=collection, nodes=list(nodes)):
-            found.setdefault(row.pop("id"), []).append(Source(**row))
-        return found
+            sources.setdefault(row.pop("id"), []).append(Source(**row))
+        return sources
 
     def text(self, document: Entry, first: int, last: int) -> list[dict[str, Any]]:
-        """The chunks that hold any character from `first` to before `last`, in text order."""
-        asked = {"collection": document.collection, "document": document.id}
-        return self.rows("core/find_text", **asked, first=first, last=last)
+        """Return the chunks that hold any character from `first` to before `last`, in order."""
+        return self.rows("core/find_text", **_place_of(document), first=first, last=last)
 
     def texts(self, document: Entry, spans: Sequence[tuple[int, int]]) -> list[dict[str, Any]]:
         """Return the chunks that hold any character of any span, in text order, each once."""
-        asked = {"collection": document.collection, "document": document.id}
-        return self.rows("core/find_texts", **asked, spans=[list(span) for span in spans])
+        spans = [list(span) for span in spans]
+        return self.rows("core/find_texts", **_place_of(document), spans=spans)
 
     def place(self, document: Entry, at: str, index: int) -> Hit | None:
-        """The passage of that id, the chunk of that `index` if it is not -1, or the first chunk of
-        a section that `at` is the heading of, or a part of it.
+        """Return the passage that a place in a document names.
+
+        Args:
+            document: The document.
+            at: A passage's id, or a section's heading or a part of it.
+            index: The number of a chunk; -1 for none.
+
+        Returns:
+            The passage, the chunk of that number, or the first chunk of that section.
+
         """
-        asked = {"collection": document.collection, "document": document.id}
-        rows = self.rows("core/find_place", **asked, at=at.lower(), index=index)
-        return Hit(**rows[0]) if rows else None
+        rows = self.rows("core/find_place", **_place_of(document), at=at.lower(), index=index)
+        return read_hit(rows[0]) if rows else None
 
     def said(self, document: Entry, chunks: Sequence[str], limit: int) -> list[Hit]:
-        """What graphs say of some chunks of a document, the closest of it."""
-        asked = {"collection": document.collection, "document": document.id}
-        rows = self.rows("core/find_said", **asked, passages=list(chunks), limit=limit)
-        return [Hit(**row) for row in rows]
+        """Return passages of graphs that rest on some chunks of a document, the closest first."""
+        place = _place_of(document)
+        rows = self.rows("core/find_said", **place, passages=list(chunks), limit=limit)
+        return [read_hit(row) for row in rows]
 
     # Writing
 
     def make_schema(self) -> None:
-        """Makes what the graph is kept by, and sweeps up what a crash has left, once.
+        """Make the constraints and indexes, and delete what a crash has left; once in a process.
 
-        Raises StoreError for a graph of another version of Fabula.
+        Raises:
+            StoreError: The graph is of another version of Fabula.
+
         """
         with self._making:
             if not self._has_schema:
@@ -446,9 +520,12 @@ class Store(Database):
                 self._has_schema = True
 
     def prepare(self, collection: str, model: str, dimensions: int) -> Space:
-        """Makes a collection ready for embeddings of `model`; what is ready already stays.
+        """Make a collection ready for embeddings of a model, unless it is ready already.
 
-        One without documents takes any model. Raises SpaceError where they have another's.
+        Raises:
+            SpaceError: The collection has documents with embeddings of another model, or is being
+                re-embedded. Without documents it takes any model.
+
         """
         refuse_dimensions(model, dimensions)
         self.check_room()
@@ -457,12 +534,12 @@ class Store(Database):
         if space is None:
             refuse_collection(collection)
         if space is None or (space.kind != (model, dimensions) and not space.documents):
-            wanted = {"collection": collection, "model": model, "dimensions": dimensions}
+            new_space = {"collection": collection, "model": model, "dimensions": dimensions}
 
             def take(transaction: neo4j.ManagedTransaction) -> None:
                 # A document of another model may just be coming in.
                 lock_collection(transaction, collection)
-                transaction.run(query("core/save_space"), wanted).consume()
+                transaction.run(query("core/save_space"), new_space).consume()
 
             with self.session() as session:
                 session.execute_write(take)
@@ -471,7 +548,7 @@ class Store(Database):
         refuse_reembedding(space)
         refuse_other_model(space, model)
         if space.dimensions != dimensions:
-            raise other_space(space, f"{dimensions} dimensions of {model}", model)
+            raise other_space_error(space, f"{dimensions} dimensions of {model}", model)
         with self._making:
             schema.make_vectors(self, space.dimensions, space.slot)
             schema.wait(self, schema.TEXTS, space.index)
@@ -483,23 +560,36 @@ class Store(Database):
         parts: Sequence[Part],
         model: str,
         written: Callable[[int], None] = lambda count: None,
-        held: Turn | None = None,
+        lock: Turn | None = None,
     ) -> None:
-        """Puts parts, all of one collection, in the place of what their owners had: all or nothing.
+        """Replace what the owners of some parts had by these parts, all or nothing.
 
-        Their nodes are staged in slices where no reader sees them, `written` being told how many
-        that have embeddings; the indexes of vectors and words take them in then, slice by slice.
-        One transaction, which changes labels alone, switches the old ones out and the new ones in.
-        What is left of the old ones is swept afterwards, and what a crash leaves, by the next run.
-        The collection was prepared for the `model` of their embeddings. Raises StoreError where
-        the turn that is `held` for the documents was lost.
+        The nodes are staged in batches that no reader sees; the indexes of vectors and words take
+        them in batch by batch. Then one transaction, which changes only labels, switches the old
+        nodes out and the new ones in. The old ones are deleted afterwards. What a crash leaves is
+        deleted by the next run.
+
+        Args:
+            parts: Parts of one collection, which `prepare` has made ready.
+            model: The model of their embeddings.
+            written: Told how many nodes with embeddings each batch had.
+            lock: The lock of the documents, if somebody holds one.
+
+        Raises:
+            Changed: What a part rests on was changed meanwhile.
+            SpaceError: The collection's embeddings are of another model.
+            StoreError: The lock was lost, or a part can't be written.
+            TooLarge: The server has too little memory for the switch.
+
         """
         [collection] = {part.owner.collection for part in parts}
         space = self.space(collection)
         if space is None:
-            raise StoreError(f"Collection {collection!r} is not there any more: run it again.")
+            raise StoreError(
+                f"Collection {collection!r} does not exist any more: run the command again."
+            )
         refuse_other_model(space, model)
-        refuse_broken(parts, space)
+        refuse_invalid(parts, space)
         self.check_room()
         run = uuid.uuid4().hex
 
@@ -507,72 +597,75 @@ class Store(Database):
             written(count)
             self.check_room()
 
-        found_by = searchable(parts)
-        if found_by["element_kinds"]:
+        searchable = find_searchable(parts)
+        if searchable["element_kinds"]:
             with self._making:
                 schema.make_vectors(self, space.dimensions, space.slot, "element")
                 schema.wait(self, space.element_index)
-        # Its turn tells others that what it stages is not to be swept.
-        with turn(self, [run]) as own, self.session() as session:
-            out = stage(session, run, parts, space, staged)
-            # Before, as whoever finds nothing of a new aspect is right, and in a transaction of its
-            # own, so that no two writers wait for each other's switch.
+        # This lock tells other processes not to delete what is staged.
+        with turn(self, [run]) as run_lock, self.session() as session:
+            outgoing = stage(session, run, parts, space, staged)
+            # Before the switch, because it is right to find nothing of a new aspect yet. In its own
+            # transaction, so that no two writers wait for each other's switch.
             session.execute_write(
                 lambda transaction: transaction.run(
-                    query("core/save_searchable"), found_by | {"collection": collection}
+                    query("core/save_searchable"), searchable | {"collection": collection}
                 ).consume()
             )
 
-            def switched(transaction: neo4j.ManagedTransaction) -> None:
-                switch(transaction, run, parts, out, space)
-                # Last: where the server was restarted, others may have had these turns since.
-                for one in filter(None, (own, held)):
-                    one.check()
+            def switch_in(transaction: neo4j.ManagedTransaction) -> None:
+                switch(transaction, run, parts, outgoing, space)
+                # Last: if the server was restarted, others may have had these locks since.
+                for held in filter(None, (run_lock, lock)):
+                    held.check()
 
             try:
-                session.execute_write(switched)
+                session.execute_write(switch_in)
             except Neo4jError as error:
                 if is_out_of_memory(error):
-                    raise TooLarge(f"{out_of_memory('Switching this document in')}.") from error
+                    raise TooLarge(
+                        f"{out_of_memory_message('Switching this document in')}."
+                    ) from error
                 raise
         self._sweep()
 
     def drop(self, owners: Sequence[Owner]) -> int:
-        """Takes parts out of the graph, at once; how many of them there were.
+        """Remove parts from the graph in one transaction; return how many there were.
 
-        With a document's part goes what parts of the collection itself tell of it.
+        With a document's part goes what the collection's own parts say about it.
         """
 
         def take_out(transaction: neo4j.ManagedTransaction) -> int:
-            lock(transaction, [*owners, *map(_whole, owners)])
-            gone = 0
+            lock_owners(transaction, [*owners, *map(_collection_owner, owners)])
+            removed = 0
             for owner in owners:
                 if owner.document:
                     transaction.run(query("core/switch_out_settled"), owner._asdict()).consume()
                 [row] = transaction.run(query("core/switch_out"), owner._asdict())
-                gone += row["nodes"] > 0
-            return gone
+                removed += row["nodes"] > 0
+            return removed
 
         with self.session() as session:
-            gone: int = session.execute_write(take_out)
+            removed: int = session.execute_write(take_out)
         self._sweep()
-        return gone
+        return removed
 
     def remove(self, collection: str, document: str) -> None:
-        """Takes a document and all its graphs out, at once; a replacement comes before or after.
+        """Remove a document and all its graphs in one transaction.
 
-        With it goes what parts of the collection itself tell of it, and with the last one those.
+        With it goes what the collection's own parts say about it, and with the last document those
+        parts themselves.
         """
         owner = Owner(collection, TEXT, document)
 
         def take_out(transaction: neo4j.ManagedTransaction) -> None:
-            lock(transaction, [owner, _whole(owner)])
-            asked = {"collection": collection, "document": document}
-            transaction.run(query("core/switch_out_settled"), asked, graph="").consume()
-            transaction.run(query("core/switch_out_document"), asked).consume()
-            space = made_space(transaction.run(query("core/find_space"), asked).data())
+            lock_owners(transaction, [owner, _collection_owner(owner)])
+            place = {"collection": collection, "document": document}
+            transaction.run(query("core/switch_out_settled"), place, graph="").consume()
+            transaction.run(query("core/switch_out_document"), place).consume()
+            space = read_space(transaction.run(query("core/find_space"), place).data())
             if space is None or not space.documents:
-                for row in transaction.run(query("core/find_settled"), asked).data():
+                for row in transaction.run(query("core/find_settled"), place).data():
                     own = Owner(collection, row["part"]["graph"])
                     transaction.run(query("core/switch_out"), own._asdict()).consume()
 
@@ -581,49 +674,52 @@ class Store(Database):
         self._sweep()
 
     def describe(self, document: Entry, title: str, author: str) -> bool:
-        """Gives a document another title and author; whether it was there.
+        """Give a document another title and author; return whether it existed.
 
-        A run that takes in its file with another text gives it those of the file again.
+        An ingest of its file with another text gives it those of the file again.
         """
         owner = Owner(document.collection, TEXT, document.id)
-        refuse_long(title)
-        refuse_long(author)
+        refuse_long_line(title)
+        refuse_long_line(author)
 
         def take(transaction: neo4j.ManagedTransaction) -> bool:
-            # One that is just being replaced must not be changed on its way out.
-            lock(transaction, [owner])
-            asked = {"collection": owner.collection, "document": owner.document}
-            told = {"title": title, "title_key": title.casefold(), "author": author}
-            [row] = transaction.run(query("core/save_description"), asked | told)
+            # A document that is being replaced must not be changed on its way out.
+            lock_owners(transaction, [owner])
+            description = {"title": title, "title_key": title.casefold(), "author": author}
+            place = {"collection": owner.collection, "document": owner.document}
+            [row] = transaction.run(query("core/save_description"), place | description)
             return bool(row["documents"])
 
         with self.session() as session:
-            was_there: bool = session.execute_write(take)
-        return was_there
+            existed: bool = session.execute_write(take)
+        return existed
 
     def _sweep(self) -> None:
-        """Clear what switches leave behind: marks of staging, replaced nodes, and what was staged
-        and never switched in.
+        """Delete what switches leave: marks of staging, old nodes, and what was never switched in.
 
-        The graph is right without it: where it fails, the next sweep does it.
+        No reader sees any of it, so a sweep that fails is left to the next one.
         """
         try:
             with self.session() as session:
-                ended = {"runs": broken_off(session)}
-                session.run(query("core/clear_staging"), ended).consume()
+                runs = find_abandoned_runs(session)
+                session.run(query("core/clear_staging"), runs=runs).consume()
                 session.run(query("core/clear_retired")).consume()
-                session.run(query("core/clear_staged"), ended).consume()
+                session.run(query("core/clear_staged"), runs=runs).consume()
         except StoreError as error:
-            LOG.warning("What was replaced is not deleted yet; the next run will. %s", error)
+            LOG.warning("Replaced nodes could not be deleted; the next run deletes them. %s", error)
 
 
-def _whole(owner: Owner) -> Owner:
-    """Whose lock keeps parts of the collection itself from coming in meanwhile."""
+def _collection_owner(owner: Owner) -> Owner:
+    """Return the owner whose lock keeps the collection's own parts from coming in meanwhile."""
     return owner._replace(document="")
 
 
-def _record(rows: Sequence[Mapping[str, Any]], graph: str) -> Record | None:
-    """That of a graph, of the one document that was found, if it was."""
+def _place_of(document: Entry) -> dict[str, str]:
+    return {"collection": document.collection, "document": document.id}
+
+
+def _find_record(rows: Sequence[Mapping[str, Any]], graph: str) -> Record | None:
+    """Return the record of a graph of the document that was found, if one was found."""
     return entry(rows[0]).graphs.get(graph) if rows else None
 
 
@@ -637,11 +733,6 @@ def _count_nearest(rows: Sequence[Mapping[str, Any]]) -> int:
 
 
 def _ranking(rows: Sequence[Mapping[str, Any]], score: str) -> list[Hit]:
-    """The passages that have a score by that name, best first."""
-    place = [name for name in (rows[0] if rows else ()) if name not in ("near", "alike")]
-    hits = [
-        Hit(**{name: row[name] for name in place}, score=row[score])
-        for row in rows
-        if row[score] is not None
-    ]
+    """Return the passages that have a score by that name, best first."""
+    hits = [read_hit({**row, "score": row[score]}) for row in rows if row[score] is not None]
     return sorted(hits, key=lambda hit: (-hit.score, hit.id))

@@ -1,4 +1,4 @@
-"""Whether the graph is sound: every invariant is a statement that finds what breaks it."""
+"""Check the graph: every invariant is a statement that finds the nodes that break it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 from fabula.graph import TEXT
@@ -17,13 +18,15 @@ from fabula.graph.queries import FOLDER, read
 from fabula.graph.recipes import is_outdated
 from fabula.store import Store, schema
 
-MOST = 20
-"""Findings that one invariant reports; each stands for all nodes of a document that break it."""
+MAX_FINDINGS = 20
+"""How many findings one invariant reports; each is about all nodes of one document."""
 
 REBUILD = "run `fabula ingest --rebuild --collection {collection} {source}`"
-SETTLED = "run `fabula build {graph} --rebuild`, which makes the collection's own graph anew"
-OUTDATED = "documents changed since it was made: run `fabula build {graph}`"
-UNOWNED = (
+REBUILD_COLLECTION = (
+    "run `fabula build {graph} --rebuild`, which makes the collection's own graph anew"
+)
+BUILD_COLLECTION = "documents changed since it was made: run `fabula build {graph}`"
+DELETE = (
     "ingest the file they came from again, or delete them in Neo4j with "
     "`MATCH (n:Part|Passage|Element) WHERE n.document {which} DETACH DELETE n`"
 )
@@ -31,10 +34,17 @@ UNOWNED = (
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """What is wrong with a document, or with the graph where `document` and `title` are empty.
+    """What is wrong with a document or with the graph.
 
-    `count` nodes break the `invariant`, which is the name of its statement in `cypher/`; `id` is
-    one of them. `cure` says what to do.
+    Attributes:
+        invariant: The name of the statement in `cypher/` that found it.
+        document: The document's id; empty for the graph.
+        title: The document's title; empty for the graph.
+        id: The id of one of the nodes that break the invariant.
+        count: How many nodes break it.
+        what: What is wrong.
+        cure: What to do.
+
     """
 
     invariant: str
@@ -48,9 +58,15 @@ class Violation:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What was looked at, what is wrong with it, and what is worth saying though it is right.
+    """The result of a check.
 
-    `graphs` are how many of the documents have each graph but their text.
+    Attributes:
+        documents: How many documents were checked.
+        passages: How many passages they have.
+        graphs: How many of the documents have each graph, the text left out.
+        violations: What is wrong.
+        notes: Sentences about what is right and worth knowing.
+
     """
 
     documents: int
@@ -63,37 +79,47 @@ class Findings:
 def check(
     store: Store, graphs: Iterable[Graph[Any]], collection: str = "", document: str = ""
 ) -> Findings:
-    """Every invariant of the core and of `graphs`; changes nothing.
+    """Check every invariant of the core and of some graphs; change nothing.
 
-    Of one document, named by its id, or of a whole collection, or '' for all of them.
+    Args:
+        store: The graph.
+        graphs: The graphs that are installed.
+        collection: The collection to check; '' for all of them.
+        document: The id of the document to check; '' for all of them.
+
     """
     installed = tuple(graphs)
-    look = _Look(store, installed, collection, document)
-    entries = look.entries()
-    violations = [*_indexes(store, collection), *look.violations(document, entries)]
-    while changed := look.changed(entries) & {one.document for one in violations}:
-        # What was found is of no version: half of it was looked at before, half after the change.
-        violations = [one for one in violations if one.document not in changed]
-        entries = look.entries()
-        for one in sorted(changed):
-            violations += look.violations(one, entries)
+    checker = _Checker(store, installed, collection, document)
+    entries = checker.entries()
+    violations = [*_indexes(store, collection), *checker.violations(document, entries)]
+    while changed := checker.changed(entries) & {violation.document for violation in violations}:
+        # Half of these documents was checked before they changed, and half afterwards.
+        violations = [violation for violation in violations if violation.document not in changed]
+        entries = checker.entries()
+        for id in sorted(changed):
+            violations += checker.violations(id, entries)
     [counted] = store.rows("core/count_checked", collection=collection, document=document)
-    notes = (*_gaps(entries), *_doubts(entries, installed), *_notes(store, collection, document))
-    has = Counter(name for entry in entries for name in entry.graphs if name != TEXT)
-    return Findings(len(entries), counted["passages"], dict(has), tuple(violations), notes)
+    notes = (
+        *_gap_notes(entries),
+        *_warnings(entries, installed),
+        *_state_notes(store, collection, document),
+    )
+    built = Counter(name for entry in entries for name in entry.graphs if name != TEXT)
+    return Findings(len(entries), counted["passages"], dict(built), tuple(violations), notes)
 
 
 def _statements(graphs: Iterable[Graph[Any]]) -> Iterator[tuple[Graph[Any] | None, str, str]]:
-    """The invariants, and the names of their files: the core's, of no graph, and each graph's."""
-    folders = [(None, FOLDER / "core"), *((one, one.cypher) for one in graphs if one.cypher)]
+    """Yield each invariant with its graph, None for those of the core, and its file's name."""
+    own = [(graph, graph.cypher) for graph in graphs if graph.cypher]
+    folders: list[tuple[Graph[Any] | None, Path]] = [(None, FOLDER / "core"), *own]
     for graph, folder in folders:
         for file in sorted(folder.glob("check_*.cypher")):
             yield graph, file.stem, read(file)
 
 
 @dataclass(frozen=True, slots=True)
-class _Look:
-    """What is looked at, and the graphs that bring invariants."""
+class _Checker:
+    """Runs the invariants of the core and of `graphs` over what is checked."""
 
     store: Store
     graphs: Sequence[Graph[Any]]
@@ -101,29 +127,31 @@ class _Look:
     document: str
 
     def entries(self) -> list[Entry]:
-        """The documents that are looked at."""
+        """Return the documents that are checked."""
         if self.document:
             return self.store.same(self.collection, [self.document])
-        every = [space.collection for space in self.store.spaces()]
-        names = [self.collection] if self.collection else every
-        return [entry for name in names for entry in self.store.documents(name)]
+        return [entry for name in self._collections() for entry in self.store.documents(name)]
+
+    def _collections(self) -> list[str]:
+        if self.collection:
+            return [self.collection]
+        return [space.collection for space in self.store.spaces()]
 
     def outdated(self, graph: Graph[Any]) -> bool:
-        """Whether documents have changed since a part of the collection itself was made."""
-        spaces = [space.collection for space in self.store.spaces()]
-        for name in [self.collection] if self.collection else spaces:
+        """Return whether documents have changed since a collection's own graph was made."""
+        for name in self._collections():
             settled = self.store.settled(name)
             if graph.name in settled and is_outdated(graph, self.store.documents(name), settled):
                 return True
         return False
 
     def violations(self, document: str, entries: Sequence[Entry]) -> list[Violation]:
-        """What breaks an invariant, of one document or of all that is looked at."""
-        asked = {"collection": self.collection, "document": document, "limit": MOST}
+        """Return what breaks an invariant, of one document or of all that is checked."""
+        parameters = {"collection": self.collection, "document": document, "limit": MAX_FINDINGS}
         return [
             self._violation(graph, name, row, entries)
             for graph, name, statement in _statements(self.graphs)
-            for row in self.store.run(statement, name, **asked)
+            for row in self.store.run(statement, name, **parameters)
         ]
 
     def _violation(
@@ -141,19 +169,24 @@ class _Look:
         )
 
     def _cure(self, graph: Graph[Any] | None, document: str | None, owner: Entry | None) -> str:
-        """What can be pasted as it is, whatever a file or a collection is called."""
+        """Return what to do; commands are quoted so that they can be pasted into a shell."""
         if owner:
             collection, source = shlex.quote(owner.collection), shlex.quote(owner.source)
             return REBUILD.format(collection=collection, source=source)
         if document == "":
-            advice = OUTDATED if graph and graph.settle and self.outdated(graph) else SETTLED
+            advice = (
+                BUILD_COLLECTION
+                if graph and graph.settle and self.outdated(graph)
+                else REBUILD_COLLECTION
+            )
             return advice.format(graph=graph.name if graph else "GRAPH")
-        return UNOWNED.format(which="IS NULL" if document is None else f"= {json.dumps(document)}")
+        return DELETE.format(which="IS NULL" if document is None else f"= {json.dumps(document)}")
 
     def changed(self, entries: Sequence[Entry]) -> set[str]:
-        """The ids of documents that came, went or were replaced since `entries` were read."""
-        was, now = ({_version(entry) for entry in read} for read in (entries, self.entries()))
-        return {version[0] for version in was ^ now}
+        """Return the ids of documents that came, went or changed since `entries` were read."""
+        before = {_version(entry) for entry in entries}
+        now = {_version(entry) for entry in self.entries()}
+        return {version[0] for version in before ^ now}
 
 
 def _version(entry: Entry) -> tuple[str, ...]:
@@ -162,7 +195,7 @@ def _version(entry: Entry) -> tuple[str, ...]:
 
 
 def _indexes(store: Store, collection: str) -> Iterator[Violation]:
-    """A collection that nothing was ever written to needs none."""
+    """Yield what is wrong with the indexes that collections need."""
     for space in store.spaces():
         if collection in ("", space.collection):
             for fault in schema.faults(store, space):
@@ -170,12 +203,12 @@ def _indexes(store: Store, collection: str) -> Iterator[Violation]:
                 yield Violation("find_indexes", "", "", fault.name, 1, what, fault.cure)
 
 
-def _gaps(entries: Sequence[Entry]) -> Iterator[str]:
-    """A note on each graph that has gaps: those are known, and no fault of the graph's."""
+def _gap_notes(entries: Sequence[Entry]) -> Iterator[str]:
+    """Yield a note on each graph that has gaps, which are known and no violation."""
     for name in sorted({name for entry in entries for name in entry.graphs}):
-        lacking = [one for one in entries if name in one.graphs and one.graphs[name].gaps]
+        lacking = [entry for entry in entries if name in entry.graphs and entry.graphs[name].gaps]
         if lacking:
-            gaps = sum(one.graphs[name].gaps for one in lacking)
+            gaps = sum(entry.graphs[name].gaps for entry in lacking)
             others = f" and {len(lacking) - 1:,} more" if len(lacking) > 1 else ""
             yield (
                 f"Gaps in {name}: {gaps:,}, of {lacking[0].title}{others}; `fabula ingest --retry` "
@@ -183,19 +216,18 @@ def _gaps(entries: Sequence[Entry]) -> Iterator[str]:
             )
 
 
-def _doubts(entries: Sequence[Entry], graphs: Iterable[Graph[Any]]) -> Iterator[str]:
-    """What graphs tell of documents that a model may be unfit for; of the first MOST of them."""
-    doubted = (
-        (entry, graph, said)
+def _warnings(entries: Sequence[Entry], graphs: Iterable[Graph[Any]]) -> Iterator[str]:
+    """Yield what graphs warn of in documents, as that a model may be unfit; the first few."""
+    warnings = (
+        f"In {graph.name} of {entry.title}, {'; '.join(sentences)}."
         for graph in graphs
         for entry in entries
-        if graph.name in entry.graphs and (said := graph.doubt(entry.graphs[graph.name].facts))
+        if graph.name in entry.graphs and (sentences := graph.doubt(entry.graphs[graph.name].facts))
     )
-    for entry, graph, said in islice(doubted, MOST):
-        yield f"In {graph.name} of {entry.title}, {'; '.join(said)}."
+    yield from islice(warnings, MAX_FINDINGS)
 
 
-def _notes(store: Store, collection: str, document: str) -> Iterator[str]:
+def _state_notes(store: Store, collection: str, document: str) -> Iterator[str]:
     for space in store.spaces():
         if space.phase and collection in ("", space.collection):
             yield f"Collection {space.collection!r} is being re-embedded with {space.target}."
@@ -203,12 +235,12 @@ def _notes(store: Store, collection: str, document: str) -> Iterator[str]:
     [left] = store.rows("core/count_left_over", collection=collection, document=document, runs=runs)
     if left["nodes"]:
         yield (
-            f"{left['nodes']:,} nodes are left over from what was replaced, or was broken off; no "
-            "reader sees them, and the next ingest deletes them."
+            f"{left['nodes']:,} nodes are left over from replaced documents or interrupted runs. "
+            "No reader sees them, and the next ingest deletes them."
         )
     [staged] = store.rows("core/count_staged", collection=collection, runs=runs)
     if staged["nodes"]:
         yield (
-            f"{staged['nodes']:,} nodes are staged by {staged['runs']} ingests that go on now; no "
-            "reader sees them."
+            f"{staged['nodes']:,} nodes are staged by {staged['runs']} ingests that are running "
+            "now. No reader sees them."
         )

@@ -16,23 +16,29 @@ from neo4j.exceptions import DriverError
 from fabula import tracing
 from fabula.errors import StoreError
 from fabula.graph.queries import query
-from fabula.store.rows import made_space
+from fabula.store.driver_errors import explain_connecting, explain_errors, refuse_old_server
+from fabula.store.rows import read_space
 from fabula.store.space import Space
-from fabula.store.wording import in_words, reaching, refuse_old
 
 LOG = logging.getLogger("fabula")
-READING = ("find_", "count_", "check_")
-"""How the names of statements begin that only read."""
-A_QUERY = "a query"
-"""What an error calls a statement that is not one of `cypher/`."""
+READING_PREFIXES = ("find_", "count_", "check_")
+"""How the names of statements that only read begin."""
+UNNAMED = "a query"
+"""What an error calls a statement that has no name in `cypher/`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """An index, or a constraint's own: its name, its state, and how much of it is populated.
+    """An index, which may belong to a constraint.
 
-    `dimensions` are those of the vectors it takes; 0 for an index of other things. One of a
-    constraint that is still being made, or whose making a crash has ended, `constrains` nothing.
+    Attributes:
+        name: Its name.
+        state: ONLINE, POPULATING or FAILED.
+        percent: How much of it is populated.
+        dimensions: Those of the vectors that it takes; 0 for an index of other things.
+        constrains: Whether its constraint exists. It does not while that is being made, or if a
+            crash interrupted the making.
+
     """
 
     name: str
@@ -45,14 +51,14 @@ class Index:
 class Database:
     """One Neo4j database; safe to share between threads.
 
-    Raises StoreError for all that the server refuses or can't do, in words for a person.
+    Every method raises StoreError for what the server refuses or can't do.
     """
 
     def __init__(self, driver: neo4j.Driver, database: str) -> None:
         self._driver = driver
         self._database = database
-        # On a cluster a bookmark makes who reads from one server wait for what went to another.
-        # One server needs none: there it made every reader wait for the newest write of anybody,
+        # On a cluster, a bookmark makes a reader of one server wait for writes to another. A single
+        # server needs none: there it made every reader wait for the newest write of anybody, for
         # 29 to 109 s while a large book came in.
         self._bookmarks: neo4j.BookmarkManager | None = None
         self._is_closed = False
@@ -75,7 +81,7 @@ class Database:
         logging.getLogger("neo4j").setLevel(logging.CRITICAL)
         try:
             if not re.match(r"(?i)(bolt|neo4j)(\+s(sc)?)?://", uri):
-                raise ValueError("only bolt and neo4j are spoken")
+                raise ValueError("its scheme is neither bolt nor neo4j")
             driver = neo4j.GraphDatabase.driver(
                 uri,
                 auth=(username, password),
@@ -86,15 +92,18 @@ class Database:
             )
         except (DriverError, ValueError) as error:
             raise StoreError(
-                f"NEO4J_URI = {uri} is no address of a Neo4j server: {error}. "
-                "It looks like bolt://host:7687 or neo4j+s://host."
+                f"NEO4J_URI = {uri} is not an address of a Neo4j server: {error}. "
+                "An address looks like bolt://host:7687 or neo4j+s://host."
             ) from error
         store = cls(driver, database)
         try:
-            # Asked once: `execute_query` asks a database that is down for half a minute.
-            with reaching(uri, username, database), driver.session(database=database) as session:
+            # In a session, which tries once: `execute_query` tries for half a minute.
+            with (
+                explain_connecting(uri, username, database),
+                driver.session(database=database) as session,
+            ):
                 rows = session.run(query("core/find_version")).data()
-            refuse_old([(row["name"], row["versions"][0]) for row in rows], uri)
+            refuse_old_server([(row["name"], row["versions"][0]) for row in rows], uri)
             # Only the scheme neo4j asks for the servers of a cluster, which Community never is.
             is_enterprise = any(row["edition"] != "community" for row in rows)
             if is_enterprise and uri.lower().startswith("neo4j"):
@@ -111,16 +120,16 @@ class Database:
         self.close()
 
     def close(self) -> None:
-        """Lets the connections go, whatever another thread is doing with one of them."""
+        """Close all connections, whatever another thread is doing with one of them."""
         self._is_closed = True
         _close(self._driver)
 
     @contextmanager
     def driver(self) -> Iterator[neo4j.Driver]:
-        """The driver, for statements of one piece of work.
+        """Yield the driver for the statements of one piece of work.
 
-        A connection that was opened for them while the store was closed is closed after them: the
-        driver's pool would keep it.
+        A connection that was opened for them while the store was closed is closed afterwards;
+        the driver's pool would keep it.
         """
         driver = self._driver
         try:
@@ -132,60 +141,64 @@ class Database:
     def follow(self, other: Self) -> None:
         """Take over another store's connections, and close those that were used until now.
 
-        The server may have come back at another port; whoever holds this store needs no other.
+        So a server may come back at another port without anybody needing a new store.
         """
         if self._is_closed:
             other.close()
             return
-        self._driver, former = other._driver, self._driver
+        self._driver, previous = other._driver, self._driver
         self._bookmarks = other._bookmarks
-        _close(former)
+        _close(previous)
 
     def version(self) -> str:
-        """The server's version and edition, as '2026.08.1 community'."""
+        """Return the server's version and edition, such as '2026.08.1 community'."""
         [row] = [row for row in self.rows("core/find_version") if "Kernel" in row["name"]]
         return f"{row['versions'][0]} {row['edition']}"
 
     def spaces(self) -> list[Space]:
-        """The embedding spaces of all collections, by their names."""
-        return [space for row in self.rows("core/find_spaces") if (space := made_space([row]))]
+        """Return the embedding spaces of all collections in order of their names."""
+        return [space for row in self.rows("core/find_spaces") if (space := read_space([row]))]
 
     def indexes(self) -> list[Index]:
-        """All indexes there are, those of constraints among them."""
+        """Return all indexes, those of constraints included."""
         return [Index(**row) for row in self.rows("core/find_indexes")]
 
     def rows(self, name: str, /, **parameters: Any) -> list[dict[str, Any]]:
-        """What the statement of that name in `cypher/` returns."""
+        """Return the rows of the statement of that name in `cypher/`."""
         return self.run(query(name), name, **parameters)
 
     def run(
-        self, statement: str, name: str = A_QUERY, /, **parameters: Any
+        self, statement: str, name: str = UNNAMED, /, **parameters: Any
     ) -> list[dict[str, Any]]:
-        """What a statement returns; `name` is what an error calls it."""
-        is_reading = name.rpartition("/")[2].startswith(READING)
+        """Return the rows of a statement; `name` is what an error calls it."""
+        is_reading = name.rpartition("/")[2].startswith(READING_PREFIXES)
         return self._send(statement, name, parameters, is_reading=is_reading)
 
     def _send(
         self, statement: str, name: str, parameters: Mapping[str, Any], *, is_reading: bool
     ) -> list[dict[str, Any]]:
         """Return the rows of a statement; on a cluster, one that reads may go to any server."""
-        told = {tracing.SYSTEM: "neo4j", tracing.SUMMARY: name}
+        attributes = {tracing.SYSTEM: "neo4j", tracing.SUMMARY: name}
         routing = neo4j.RoutingControl.READ if is_reading else neo4j.RoutingControl.WRITE
-        with tracing.span(name, told, client=True), in_words(name), self.driver() as driver:
-            found = driver.execute_query(
+        with (
+            tracing.span(name, attributes, client=True),
+            explain_errors(name),
+            self.driver() as driver,
+        ):
+            result = driver.execute_query(
                 statement,
                 dict(parameters),
                 database_=self._database,
                 routing_=routing,
                 bookmark_manager_=self._bookmarks,
             )
-        return [dict(zip(found.keys, record.values(), strict=True)) for record in found.records]
+        return [dict(zip(result.keys, record.values(), strict=True)) for record in result.records]
 
     @contextmanager
     def session(self) -> Iterator[neo4j.Session]:
-        """A session for what takes several statements, its errors in words for a person."""
+        """Yield a session for several statements; its errors are translated as well."""
         with (
-            in_words("writing"),
+            explain_errors("writing"),
             self.driver() as driver,
             driver.session(database=self._database, bookmark_manager=self._bookmarks) as session,
         ):
@@ -195,8 +208,8 @@ class Database:
 def _close(driver: neo4j.Driver) -> None:
     """Close a driver and all its connections, also while other threads use them.
 
-    The driver does not support that: a connection that fails to say goodbye in the middle of a
-    statement stays open, and so do those that come after it.
+    The driver does not support that: a connection that can't be closed in the middle of a statement
+    stays open, and so do those that come after it.
     """
     pool = driver._pool
     with pool.lock:

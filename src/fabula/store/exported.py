@@ -1,4 +1,4 @@
-"""All nodes and relationships of documents, read in batches, so that any graph fits in memory."""
+"""Read all nodes and relationships of documents in batches, so that any graph fits in memory."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from fabula.graph.entries import Entry
 from fabula.store import Store
 from fabula.store.space import Space, refuse_reembedding
 
-BATCH = 1000
+ROWS_PER_PAGE = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A node: its id, its labels, and its properties as JSON has them."""
+    """A node: its id, its labels, and its properties as JSON values."""
 
     id: str
     labels: tuple[str, ...]
@@ -38,9 +38,13 @@ class Relationship:
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """The graph of `entries`, and what belongs to `whole` collections themselves.
+    """Reads the graph of some documents, as often as needed.
 
-    It may be read as often as need be.
+    Attributes:
+        store: The graph.
+        entries: The documents.
+        whole: The collections whose own graphs are read as well.
+
     """
 
     store: Store
@@ -48,53 +52,62 @@ class Exported:
     whole: Sequence[str] = ()
 
     def nodes(self, *, embeddings: bool = False) -> Iterator[Node]:
-        """All nodes of every document; embeddings, lists of floats, only where asked for.
+        """Yield all nodes of every document.
 
-        Raises StoreError where a document or its embeddings change meanwhile, and SpaceError while
-        the graph is re-embedded: some passages have one model's embedding, and some another's.
+        Args:
+            embeddings: Whether to include the embeddings, as lists of floats.
+
+        Raises:
+            SpaceError: The collection is being re-embedded, so its passages have embeddings of two
+                models.
+            StoreError: A document or its embeddings have changed meanwhile.
+
         """
-        asked = self._collections() if embeddings else set()
-        spaces = {one: self._settled_space(one) for one in asked}
+        collections = self._collections() if embeddings else set()
+        spaces = {name: self._settled_space(name) for name in collections}
         settled = self._settled()
         for collection, document in self._owners():
             space = spaces.get(collection)
-            told = space.embedding if space else ""
-            for row in self._rows("core/find_nodes", collection, document, embedding=told):
-                kept = row["properties"]
-                there = {name: kept[name] for name in sorted(kept) if kept[name] is not None}
-                yield Node(row["id"], tuple(row["labels"]), there)
+            embedding = space.embedding if space else ""
+            for row in self._rows("core/find_nodes", collection, document, embedding=embedding):
+                properties = {
+                    name: value
+                    for name, value in sorted(row["properties"].items())
+                    if value is not None
+                }
+                yield Node(row["id"], tuple(row["labels"]), properties)
         self._refuse_changed(settled)
-        if any(_place(self._settled_space(one)) != _place(was) for one, was in spaces.items()):
-            raise StoreError("The graph was re-embedded while it was read: export it again.")
+        if any(_place(self._settled_space(name)) != _place(was) for name, was in spaces.items()):
+            raise StoreError("The graph was re-embedded while it was read. Export it again.")
 
     def relationships(self) -> Iterator[Relationship]:
-        """Every relationship between those nodes. Raises StoreError as `nodes` does."""
+        """Yield every relationship between those nodes. Raise StoreError as `nodes` does."""
         documents = [document for _, document in self._owners()]
         settled = self._settled()
         for owner in self._owners():
             for row in self._rows("core/find_relationships", *owner, documents=documents):
-                for one in row["leading"]:
+                for edge in row["leading"]:
                     yield Relationship(
-                        label=one["type"],
+                        label=edge["type"],
                         start=row["id"],
                         start_labels=tuple(row["labels"]),
-                        end=one["id"],
-                        end_labels=tuple(one["labels"]),
-                        properties=one["properties"],
+                        end=edge["id"],
+                        end_labels=tuple(edge["labels"]),
+                        properties=edge["properties"],
                     )
         self._refuse_changed(settled)
 
     def types(self) -> dict[str, set[str]]:
-        """The Cypher types that each property of the nodes has, but for ids and embeddings."""
+        """Return the Cypher types of each property of the nodes, ids and embeddings left out."""
         types: dict[str, set[str]] = {}
         for collection, document in self._owners():
-            asked = {"collection": collection, "document": document}
-            for row in self.store.rows("core/find_properties", **asked):
+            place = {"collection": collection, "document": document}
+            for row in self.store.rows("core/find_properties", **place):
                 types.setdefault(row["name"], set()).add(row["type"].removesuffix(" NOT NULL"))
         return types
 
     def _owners(self) -> list[tuple[str, str]]:
-        """Collections and ids of documents; '' for what belongs to the collection itself."""
+        """Return collections and ids of documents; '' for what belongs to the collection itself."""
         documents = [(entry.collection, entry.id) for entry in self.entries]
         return documents + [(name, "") for name in self.whole]
 
@@ -113,28 +126,29 @@ class Exported:
     def _rows(
         self, name: str, collection: str, document: str, **parameters: Any
     ) -> Iterator[dict[str, Any]]:
-        asked = {"collection": collection, "document": document, "limit": BATCH, **parameters}
+        parameters |= {"collection": collection, "document": document, "limit": ROWS_PER_PAGE}
         after = ""
-        while rows := self.store.rows(name, after=after, **asked):
+        while rows := self.store.rows(name, after=after, **parameters):
             yield from rows
             after = rows[-1]["id"]
 
     def _refuse_changed(self, settled: Sequence[Mapping[str, Record]]) -> None:
-        """Between two batches a document may be replaced: half of each version is neither."""
+        """Raise StoreError if a document was replaced between two batches."""
         if self._settled() != settled:
-            raise StoreError("A collection's own graph was changed meanwhile: export it again.")
+            raise StoreError("A collection's own graph was changed meanwhile. Export it again.")
         for collection in self._collections():
-            read = [entry for entry in self.entries if entry.collection == collection]
-            for start in range(0, len(read), BATCH):
-                some = read[start : start + BATCH]
-                now = {one.id: one for one in self.store.same(collection, [one.id for one in some])}
-                for entry in some:
+            entries = [entry for entry in self.entries if entry.collection == collection]
+            for start in range(0, len(entries), ROWS_PER_PAGE):
+                page = entries[start : start + ROWS_PER_PAGE]
+                same = self.store.same(collection, [entry.id for entry in page])
+                now = {entry.id: entry for entry in same}
+                for entry in page:
                     if now.get(entry.id) != entry:
                         raise StoreError(
-                            f"{entry.title} was changed while it was read: export it again."
+                            f"{entry.title} was changed while it was read. Export it again."
                         )
 
 
 def _place(space: Space | None) -> tuple[object, ...]:
-    """Where a collection's embeddings are, and what they are of."""
+    """Return where a collection's embeddings are, and of which model."""
     return (space.kind, space.slot) if space else ()

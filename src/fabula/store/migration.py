@@ -1,4 +1,4 @@
-"""The version of the graph's schema: an older graph is brought up to date, a newer one refused."""
+"""The version of the graph's schema: an older graph is migrated, a newer one is refused."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from fabula.store.turns import turn
 LOG = logging.getLogger("fabula")
 
 VERSION = 3
-FIRST = 1
-"""The version that was not recorded."""
+FIRST_VERSION = 1
+"""The version of graphs that did not record it."""
 
 Step = Callable[[Database], None]
-"""A part of a migration; done again, or gone on with after it was killed, it ends the same."""
+"""A part of a migration. It can be run again, or run after a kill, with the same result."""
 
 
 def is_old(store: Database) -> bool:
-    """Whether the graph is to be migrated. Raises StoreError for a graph of a newer version."""
+    """Return whether the graph has to be migrated. Raise StoreError for one of a newer version."""
     version = _version(store)
     if version > VERSION:
         raise StoreError(
@@ -33,43 +33,51 @@ def is_old(store: Database) -> bool:
 
 
 def migrate(store: Database, migrations: Mapping[int, Sequence[Step]]) -> None:
-    """Brings an old graph to this version by the steps to each version, and says so.
+    """Bring an old graph to this version by the steps to each version, and log a warning.
 
-    What was stopped half way is gone on with: a version is recorded after its last step. One
-    process at a time does it, and all others wait.
+    A version is recorded after its last step, so a migration that was stopped is continued. One
+    process at a time migrates, and all others wait.
     """
     schema.ensure(store, "core/schema_lock_id")
     with turn(store, ["migrate"]):
         if not is_old(store):
             return
-        was = _version(store)
-        store.rows("core/save_schema", version=was)
+        old_version = _version(store)
+        store.rows("core/save_schema", version=old_version)
         LOG.warning(
             "This graph is of an older Fabula: it is migrated from schema %d to %d, which may take "
-            "minutes. Should this be stopped, the next command goes on with it.",
-            was,
+            "minutes. If this is interrupted, the next command continues it.",
+            old_version,
             VERSION,
         )
-        for version in range(was + 1, VERSION + 1):
+        for version in range(old_version + 1, VERSION + 1):
             for step in migrations[version]:
                 step(store)
+            if version == VERSION:
+                _make_schema(store)
             store.rows("core/save_schema", version=version)
 
 
+def _make_schema(store: Database) -> None:
+    """Make the constraints and indexes of this version, and wait until questions can use them."""
+    schema.make(store)
+    schema.wait(store, schema.TEXTS, *(space.index for space in store.spaces()))
+
+
 def record(store: Database) -> None:
-    """Records this version in a new graph. Raises StoreError for a graph of another version."""
+    """Record this version in a new graph. Raise StoreError for a graph of another version."""
     if is_old(store):
         raise StoreError("This graph is of an older Fabula: open it with `fabula list` first.")
     if not _version(store):
-        # Without its constraint two processes that begin at once would record it twice.
+        # Without the constraint, two processes that start at once would record it twice.
         schema.ensure(store, "core/schema_schema_id")
         store.rows("core/save_schema", version=VERSION)
 
 
 def _version(store: Database) -> int:
-    """The version of the graph's schema; 0 of a graph that has none yet."""
+    """Return the version of the graph's schema; 0 for a new graph."""
     [row] = store.rows("core/find_schema")
     if row["version"] is not None:
         return int(row["version"])
-    [found] = store.rows("migrate/find_unversioned")
-    return FIRST if found["traces"] else 0
+    [unversioned] = store.rows("migrate/find_unversioned")
+    return FIRST_VERSION if unversioned["traces"] else 0

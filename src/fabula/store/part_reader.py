@@ -1,4 +1,4 @@
-"""Reads a part back as it was written."""
+"""Read a part back from the store as it was written."""
 
 from __future__ import annotations
 
@@ -8,18 +8,25 @@ from typing import Any
 from fabula.errors import Changed, NotFound
 from fabula.graph import Edge, Node, Owner, Part
 from fabula.store import Store
-from fabula.store.rows import unwired
+from fabula.store.rows import decode_vector
 
-PAGE = 2000
-"""Nodes read at once: with 1,536 dimensions each, 12 MB."""
+NODES_PER_PAGE = 2000
+"""How many nodes are read at once: 12 MB with embeddings of 1,536 dimensions."""
 CHANGED = "The document was changed while it was read: run the command again."
 
 
 def read_part(store: Store, owner: Owner, *, embeddings: bool = False) -> Part:
-    """A part as it was written, nodes by their ids.
+    """Return a part as it was written, its nodes in order of their ids.
 
-    Raises NotFound where there is none, and Changed where it is replaced while it is read: half
-    of each version is neither.
+    Args:
+        store: The graph.
+        owner: Whose part.
+        embeddings: Whether to read the embeddings of its nodes.
+
+    Raises:
+        Changed: The part was replaced while it was read.
+        NotFound: There is no such part.
+
     """
     before = store.record(owner)
     if before is None:
@@ -29,12 +36,12 @@ def read_part(store: Store, owner: Owner, *, embeddings: bool = False) -> Part:
     nodes: list[Node] = []
     edges: list[Edge] = []
     elements: set[str] = set()
-    wanted = [row["id"] for row in store.rows("core/find_part_ids", **owner._asdict())]
-    for start in range(0, len(wanted), PAGE):
+    ids = [row["id"] for row in store.rows("core/find_part_ids", **owner._asdict())]
+    for start in range(0, len(ids), NODES_PER_PAGE):
         rows = store.rows(
             "core/find_part",
             collection=owner.collection,
-            ids=wanted[start : start + PAGE],
+            ids=ids[start : start + NODES_PER_PAGE],
             embedding=space.embedding if space else "",
             dimensions=space.dimensions if space else 1,
         )
@@ -43,7 +50,8 @@ def read_part(store: Store, owner: Owner, *, embeddings: bool = False) -> Part:
             if "Element" in row["labels"]:
                 elements.add(nodes[-1].label)
             edges += [
-                Edge(one["type"], row["id"], one["end"], one["properties"]) for one in row["edges"]
+                Edge(edge["type"], row["id"], edge["end"], edge["properties"])
+                for edge in row["edges"]
             ]
     moved = space and (now := store.space(owner.collection)) and now.slot != space.slot
     if moved or store.record(owner) != before:
@@ -52,14 +60,15 @@ def read_part(store: Store, owner: Owner, *, embeddings: bool = False) -> Part:
 
 
 def _node(row: Mapping[str, Any]) -> Node:
+    # What the store has added to the properties of a node.
     own = ("id", "collection", "document", "graph", "kind", "sources")
     properties = row["properties"]
-    kept = {
+    rest = {
         name: value for name, value in properties.items() if name not in own and value is not None
     }
-    label = next((one for one in row["labels"] if one.lower() == properties["kind"]), None)
+    label = next((name for name in row["labels"] if name.lower() == properties["kind"]), None)
     if label is None:
-        # The switch took its labels after the statement had found it by one of them.
+        # A switch removed its labels after the statement had found it by one of them.
         raise Changed(CHANGED)
-    vector = None if row["embedding"] is None else unwired(row["embedding"])
-    return Node(row["id"], label, kept, tuple(properties["sources"]), vector)
+    vector = None if row["embedding"] is None else decode_vector(row["embedding"])
+    return Node(row["id"], label, rest, tuple(properties["sources"]), vector)

@@ -1,4 +1,4 @@
-"""How parts come in and go: staged in batches, then switched by one transaction."""
+"""How parts are written: staged in batches, then switched in by one transaction."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from fabula.errors import BadValue, Changed, SpaceError, StoreError
 from fabula.graph import TEXT, Edge, Node, Owner, Part, queries
 from fabula.graph.queries import query
 from fabula.store import turns
-from fabula.store.rows import made_space, part_id, part_properties, wire
-from fabula.store.space import Space, other_space, refuse_reembedding
+from fabula.store.rows import encode_vector, part_id, part_properties, read_space
+from fabula.store.space import Space, other_space_error, refuse_reembedding
 from fabula.text.names import LONGEST, LONGEST_LINE, problem, quoted
 
-BATCH = 1000
-SLICE = 250
-"""Nodes with embeddings that one transaction stages. The vector index takes them in as it commits,
-and holds up those who read it meanwhile: with 250 of 1,536 dimensions for a tenth of a second."""
-STRIPES = 64
-"""Locks of a collection: a writer takes that of its document, and re-embedding takes all."""
-NAME = 60
-"""Most characters of a caption."""
-WORD = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,99}")
-"""What a label or a type may be; it is closed lists that say which they are."""
-LINES = ("title", "source", "section", "name")
-"""Properties that are indexed, or may be, and hold more than a name."""
+ROWS_PER_BATCH = 1000
+PASSAGES_PER_BATCH = 250
+"""How many nodes with embeddings one transaction stages. The vector index takes them in when it
+commits, and readers of the index wait meanwhile: a tenth of a second with 250 of 1,536 dimensions.
+"""
+LOCKS_PER_COLLECTION = 64
+"""How many locks a collection has. A writer takes the one of its document, re-embedding all."""
+MAX_CAPTION_CHARACTERS = 60
+IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,99}")
+"""What a label or a type may look like. Which ones there are is said by closed lists."""
+LINE_PROPERTIES = ("title", "source", "section", "name")
+"""Properties that are indexed, or may be, and hold a line of text."""
 Item = TypeVar("Item")
-Writing = neo4j.ManagedTransaction | neo4j.Transaction
+Transaction = neo4j.ManagedTransaction | neo4j.Transaction
 
 
 def stage(
@@ -42,30 +42,39 @@ def stage(
     space: Space,
     written: Callable[[int], None],
 ) -> list[Edge]:
-    """Write all parts as nodes with the label Staged and those of the indexes of retrieval.
+    """Write all parts as nodes with the label Staged and the labels of the search indexes.
 
     No reader asks for these labels alone, so none sees the nodes before the switch.
 
-    Returns the edges that lead out of the run's own nodes: those are tied in the switch.
+    Args:
+        session: A session of the store.
+        run: The id of the run, by which its nodes are found again.
+        parts: The parts to write.
+        space: The embedding space of their collection.
+        written: Told after each batch how many nodes with embeddings it had.
+
+    Returns:
+        The edges that lead to nodes of other parts, which the switch ties.
+
     """
 
     def save(name: str, **parameters: object) -> None:
-        given = {"run": run, **parameters}
-        session.execute_write(lambda transaction: transaction.run(query(name), given).consume())
+        sent = {"run": run, **parameters}
+        session.execute_write(lambda transaction: transaction.run(query(name), sent).consume())
 
     rows = [_row(part, node, space) for part in parts for node in part.nodes]
     bare = [row for row in rows if "embedding" not in row]
     bare += [_part_row(part) for part in parts]
     for batch in _batches(bare):
         save("core/stage_nodes", rows=batch)
-    for batch in _batches((row for row in rows if "embedding" in row), SLICE):
+    for batch in _batches((row for row in rows if "embedding" in row), PASSAGES_PER_BATCH):
         save("core/stage_passages", rows=batch, embedding=space.embedding)
         written(len(batch))
     staged = {row["id"] for row in (*rows, *bare)}
     edges = [edge for part in parts for edge in (*part.edges, *_part_edges(part))]
     inside = [edge for edge in edges if edge.start in staged and edge.end in staged]
-    for some in _batches(inside):
-        save("core/stage_edges", rows=[_edge_row(edge) for edge in some])
+    for batch_of_edges in _batches(inside):
+        save("core/stage_edges", rows=[_edge_row(edge) for edge in batch_of_edges])
     return [edge for edge in edges if not (edge.start in staged and edge.end in staged)]
 
 
@@ -76,21 +85,25 @@ def switch(
     out: Sequence[Edge],
     space: Space,
 ) -> None:
-    """Takes the owners' old nodes out of sight and puts the run's staged ones in their place.
+    """Hide the owners' old nodes and make the run's staged nodes visible in their place.
 
-    It changes labels, and no text and no embedding: so the server holds little of it in its heap,
-    and the indexes that it changes are closed to readers for a moment only. Raises SpaceError where
-    the collection's embeddings are, or are about to be, of another model, StoreError where not all
-    is staged any more, and Changed where what the parts rest on has changed.
+    This changes labels, and no text and no embedding. So the server holds little of it in its heap,
+    and the indexes that change are closed to readers only for a moment.
+
+    Raises:
+        Changed: What the parts rest on has changed.
+        SpaceError: The collection's embeddings are, or are about to be, of another model.
+        StoreError: Some of what was staged is gone.
+
     """
     owners = [part.owner for part in parts]
-    lock(transaction, owners)
+    lock_owners(transaction, owners)
     _refuse_moved(transaction, space)
     _refuse_incomplete(transaction, run, parts)
     _refuse_baseless(transaction, parts)
     created: dict[str, str] = {}
-    # Text first: with it goes whatever rested on it, a graph that was built meanwhile, too, and one
-    # whose package is not installed any more.
+    # The text comes first, because everything that rests on it goes with it: also a graph that was
+    # built meanwhile, or one whose package is not installed any more.
     for owner in sorted(owners, key=lambda owner: owner.graph != TEXT):
         statement = "core/switch_out_document" if owner.graph == TEXT else "core/switch_out"
         [old] = transaction.run(query(statement), owner._asdict())
@@ -104,24 +117,25 @@ def switch(
             raise _changed()
 
 
-def broken_off(session: neo4j.Session) -> list[str]:
-    """The runs that have staged something and never will switch it in: nobody has their turns."""
+def find_abandoned_runs(session: neo4j.Session) -> list[str]:
+    """Return the runs that staged something and have ended: nobody holds their locks."""
     runs = session.run(query("core/find_runs")).value("run")
-    living = turns.find_held(session) if runs else set()
-    return [run for run in runs if run not in living and turns.is_free(session, [run])]
+    held = turns.find_held(session) if runs else set()
+    return [run for run in runs if run not in held and turns.is_free(session, [run])]
 
 
-def lock(transaction: Writing, owners: Iterable[Owner]) -> None:
-    """Makes writers of one document wait for each other, and hardly those of different ones."""
+def lock_owners(transaction: Transaction, owners: Iterable[Owner]) -> None:
+    """Make writers of one document wait for each other; those of different ones hardly ever do."""
     locks = {
-        _stripe(owner.collection, int(_digest(owner.document), 16) % STRIPES) for owner in owners
+        _stripe(owner.collection, int(_digest(owner.document), 16) % LOCKS_PER_COLLECTION)
+        for owner in owners
     }
     transaction.run(query("core/take_locks"), locks=sorted(locks)).consume()
 
 
-def lock_collection(transaction: Writing, collection: str) -> None:
-    """Waits for all writers of a collection, and lets none begin until the transaction ends."""
-    locks = sorted(_stripe(collection, number) for number in range(STRIPES))
+def lock_collection(transaction: Transaction, collection: str) -> None:
+    """Wait for all writers of a collection, and let none begin until the transaction ends."""
+    locks = sorted(_stripe(collection, number) for number in range(LOCKS_PER_COLLECTION))
     transaction.run(query("core/take_locks"), locks=locks).consume()
 
 
@@ -135,13 +149,13 @@ def _digest(name: str) -> str:
 
 def _refuse_moved(transaction: neo4j.ManagedTransaction, space: Space) -> None:
     rows = transaction.run(query("core/find_space"), collection=space.collection).data()
-    now = made_space(rows)
+    now = read_space(rows)
     if now is None:
         raise StoreError("The graph was emptied meanwhile: run the command again.")
     refuse_reembedding(now)
     if now.kind == space.kind and now.slot != space.slot:
         raise SpaceError(
-            f"While this was built, `fabula db compact` moved collection {space.collection!r}: run "
+            f"While this was built, `fabula db compact` moved collection {space.collection!r}. Run "
             "the command again."
         )
     if now.kind != space.kind:
@@ -155,35 +169,35 @@ def _refuse_moved(transaction: neo4j.ManagedTransaction, space: Space) -> None:
 def _refuse_incomplete(
     transaction: neo4j.ManagedTransaction, run: str, parts: Sequence[Part]
 ) -> None:
-    """A run that lost its turn may be swept by another, and a whole database be put in place."""
+    """Raise StoreError if another run has deleted what was staged, or a dump was restored."""
     [staged] = transaction.run(query("core/count_run"), run=run)
     if staged["nodes"] != len(parts) + len({node.id for part in parts for node in part.nodes}):
-        raise StoreError("What was staged is gone: run the command again.")
+        raise StoreError("What was staged does not exist any more. Run the command again.")
 
 
 def _refuse_baseless(transaction: neo4j.ManagedTransaction, parts: Sequence[Part]) -> None:
-    """What a part was built on must be what comes in with it, or what is there."""
+    """Raise Changed if a part was built on something else than what exists or comes with it."""
     coming = {(part.owner.document, part.owner.graph): part for part in parts}
     for part in parts:
         collection, _, document = part.owner
         if not document:
-            # It is stale where documents have changed, and questions go on being answered.
+            # A collection's own part may be out of date: it is then reported as stale.
             continue
-        wanted = dict(part.record.made_from.get("rests_on", {}))
-        for name in list(wanted):
+        expected = dict(part.record.made_from.get("rests_on", {}))
+        for name in list(expected):
             if base := coming.get((document, name)):
-                if base.record.fingerprint != wanted[name]:
+                if base.record.fingerprint != expected[name]:
                     raise _changed()
-                del wanted[name]
-        if not wanted:
+                del expected[name]
+        if not expected:
             continue
-        there = {
+        existing = {
             row["graph"]: row["fingerprint"]
             for row in transaction.run(
                 query("core/find_fingerprints"), collection=collection, document=document
             )
         }
-        if any(there.get(name) != fingerprint for name, fingerprint in wanted.items()):
+        if any(existing.get(name) != fingerprint for name, fingerprint in expected.items()):
             raise _changed()
 
 
@@ -193,17 +207,17 @@ def _changed() -> Changed:
 
 def _row(part: Part, node: Node, space: Space) -> dict[str, Any]:
     owner = part.owner
-    if not WORD.fullmatch(node.label):
-        raise StoreError(f"{node.label!r} is no label.")
+    if not IDENTIFIER.fullmatch(node.label):
+        raise StoreError(f"{node.label!r} is not a valid label of a node.")
     shared = {"collection": owner.collection, "kind": node.label.lower(), "graph": owner.graph}
     properties = {
-        "name": caption(str(node.properties.get("text", node.id))),
+        "name": make_caption(str(node.properties.get("text", node.id))),
         **node.properties,
         **shared,
         "sources": list(node.sources),
     }
     if node.label == "Document":
-        # It is no part of itself, and rests on nothing.
+        # A document is no part of itself, and rests on nothing.
         del properties["sources"], properties["kind"], properties["graph"]
         return {
             "id": node.id,
@@ -212,23 +226,27 @@ def _row(part: Part, node: Node, space: Space) -> dict[str, Any]:
             "properties": properties,
         }
     properties["document"] = owner.document
-    what: queries.Embedded = "passage" if part.is_passage(node) else "element"
+    label: queries.Embedded = "passage" if part.is_passage(node) else "element"
     row = {
         "id": node.id,
-        "labels": [what.capitalize(), node.label],
-        "index_labels": [queries.text_label(what)],
+        "labels": [label.capitalize(), node.label],
+        "index_labels": [queries.text_label(label)],
         "properties": properties,
     }
     if node.embedding is None:
         return row
-    index_labels = [*row["index_labels"], queries.label(space.dimensions, what)]
-    return row | {"index_labels": index_labels, "embedding": wire(node.embedding)}
+    index_labels = [*row["index_labels"], queries.label(space.dimensions, label)]
+    return row | {"index_labels": index_labels, "embedding": encode_vector(node.embedding)}
 
 
-def caption(text: str) -> str:
-    """The first words of a text, for a name."""
-    line = " ".join(text[: 4 * NAME].split())
-    return line if len(line) <= NAME else line[: NAME - 1].rsplit(" ", 1)[0] + "…"
+def make_caption(text: str) -> str:
+    """Return the first words of a text, for a name."""
+    line = " ".join(text[: 4 * MAX_CAPTION_CHARACTERS].split())
+    return (
+        line
+        if len(line) <= MAX_CAPTION_CHARACTERS
+        else line[: MAX_CAPTION_CHARACTERS - 1].rsplit(" ", 1)[0] + "…"
+    )
 
 
 def _part_row(part: Part) -> dict[str, Any]:
@@ -247,36 +265,42 @@ def _part_edges(part: Part) -> list[Edge]:
 
 
 def _edge_row(edge: Edge) -> dict[str, Any]:
-    if not WORD.fullmatch(edge.type):
-        raise StoreError(f"{edge.type!r} is no type of an edge.")
+    if not IDENTIFIER.fullmatch(edge.type):
+        raise StoreError(f"{edge.type!r} is not a valid type of an edge.")
     tie = {"type": edge.type, "start": edge.start, "end": edge.end}
     return tie | {"properties": dict(edge.properties)}
 
 
-def _batches(items: Iterable[Item], size: int = BATCH) -> Iterator[list[Item]]:
-    waiting = iter(items)
-    while batch := list(islice(waiting, size)):
+def _batches(items: Iterable[Item], size: int = ROWS_PER_BATCH) -> Iterator[list[Item]]:
+    remaining = iter(items)
+    while batch := list(islice(remaining, size)):
         yield batch
 
 
-def refuse_broken(parts: Sequence[Part], space: Space) -> None:
-    """What an index can't hold: it silently leaves vectors out, and never recovers of long names.
+def refuse_invalid(parts: Sequence[Part], space: Space) -> None:
+    """Refuse, before anything is written, what an index of Neo4j's can't hold.
 
-    Raises StoreError before any of it is written.
+    A vector index silently leaves such vectors out, and an index never recovers from a name that is
+    too long.
+
+    Raises:
+        SpaceError: An embedding has another number of dimensions than the collection's.
+        StoreError: An embedding has no length, a node has no source, or a name is too long.
+
     """
     for part in parts:
-        for what, name in zip(Owner._fields, part.owner, strict=True):
-            _refuse_name(what, name, LONGEST)
+        for field, name in zip(Owner._fields, part.owner, strict=True):
+            _refuse_name(field, name, LONGEST)
         for node in part.nodes:
             _refuse_name("id", node.id, LONGEST)
             _refuse_name("aspect", node.properties.get("aspect", ""), LONGEST)
-            for line in LINES:
-                _refuse_name(line, node.properties.get(line, ""), LONGEST_LINE)
+            for name in LINE_PROPERTIES:
+                _refuse_name(name, node.properties.get(name, ""), LONGEST_LINE)
             if node.embedding is None:
                 continue
             if len(node.embedding) != space.dimensions:
-                wanted = f"{len(node.embedding)} dimensions of {space.model}"
-                raise other_space(space, wanted, space.model)
+                other = f"{len(node.embedding)} dimensions of {space.model}"
+                raise other_space_error(space, other, space.model)
             norm = float(np.linalg.norm(node.embedding))
             if not np.isfinite(norm) or norm == 0:
                 raise StoreError(
@@ -286,24 +310,24 @@ def refuse_broken(parts: Sequence[Part], space: Space) -> None:
                 raise StoreError(f"{node.label} {node.id} rests on no chunk.")
 
 
-def searchable(parts: Sequence[Part]) -> dict[str, list[str]]:
-    """The aspects of what has an embedding, and the kinds of passages, and of such elements."""
-    found: dict[str, set[str]] = {"aspects": set(), "kinds": set(), "element_kinds": set()}
+def find_searchable(parts: Sequence[Part]) -> dict[str, list[str]]:
+    """Return the aspects and kinds of all nodes with embeddings, as a `Space` names them."""
+    values: dict[str, set[str]] = {"aspects": set(), "kinds": set(), "element_kinds": set()}
     for part in parts:
         for node in part.nodes:
             if node.embedding is not None:
-                found["aspects"].add(str(node.properties.get("aspect", "")))
+                values["aspects"].add(str(node.properties.get("aspect", "")))
                 kinds = "kinds" if part.is_passage(node) else "element_kinds"
-                found[kinds].add(node.label.lower())
-    return {name: sorted(values) for name, values in found.items()}
+                values[kinds].add(node.label.lower())
+    return {name: sorted(found) for name, found in values.items()}
 
 
-def refuse_long(line: str) -> None:
+def refuse_long_line(line: str) -> None:
     """Raise BadValue for a title or an author that no index holds."""
     if wrong := problem(line, LONGEST_LINE):
         raise BadValue(f"The line {quoted(line)} {wrong}.")
 
 
-def _refuse_name(what: str, name: str, most: int) -> None:
-    if wrong := problem(name, most):
-        raise StoreError(f"The {what} {quoted(name)} {wrong}.")
+def _refuse_name(field: str, name: str, max_bytes: int) -> None:
+    if wrong := problem(name, max_bytes):
+        raise StoreError(f"The {field} {quoted(name)} {wrong}.")

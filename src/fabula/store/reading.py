@@ -1,4 +1,4 @@
-"""Statements of the user's own: the server itself refuses them writes, and values come plain."""
+"""Cypher that a user has written: run it read-only, within limits, with results as JSON values."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ from fabula.graph.nesting import is_deep
 from fabula.graph.queries import index_name, query
 from fabula.graph.statements import MAX_CHARACTERS, refuse_large
 from fabula.store import Store
-from fabula.store.wording import in_words, is_out_of_memory, out_of_memory
+from fabula.store.driver_errors import explain_errors, is_out_of_memory, out_of_memory_message
 
 READ_ONLY = "Neo.ClientError.Statement.AccessMode"
 TIMED_OUT = "Neo.ClientError.Transaction.TransactionTimedOutClientConfiguration"
 WRITES = "This query would write, and queries may only read"
-ALLOWED = ": --write allows it"
-TAG = "fabula_query"
-"""What a transaction's metadata calls the query's tag, by which it is found on the server."""
-COMMAND = re.compile(r"LoadCSV|ProcedureCall|Show|Terminate|\w*Command")
-"""Operators of a plan that reach beyond the graph."""
-WITHIN = re.compile(r"\b(EXISTS|COUNT|COLLECT)\s*\{.*\b(CALL|LOAD\s+CSV)\b", re.DOTALL)
-"""A subquery that stays within an expression: the plan has it as text, and no operators of it."""
-READING = {
+WRITE_HINT = ": --write allows it"
+QUERY_TAG = "fabula_query"
+"""The key in a transaction's metadata that holds the query's tag, to find it on the server."""
+RESTRICTED_OPERATOR = re.compile(r"LoadCSV|ProcedureCall|Show|Terminate|\w*Command")
+"""Operators of a plan that may reach beyond the graph."""
+NESTED_CALL = re.compile(r"\b(EXISTS|COUNT|COLLECT)\s*\{.*\b(CALL|LOAD\s+CSV)\b", re.DOTALL)
+"""A CALL or LOAD CSV in an expression, which a plan shows as text and not as operators."""
+ALLOWED_OPERATORS = {
     "ShowIndexes",
     "ShowConstraints",
     "ShowFunctions",
@@ -55,32 +55,36 @@ READING = {
     "db.index.vector.queryNodes",
     "db.index.vector.queryRelationships",
 }
-"""Those that only read it, and procedures that do."""
-INDEX = index_name(256, 1)
-"""The vector index that statements name, in whose place the collection's own is put."""
-FUNCTION = re.compile(
+"""Those of these operators, and the procedures, that only read the graph."""
+PASSAGE_INDEX = index_name(256, 1)
+"""The vector index that statements name; it is replaced by the one of the collection."""
+RESTRICTED_FUNCTION = re.compile(
     r"(?i)\b(apoc\.(?:cypher|custom|export|import|load|periodic|systemdb|trigger)\.[\w.]+)\("
 )
-"""Functions of APOC's that run a text as Cypher or reach beyond the graph. A plan has no operator
-for them, so they are refused by name."""
+"""Functions of APOC that run a text as Cypher or reach beyond the graph. A plan has no operator for
+them, so they are refused by name."""
 PLANNING_SECONDS = 60.0
-"""How long a plan may take where the query itself has no limit."""
+"""How long planning may take if the query itself has no limit."""
 GRACE_SECONDS = 3.0
-"""How long the server has to say itself that a limit is over, before its connection is closed."""
+"""How long to wait for the server to report that a limit is over, before closing the connection."""
 MAX_SENT_BYTES = 64 * 2**20
-"""What the server may send where the result is bounded: embeddings count, which are not told."""
-EMBEDDING = 32
-"""Numbers in a list that is told by its length alone, as no person reads it."""
+"""How much the server may send for a bounded result. Embeddings count, though none is returned."""
+MIN_EMBEDDING_NUMBERS = 32
+"""A list of at least so many floats is shown by its length, because nobody reads the numbers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """What a statement returned, and what it changed, by Neo4j's own names of the counters.
+    """What a statement returned and changed.
 
-    Cells are what JSON holds. A node is {id, labels, properties}, a relationship {type, from, to,
-    properties}, whose ends are ids of nodes, and a path {nodes, relationships}; these ids are the
-    server's own. An embedding is told by its dimensions, and a time is ISO text. `cut` says by
-    which limit rows were left out, '' where they are all there.
+    Attributes:
+        columns: The names of the columns.
+        rows: Cells as JSON values. A node is {id, labels, properties}, a relationship {type, from,
+            to, properties}, whose ends are ids of nodes, and a path {nodes, relationships}; these
+            ids are the server's own. An embedding is shown by its dimensions, a time as ISO text.
+        changes: How much was changed, by the names of Neo4j's counters.
+        cut: The limit by which rows were left out; '' if they are complete.
+
     """
 
     columns: tuple[str, ...]
@@ -99,29 +103,39 @@ def run(
     most: int | None = None,
     most_bytes: int | None = None,
 ) -> Table:
-    """Runs one statement, which may only read the graph unless `write`.
+    """Run one statement.
 
-    It ends after `seconds`, on the server too, as it does at Ctrl-C, and after `most` rows or
-    `most_bytes` of them as JSON, which are counted where `most` is given. Raises Refused, in one
-    line, for what the server refuses, for what its plan does beside reading the graph, and for a
-    first row that is larger than all of the answer may be.
+    A statement that names the vector index `passage_vectors_256` and takes a parameter $collection
+    reads the index of that collection, whatever its dimensions. It returns no rows if the
+    collection has none.
 
-    A statement that names the vector index `passage_vectors_256` and takes a collection reads that
-    collection's own index, whatever its dimensions; it has no rows where the collection has none.
+    Args:
+        store: The graph.
+        statement: The statement.
+        parameters: Its parameters.
+        write: Whether it may change the graph.
+        seconds: When it is ended, on the server as well; None for never.
+        most: How many rows are returned at most; None for all.
+        most_bytes: How large they may be as JSON; counted only if `most` is given.
+
+    Raises:
+        Refused: The server refuses it, its plan does more than read the graph, it took too long, or
+            its first row alone is too large. The message is one line.
+
     """
-    # Who may write may bring a script that creates a graph: it is long, and not deep.
+    # Whoever may write may run a script that creates a graph, which is long but not deeply nested.
     refuse_large(statement, None if write else MAX_CHARACTERS)
     collection = parameters.get("collection")
-    if INDEX in statement and isinstance(collection, str):
+    if PASSAGE_INDEX in statement and isinstance(collection, str):
         space = store.space(collection)
         if space is None:
             return Table((), (), {})
-        statement = statement.replace(INDEX, space.index)
+        statement = statement.replace(PASSAGE_INDEX, space.index)
     tag = uuid.uuid4().hex
     limit = _Limit(seconds or PLANNING_SECONDS)
     access = neo4j.WRITE_ACCESS if write else neo4j.READ_ACCESS
     with (
-        in_words("the query"),
+        explain_errors("the query"),
         store.driver() as driver,
         driver.session(database=store._database, default_access_mode=access) as session,
     ):
@@ -129,11 +143,12 @@ def run(
             if not write:
                 _refuse_functions(statement)
                 with limit.over(session):
-                    told = f"EXPLAIN {statement}"
-                    planned = neo4j.Query(told, metadata={TAG: tag}, timeout=limit.left())
-                    _refuse_by_plan(session.run(planned, dict(parameters)).consume())
+                    explained = neo4j.Query(
+                        f"EXPLAIN {statement}", metadata={QUERY_TAG: tag}, timeout=limit.left()
+                    )
+                    _refuse_by_plan(session.run(explained, dict(parameters)).consume())
             timeout = limit.left() if seconds else None
-            tagged = neo4j.Query(statement, metadata={TAG: tag}, timeout=timeout)
+            tagged = neo4j.Query(statement, metadata={QUERY_TAG: tag}, timeout=timeout)
             if most is None or most_bytes is None:
                 result = session.run(tagged, dict(parameters))
                 rows = tuple(_plain_row(record) for record in result)
@@ -146,11 +161,11 @@ def run(
             counters = result.consume().counters if not cut else None
         except KeyboardInterrupt:
             _terminate(store, tag)
-            # Else closing the session waits for the server, which ends no expression half-way.
+            # Otherwise closing the session waits for the server, which finishes an expression.
             session._handle_cancellation()  # type: ignore[no-untyped-call]
             raise
         except RecursionError as error:
-            # The driver's or our own reading of a value; what follows it can't be read any more.
+            # The driver or `to_json` failed at a value; what follows it can't be read any more.
             _close(session)
             raise Refused("The answer has lists or maps that are nested too deep") from error
         except Neo4jError as error:
@@ -167,9 +182,9 @@ def run(
 class _Limit:
     """The time that a statement has, its planning included.
 
-    The server ends a transaction after its timeout, but looks at that only between rows, and never
-    answers where planning overflows its stack. Then the connection is closed from here, so that
-    whoever waits, and whoever waits for them, goes on.
+    The server ends a transaction after its timeout, but checks that only between rows, and never
+    answers if planning overflows its stack. Then the connection is closed from here, so that nobody
+    waits for it any longer.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -178,7 +193,7 @@ class _Limit:
         self.is_over = False
 
     def left(self) -> float:
-        """Seconds that are left, for the server: it takes 0 for no limit."""
+        """Return the seconds that are left, never 0, which the server takes for no limit."""
         return max(self._ends - time.monotonic(), 0.001)
 
     @contextmanager
@@ -199,7 +214,7 @@ class _Limit:
 
 
 def _close(session: neo4j.Session) -> None:
-    """Close a session's connection at once, from any thread; the driver has no public way to."""
+    """Close a session's connection at once, from any thread. The driver has no public way."""
     connection = session._connection
     if connection is not None:
         connection.kill()  # type: ignore[no-untyped-call]
@@ -208,9 +223,9 @@ def _close(session: neo4j.Session) -> None:
 def _read_rows(
     session: neo4j.Session, result: neo4j.Result, most: int, most_bytes: int
 ) -> tuple[tuple[tuple[Any, ...], ...], Literal["", "rows", "bytes"]]:
-    """Return the rows of a result as far as they may be told, and what cut them off.
+    """Return the rows of a result within the limits, and the limit that cut them off.
 
-    What is left of a result that is cut is not read: its connection is closed instead.
+    The rest of a result is not read: its connection is closed instead.
     """
     rows: list[tuple[Any, ...]] = []
     cut: Literal["", "rows", "bytes"] = ""
@@ -238,21 +253,21 @@ def _read_rows(
         _close(session)
     if cut == "bytes" and not rows:
         raise Refused(
-            f"The first row of the answer is larger than {most_bytes / 1e6:,.0f} MB, which all of "
-            "it may have: return less of it"
+            f"The first row of the result is larger than {most_bytes / 1e6:,.0f} MB, the limit "
+            "of the whole result: return less of it"
         )
     return tuple(rows), cut
 
 
 class _Sent:
-    """How much came over a connection."""
+    """How many bytes may still come over a connection."""
 
     def __init__(self) -> None:
         self.left = MAX_SENT_BYTES
 
     @property
     def is_too_much(self) -> bool:
-        """Whether it was more than may come."""
+        """Whether more has come than may come."""
         return self.left < 0
 
 
@@ -265,7 +280,7 @@ def _counted(session: neo4j.Session) -> Iterator[_Sent]:
     sent = _Sent()
     connection = session._connection
     if connection is None:
-        # The result came whole with the first answer.
+        # The whole result came with the first answer.
         yield sent
         return
     socket = connection.socket
@@ -286,24 +301,26 @@ def _counted(session: neo4j.Session) -> Iterator[_Sent]:
 
 
 def _plain_row(record: neo4j.Record) -> tuple[Any, ...]:
-    return tuple(plain(cell) for cell in record.values())
+    return tuple(to_json(cell) for cell in record.values())
 
 
-def plain(value: Any) -> Any:
-    """A value of Neo4j's as JSON holds it."""
+def to_json(value: Any) -> Any:
+    """Return a value of Neo4j as a JSON value."""
     match value:
         case Node():
             labels = sorted(value.labels)
             return {"id": value.element_id, "labels": labels, "properties": _properties(value)}
         case Relationship():
             ends = [node.element_id if node else None for node in value.nodes]
-            tie = {"type": value.type, "from": ends[0], "to": ends[1]}
-            return tie | {"properties": _properties(value)}
+            edge = {"type": value.type, "from": ends[0], "to": ends[1]}
+            return edge | {"properties": _properties(value)}
         case Path():
-            ties = value.relationships
-            return {"nodes": [*map(plain, value.nodes)], "relationships": [*map(plain, ties)]}
+            return {
+                "nodes": [*map(to_json, value.nodes)],
+                "relationships": [*map(to_json, value.relationships)],
+            }
         case Mapping():
-            return {key: plain(one) for key, one in value.items()}
+            return {key: to_json(item) for key, item in value.items()}
         case Point():
             return {"srid": value.srid, "coordinates": list(value)}
         case list():
@@ -325,45 +342,49 @@ def _scalar(value: Any) -> Any:
 
 
 def _properties(entity: Node | Relationship) -> dict[str, Any]:
-    return {name: plain(value) for name, value in sorted(entity.items())}
+    return {name: to_json(value) for name, value in sorted(entity.items())}
 
 
 def _list(values: Sequence[Any]) -> Any:
-    if len(values) >= EMBEDDING and all(isinstance(value, float) for value in values):
+    if len(values) >= MIN_EMBEDDING_NUMBERS and all(isinstance(value, float) for value in values):
         return f"[{len(values)} dimensions]"
-    return [plain(value) for value in values]
+    return [to_json(value) for value in values]
 
 
 def _refuse_by_plan(explained: neo4j.ResultSummary) -> None:
-    """Raises StoreError where a statement's plan does more than read the graph."""
+    """Raise Refused if a statement's plan does more than read the graph."""
     if explained.query_type != "r" or explained.plan is None or explained.profile is not None:
-        raise Refused(WRITES, ALLOWED)
+        raise Refused(WRITES, WRITE_HINT)
     for name, details in _operators(explained.plan):
         _refuse_functions(details)
         used = details.partition("(")[0].strip() if name == "ProcedureCall" else name
-        if WITHIN.search(details):
+        if NESTED_CALL.search(details):
             used = "a CALL or LOAD CSV within an expression"
-        elif not COMMAND.match(name):
+        elif not RESTRICTED_OPERATOR.match(name):
             continue
-        if used not in READING:
-            raise Refused(f"This query uses {used}, which does more than read the graph", ALLOWED)
+        if used not in ALLOWED_OPERATORS:
+            raise Refused(
+                f"This query uses {used}, which does more than read the graph", WRITE_HINT
+            )
 
 
 def _refuse_functions(text: str) -> None:
-    """Raises Refused where a statement, or what a plan says of it, calls one of those functions.
+    """Raise Refused if a statement, or a detail of its plan, calls one of those functions.
 
-    The text is read with and without what may be a comment, as a URL looks like one, too.
+    The text is searched with and without what may be a comment, because a URL looks like one.
     """
-    plain = re.sub(r"\\u+([0-9a-fA-F]{4})", lambda found: chr(int(found[1], 16)), text)
+    plain = re.sub(r"\\u+([0-9a-fA-F]{4})", lambda match: chr(int(match[1], 16)), text)
     no_blocks = re.sub(r"/\*.*?\*/", "", plain, flags=re.DOTALL)
     for version in (plain, no_blocks, re.sub(r"//[^\n]*", "", no_blocks)):
-        if found := FUNCTION.search(re.sub(r"\s*([.(])\s*", r"\1", version.replace("`", ""))):
+        if found := RESTRICTED_FUNCTION.search(
+            re.sub(r"\s*([.(])\s*", r"\1", version.replace("`", ""))
+        ):
             used = f"{found[1]}, which can do more than read the graph"
-            raise Refused(f"This query uses {used}", ALLOWED)
+            raise Refused(f"This query uses {used}", WRITE_HINT)
 
 
 def _operators(plan: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """The names of a plan's operators, and what each says of itself."""
+    """Yield the names and the details of a plan's operators."""
     name = plan["operatorType"].partition("@")[0]
     yield name, str(plan.get("args", {}).get("Details", ""))
     for child in plan.get("children", ()):
@@ -371,22 +392,22 @@ def _operators(plan: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _terminate(store: Store, tag: str) -> None:
-    """Ends the query with this tag on the server, which else finds out late that nobody waits."""
+    """End the query with this tag on the server, which would notice late that nobody waits."""
     with store.driver() as driver, driver.session(database=store._database) as session:
         session.run(query("core/terminate_query"), {"tag": tag}).consume()
 
 
 def _too_slow(seconds: float) -> Refused:
-    told = f"The query took longer than {seconds:g} s and was ended"
-    return Refused(told, ": --time-limit gives it more")
+    message = f"The query took longer than {seconds:g} s and was ended"
+    return Refused(message, ": --time-limit gives it more")
 
 
 def _refused(error: Neo4jError, seconds: float | None) -> FabulaError:
     if error.code == READ_ONLY:
-        return Refused(WRITES, ALLOWED)
+        return Refused(WRITES, WRITE_HINT)
     if error.code == TIMED_OUT:
         return _too_slow(seconds or PLANNING_SECONDS)
     if is_out_of_memory(error):
-        return Refused(out_of_memory("The query"))
+        return Refused(out_of_memory_message("The query"))
     message = (error.message or str(error)).strip().splitlines()[0]
     return Refused(f"Neo4j refused the query: {message.removesuffix('.')}")

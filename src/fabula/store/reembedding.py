@@ -1,6 +1,7 @@
-"""How a collection changes its embedding space: the next embeddings in the other slot, then a flip.
+"""Change the embedding space of a collection: write the next embeddings, then switch to them.
 
-The phase is recorded in the graph, so that whoever comes next goes on where another was stopped.
+The next embeddings are written into the slot that is not in use. The phase is recorded in the
+graph, so that the next run continues where another was stopped.
 """
 
 from __future__ import annotations
@@ -19,45 +20,50 @@ from fabula.graph import fingerprint
 from fabula.graph.queries import embedding, index_name, label, over, query
 from fabula.store import Store, schema, turns
 from fabula.store.parts import lock_collection
-from fabula.store.rows import made_space, wire
+from fabula.store.rows import encode_vector, read_space
 from fabula.store.space import Space
 from fabula.text.document import Vectors
 
-PAGE = 1000
+ROWS_PER_PAGE = 1000
 
 Parts = Mapping[str, tuple[str, Mapping[str, Any]]]
-"""The ids of an owner's parts and what they are made from, by the names of their graphs."""
+"""The ids of a document's parts and what they are made from, by the names of their graphs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unembedded:
-    """A passage or an element that has no embedding of the next space yet; its text is embedded."""
+    """A passage or an element without an embedding of the next space, and the text to embed."""
 
     id: str
     text: str
 
 
 @contextmanager
-def turn(store: Store, *collections: str) -> Iterator[Callable[[], Space | None]]:
-    """Keeps all others from re-embedding these collections; gives what reads the first's space now.
+def lock_collections(store: Store, *collections: str) -> Iterator[Callable[[], Space | None]]:
+    """Keep other processes from re-embedding these collections.
 
-    Reading raises StoreError where the turn was lost. Raises StoreError while another has it.
+    Yields:
+        A function that returns the space of the first collection as it is now. It raises StoreError
+        if the lock was lost.
+
+    Raises:
+        StoreError: Another process is re-embedding one of them.
+
     """
     names = [f"reembed {collection}" for collection in sorted(collections)]
-    asked = {"collection": collections[0]}
-    with turns.turn(store, names, _refuse_second) as held:
-        yield lambda: made_space(held.rows("core/find_space", **asked))
+    with turns.turn(store, names, _refuse_second) as lock:
+        yield lambda: read_space(lock.rows("core/find_space", collection=collections[0]))
 
 
 def _refuse_second() -> None:
     raise StoreError(
-        "Another `fabula reembed` or `fabula db compact` is at work on this collection: wait until "
+        "Another `fabula reembed` or `fabula db compact` is at work on this collection. Wait until "
         "it ends, or stop it."
     )
 
 
 def begin(store: Store, collection: str, model: str, dimensions: int) -> None:
-    """Records the next space; from here on no document comes in."""
+    """Record the next space; from now on the collection takes no documents."""
 
     def record(transaction: neo4j.ManagedTransaction) -> None:
         lock_collection(transaction, collection)
@@ -68,41 +74,49 @@ def begin(store: Store, collection: str, model: str, dimensions: int) -> None:
         session.execute_write(record)
 
 
-def count(store: Store, space: Space) -> tuple[int, int]:
-    """How many nodes have embeddings, and how many one of the next space."""
-    asked = {"collection": space.collection, "embedding": space.embedding}
-    [row] = store.rows("core/reembed_count", next=embedding(space.next_slot), **asked)
+def count_embedded(store: Store, space: Space) -> tuple[int, int]:
+    """Return how many nodes have embeddings, and how many of them one of the next space."""
+    [row] = store.rows(
+        "core/reembed_count",
+        collection=space.collection,
+        embedding=space.embedding,
+        next=embedding(space.next_slot),
+    )
     return row["nodes"], row["embedded"]
 
 
-def unembedded(store: Store, space: Space, limit: int) -> Iterator[list[Unembedded]]:
-    """At most `limit` nodes at a time that have no embedding of the next space when asked for.
+def find_unembedded(store: Store, space: Space, limit: int) -> Iterator[list[Unembedded]]:
+    """Yield pages of at most `limit` nodes that have no embedding of the next space yet.
 
-    Each page is embedded before the next is asked for, or it comes again.
+    Each page has to be embedded before the next one is read, or it comes again.
     """
-    asked = {"collection": space.collection, "embedding": space.embedding, "limit": limit}
-    asked["next"] = embedding(space.next_slot)
+    parameters = {"collection": space.collection, "embedding": space.embedding, "limit": limit}
+    parameters["next"] = embedding(space.next_slot)
     for document in _documents(store, space.collection):
-        while rows := store.rows("core/reembed_find", document=document, **asked):
+        while rows := store.rows("core/reembed_find", document=document, **parameters):
             yield [Unembedded(**row) for row in rows]
 
 
 def _documents(store: Store, collection: str) -> Iterator[str]:
-    """The ids of a collection's documents; '' is what belongs to the collection itself."""
+    """Yield the ids of a collection's documents; '' for what belongs to the collection itself."""
     yield ""
     title, after = "", ""
     while page := store.rows(
-        "core/find_document_ids", collection=collection, after_title=title, after=after, limit=PAGE
+        "core/find_document_ids",
+        collection=collection,
+        after_title=title,
+        after=after,
+        limit=ROWS_PER_PAGE,
     ):
         yield from (row["id"] for row in page)
         title, after = page[-1]["title_key"], page[-1]["id"]
 
 
 def save(store: Store, space: Space, nodes: Sequence[Unembedded], vectors: Vectors) -> None:
-    """Writes embeddings of the next space: unit float32 rows, one a node."""
+    """Write embeddings of the next space: unit rows, shape (nodes, dimensions)."""
     store.check_room()
     rows = [
-        {"id": node.id, "embedding": wire(vector)}
+        {"id": node.id, "embedding": encode_vector(vector)}
         for node, vector in zip(nodes, vectors, strict=True)
     ]
     store.rows(
@@ -117,55 +131,55 @@ def save(store: Store, space: Space, nodes: Sequence[Unembedded], vectors: Vecto
 
 
 def copy(store: Store, space: Space) -> None:
-    """Puts the embeddings into the other slot as they are."""
-    asked = {"collection": space.collection, "embedding": space.embedding}
+    """Copy the embeddings into the other slot as they are."""
+    slots = {"embedding": space.embedding, "next": embedding(space.next_slot)}
     with store.session() as session:
-        copying = query("core/reembed_copy")
-        session.run(copying, asked, next=embedding(space.next_slot)).consume()
+        statement = query("core/reembed_copy")
+        session.run(statement, slots, collection=space.collection).consume()
 
 
 def drop_unused(store: Store, space: Space) -> None:
-    """Drops the next slot's indexes where no collection's questions go to them."""
+    """Drop the next slot's indexes unless another collection uses them."""
     place = space.next_dimensions, space.next_slot
-    if place not in {(one.dimensions, one.slot) for one in store.spaces()}:
-        for what, (_, dropping) in schema.VECTORS.items():
-            store.run(over(query(dropping), *place), index_name(*place, what))
+    if place not in {(used.dimensions, used.slot) for used in store.spaces()}:
+        for what, (_, drop_statement) in schema.VECTOR_STATEMENTS.items():
+            store.run(over(query(drop_statement), *place), index_name(*place, what))
 
 
 def index(store: Store, space: Space) -> None:
-    """Builds the next space's indexes, beside those in use."""
+    """Make the next space's indexes beside those in use, and wait until they are populated."""
     place = space.next_dimensions, space.next_slot
-    for what in schema.VECTORS:
+    for what in schema.VECTOR_STATEMENTS:
         if what == "passage" or space.element_kinds:
             schema.make_vectors(store, *place, what)
             schema.wait(store, index_name(*place, what))
 
 
 def flip(store: Store, space: Space) -> None:
-    """Makes the next space the space, at once, for questions and in what parts are made from."""
+    """Switch to the next space in one transaction, for questions and in the parts' recipes."""
     rows = list(_renamed(store, space))
 
     def change(transaction: neo4j.ManagedTransaction) -> None:
         lock_collection(transaction, space.collection)
-        wanted = {"model": space.next_model, "dimensions": space.next_dimensions}
-        wanted |= {"collection": space.collection, "slot": space.slot}
-        [row] = transaction.run(query("core/reembed_flip"), wanted)
+        parameters = {"model": space.next_model, "dimensions": space.next_dimensions}
+        parameters |= {"collection": space.collection, "slot": space.slot}
+        [row] = transaction.run(query("core/reembed_flip"), parameters)
         if not row["flipped"]:
-            raise StoreError("Another `fabula reembed` took over: run the command again.")
-        for start in range(0, len(rows), PAGE):
-            some = {"collection": space.collection, "rows": rows[start : start + PAGE]}
-            transaction.run(query("core/save_parts"), some).consume()
+            raise StoreError("Another `fabula reembed` took over. Run the command again.")
+        for start in range(0, len(rows), ROWS_PER_PAGE):
+            page = {"collection": space.collection, "rows": rows[start : start + ROWS_PER_PAGE]}
+            transaction.run(query("core/save_parts"), page).consume()
 
     with store.session() as session:
         session.execute_write(change)
 
 
 def _renamed(store: Store, space: Space) -> Iterator[dict[str, Any]]:
-    """Every part, made from the next model; what rests on another keeps to that one's print."""
+    """Yield every part with the recipe and the fingerprint that it has under the next model."""
     documents: dict[str, dict[str, tuple[str, Mapping[str, Any]]]] = defaultdict(dict)
     after = ""
     while page := store.rows(
-        "core/find_parts", collection=space.collection, after=after, limit=PAGE
+        "core/find_parts", collection=space.collection, after=after, limit=ROWS_PER_PAGE
     ):
         for row in page:
             made_from = json.loads(row["made_from"])
@@ -182,26 +196,32 @@ def _made_from(graph: str, parts: Parts, model: str) -> dict[str, Any]:
     made_from = dict(parts[graph][1])
     made_from["models"] = dict(made_from.get("models", {})) | {"embedding_model": model}
 
-    # A collection's own part, of no document, goes by when what it rests on was written.
+    # A part of a document records the fingerprints of what it rests on. A collection's own part
+    # records when that was written, which does not change.
     base = {
         name: fingerprint(_made_from(name, parts, model))
-        if isinstance(was, str) and name in parts
-        else was
-        for name, was in made_from.get("rests_on", {}).items()
+        if isinstance(recorded, str) and name in parts
+        else recorded
+        for name, recorded in made_from.get("rests_on", {}).items()
     }
     return made_from | ({"rests_on": base} if base else {})
 
 
 def give_up(store: Store, space: Space) -> None:
-    """Leaves what was written of the next space to be cleared."""
+    """Give up the next space, and leave what was written of it to be cleared."""
     store.rows("core/reembed_give_up", collection=space.collection)
 
 
 def clear(store: Store, space: Space) -> None:
-    """Clears the slot that is not in use; then documents may come in again."""
+    """Clear the slot that is not in use; afterwards the collection takes documents again."""
     is_same = space.former_dimensions == space.dimensions
-    unused = [] if is_same else [label(space.former_dimensions, what) for what in schema.VECTORS]
+    unused = (
+        []
+        if is_same
+        else [label(space.former_dimensions, what) for what in schema.VECTOR_STATEMENTS]
+    )
     with store.session() as session:
-        asked = {"collection": space.collection, "labels": unused}
-        session.run(query("core/reembed_clear"), asked, former=embedding(space.next_slot)).consume()
+        parameters = {"collection": space.collection, "labels": unused}
+        parameters["former"] = embedding(space.next_slot)
+        session.run(query("core/reembed_clear"), parameters).consume()
     store.rows("core/reembed_end", collection=space.collection)

@@ -1,4 +1,4 @@
-"""Rows of the graph as values, and filters as the parameters of a statement."""
+"""Conversions between rows of Neo4j and values, and from filters to parameters."""
 
 from __future__ import annotations
 
@@ -21,54 +21,54 @@ LAST_CHARACTER = "\U0010ffff"
 
 
 def entry(row: Mapping[str, Any]) -> Entry:
-    """A document as the graph lists it."""
-    graphs = {part["graph"]: record(part) for part in row["parts"]}
+    """Return the document of a row."""
+    graphs = {part["graph"]: read_record(part) for part in row["parts"]}
     return Entry(**row["document"], graphs=graphs)
 
 
-def record(part: Mapping[str, Any]) -> Record:
-    """What a part was made from and cost, from the properties of its node."""
-    usage = {step: Usage.read(one) for step, one in json.loads(part["usage"]).items()}
+def read_record(part: Mapping[str, Any]) -> Record:
+    """Return what a part was made from and cost, from the properties of its node."""
+    usage = {step: Usage.read(counts) for step, counts in json.loads(part["usage"]).items()}
     facts = {name: value for name, value in part.items() if name not in RESERVED}
     return Record(
         made_from=json.loads(part["made_from"]),
         usage=usage,
         facts=facts,
-        # An older part had none, and does not tell.
+        # A part of an older Fabula had no gaps and no such property.
         gaps=part.get("gaps") or 0,
         updated_at=str(part.get("updated_at") or ""),
     )
 
 
-def gap(row: Mapping[str, Any]) -> Gap:
-    """A gap, from the properties of its node and the ids and weights of what it would rest on."""
-    properties = {name: one for name, one in row["properties"].items() if one is not None}
-    rests_on = {one["id"]: one["weight"] for one in row["rests_on"]}
+def read_gap(row: Mapping[str, Any]) -> Gap:
+    """Return a gap from the properties of its node and what it would rest on."""
+    properties = {name: value for name, value in row["properties"].items() if value is not None}
+    rests_on = {node["id"]: node["weight"] for node in row["rests_on"]}
     return make_gap(properties, row["sources"], rests_on)
 
 
 def part_id(owner: Owner) -> str:
-    """The id of the node that stands for a part; graphs and documents have no slash."""
+    """Return the id of the node that stands for a part; graphs and documents have no slash."""
     return f"{owner.collection}/{owner.graph}/{owner.document}"
 
 
-def part_properties(owner: Owner, made: Record) -> dict[str, Any]:
-    """The properties of the node that stands for a part."""
-    spent = sum(made.usage.values(), Usage())
-    steps = {step: usage.row for step, usage in made.usage.items()}
-    return dict(made.facts) | {
+def part_properties(owner: Owner, record: Record) -> dict[str, Any]:
+    """Return the properties of the node that stands for a part."""
+    spent = sum(record.usage.values(), Usage())
+    steps = {step: usage.row for step, usage in record.usage.items()}
+    return dict(record.facts) | {
         "name": owner.graph,
         **owner._asdict(),
-        "fingerprint": made.fingerprint,
-        "made_from": json.dumps(made.made_from, sort_keys=True, ensure_ascii=False),
+        "fingerprint": record.fingerprint,
+        "made_from": json.dumps(record.made_from, sort_keys=True, ensure_ascii=False),
         "usage": json.dumps(steps),
-        "gaps": made.gaps,
+        "gaps": record.gaps,
         **spent.counts,
     }
 
 
-def made_space(rows: Sequence[Mapping[str, Any]]) -> Space | None:
-    """The embedding space, or None where none is recorded."""
+def read_space(rows: Sequence[Mapping[str, Any]]) -> Space | None:
+    """Return the embedding space of the first row; None where there is no row."""
     if not rows:
         return None
     row = rows[0]
@@ -76,18 +76,18 @@ def made_space(rows: Sequence[Mapping[str, Any]]) -> Space | None:
     return Space(**{**row, **lists})
 
 
-def wire(vector: Vector) -> WireVector:
-    """A vector as Neo4j takes it in."""
+def encode_vector(vector: Vector) -> WireVector:
+    """Return a vector as Neo4j takes it in."""
     return WireVector.from_numpy(np.ascontiguousarray(vector, dtype=np.float32))
 
 
-def unwired(sent: Any) -> Vector:
-    """A vector as Neo4j sends it: big-endian bytes."""
+def decode_vector(sent: Any) -> Vector:
+    """Return a vector that Neo4j sent: big-endian bytes become float32, shape (dimensions,)."""
     return np.frombuffer(sent.raw(), ">f4").astype(np.float32)
 
 
-def bounds(filters: Filters) -> dict[str, Any]:
-    """An open filter is the whole range, or an empty list."""
+def filter_parameters(filters: Filters) -> dict[str, Any]:
+    """Return filters as parameters: one that is not set is the whole range or an empty list."""
     return {
         "collection": filters.collection,
         "first_document": filters.document,

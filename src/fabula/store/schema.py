@@ -1,4 +1,4 @@
-"""The indexes that retrieval reads: made, made anew where they are of no use, and waited for."""
+"""The constraints and indexes of the graph: make them, replace failed ones, wait for them."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from fabula.store.database import Database, Index
 from fabula.store.space import Space
 
 LOG = logging.getLogger(__name__)
-PAUSES = 0.01, 1.0
-"""Seconds between the first two looks at an index that is being populated, which are doubled with
-each look, and the longest. A new one takes a few hundredths, a large one minutes."""
-PATIENCE = 10.0
-"""Seconds in which what stands in the way of a statement of the schema may go by itself."""
+POLL_SECONDS = 0.01, 1.0
+"""How long to wait before an index that is being populated is checked again: at first, doubled each
+time, and at most. A new index takes a few hundredths of a second, a large one minutes."""
+CONFLICT_SECONDS = 10.0
+"""How long a statement of the schema is tried again while another index is in its way."""
 TEXTS = "passage_texts"
 ELEMENT_TEXTS = "element_texts"
 CONSTRAINTS = (
@@ -47,23 +47,23 @@ STATEMENTS = (
     "schema_passage_texts",
     "schema_element_texts",
 )
-"""The statements that every graph has carried out; each is called after what it makes."""
-MAKING = "schema_"
-DROPPING = {
+"""The statements that are run on every graph; each is named after what it makes."""
+PREFIX = "schema_"
+DROP_STATEMENTS = {
     TEXTS: "core/schema_drop_passage_texts",
     ELEMENT_TEXTS: "core/schema_drop_element_texts",
 }
-"""The statements that drop an index of texts: one that has failed is of no use, and in the way."""
-VECTORS: Mapping[Embedded, tuple[str, str]] = {
+"""The statements that drop an index of texts, which one that has failed needs."""
+VECTOR_STATEMENTS: Mapping[Embedded, tuple[str, str]] = {
     "passage": ("core/schema_passage_vectors", "core/schema_drop_passage_vectors"),
     "element": ("core/schema_element_vectors", "core/schema_drop_element_vectors"),
 }
-"""The statements that make a vector index, and that drop it."""
+"""The statements that make and drop a vector index."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """An index that retrieval needs now and can't use: its name, what is wrong, and the cure."""
+    """An index that retrieval needs and can't use: its name, what is wrong, and what to do."""
 
     name: str
     what: str
@@ -71,108 +71,117 @@ class Fault:
 
 
 def make(store: Database) -> None:
-    """Makes all that needs no embedding space, and the vector indexes of the spaces there are.
+    """Make all constraints and indexes, and the vector indexes of all collections.
 
-    What is there stays, but for an index that has failed.
+    Existing ones stay, except for an index that has failed.
     """
-    there = {index.name: index for index in store.indexes()}
+    existing = {index.name: index for index in store.indexes()}
     for name in STATEMENTS:
-        index = there.get(name.removeprefix(MAKING))
-        if index and index.state == "FAILED" and index.name in DROPPING:
-            store.run(query(DROPPING[index.name]), index.name)
+        index = existing.get(name.removeprefix(PREFIX))
+        if index and index.state == "FAILED" and index.name in DROP_STATEMENTS:
+            store.run(query(DROP_STATEMENTS[index.name]), index.name)
             index = None
         if index is None or (name in CONSTRAINTS and not index.constrains):
             ensure(store, f"core/{name}")
     spaces = store.spaces()
     for dimensions, slot in {(space.dimensions, space.slot) for space in spaces}:
         make_vectors(store, dimensions, slot)
-    for dimensions, slot in {(one.dimensions, one.slot) for one in spaces if one.element_kinds}:
+    with_elements = [space for space in spaces if space.element_kinds]
+    for dimensions, slot in {(space.dimensions, space.slot) for space in with_elements}:
         make_vectors(store, dimensions, slot, "element")
 
 
 def ensure(store: Database, name: str) -> None:
-    """Carries out a statement of the schema that has no parameters, by its name in `cypher/`."""
+    """Run a statement of the schema that has no parameters, by its name in `cypher/`."""
     _ensure(store, query(name), name)
 
 
 def make_vectors(store: Database, dimensions: int, slot: int, what: Embedded = "passage") -> None:
-    """Makes the vector index of so many dimensions, unless it is there; does not wait for it.
+    """Make the vector index of so many dimensions in a slot, unless it exists; don't wait for it.
 
-    That of elements is made only where one has an embedding: it takes a fifth of a second.
+    The index of elements is only made where an element has an embedding, because that takes a fifth
+    of a second.
     """
-    making, dropping = VECTORS[what]
+    make_statement, drop_statement = VECTOR_STATEMENTS[what]
     name = index_name(dimensions, slot, what)
     index = {index.name: index for index in store.indexes()}.get(name)
     if index and index.state == "FAILED":
-        store.run(over(query(dropping), dimensions, slot), name)
+        store.run(over(query(drop_statement), dimensions, slot), name)
         index = None
     if index is None:
-        _ensure(store, over(query(making), dimensions, slot), making, dimensions=dimensions)
+        statement = over(query(make_statement), dimensions, slot)
+        _ensure(store, statement, make_statement, dimensions=dimensions)
 
 
 def wait(store: Database, *names: str) -> None:
-    """Waits until these indexes are populated, however long that takes, or gone.
+    """Wait until these indexes are populated or dropped, however long that takes.
 
-    Raises StoreError where the server could not populate one.
+    Raises:
+        StoreError: The server could not populate one.
+
     """
-    pause, longest = PAUSES
+    pause, longest = POLL_SECONDS
     while True:
-        found = [index for index in store.indexes() if index.name in names]
-        for index in found:
+        indexes = [index for index in store.indexes() if index.name in names]
+        for index in indexes:
             if index.state == "FAILED":
                 raise StoreError(
-                    f"Neo4j could not populate the index {index.name}: see its log, and run the "
-                    "command again, which makes the index anew."
+                    f"Neo4j could not populate the index {index.name}; its log says why. Run the "
+                    "command again: it makes the index anew."
                 )
-        if all(index.state == "ONLINE" for index in found):
+        if all(index.state == "ONLINE" for index in indexes):
             return
         time.sleep(pause)
         pause = min(2 * pause, longest)
 
 
 def needed(space: Space) -> tuple[str, ...]:
-    """The indexes that a collection's questions are answered from now."""
+    """Return the indexes that a collection's questions are answered from now."""
     of_elements = (space.element_index, ELEMENT_TEXTS) if space.element_kinds else ()
     return space.index, TEXTS, *of_elements
 
 
 def faults(store: Database, space: Space, indexes: Sequence[Index] | None = None) -> list[Fault]:
-    """What is wrong with the indexes that a collection's questions are answered from now.
+    """Return what is wrong with the indexes that a collection's questions are answered from.
 
-    `indexes` are all that there are, where they were read already, as for another collection.
+    Args:
+        store: The database.
+        space: The collection's embedding space.
+        indexes: All indexes of the database, if they were read already.
+
     """
-    found = {index.name: index for index in (store.indexes() if indexes is None else indexes)}
-    made_anew = f"ingest any file into collection {space.collection} again, which makes it anew"
+    existing = {index.name: index for index in (store.indexes() if indexes is None else indexes)}
+    cure = f"ingest any file into collection {space.collection} again, which makes it anew"
     if space.phase:
-        made_anew = (
+        cure = (
             f"run `fabula reembed --collection {space.collection} --embedding-model "
             f"{space.target}`, which goes on"
         )
     faults = []
     for name in needed(space):
-        index = found.get(name)
+        index = existing.get(name)
         if index is None:
-            faults.append(Fault(name, "is missing", made_anew))
+            faults.append(Fault(name, "is missing", cure))
         elif index.state == "POPULATING":
             what = f"is {index.percent:.0f} % populated"
             faults.append(Fault(name, what, "wait until it is populated"))
         elif index.state != "ONLINE":
-            faults.append(Fault(name, f"is {index.state}", made_anew))
+            faults.append(Fault(name, f"is {index.state}", cure))
         elif index.dimensions not in (0, space.dimensions):
             what = f"has {index.dimensions} dimensions, and the embeddings {space.dimensions}"
-            faults.append(Fault(name, what, made_anew))
+            faults.append(Fault(name, what, cure))
     return faults
 
 
 def _ensure(store: Database, statement: str, name: str, **parameters: Any) -> None:
-    """Carries out a statement of the schema, which another process may be about to do, too.
+    """Run a statement of the schema, which another process may be about to run as well.
 
-    Neo4j gives a constraint its index first, and takes it back a moment after whoever wanted it was
-    killed: until then the statement is refused, and nothing is made. Where the server itself was
+    Neo4j makes the index of a constraint first. If the process that wanted it is killed, Neo4j
+    drops the index a moment later, and refuses the statement until then. If the server itself was
     killed, the index stays, and is dropped here.
     """
-    until = time.monotonic() + PATIENCE
-    pause, longest = PAUSES
+    until = time.monotonic() + CONFLICT_SECONDS
+    pause, longest = POLL_SECONDS
     is_dropped = False
     while True:
         try:
@@ -192,7 +201,7 @@ def _ensure(store: Database, statement: str, name: str, **parameters: Any) -> No
 
 
 _CURE = (
-    "Where no other Fabula is at work, a crash has left it: drop it in Neo4j Browser (DROP INDEX "
+    "If no other Fabula is running, a crash has left it: drop it in Neo4j Browser (DROP INDEX "
     "and its name), and run the command again."
 )
 
@@ -204,13 +213,16 @@ def _drop_left_index(store: Database, statement: str) -> bool:
         Whether there was such an index: without one, something else is in the way.
 
     """
-    found = re.search(r"CREATE CONSTRAINT (\w+)", statement)
-    if found is None:
+    match = re.search(r"CREATE CONSTRAINT (\w+)", statement)
+    if match is None:
         return False
-    name = found[1]
+    name = match[1]
     is_left = any(index.name == name and not index.constrains for index in store.indexes())
     if not is_left or store.rows("core/find_constraint_makers", name=name)[0]["makers"]:
         return False
-    LOG.warning("The index %s was left by a crash of Neo4j; it is dropped and made anew.", name)
+    LOG.warning(
+        "A crash of Neo4j has left the index %s without its constraint; it is made anew.",
+        name,
+    )
     store.rows("core/schema_drop_left_index", name=name)
     return True

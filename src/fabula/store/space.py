@@ -14,11 +14,24 @@ from fabula.text.names import collection_problem, quoted
 class Space:
     """The embedding space of a collection, and the next one while it is re-embedded.
 
-    Embeddings lie in one of two slots, 1 or 2: while those of the next space are written into the
-    other, questions go on in this one. `phase` is empty but then: 'writing' the next embeddings,
-    or 'clearing' what is not in use after the slots have changed, or after giving up. `aspects`
-    are those of the collection's passages and embedded elements, `kinds` those of its passages, and
-    `element_kinds` those of its embedded elements.
+    Embeddings are in one of two slots. While those of the next space are written into the other
+    slot, questions are answered from this one.
+
+    Attributes:
+        collection: The collection's name.
+        model: The embedding model.
+        dimensions: How many numbers an embedding has.
+        slot: The slot of the embeddings, 1 or 2.
+        aspects: The aspects of the collection's passages and embedded elements.
+        kinds: The kinds of its passages.
+        element_kinds: The kinds of its embedded elements.
+        documents: How many documents it has.
+        next_model: The model that it is being re-embedded with.
+        next_dimensions: How many numbers an embedding of that model has.
+        former_dimensions: How many those in the unused slot have.
+        phase: Empty unless the collection is re-embedded; 'writing' while the next embeddings are
+            written, 'clearing' while those that are not used any more are deleted.
+
     """
 
     collection: str
@@ -36,43 +49,43 @@ class Space:
 
     @property
     def kind(self) -> tuple[str, int]:
-        """What its embeddings are of: the model, and their dimensions."""
+        """Return the model and the dimensions of its embeddings."""
         return self.model, self.dimensions
 
     @property
     def index(self) -> str:
-        """The vector index that its passages' embeddings are in."""
+        """Return the vector index of its passages."""
         return queries.index_name(self.dimensions, self.slot)
 
     @property
     def element_index(self) -> str:
-        """The vector index that its elements' embeddings are in; it may have none, and no index."""
+        """Return the vector index of its elements; it may not exist if none has an embedding."""
         return queries.index_name(self.dimensions, self.slot, "element")
 
     @property
     def embedding(self) -> str:
-        """The property that its embeddings are in."""
+        """Return the property that holds its embeddings."""
         return queries.embedding(self.slot)
 
     @property
     def next_slot(self) -> int:
-        """Where the embeddings of another space are written."""
+        """Return the slot that the embeddings of the next space are written into."""
         return 3 - self.slot
 
     @property
     def target(self) -> str:
-        """The model that the collection has when the re-embedding that goes on has ended."""
+        """Return the model that the collection has once its re-embedding has ended."""
         return self.model if self.phase == "clearing" else self.next_model
 
 
 def refuse_collection(name: str) -> None:
-    """Raises StoreError for what no new collection may be called; an old one keeps its name."""
+    """Raise StoreError for a name that no new collection may have; old ones keep theirs."""
     if wrong := collection_problem(name):
         raise StoreError(f"The name of a collection {wrong}: {quoted(name)} can't be one.")
 
 
 def refuse_dimensions(model: str, dimensions: int) -> None:
-    """Raises SpaceError for vectors that no index of Neo4j's can hold."""
+    """Raise SpaceError for vectors that no index of Neo4j's can hold."""
     if not 0 < dimensions <= queries.MOST_DIMENSIONS:
         raise SpaceError(
             f"{model} gives vectors of {dimensions:,} dimensions, and Neo4j indexes at most "
@@ -81,13 +94,13 @@ def refuse_dimensions(model: str, dimensions: int) -> None:
 
 
 def refuse_other_model(space: Space, model: str) -> None:
-    """Raises SpaceError unless the collection's embeddings are of this model."""
+    """Raise SpaceError unless the collection's embeddings are of this model."""
     if space.model != model:
-        raise other_space(space, model)
+        raise other_space_error(space, model)
 
 
 def refuse_reembedding(space: Space) -> None:
-    """Raises SpaceError while the collection is re-embedded: what came in now would be left out."""
+    """Raise SpaceError while the collection is re-embedded: new documents would be left out."""
     if space.phase != "writing":
         return
     raise SpaceError(
@@ -98,30 +111,35 @@ def refuse_reembedding(space: Space) -> None:
     )
 
 
-def other_space(space: Space, wanted: str, model: str = "") -> SpaceError:
-    """What to tell who asks for the model or the dimensions `wanted`, which `model` gives."""
+def other_space_error(space: Space, requested: str, model: str = "") -> SpaceError:
+    """Return the error for a request of another model or other dimensions, which `model` has."""
     return SpaceError(
         f"The documents of collection {space.collection!r} have embeddings of {space.model} "
-        f"({space.dimensions} dimensions), and the settings ask for {wanted}; vectors of two "
+        f"({space.dimensions} dimensions), and the settings ask for {requested}; vectors of two "
         f"models can't be compared. Set FABULA_EMBEDDING_MODEL={space.model}, or run "
-        f"`{_reembed(space, model or wanted)}`, or use another --collection."
+        f"`{_reembed(space, model or requested)}`, or use another --collection."
     )
 
 
 def refuse_unknown(
     aspects: Sequence[str], kinds: Sequence[str], space: Space | None, *, elements: Collection[str]
 ) -> None:
-    """Raises NotFound for an aspect or a kind that no passage has; '' is the aspect of chunks.
+    """Raise NotFound for an aspect or a kind that no passage has.
 
-    It may be a kind of embedded elements, too, if it is among `elements`.
+    Args:
+        aspects: The aspects to check; '' is the aspect of chunks.
+        kinds: The kinds to check.
+        space: The collection's embedding space.
+        elements: Kinds of embedded elements that are allowed as well.
+
     """
     known = [name for name in space.aspects if name] if space else []
     if unknown := [name for name in aspects if name and name not in known]:
         raise NotFound(f"No document has an aspect {unknown[0]!r}; there are: {', '.join(known)}.")
-    own = set(elements).intersection(space.element_kinds) if space else set()
-    there = sorted({*space.kinds, *own}) if space else []
-    if unknown := [kind for kind in kinds if kind not in there]:
-        raise NotFound(f"There is no kind {unknown[0]!r}; there are: {', '.join(there)}.")
+    allowed = set(elements).intersection(space.element_kinds) if space else set()
+    existing = sorted({*space.kinds, *allowed}) if space else []
+    if unknown := [kind for kind in kinds if kind not in existing]:
+        raise NotFound(f"There is no kind {unknown[0]!r}; there are: {', '.join(existing)}.")
 
 
 def _reembed(space: Space, model: str) -> str:

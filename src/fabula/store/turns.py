@@ -1,7 +1,7 @@
-"""Turns: whoever has one keeps others out while its process lives, and not a moment longer.
+"""Locks between processes, which last as long as the process that holds them and no longer.
 
-A turn is an open transaction that holds locks and is never committed. The server ends it with the
-connection, and so with the process, however that ends.
+A lock is an open transaction that holds locks of Neo4j and is never committed. The server ends it
+with the connection, and so with the process, however that ends.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from fabula.errors import StoreError
 from fabula.graph.queries import query
 from fabula.store.database import Database
 
-PATIENCE = 1.0
-"""Seconds to wait for a turn before it counts as another's, who may just be giving it back."""
-DOOR_SECONDS = 5.0
-"""How long one who found a turn free may keep others from it who found it free as well."""
-TAKEN = (
+ATTEMPT_SECONDS = 1.0
+"""How long to wait for a lock, which may just be released, before it counts as held."""
+ENTRY_SECONDS = 5.0
+"""How long a process that found a lock free may keep out others that found it free as well."""
+TIMEOUT_CODES = (
     "LockAcquisitionTimeout",
     "LockClientStopped",
     "Terminated",
     "TransactionTimedOutClientConfiguration",
 )
-"""How the codes of a statement end that waited for a turn too long."""
-TAG = "fabula_turn"
-"""What a transaction's metadata calls the names of its turn, by which others see it."""
+"""How the codes of errors end that say that a statement waited for a lock too long."""
+NAMES_TAG = "fabula_turn"
+"""The key in a transaction's metadata that holds the names of its lock, for others to see."""
 
 
 class Turn:
-    """A turn that is held; threads may share it."""
+    """A lock that is held; threads may share it."""
 
     def __init__(self, transaction: neo4j.Transaction) -> None:
         self._transaction = transaction
@@ -43,7 +43,12 @@ class Turn:
         self._seen = time.monotonic()
 
     def rows(self, name: str, **parameters: Any) -> list[dict[str, Any]]:
-        """What the statement of that name returns. Raises StoreError where the turn was lost."""
+        """Return the rows of a statement, run in the lock's transaction.
+
+        Raises:
+            StoreError: The lock was lost.
+
+        """
         with self._using:
             try:
                 rows = self._transaction.run(query(name), parameters).data()
@@ -57,12 +62,17 @@ class Turn:
             return rows
 
     def check(self, every: float = 0.0) -> None:
-        """Raises StoreError where the turn was lost; looks at most once in `every` seconds."""
+        """Check that the lock was not lost, unless that was checked in the last `every` seconds.
+
+        Raises:
+            StoreError: The lock was lost.
+
+        """
         if time.monotonic() - self._seen >= every:
             self.rows("core/find_time")
 
     def end(self) -> None:
-        """Lets others in, if the turn was not lost before."""
+        """Release the lock, if it was not lost before."""
         with self._using, suppress(Neo4jError, DriverError):
             self._transaction.close()
 
@@ -71,43 +81,49 @@ class Turn:
 def turn(
     store: Database, names: Iterable[str], wait: Callable[[], None] | None = None
 ) -> Iterator[Turn]:
-    """Keeps out all others who want one of these names.
+    """Hold the locks of these names until the block ends.
 
-    They are taken in order, so that of those who want several none waits for one who waits for
-    him. While another has one, `wait` is called every few seconds, and may end that by raising.
+    They are taken in alphabetical order, so that no two processes wait for each other.
+
+    Args:
+        store: The database.
+        names: What is locked.
+        wait: Called every few seconds while another process holds one of them; it may end the
+            waiting by raising an error.
+
     """
     names = sorted(names)
     with store.session() as session:
         with _enter(store, session, names, wait) if wait else nullcontext():
-            # 0: what is done in a turn may take longer than a server gives a transaction.
-            held = Turn(session.begin_transaction(metadata={TAG: names}, timeout=0))
+            # 0 is no limit: a lock may be held longer than a server allows a transaction to last.
+            lock = Turn(session.begin_transaction(metadata={NAMES_TAG: names}, timeout=0))
             try:
-                _take(held._transaction, names)
+                _take(lock._transaction, names)
             except BaseException:
-                held.end()
+                lock.end()
                 raise
         try:
-            yield held
+            yield lock
         finally:
-            held.end()
+            lock.end()
 
 
 @contextmanager
 def _enter(
     store: Database, session: neo4j.Session, names: Sequence[str], wait: Callable[[], None]
 ) -> Iterator[None]:
-    """Wait until nobody has these turns, and keep others from taking them until the block ends.
+    """Wait until nobody holds these locks, and keep others from taking them until the block ends.
 
-    A transaction that waits for a lock hears nothing until it has it, so nobody may wait for a turn
-    itself. Several who find it free at the same moment therefore pass one by one, each holding a
-    second lock, and look again whether it is still free.
+    A transaction that waits for a lock can't be interrupted, so nobody may wait for the lock
+    itself. Processes that find it free at the same moment therefore pass one by one, each holding a
+    second lock (the door), and check again whether it is still free.
     """
     doors = [f"{name}/next" for name in names]
-    with store.session() as other:
+    with store.session() as door_session:
         while True:
             while not is_free(session, names):
                 wait()
-            with _begin(other, DOOR_SECONDS) as door:
+            with _begin(door_session, ENTRY_SECONDS) as door:
                 if _is_taken(door, doors) and is_free(session, names):
                     yield
                     return
@@ -115,8 +131,8 @@ def _enter(
 
 
 def is_free(session: neo4j.Session, names: Sequence[str]) -> bool:
-    """Whether nobody has one of these turns; where somebody has, that takes seconds."""
-    with _begin(session, PATIENCE + len(names) / 10) as transaction:
+    """Return whether nobody holds one of these locks; if somebody does, that takes seconds."""
+    with _begin(session, ATTEMPT_SECONDS + len(names) / 10) as transaction:
         return _is_taken(transaction, names)
 
 
@@ -132,18 +148,18 @@ def _begin(session: neo4j.Session, seconds: float) -> Iterator[neo4j.Transaction
 
 
 def _is_taken(transaction: neo4j.Transaction, names: Sequence[str]) -> bool:
-    """Take these locks; whether that came about before the transaction's time was over."""
+    """Take these locks; return whether that succeeded before the transaction's time was over."""
     try:
         _take(transaction, names)
     except Neo4jError as error:
-        if not (error.code or "").endswith(TAKEN):
+        if not (error.code or "").endswith(TIMEOUT_CODES):
             raise
         return False
     return True
 
 
 def find_held(session: neo4j.Session) -> set[str]:
-    """The names of turns that the server shows, at once; it may hide those of other users."""
+    """Return the names of held locks that the server shows; it may hide those of other users."""
     try:
         rows = session.run(query("core/find_turns")).data()
     except Neo4jError:  # a hosted server may not show transactions

@@ -95,7 +95,7 @@ def find_passage(shelf: Collection, id: str) -> PassageWhole:
         StretchView(id=one.chunk, section=one.section, start=one.start, end=one.end)
         for one in found
     ]
-    return PassageWhole(**rows[0], sources=sources)
+    return PassageWhole(**rows[0]["hit"], score=0.0, sources=sources)
 
 
 def neighbours(shelf: Collection, id: str, direction: Direction) -> list[NeighbourView]:
@@ -118,8 +118,7 @@ def neighbours(shelf: Collection, id: str, direction: Direction) -> list[Neighbo
 
 
 def _neighbour(row: Mapping[str, Any], weight: float | None) -> NeighbourView:
-    told = {name: one for name, one in row.items() if name not in ("of", "weight", "score")}
-    return NeighbourView(**told, score=0.0, weight=weight)
+    return NeighbourView(**row["hit"], score=0.0, weight=weight)
 
 
 def grow(rows: Iterable[Mapping[str, Any]]) -> list[OutlineNode]:

@@ -1,6 +1,10 @@
-"""What brings an older graph to each version of the schema, step by step.
+"""The migrations: what brings an older graph to each version of the schema, step by step.
 
-A migration is never changed once it was released: graphs of its version are out there.
+A migration is never changed once it was released, because graphs of its version exist. So it calls
+nothing that may change: of the rest of Fabula it uses only what sends a statement (`Database`,
+`query`, `ensure` and `wait`), and its statements are its own, in `cypher/migrate/`. What else it
+needs it has a copy of. Constraints and indexes that the current version wants are made afterwards,
+by `fabula.store.migration`.
 """
 
 from __future__ import annotations

@@ -1,29 +1,44 @@
-"""To version 2: a space for each collection, a part for each graph, one label for all passages."""
+"""To version 2: a space for each collection, a part for each graph, one label for all passages.
+
+The constants and functions of the first half are copies of what Fabula had when it wrote graphs of
+version 2. They stay as they are, whatever becomes of the originals.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePath
 from statistics import fmean
 from typing import Any
 
-from fabula.graph import TEXT, Owner, Record, fingerprint
-from fabula.graph.queries import label, query
-from fabula.models.usage import Usage
-from fabula.store import schema
+from fabula.graph.queries import query
 from fabula.store.database import Database
 from fabula.store.migration import Step
-from fabula.store.parts import BATCH, NAME, caption
-from fabula.store.rows import part_id, part_properties
+from fabula.store.schema import ensure
 
+TEXT = "text"
 ASPECTS = "aspects"
 PROMPTS = "fc65b901"
 """The digest of the prompts that wrote graphs of version 1; they have changed since."""
-PAGE = 100
-CHARACTERS = 4 * NAME
-"""Of a text that its name is taken from."""
-KNOBS = (
+DOCUMENTS_PER_PAGE = 100
+PASSAGES_PER_BATCH = 1000
+MAX_NAME_CHARACTERS = 60
+READ_CHARACTERS = 4 * MAX_NAME_CHARACTERS
+"""How many characters of a text are read to take its name from."""
+COUNTS = (
+    "calls",
+    "prompt_tokens",
+    "completion_tokens",
+    "saved",
+    "faults",
+    "saved_prompt_tokens",
+    "saved_completion_tokens",
+    "cached_tokens",
+)
+"""What a part's node records of its calls to models."""
+SETTINGS = (
     "cluster_size",
     "cluster_tokens",
     "cluster_count",
@@ -38,26 +53,76 @@ KNOBS = (
     "detail_tokens",
     "seed",
 )
-CHAT_KNOBS = ("details_per_call", "aspects_with_summaries")
+CHAT_SETTINGS = ("details_per_call", "aspects_with_summaries")
 """Settings that were recorded only where a chat model wrote."""
-KNOWN = ("plot", "character", "setting", "point of view", "style", "theme", "irony and symbol")
+ASPECT_SET = ("plot", "character", "setting", "point of view", "style", "theme", "irony and symbol")
 """The aspects of the set that came with version 1, in its order."""
-CAPTION = 60
-"""Characters of a summary that its name has."""
 INDEXES = ("chunk_document", "summary_document", "detail_document")
 CONSTRAINTS = ("chunk_id", "summary_id", "detail_id", "embedding_space_id")
 
 Row = dict[str, Any]
+Usage = dict[str, int]
+"""The counts of one step."""
+
+
+def _shorten(text: str) -> str:
+    """Return the first words of a text, for a name."""
+    line = " ".join(text[:READ_CHARACTERS].split())
+    if len(line) <= MAX_NAME_CHARACTERS:
+        return line
+    return line[: MAX_NAME_CHARACTERS - 1].rsplit(" ", 1)[0] + "…"
+
+
+def _summary_name(aspect: str, level: int, text: str) -> str:
+    line = " ".join(text.split())
+    if len(line) > MAX_NAME_CHARACTERS:
+        line = f"{line[:MAX_NAME_CHARACTERS].rsplit(' ', 1)[0]}…"
+    return f"{aspect} {level}: {line}"
+
+
+def _write_json(recipe: Mapping[str, Any]) -> str:
+    return json.dumps(recipe, sort_keys=True, ensure_ascii=False)
+
+
+def _fingerprint(recipe: Mapping[str, Any]) -> str:
+    written = _write_json(recipe).encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(written, digest_size=8).hexdigest()
+
+
+def _part_row(
+    document: Row,
+    graph: str,
+    recipe: Mapping[str, Any],
+    usage: Mapping[str, Usage],
+    facts: Mapping[str, Any],
+) -> Row:
+    """Return the node that stands for a part, as a row of the statement that saves it."""
+    collection, id = document["collection"], document["id"]
+    properties = dict(facts) | {
+        "name": graph,
+        "collection": collection,
+        "graph": graph,
+        "document": id,
+        "fingerprint": _fingerprint(recipe),
+        "made_from": _write_json(recipe),
+        "usage": json.dumps(usage),
+        "gaps": 0,
+        **{name: sum(step[name] for step in usage.values()) for name in COUNTS},
+    }
+    return {"id": f"{collection}/{graph}/{id}", "properties": properties}
+
+
+# The steps
 
 
 def _drop_searched(store: Database) -> None:
-    """These are made anew over other labels: until then nothing is to be written into them."""
-    for name in ("passage_vectors", "passage_vectors_next", schema.TEXTS):
+    """Drop the indexes of vectors and texts, which are made again over other labels."""
+    for name in ("passage_vectors", "passage_vectors_next", "passage_texts"):
         store.rows("migrate/2_schema_drop_index", index=name)
 
 
 def _settle_embeddings(store: Database) -> None:
-    """Ends a re-embedding: what was being moved is moved, what was not all written is cleared."""
+    """End a re-embedding that was stopped: finish the move, or clear an incomplete copy."""
     for space in store.rows("migrate/2_find_space"):
         with store.session() as session:
             if space["phase"] == "moving":
@@ -67,27 +132,29 @@ def _settle_embeddings(store: Database) -> None:
 
 
 def _save_collections(store: Database) -> None:
-    schema.ensure(store, "core/schema_collection_name")
+    ensure(store, "migrate/2_schema_collection_name")
     store.rows("migrate/2_save_collections")
 
 
 def _migrate_documents(store: Database) -> None:
-    """A document's passages come first, then it itself with its parts, at once."""
-    schema.ensure(store, "core/schema_part_id")
+    """Migrate document by document: first its passages, then itself and its parts at once."""
+    ensure(store, "migrate/2_schema_part_id")
     for space in store.rows("migrate/2_find_space"):
         after = ""
-        while page := store.rows("migrate/2_find_documents", after=after, limit=PAGE):
+        while page := store.rows("migrate/2_find_documents", after=after, limit=DOCUMENTS_PER_PAGE):
             for row in page:
                 _migrate_document(store, row["document"], space["dimensions"])
             after = page[-1]["document"]["id"]
 
 
 def _migrate_document(store: Database, document: Row, dimensions: int) -> None:
-    passages = store.rows("migrate/2_find_passages", document=document["id"], characters=CHARACTERS)
+    passages = store.rows(
+        "migrate/2_find_passages", document=document["id"], characters=READ_CHARACTERS
+    )
     rows = list(_passage_rows(passages))
-    for start in range(0, len(rows), BATCH):
-        some = rows[start : start + BATCH]
-        store.rows("migrate/2_save_passages", label=label(dimensions), rows=some)
+    for start in range(0, len(rows), PASSAGES_PER_BATCH):
+        batch = rows[start : start + PASSAGES_PER_BATCH]
+        store.rows("migrate/2_save_passages", label=f"Passage{dimensions}", rows=batch)
     source = PurePath(document["source"])
     properties = {
         "name": document["title"],
@@ -95,20 +162,20 @@ def _migrate_document(store: Database, document: Row, dimensions: int) -> None:
         "file_key": source.name.casefold(),
         "stem_key": source.stem.casefold(),
     }
-    parts = [_part_row(document, graph, made) for graph, made in _records(document, passages)]
+    parts = list(_part_rows(document, passages))
     store.rows(
         "migrate/2_save_document", document=document["id"], properties=properties, parts=parts
     )
 
 
 def _passage_rows(passages: Sequence[Row]) -> Iterator[Row]:
-    """New properties of passages, which come after those below them."""
+    """Yield the new properties of passages; `passages` come after those that they rest on."""
     places = {row["id"]: row["index"] for row in passages if row["kind"] == "chunk"}
     sources: dict[str, set[str]] = {}
     for row in passages:
         own = {row["id"]} if row["kind"] == "chunk" else set()
         sources[row["id"]] = own.union(*(sources.get(below, ()) for below in row["below"]))
-        name = caption(row["text"])
+        name = _shorten(row["text"])
         if row["kind"] == "summary":
             name = _summary_name(row["aspect"], row["level"], row["text"])
         properties = {
@@ -119,16 +186,13 @@ def _passage_rows(passages: Sequence[Row]) -> Iterator[Row]:
         yield {"id": row["id"], "properties": properties}
 
 
-def _summary_name(aspect: str, level: int, text: str) -> str:
-    line = " ".join(text.split())
-    first_words = line if len(line) <= CAPTION else f"{line[:CAPTION].rsplit(' ', 1)[0]}…"
-    return f"{aspect} {level}: {first_words}"
-
-
-def _records(document: Row, passages: Sequence[Row]) -> Iterator[tuple[str, Record]]:
-    """What each part of a document was made from, as far as it was recorded, and cost."""
+def _part_rows(document: Row, passages: Sequence[Row]) -> Iterator[Row]:
+    """Yield the parts of a document: what each was made from, as far as known, and its cost."""
     settings = json.loads(document["settings"])
-    usage = {step: Usage(**spent) for step, spent in json.loads(document["usage"]).items()}
+    usage = {
+        step: dict.fromkeys(COUNTS, 0) | counts
+        for step, counts in json.loads(document["usage"]).items()
+    }
     text = {
         "graph": TEXT,
         "version": 1,
@@ -137,10 +201,10 @@ def _records(document: Row, passages: Sequence[Row]) -> Iterator[tuple[str, Reco
         "models": {"embedding_model": settings["embedding_model"]},
     }
     if not (settings["levels"] or settings["details"]):
-        yield TEXT, Record(text, usage)
+        yield _part_row(document, TEXT, text, usage, {})
         return
-    # Which embeddings were of chunks alone was not recorded.
-    yield TEXT, Record(text)
+    # How many of the calls embedded chunks was not recorded.
+    yield _part_row(document, TEXT, text, {}, {})
     facts = {
         "assigned": document["assigned"],
         "changed": document["changed"],
@@ -148,16 +212,18 @@ def _records(document: Row, passages: Sequence[Row]) -> Iterator[tuple[str, Reco
         "details": settings["details"],
         **_means(passages),
     }
-    yield ASPECTS, Record(_aspects_from(settings, fingerprint(text)), usage, facts)
+    recipe = _aspects_recipe(settings, _fingerprint(text))
+    yield _part_row(document, ASPECTS, recipe, usage, facts)
 
 
 def _in_order(names: Iterable[str]) -> list[str]:
-    """The names of aspects in the order of the shipped set, as none was recorded."""
-    return sorted(names, key=lambda name: KNOWN.index(name) if name in KNOWN else len(KNOWN))
+    """Return the names of aspects in the order of the shipped set, as none was recorded."""
+    last = len(ASPECT_SET)
+    return sorted(names, key=lambda name: ASPECT_SET.index(name) if name in ASPECT_SET else last)
 
 
-def _aspects_from(settings: Mapping[str, Any], text: str) -> Row:
-    """What summaries and details were made from; `text` is the fingerprint of their text."""
+def _aspects_recipe(settings: Mapping[str, Any], text: str) -> Row:
+    """Return what summaries and details were made from; `text` is their text's fingerprint."""
     offline = "model" not in settings
     models = {"embedding_model": settings["embedding_model"], "model": "offline"}
     if not offline:
@@ -166,7 +232,7 @@ def _aspects_from(settings: Mapping[str, Any], text: str) -> Row:
             "aspect_model": settings["aspect_model"] or settings["model"],
             "temperature": settings["temperature"],
         }
-    names = KNOBS if offline else (*KNOBS, *CHAT_KNOBS)
+    names = SETTINGS if offline else (*SETTINGS, *CHAT_SETTINGS)
     return {
         "graph": ASPECTS,
         "version": 1,
@@ -179,7 +245,7 @@ def _aspects_from(settings: Mapping[str, Any], text: str) -> Row:
 
 
 def _means(passages: Sequence[Row]) -> Mapping[str, float]:
-    """What models wrote, on the average; left out where there is nothing to take it of."""
+    """Return how much models wrote on average; an average of nothing is left out."""
     low = [row for row in passages if row["kind"] == "summary" and row["level"] == 1]
     clusters = {frozenset(row["below"]) for row in low}
     means = {"mean_aspects": len(low) / len(clusters)} if clusters else {}
@@ -187,11 +253,6 @@ def _means(passages: Sequence[Row]) -> Mapping[str, float]:
         if tokens := [row["tokens"] for row in passages if row["kind"] == kind]:
             means[f"mean_{kind}"] = fmean(tokens)
     return means
-
-
-def _part_row(document: Row, graph: str, made: Record) -> Row:
-    owner = Owner(document["collection"], graph, document["id"])
-    return {"id": part_id(owner), "properties": part_properties(owner, made)}
 
 
 def _clear_space(store: Database) -> None:
@@ -205,12 +266,6 @@ def _drop_schema(store: Database) -> None:
         store.rows("migrate/2_schema_drop_constraint", constraint=name)
 
 
-def _make_schema(store: Database) -> None:
-    """With its indexes populated, as the first question is asked of them."""
-    schema.make(store)
-    schema.wait(store, schema.TEXTS, *(space.index for space in store.spaces()))
-
-
 STEPS: Sequence[Step] = (
     _drop_searched,
     _settle_embeddings,
@@ -218,5 +273,4 @@ STEPS: Sequence[Step] = (
     _migrate_documents,
     _clear_space,
     _drop_schema,
-    _make_schema,
 )

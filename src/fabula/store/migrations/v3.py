@@ -7,9 +7,9 @@ one changes no full-text index.
 from __future__ import annotations
 
 from fabula.graph.queries import query
-from fabula.store import schema
 from fabula.store.database import Database
 from fabula.store.migration import Step
+from fabula.store.schema import ensure, wait
 
 INDEXES = ("passage_texts", "element_texts")
 
@@ -27,8 +27,8 @@ def _save_labels(store: Database) -> None:
 
 def _make_indexes(store: Database) -> None:
     for name in ("migrate/3_schema_passage_texts", "migrate/3_schema_element_texts"):
-        schema.ensure(store, name)
-    schema.wait(store, *INDEXES)
+        ensure(store, name)
+    wait(store, *INDEXES)
 
 
 STEPS: tuple[Step, ...] = (_drop_indexes, _save_labels, _make_indexes)

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from fabula.ask.fusion import by_scores
 from fabula.ask.words import by_words
-from fabula.graph.hits import Filters, Hit
+from fabula.graph.hits import Filters, Hit, read_hit
 from fabula.graph.mode import Mode, Tools
 from fabula.graph.queries import query
 from fabula.graphs.aspects.ids import summary_id
@@ -117,7 +117,7 @@ def _open(
         for row in tools.rows(
             query("aspects/find_members"), vector, filters, summaries=list(below)
         ):
-            below[row.pop("of")].append(Hit(**row))
+            below[row["of"]].append(read_hit(row))
         for hit in chosen:
             frontier.open(hit, below[hit.id])
         step.found([member for hit in chosen for member in below[hit.id]])

@@ -1,4 +1,4 @@
-"""What readers make of whole graphs, kept until a part of these changes."""
+"""A cache in memory for what modes derive from whole graphs, until these change."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ import numpy as np
 
 Made = TypeVar("Made")
 CODE = (type, ModuleType, FunctionType, BuiltinFunctionType, MethodType)
-"""What a value refers to and does not hold: through it the whole program is reached."""
+"""Types that are not measured with a value: through them the whole program is reached."""
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
-    """How many values are kept, their bytes, and how often one was there and was not."""
+class CacheUsage:
+    """How many values are cached, their bytes, and how often one was found and was not."""
 
     values: int
     bytes: int
@@ -35,90 +35,90 @@ class _Entry:
     size: int
 
 
-class Kept:
-    """Values by their keys, each with the version of what it was made of, of so many bytes in all.
+class ValueCache:
+    """Values by their keys, each with the version of what it was made from.
 
-    The one that was asked for least lately goes first. One that alone is larger than `max_bytes`
-    pushes out no other: it is kept beside them until the next such one comes, so that it is neither
-    made again for every question nor costs the others their places. Threads that ask for one key
+    The least recently used values are evicted first. A single value that is larger than `max_bytes`
+    evicts no other: it stays beside them until the next such value comes, so that it is not made
+    again for every question and the others keep their places. Threads that ask for the same key
     wait for each other, so that nothing is made twice at once.
     """
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
         self._values: OrderedDict[Hashable, _Entry] = OrderedDict()
-        self._looking = threading.Lock()
+        self._lock = threading.Lock()
         self._making: dict[Hashable, threading.Lock] = {}
         self._hits = self._misses = 0
 
     def get(self, key: Hashable, version: Hashable, make: Callable[[], Made]) -> Made:
-        """What `make` makes, or made of this version before."""
-        with self._looking:
+        """Return the value of a key, made by `make` unless this version of it is cached."""
+        with self._lock:
             making = self._making.setdefault(key, threading.Lock())
         with making:
-            with self._looking:
-                kept = self._values.get(key)
-                if kept and kept.version == version:
+            with self._lock:
+                cached = self._values.get(key)
+                if cached and cached.version == version:
                     self._hits += 1
                     self._values.move_to_end(key)
-                    found: Made = kept.value
-                    return found
+                    value: Made = cached.value
+                    return value
                 self._misses += 1
             try:
-                made = make()
-                entry = _Entry(version, made, measure(made))
+                value = make()
+                entry = _Entry(version, value, measure(value))
             except BaseException:
-                with self._looking:
+                with self._lock:
                     if key not in self._values:
                         self._making.pop(key, None)
                 raise
-            with self._looking:
+            with self._lock:
                 self._values[key] = entry
                 self._values.move_to_end(key)
                 self._evict()
-        return made
+        return value
 
     def forget(self, key: Hashable) -> None:
-        """What there was of it is gone."""
-        with self._looking:
+        """Remove the value of a key, if there is one."""
+        with self._lock:
             self._values.pop(key, None)
             self._making.pop(key, None)
 
-    def usage(self) -> Usage:
-        """What is kept by now, and how often it was of use."""
-        with self._looking:
+    def usage(self) -> CacheUsage:
+        """Return what is cached now, and how often it was used."""
+        with self._lock:
             sizes = [entry.size for entry in self._values.values()]
-            return Usage(len(sizes), sum(sizes), self._hits, self._misses)
+            return CacheUsage(len(sizes), sum(sizes), self._hits, self._misses)
 
     def _evict(self) -> None:
-        """Lets go what is too much, beginning with what was asked for least lately."""
+        """Remove what is too much, the least recently used values first."""
         left, large = self._max_bytes, 1
         for key, entry in reversed(list(self._values.items())):
             if entry.size > self._max_bytes:
                 large -= 1
-                is_kept = large >= 0
+                fits = large >= 0
             else:
                 left -= entry.size
-                is_kept = left >= 0
-            if not is_kept:
+                fits = left >= 0
+            if not fits:
                 del self._values[key]
                 self._making.pop(key, None)
 
 
 def measure(value: object) -> int:
-    """About how many bytes a value takes in memory, with all that it holds.
+    """Return about how many bytes a value takes in memory, with all that it holds.
 
-    Each object counts once, by `sys.getsizeof`, and an array by its data. What other values hold,
-    too, counts in each of them, so the sum is rather too large than too small.
+    Each object counts once, by `sys.getsizeof`, and an array by its data. An object that several
+    cached values hold counts in each of them, so the sum is an upper bound.
     """
-    total, seen, found = 0, {id(value)}, [value]
-    while found:
-        item = found.pop()
+    total, seen, remaining = 0, {id(value)}, [value]
+    while remaining:
+        item = remaining.pop()
         total += sys.getsizeof(item)
         if isinstance(item, np.ndarray) and item.base is not None:
             total += item.nbytes  # a view's own size is without its data
         for held in gc.get_referents(item):
             if id(held) not in seen and not isinstance(held, CODE):
                 seen.add(id(held))
-                found.append(held)
+                remaining.append(held)
     return total

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from fabula.errors import ServerError
 
-FULL = (errno.ENOSPC, errno.EDQUOT)
+FULL_DISK_CODES = (errno.ENOSPC, errno.EDQUOT)
 
 
-def check_room(folder: Path, needed: int) -> None:
+def check_disk_space(folder: Path, needed: int) -> None:
     """Raises ServerError when the disk of `folder` has fewer than `needed` bytes free."""
     free = shutil.disk_usage(folder).free
     if free < needed:
@@ -22,9 +22,9 @@ def check_room(folder: Path, needed: int) -> None:
         )
 
 
-def refused(error: OSError, path: Path) -> ServerError:
+def write_error(error: OSError, path: Path) -> ServerError:
     """What to tell when `path` couldn't be written."""
-    if error.errno in FULL:
+    if error.errno in FULL_DISK_CODES:
         return ServerError(
             f"The disk of {path} is full. Make room and run the command again: it goes on where "
             "it was."

@@ -1,4 +1,4 @@
-"""What Neo4j's driver raises, in words for a person."""
+"""Errors of Neo4j's driver, translated into errors of ours that say what to do."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from neo4j.exceptions import (
 
 from fabula.errors import BadValue, DatabaseDown, StoreError
 
-OLDEST = (2026, 6)
+MIN_VERSION = (2026, 6)
 """The first Neo4j whose vector index filters by lists."""
-LOST = (
+CONNECTION_LOST = (
     "The connection to Neo4j was lost; nothing is half written. Try again in a moment: Fabula's "
     "own server is then started again."
 )
-"""What a command, a log and a client of the service are told, so that it names no command."""
+"""It is shown by commands, by logs and to clients of the service, so it names no command."""
 
 
-def refuse_old(components: Sequence[tuple[str, str]], uri: str) -> None:
-    """Raises StoreError where the server's kernel is older than retrieval needs."""
+def refuse_old_server(components: Sequence[tuple[str, str]], uri: str) -> None:
+    """Raise StoreError if the server is older than retrieval needs."""
     for name, version in components:
         numbers = re.match(r"(\d+)\.(\d+)", version)
-        if "Kernel" in name and numbers and tuple(map(int, numbers.groups())) < OLDEST:
+        if "Kernel" in name and numbers and tuple(map(int, numbers.groups())) < MIN_VERSION:
             raise StoreError(
                 f"The Neo4j at {uri} is version {version}, and Fabula needs 2026.06 or later: "
                 "upgrade it, or unset NEO4J_URI to use Fabula's own."
@@ -37,12 +37,12 @@ def refuse_old(components: Sequence[tuple[str, str]], uri: str) -> None:
 
 
 def is_out_of_memory(error: Neo4jError) -> bool:
-    """Whether a statement was ended because it needed more memory than the server has for it."""
+    """Return whether a statement was ended because the server had too little memory for it."""
     return (error.code or "").endswith("OutOfMemoryError")
 
 
-def out_of_memory(what: str) -> str:
-    """What to tell of a statement that needed more memory than there is, without a full stop."""
+def out_of_memory_message(what: str) -> str:
+    """Return a message for a statement that needed too much memory, without a full stop."""
     return (
         f"{what} needs more memory than Neo4j has for it. Narrow it, as to one document or fewer "
         "rows, or give the server more: set FABULA_NEO4J_HEAP=1g, or more than it is now, and run "
@@ -51,8 +51,8 @@ def out_of_memory(what: str) -> str:
 
 
 @contextmanager
-def reaching(uri: str, username: str, database: str) -> Iterator[None]:
-    """What may go wrong when a server is first asked, in words."""
+def explain_connecting(uri: str, username: str, database: str) -> Iterator[None]:
+    """Raise errors of the first connection to a server as StoreError, in words."""
     try:
         yield
     except AuthError as error:
@@ -86,8 +86,8 @@ def reaching(uri: str, username: str, database: str) -> Iterator[None]:
 
 
 @contextmanager
-def in_words(name: str) -> Iterator[None]:
-    """Raise what may go wrong in a statement named `name` as errors of ours.
+def explain_errors(name: str) -> Iterator[None]:
+    """Raise errors of a statement named `name` as errors of ours, in words.
 
     Raises:
         BadValue: A parameter is a number or a text that Neo4j can't be sent.
@@ -104,7 +104,7 @@ def in_words(name: str) -> Iterator[None]:
             f"A value given to {name} has {what}{limit}, which Neo4j can't hold."
         ) from error
     except (ServiceUnavailable, SessionExpired) as error:
-        raise StoreError(LOST) from error
+        raise StoreError(CONNECTION_LOST) from error
     except Neo4jError as error:
         if error.code in DatabaseDown.CODES:
             raise DatabaseDown(
@@ -113,7 +113,7 @@ def in_words(name: str) -> Iterator[None]:
                 "started anew, or says what is in the way."
             ) from error
         if is_out_of_memory(error):
-            raise StoreError(f"{out_of_memory(f'Neo4j refused {name}: it')}.") from error
+            raise StoreError(f"{out_of_memory_message(f'Neo4j refused {name}: it')}.") from error
         raise StoreError(f"Neo4j refused {name}: {error.message}") from error
     except DriverError as error:
         raise StoreError(f"Neo4j failed at {name}: {error}") from error

@@ -1,0 +1,141 @@
+"""The second step of a build: make the parts that a plan asks for.
+
+It needs models and no database. A plan and the parts that are made from it can be pickled, so a
+worker on another machine can do this step with models of its own:
+
+    parts = make(plan, Kit(settings), Muted(), Meter())
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from fabula.build.values import BuiltParts, CollectionPlan, DocumentPlan, GraphPlan
+from fabula.config.kit import Kit
+from fabula.graph import Part
+from fabula.graph.gaps import GapLimit
+from fabula.graph.installed import graph as installed_graph
+from fabula.graph.method import Graph, Text, Work
+from fabula.graph.parts import part_of, text_part
+from fabula.models.counted import Meter
+from fabula.models.parallel import Job
+from fabula.models.progress import Progress
+from fabula.text.chunk import split
+from fabula.text.document import Chunk
+
+EMBEDDING_PRIORITY = 0
+"""The priority of chunks' embeddings, the highest: everything else depends on them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Workshop:
+    """What parts are made with: the models, the job that calls belong to, and who is told."""
+
+    models: Kit
+    job: Job
+    progress: Progress
+    meter: Meter
+    strict: bool
+    dry: bool
+
+    def work(self) -> Work:
+        """Return how a graph makes its calls, with a count of gaps of its own."""
+        return Work(self.job, self.progress, GapLimit(strict=self.strict))
+
+
+def make(
+    plan: DocumentPlan,
+    models: Kit,
+    progress: Progress,
+    meter: Meter,
+    within: Job | None = None,
+) -> BuiltParts:
+    """Make the parts of a document: its chunks, if they are new, and then graph after graph.
+
+    Args:
+        plan: What to make, and from what.
+        models: The models that are asked.
+        progress: Told of each step.
+        meter: Counts what models are asked.
+        within: The job of the run that this is part of; it fails with it.
+
+    Raises:
+        BadReply: A model did not give more pieces of a graph than may be missing.
+        ModelError: A model can't be asked.
+        Stopped: The run was stopped.
+
+    """
+    with Job(models.workers, within=within) as job:
+        workshop = Workshop(models, job, progress, meter, plan.strict, plan.dry)
+        parts: list[Part] = []
+        chunks = plan.chunks
+        if plan.text_recipe is not None:
+            text, chunks = _make_text(plan, workshop)
+            parts.append(text)
+        built: dict[str, Part] = {}
+        for step in plan.graphs:
+            below = {name: built.get(name) or plan.kept[name] for name in step.below}
+            built[step.name] = _make_graph(step, Text(plan.document, chunks, below), workshop)
+    return BuiltParts((*parts, *built.values()), len(chunks[0].embedding))
+
+
+def make_collection(
+    plan: CollectionPlan,
+    models: Kit,
+    progress: Progress,
+    meter: Meter,
+    within: Job | None = None,
+) -> BuiltParts:
+    """Make the part of a collection's own graph; the arguments are those of `make`."""
+    with Job(models.workers, within=within) as job:
+        workshop = Workshop(models, job, progress, meter, plan.strict, plan.dry)
+        asked = models.models(meter, dry=plan.dry)
+        assert plan.graph.settle
+        built = plan.graph.settle(plan.reader, plan.options, asked, plan.known, workshop.work())
+    part = part_of(plan.graph, plan.reader, built, plan.recipe, meter.usage())
+    return BuiltParts((part,), plan.dimensions)
+
+
+def _make_text(plan: DocumentPlan, workshop: Workshop) -> tuple[Part, tuple[Chunk, ...]]:
+    """Cut the text into chunks; those that the store has already keep their embeddings."""
+    assert plan.text_recipe is not None
+    meter = Meter(workshop.meter)
+    previous = {chunk.id: chunk for chunk in plan.chunks}
+    tokens = plan.text_recipe["settings"]["chunk_tokens"]
+    chunks = split(plan.document, tokens, [chunk.text for chunk in previous.values()])
+    embedded = [
+        replace(chunk, embedding=previous[chunk.id].embedding) if chunk.id in previous else chunk
+        for chunk in chunks
+    ]
+    embedded = _embed(embedded, workshop, meter)
+    part = text_part(plan.document, embedded, plan.text_recipe, meter.usage())
+    return part, tuple(embedded)
+
+
+def _embed(chunks: Sequence[Chunk], workshop: Workshop, meter: Meter) -> list[Chunk]:
+    """Return the chunks, all with embeddings, asked for in batches, side by side."""
+    missing = [chunk for chunk in chunks if not len(chunk.embedding)]
+    embedder = workshop.models.counted_embedder(meter, dry=workshop.dry)
+    size = embedder.batch
+    batches = [missing[start : start + size] for start in range(0, len(missing), size)]
+
+    def embed(batch: Sequence[Chunk]) -> list[Chunk]:
+        vectors = embedder.embed([chunk.text.strip() for chunk in batch]).vectors
+        workshop.progress.done("embeddings", meter.total())
+        return [replace(chunk, embedding=row) for chunk, row in zip(batch, vectors, strict=True)]
+
+    workshop.progress.expect("embeddings", len(batches))
+    done = workshop.job.each(EMBEDDING_PRIORITY, embed, batches)
+    embedded = {chunk.id: chunk for batch in done for chunk in batch}
+    return [embedded.get(chunk.id, chunk) for chunk in chunks]
+
+
+def _make_graph(step: GraphPlan, text: Text, workshop: Workshop) -> Part:
+    graph: Graph[Any] = installed_graph(step.name)
+    meter = Meter(workshop.meter)
+    models = workshop.models.models(meter, dry=workshop.dry)
+    assert graph.build
+    built = graph.build(text, step.options, models, step.known, workshop.work())
+    return part_of(graph, text, built, step.recipe, meter.usage())

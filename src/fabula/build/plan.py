@@ -1,0 +1,296 @@
+"""The first step of a build: read from the store what has to be made, and from what."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import islice
+from statistics import fmean
+from typing import Any, Literal
+
+from fabula.build.values import CollectionPlan, DocumentPlan, GraphPlan
+from fabula.config.kit import Kit
+from fabula.errors import Changed, NotFound
+from fabula.graph import TEXT, Owner, Part, Record, fingerprint
+from fabula.graph.entries import Entry
+from fabula.graph.installed import graphs as installed_graphs
+from fabula.graph.method import Graph, Known, Reader
+from fabula.graph.parts import chunks_of, document_of, known_of
+from fabula.graph.recipes import (
+    Recipe,
+    alike,
+    resting,
+    stale,
+    with_bases,
+    with_dependents,
+    with_relatives,
+)
+from fabula.store import Store
+from fabula.store.part_reader import read_part
+from fabula.text.document import Chunk, Document, not_embedded
+
+MAX_SAMPLED_DOCUMENTS = 200
+"""How many documents a dry run takes its averages from."""
+MEAN = "mean_"
+"""How the names of those facts of a part begin that a dry run takes averages of."""
+
+
+@dataclass(frozen=True)
+class Planner:
+    """Decides what a run has to make in one collection; reads the store and writes nothing.
+
+    Attributes:
+        store: The graph.
+        models: The models, which know the settings that parts are made from.
+        collection: The collection of all documents of the run.
+        names: The graphs that were asked for. Those that a document has already are brought up to
+            date as well.
+        rebuild: Whether everything is made as if it came for the first time.
+        strict: Passed on to the plans.
+        dry: Passed on to the plans.
+
+    """
+
+    store: Store
+    models: Kit
+    collection: str
+    names: Collection[str]
+    rebuild: bool = False
+    strict: bool = False
+    dry: bool = False
+    _means: dict[str, Mapping[str, float]] = field(default_factory=dict)
+    """What `_estimate_means` has found, by the graphs' names."""
+    _means_lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def find_current(self, document: Document) -> Entry | None:
+        """Return the document of the store that has this text and is up to date, or None."""
+        return self._find(document)[1]
+
+    def plan_document(self, document: Document) -> DocumentPlan | Entry:
+        """Return what is to be made of a text that was just read.
+
+        Returns:
+            The plan, or the document as the store has it where nothing is to be done.
+
+        Raises:
+            Changed: Another process replaced the document while it was read.
+
+        """
+        entry, current = self._find(document)
+        if current is not None:
+            return current
+        graphs = self._wanted(entry)
+        recipes = self.models.recipes(document.sha256, graphs)
+        names = stale(graphs, entry, recipes)
+        if self.rebuild or entry is None or entry.sha256 != document.sha256:
+            names = [TEXT, *(graph.name for graph in graphs)]
+        stale_graphs = [graph for graph in graphs if graph.name in names]
+        status: Literal["added", "replaced"] = "replaced" if entry else "added"
+        plan = self._plan(entry, stale_graphs, recipes, document, is_new_text=TEXT in names)
+        return replace(plan, status=status)
+
+    def is_missing(self, entry: Entry, names: Collection[str]) -> bool:
+        """Return whether one of these graphs, or of those related to it, is to be built."""
+        return bool(self._missing(entry, names)[0])
+
+    def plan_graphs(self, entry: Entry, names: Collection[str]) -> DocumentPlan | Entry:
+        """Return what is to be made of these graphs of a document whose text stays as it is.
+
+        Returns:
+            The plan, or the document as the store has it now where nothing is to be done.
+
+        Raises:
+            Changed: Another process replaced the document while it was read.
+            NotFound: The document was removed.
+
+        """
+        [entry] = self.store.same(self.collection, [entry.id]) or [entry]
+        graphs, recipes = self._missing(entry, names)
+        if not graphs:
+            return entry
+        return self._plan(entry, graphs, recipes)
+
+    def plan_collection(self, graph: Graph[Any]) -> CollectionPlan | None:
+        """Return what is to be made of a collection's own graph, or None if it is up to date.
+
+        Raises:
+            NotFound: Nothing that the graph is made from has been built yet.
+
+        """
+        settled = self.store.settled(self.collection)
+        entries = resting(graph, self.store.documents(self.collection), settled)
+        recipe = self.models.settled_recipe(graph, entries, settled)
+        record = settled.get(graph.name)
+        is_current = record is not None and record.fingerprint == fingerprint(recipe)
+        if record and is_current and not (record.gaps or self.rebuild):
+            return None
+        own = settled.keys() & {*graph.rests_on, *graph.uses}
+        read = partial(self._read_unchanged, entries, settled)
+        space = self.store.space(self.collection)
+        return CollectionPlan(
+            status="replaced" if record else "added",
+            graph=graph,
+            options=self.models.knobs(graph),
+            recipe=recipe,
+            reader=Reader(self.collection, entries, read, frozenset(own)),
+            known=self._known_of_collection(graph, record, recipe),
+            dimensions=space.dimensions if space else 1,
+            strict=self.strict,
+            dry=self.dry,
+        )
+
+    # What is stale
+
+    def _find(self, document: Document) -> tuple[Entry | None, Entry | None]:
+        """Return the document as the store has it, and the one that is up to date with its text."""
+        entries = self.store.same(self.collection, [document.id], [document.sha256])
+        same_id = next((entry for entry in entries if entry.id == document.id), None)
+        for entry in [same_id] if same_id else entries:
+            # Another file with the same text does not come in beside it for its gaps.
+            is_same = entry.sha256 == document.sha256
+            if is_same and not self._stale(entry, gaps=same_id is not None):
+                return same_id, entry
+        return same_id, None
+
+    def _wanted(self, entry: Entry | None) -> list[Graph[Any]]:
+        """Return those graphs asked for, those the document has, and what they rest on."""
+        installed = installed_graphs()
+        existing = [name for name in (entry.graphs if entry else ()) if name in installed]
+        return with_bases(installed, {*self.names, *existing})
+
+    def _stale(self, entry: Entry, *, gaps: bool) -> list[str]:
+        if self.rebuild:
+            return [TEXT]
+        graphs = self._wanted(entry)
+        return stale(graphs, entry, self.models.recipes(entry.sha256, graphs), gaps=gaps)
+
+    def _missing(
+        self, entry: Entry, names: Collection[str]
+    ) -> tuple[list[Graph[Any]], Mapping[str, Recipe]]:
+        """Return which graphs of a document are to be built, and what all of them are made from."""
+        wanted = {graph.name: graph for graph in self._wanted(entry)}
+        base = entry.graphs[TEXT].made_from
+        recipes = self.models.recipes(entry.sha256, [*wanted.values()], base=base)
+        # What these rest on or use has to be as the recipes say, too.
+        related = with_relatives(wanted, names)
+        candidates = [graph for name, graph in wanted.items() if name in related]
+        missing = set(stale(candidates, entry, recipes))
+        if self.rebuild:
+            missing |= with_dependents(wanted, names)
+        return [graph for name, graph in wanted.items() if name in missing], recipes
+
+    # What the store has
+
+    def _plan(
+        self,
+        entry: Entry | None,
+        graphs: Sequence[Graph[Any]],
+        recipes: Mapping[str, Recipe],
+        document: Document | None = None,
+        *,
+        is_new_text: bool = False,
+    ) -> DocumentPlan:
+        """Read all that these graphs are built from. Without a document, it is the store's."""
+        if is_new_text:
+            part = self._read_previous(entry, TEXT, recipes[TEXT])
+        else:
+            part = self._read(entry, TEXT)
+        chunks = chunks_of(part) if part else ()
+        if document is None:
+            assert entry is not None
+            document = document_of(entry, chunks)
+        bare = tuple(replace(chunk, embedding=not_embedded()) for chunk in chunks)
+        names = {graph.name for graph in graphs}
+        existing = {*names, *(entry.graphs if entry else ())}
+        plans: list[GraphPlan] = []
+        for graph in graphs:
+            below = (*graph.rests_on, *(name for name in graph.uses if name in existing))
+            known = self._known(entry, graph, recipes[graph.name], bare)
+            options = self.models.knobs(graph)
+            plans.append(GraphPlan(graph.name, options, recipes[graph.name], below, known))
+        kept = {name for plan in plans for name in plan.below} - names
+        is_added = not (entry and any(name in entry.graphs for name in names))
+        return DocumentPlan(
+            status="added" if is_added else "replaced",
+            document=document,
+            text_recipe=recipes[TEXT] if is_new_text else None,
+            chunks=chunks,
+            graphs=tuple(plans),
+            kept={name: self._read(entry, name) for name in sorted(kept)},
+            strict=self.strict,
+            dry=self.dry,
+        )
+
+    def _read(self, entry: Entry | None, name: str) -> Part:
+        """Read a document's part; in a dry run its vectors are replaced by placeholders."""
+        assert entry is not None
+        part = read_part(self.store, Owner(self.collection, name, entry.id), embeddings=True)
+        if not self.dry:
+            return part
+        # A dry run embeds by static vectors, which can't be compared with a model's.
+        texts = [str(node.properties.get("text", "")) for node in part.nodes]
+        vectors = self.models.stand_ins(texts)
+        if vectors is None:
+            return part
+        nodes = tuple(
+            node if node.embedding is None else replace(node, embedding=row)
+            for node, row in zip(part.nodes, vectors, strict=True)
+        )
+        return replace(part, nodes=nodes)
+
+    def _read_previous(self, entry: Entry | None, name: str, recipe: Recipe) -> Part | None:
+        """Read a part that was made in the same way as it would be made now, if there is one."""
+        record = entry.graphs.get(name) if entry else None
+        if record is None or self.rebuild or not alike(record.made_from, recipe):
+            return None
+        try:
+            return self._read(entry, name)
+        except (NotFound, Changed):  # removed or replaced a moment ago
+            return None
+
+    def _known(
+        self, entry: Entry | None, graph: Graph[Any], recipe: Recipe, chunks: tuple[Chunk, ...]
+    ) -> Known:
+        means = self._estimate_means(recipe) if self.dry else {}
+        part = self._read_previous(entry, graph.name, recipe)
+        return Known(means=means) if part is None else known_of(part, chunks, means)
+
+    def _known_of_collection(
+        self, graph: Graph[Any], record: Record | None, recipe: Recipe
+    ) -> Known:
+        """Return what the collection's own part was, if it was made in the same way."""
+        if record is None or self.rebuild or not alike(record.made_from, recipe):
+            return Known()
+        try:
+            owner = Owner(self.collection, graph.name)
+            return known_of(read_part(self.store, owner, embeddings=not self.dry), (), {})
+        except (NotFound, Changed):  # dropped or replaced a moment ago
+            return Known()
+
+    def _read_unchanged(
+        self, entries: Sequence[Entry], settled: Mapping[str, Record], name: str, document: str
+    ) -> Part:
+        """Read a part that another is made from. Raises Changed if it is a newer version."""
+        records = next((entry.graphs for entry in entries if entry.id == document), settled)
+        part = read_part(self.store, Owner(self.collection, name, document))
+        if part.record != records[name]:
+            raise Changed("A document was changed while this was built: run the command again.")
+        return part
+
+    def _estimate_means(self, recipe: Recipe) -> Mapping[str, float]:
+        """Average the facts whose names begin with `mean_` over parts made in the same way."""
+        name = str(recipe["graph"])
+        with self._means_lock:
+            if name not in self._means:
+                values: dict[str, list[float]] = {}
+                for entry in islice(self.store.documents(self.collection), MAX_SAMPLED_DOCUMENTS):
+                    record = entry.graphs.get(name)
+                    if record is None or not alike(record.made_from, recipe):
+                        continue
+                    for fact, value in record.facts.items():
+                        if fact.startswith(MEAN):
+                            values.setdefault(fact, []).append(float(value))
+                self._means[name] = {fact: fmean(numbers) for fact, numbers in values.items()}
+            return self._means[name]
