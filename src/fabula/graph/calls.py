@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from fabula.graph import Node
 from fabula.graph.method import Work
 from fabula.models.roles import Models
 from fabula.models.usage import Usage
@@ -57,6 +58,13 @@ class Calls:
         made = self.each(EMBED, "embeddings", embed, divided)
         rows = [row for batch in made for row in batch]
         return {**known, **dict(zip(new, rows, strict=True))}
+
+    def embed_nodes(
+        self, nodes: Sequence[Node], text: Callable[[Node], str], known: Mapping[str, Vector]
+    ) -> list[Node]:
+        """Return the nodes with the embeddings of their texts; those `known` are not asked for."""
+        vectors = self.embed([text(node) for node in nodes], known)
+        return [replace(node, embedding=vectors[text(node)]) for node in nodes]
 
 
 def batches(items: Sequence[In], size: int) -> list[Sequence[In]]:

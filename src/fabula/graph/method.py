@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -92,6 +93,21 @@ class Work:
     job: Job
     progress: Progress
     gaps: GapLimit = field(default_factory=GapLimit)
+
+
+@dataclass(frozen=True, slots=True)
+class Lazy:
+    """A function by its import path, `package.module:name`, which is imported when it is called.
+
+    A graph names its build so, as a question imports all graphs and needs no build.
+    """
+
+    path: str
+
+    def __call__(self, *values: Any) -> Any:
+        """Call the function."""
+        module, _, name = self.path.partition(":")
+        return getattr(import_module(module), name)(*values)
 
 
 def _settings(knobs: BaseModel, offline: bool) -> Mapping[str, Any]:
