@@ -308,15 +308,15 @@ class ExtractionCalls(Calls):
         self,
         question: Question[Item, Reply],
         items: Sequence[Item],
-        gap: Callable[[Item], Gap],
+        gaps: Sequence[Gap],
         priority: int,
     ) -> list[Answer[Reply] | None]:
-        """Ask about each item; None where no reply could be used, for which there is a gap now.
+        """Ask about each item; None where no reply could be used.
 
         Args:
             question: What is asked.
             items: What it is asked about.
-            gap: The gap that an item leaves, without the reason.
+            gaps: The gap that each item leaves then, without the reason.
             priority: That of the calls: the lowest goes first.
 
         Raises:
@@ -325,21 +325,22 @@ class ExtractionCalls(Calls):
         """
         chat = self.models.chat("model", question.step)
 
-        def ask_or_miss(item: Item) -> Answer[Reply] | Gap:
+        def ask_or_miss(item: Item) -> Answer[Reply] | str:
             try:
                 return question.ask(item, chat, self.models.temperature)
             except BadReply as error:
-                return replace(gap(item), why=self.work.gaps.accept(error))
+                return self.work.gaps.accept(error)
 
         answers: list[Answer[Reply] | None] = []
         replies = self.each(priority, question.step, ask_or_miss, items)
-        for item, answer in zip(items, replies, strict=True):
-            if isinstance(answer, Gap):
-                self.found_gaps.append(answer)
-            elif answer.error:
-                why = self.work.gaps.accept(answer.error)
-                self.found_gaps.append(replace(gap(item), why=why))
-            answers.append(None if isinstance(answer, Gap) else answer)
+        for gap, answer in zip(gaps, replies, strict=True):
+            if isinstance(answer, str):
+                self.found_gaps.append(replace(gap, why=answer))
+                answers.append(None)
+                continue
+            if answer.error:
+                self.found_gaps.append(replace(gap, why=self.work.gaps.accept(answer.error)))
+            answers.append(answer)
         return answers
 
     def ask_windows(
@@ -364,8 +365,8 @@ class ExtractionCalls(Calls):
         new = [one for one in all_windows if any(id not in known for id in one.ids)]
         reused = len(all_windows) - len(new)
         self.save(question.step, reused * (1 + question.follow_ups))
-        gap = partial(window_gap, question.step)
-        answers = iter(self.ask_each(question, new, gap, priority))
+        gaps = [window_gap(question.step, window) for window in new]
+        answers = iter(self.ask_each(question, new, gaps, priority))
         asked = {window.ids for window in new}
         return WindowReplies(
             tuple(

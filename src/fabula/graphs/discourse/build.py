@@ -97,7 +97,9 @@ def judge_pairs(
     new = [pair for pair in pairs if _ids(pair) not in previous.judged]
     asked = batches(new, pairs_per_call)
     calls.save(LINKS, len(batches(pairs, pairs_per_call)) - len(asked))
-    answers = calls.ask_each(ask_links(senses, known.means), asked, _gap, JUDGE_PRIORITY)
+    answers = calls.ask_each(
+        ask_links(senses, known.means), asked, [*map(_gap, asked)], JUDGE_PRIORITY
+    )
     replies = PairReplies(len(pairs), len(pairs) - len(new))
     links = dict(previous.links)
     for batch, answer in zip(asked, answers, strict=True):

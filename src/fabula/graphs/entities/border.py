@@ -16,6 +16,7 @@ from typing import Any
 
 from fabula.graph import Edge, Node
 from fabula.graph.method import Known
+from fabula.graphs.entities.records import EXTRACTION, TRIPLES
 from fabula.graphs.entities.triples import Fact, Triple, phrase
 from fabula.graphs.entities.values import Cast, Entity, Extraction, Mention, Relation, Tie
 from fabula.text import tokens
@@ -24,8 +25,6 @@ from fabula.text.document import Chunk, Vector
 ENTITY, RELATION, TRIPLE = "Entity", "Relation", "Triple"
 FROM_CHUNK, SOURCE, TARGET = "FROM_CHUNK", "SOURCE", "TARGET"
 SUBJECT, OBJECT, RELATES_TO = "SUBJECT", "OBJECT", "RELATES_TO"
-EXTRACTION, TRIPLES, DESCRIPTIONS = "extraction", "triples", "descriptions"
-"""The steps in which a chat model is asked, and in which there may be gaps."""
 CAPTION = 60
 """Most characters of a relation's name."""
 MOST_KEYWORDS = 12

@@ -12,24 +12,13 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from fabula.graph.extraction import UNPRINTED, Question, Records, Window, read_records
 from fabula.graphs.entities import ids
-from fabula.graphs.entities.extract import (
-    LONGEST_NAME,
-    MALFORMED,
-    MOST_RECORDS,
-    OVERLONG,
-    REPLY_TOKENS,
-    SURPLUS,
-    TRIES,
-    UNPRINTED,
-)
-from fabula.graphs.entities.printed import find_printed, plain
-from fabula.graphs.entities.prompts import prompt
-from fabula.graphs.entities.records import TriplesReply, read_triple
+from fabula.graphs.entities.extract import MAX_RECORDS, PROMPTS, REPLY_TOKENS, rows_of_fact
+from fabula.graphs.entities.printed import find_printed
+from fabula.graphs.entities.records import TRIPLES, TriplesReply, read_triple
 from fabula.graphs.entities.stand_ins import StandIns
-from fabula.graphs.entities.windows import Window
-from fabula.models import Chat, Prompt
-from fabula.models.replies import ask, read_lists
+from fabula.models.replies import read_lists
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,55 +43,39 @@ class Triple:
     facts: tuple[Fact, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Stater:
-    """Asks a chat model which facts a window states."""
-
-    chat: Chat
-    temperature: float
-    stand_ins: StandIns
-
-    def ask(self, window: Window) -> tuple[list[Fact], Counter[str]]:
-        """The facts, chunk by chunk, and how many records were left out, by the reason.
-
-        Both ends of a fact must be printed in the window. Raises BadReply.
-        """
-        asked = Prompt(
-            system=prompt("triples_system"),
-            user=prompt("triples", passages=window.passages, count=len(window.chunks)),
-            max_tokens=REPLY_TOKENS,
-            temperature=self.temperature,
-            schema=TriplesReply,
-            stand_in=lambda: self.stand_ins.stated(window),
-        )
-        return ask(self.chat, asked, lambda reply: read_facts(reply, window), TRIES)
+def ask_triples(placeholders: StandIns) -> Question[Window, Records[Fact]]:
+    """Return the question which facts a window states."""
+    return Question(
+        step=TRIPLES,
+        prompt=PROMPTS / "triples",
+        values=Window.values,
+        schema=TriplesReply,
+        max_tokens=REPLY_TOKENS,
+        read=read_facts,
+        placeholder=lambda window, _: placeholders.stated(window),
+    )
 
 
-def read_facts(reply: str, window: Window) -> tuple[list[Fact], Counter[str]]:
-    """The facts of a reply that the window bears out. Raises BadReply where it is none."""
-    given = read_lists(reply, ("triples",))["triples"]
-    dropped = Counter({SURPLUS: len(given[MOST_RECORDS:])})
-    records = [read_triple(one) for one in given[:MOST_RECORDS]]
-    dropped[MALFORMED] += records.count(None)
-    found = [one for one in records if one is not None]
-    longest = [max(map(len, (one.subject, one.predicate, one.object))) for one in found]
-    fit = [one for one, length in zip(found, longest, strict=True) if length <= LONGEST_NAME]
-    dropped[OVERLONG] += len(found) - len(fit)
-    ends = [end for one in fit for end in (one.subject, one.object)]
-    printed = find_printed(ends, window.chunks)
+def read_facts(reply: str, window: Window) -> Records[Fact]:
+    """Return the facts of a reply whose ends are both printed in the window, chunk by chunk.
+
+    Raises:
+        BadReply: It has no list of facts.
+
+    """
+    items = read_lists(reply, ("triples",))["triples"]
+    dropped: Counter[str] = Counter()
+    records = read_records(items, read_triple, MAX_RECORDS, dropped, lambda record: record.words)
+    printed = find_printed([end for record in records for end in record.ends], window.chunks)
     facts: list[Fact] = []
-    for one in fit:
-        subject, object = (printed.get(plain(end)) for end in (one.subject, one.object))
-        if not subject or not object:
+    for record in records:
+        rows = rows_of_fact(record, window, printed)
+        if not rows:
             dropped[UNPRINTED] += 1
-            continue
-        rows = {number - 1 for number in one.parts if 1 <= number <= len(window.chunks)}
-        either = [row for row in range(len(window.chunks)) if subject[row] or object[row]]
-        both = [row for row in either if subject[row] and object[row]]
-        for row in sorted(rows.intersection(either)) or both or either:
+        for row in rows:
             chunk = window.chunks[row]
-            facts.append(Fact(chunk.id, chunk.start, one.subject, one.predicate, one.object))
-    return facts, +dropped
+            facts.append(Fact(chunk.id, chunk.start, *record.words))
+    return Records(tuple(facts), +dropped)
 
 
 def join_facts(document: str, facts: Iterable[Fact]) -> tuple[Triple, ...]:
