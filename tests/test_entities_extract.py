@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ import pytest
 
 from fabula.config.settings import Settings
 from fabula.errors import BadReply, SettingsError
-from fabula.graph.extraction import Answer, Window, windows
+from fabula.graph.extraction import Answer, Window
 from fabula.graphs.entities.extract import (
     PROMPTS,
     ExtractedRecords,
@@ -44,38 +43,6 @@ def said(records: Records, within: Window = SHOP) -> tuple[Extraction, int]:
 
 def extraction(*entities: Any, relations: Any = (), within: Window = SHOP) -> Extraction:
     return said({"entities": entities, "relations": relations}, within)[0]
-
-
-# Windows
-
-
-def test_windows_are_whole_chunks_of_one_section_and_tile_the_text() -> None:
-    first = made_chunks("One. Two. Three.", "Four. Five.", "Six.", "Seven.", tokens=200)
-    second = [replace(one, section="II") for one in made_chunks("Eight.", "Nine.", tokens=200)]
-    found = windows([*first, *second], 600, "en")
-    assert [one.chunks for one in found] == [first[:3], first[3:], tuple(second)]
-    assert [one.before for one in found] == ["", "Six.", ""]
-    assert windows(first, 400, "en")[1].before == "Four. Five."
-
-
-def test_one_chunk_that_is_left_of_a_section_goes_with_the_window_before() -> None:
-    chunks = made_chunks("One.", "Two.", "Three.", "Four.", tokens=185)
-    assert [one.chunks for one in windows(chunks, 600, "en")] == [chunks]
-    long = (*chunks[:3], replace(chunks[3], tokens=200))
-    assert [one.chunks for one in windows(long, 600, "en")] == [long[:3], long[3:]]
-    # Of one chunk each, as HippoRAG reads them.
-    assert len(windows(chunks, 185, "en")) == 4
-
-
-def test_a_chunk_over_the_limit_is_a_window_and_a_limit_of_one_gives_each_its_own() -> None:
-    chunks = made_chunks("One.", "Two.", tokens=900)
-    assert [one.chunks for one in windows(chunks, 600, "en")] == [chunks[:1], chunks[1:]]
-    assert len(windows(made_chunks("One.", "Two.", tokens=2), 1, "en")) == 2
-
-
-def test_passages_are_numbered_and_what_was_before_is_not() -> None:
-    shown = replace(window("A came. ", "B went."), before="He slept.").passages
-    assert shown == "[before] He slept.\n\n[1] A came.\n\n[2] B went."
 
 
 # Where names are printed

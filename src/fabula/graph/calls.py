@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from fabula.graph import Node
-from fabula.graph.method import Work
+from fabula.graph.method import Known, Work
 from fabula.models.roles import Models
 from fabula.models.usage import Usage
 from fabula.text.document import Vector
@@ -17,6 +17,10 @@ EMBED = 0
 
 In = TypeVar("In")
 Out = TypeVar("Out")
+
+
+def _text(node: Node) -> str:
+    return str(node.properties["text"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +64,13 @@ class Calls:
         return {**known, **dict(zip(new, rows, strict=True))}
 
     def embed_nodes(
-        self, nodes: Sequence[Node], text: Callable[[Node], str], known: Mapping[str, Vector]
+        self, nodes: Sequence[Node], known: Known, text: Callable[[Node], str] = _text
     ) -> list[Node]:
-        """Return the nodes with the embeddings of their texts; those `known` are not asked for."""
-        vectors = self.embed([text(node) for node in nodes], known)
+        """Return the nodes with the embeddings of their texts; those known are not asked for."""
+        known_vectors = {
+            text(node): node.embedding for node in known.nodes if node.embedding is not None
+        }
+        vectors = self.embed([text(node) for node in nodes], known_vectors)
         return [replace(node, embedding=vectors[text(node)]) for node in nodes]
 
 

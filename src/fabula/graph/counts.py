@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any
 
@@ -65,24 +65,38 @@ def list_counts(facts: Mapping[str, Any], prefix: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class DroppedRecords:
-    """Why records are left out, in words, by the reason.
+    """Why records of replies are left out, and how a graph says so.
 
-    `max_share` is the share of all records that may be left out: if more are, the model may be
-    unfit for what it is asked.
+    Attributes:
+        reasons: Each reason in words.
+        max_share: The share of all records that may be left out. If more are, the model may be
+            unfit for what it is asked.
+        sentence: Names the {count} that was left out, of how many {records}, for which {reasons}.
+        others: What else is reported, by the name of the fact that has the {count}.
+
     """
 
-    words: Mapping[str, str]
+    reasons: Mapping[str, str]
     max_share: float
+    sentence: str = "{count:,} of {records:,} records were left out: {reasons}"
+    others: Mapping[str, str] = field(default_factory=dict)
 
     def count(self, facts: Mapping[str, Any]) -> int:
         """Return how many were left out."""
-        return sum(facts.get(f"{DROPPED}{reason}", 0) for reason in self.words)
+        return sum(facts.get(f"{DROPPED}{reason}", 0) for reason in self.reasons)
 
-    def list(self, facts: Mapping[str, Any]) -> str:
-        """Return how many were left out for each reason, as "2 too long, 1 said twice"."""
-        counts = {words: facts.get(f"{DROPPED}{why}", 0) for why, words in self.words.items()}
-        return ", ".join(f"{count:,} {words}" for words, count in counts.items() if count)
+    def describe(self, facts: Mapping[str, Any]) -> list[str]:
+        """Return what was left out, and what else is reported, in sentences."""
+        sentences: list[str] = []
+        if total := self.count(facts):
+            counts = {words: facts.get(f"{DROPPED}{why}", 0) for why, words in self.reasons.items()}
+            listed = ", ".join(f"{count:,} {words}" for words, count in counts.items() if count)
+            records = facts.get(RECORDS, 0)
+            sentences.append(self.sentence.format(count=total, records=records, reasons=listed))
+        found = ((facts.get(name, 0), sentence) for name, sentence in self.others.items())
+        return sentences + [sentence.format(count=count) for count, sentence in found if count]
 
-    def are_many(self, facts: Mapping[str, Any], others: int = 0) -> bool:
-        """Return whether too many were left out; `others` are added to them."""
-        return self.count(facts) + others > self.max_share * facts.get(RECORDS, 0)
+    def warnings(self, facts: Mapping[str, Any], others: int = 0) -> list[str]:
+        """Return the same if too many were left out, `others` counted with them; else nothing."""
+        lost: int = self.count(facts) + others
+        return self.describe(facts) if lost > self.max_share * facts.get(RECORDS, 0) else []

@@ -138,13 +138,8 @@ class CommunityBuilder:
 
     def embed(self, nodes: Sequence[Node]) -> list[Node]:
         """Return the nodes, all but communities with embeddings."""
-        vectors = {
-            embedded(node): node.embedding
-            for node in self.known.nodes
-            if node.embedding is not None
-        }
         bare = [node for node in nodes if node.label != self.labels.community]
-        filled = {node.id: node for node in self.calls.embed_nodes(bare, embedded, vectors)}
+        filled = {node.id: node for node in self.calls.embed_nodes(bare, self.known, embedded)}
         return [filled.get(node.id, node) for node in nodes]
 
     def facts(self, communities: Sequence[Community]) -> dict[str, Any]:

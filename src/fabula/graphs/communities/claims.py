@@ -78,7 +78,7 @@ def ask_claims(
         schema=ClaimsReply,
         max_tokens=REPLY_TOKENS,
         read=lambda reply, _: read_claims(reply),
-        placeholder=lambda window, turn: expected_claims(window, turn, USUAL | means),
+        placeholder=lambda window, turn: expected_claims(window, turn, {**USUAL, **means}),
         follow_up=lambda window, found: filled(
             PROMPTS / "claims_missed.txt",
             reply=json.dumps({"claims": found.records}, ensure_ascii=False),

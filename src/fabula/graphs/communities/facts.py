@@ -24,6 +24,7 @@ LEFT_OUT = DroppedRecords(
         SURPLUS: "more than a reply may have",
     },
     max_share=0.1,
+    sentence="left out of what was written: {reasons}",
 )
 
 
@@ -77,7 +78,8 @@ def facts(
     claimed = replies.claimed
     of_windows = claimed.new if claimed else ()
     counts: Counter[str] = Counter()
-    for reply in (*replies.written, *of_windows):
+    every: list[Records[Any]] = [*replies.written, *of_windows]
+    for reply in every:
         counts.update(count_dropped(reply.dropped))
         counts[RECORDS] += sum(reply.dropped.values())
     written = [reply.records[0] for reply in replies.written]
@@ -111,14 +113,9 @@ def describe(facts: Mapping[str, Any]) -> Sequence[str]:
     levels = f"{facts['levels']:,} level{'s' if facts['levels'] > 1 else ''}"
     counts = f"{facts['communities']:,} communities on {levels}, {facts['reports']:,} with a report"
     reused = f", {facts['kept_reports']:,} of them as it was" if facts["kept_reports"] else ""
-    return [counts + reused, *_left_out(facts)]
+    return [counts + reused, *LEFT_OUT.describe(facts)]
 
 
 def warnings(facts: Mapping[str, Any]) -> Sequence[str]:
     """Return what was left out if it is so much that the model is hardly fit for the task."""
-    return _left_out(facts) if LEFT_OUT.are_many(facts) else []
-
-
-def _left_out(facts: Mapping[str, Any]) -> list[str]:
-    reasons = LEFT_OUT.list(facts)
-    return [f"left out of what was written: {reasons}"] if reasons else []
+    return LEFT_OUT.warnings(facts)

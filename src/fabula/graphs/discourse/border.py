@@ -157,15 +157,14 @@ def read(known: Known, senses: Senses) -> Previous:
             arg1, arg2 = node.sources
             form, connective = values["form"], values["connective"]
             links[arg1, arg2] = Link(arg1, arg2, values["sense"], form, connective)
-    missing = {step: [gap for gap in known.gaps if gap.step == step] for step in (EVENTS, LINKS)}
-    unread = {id for gap in missing[EVENTS] for id in gap.sources}
-    unjudged = {pair for gap in missing[LINKS] for pair in _read_pairs(gap.properties["pairs"])}
+    missing = [gap.properties["pairs"] for gap in known.gaps if gap.step == LINKS]
+    unjudged = {pair for ids in missing for pair in _read_pairs(ids)}
     is_judged = known.facts.get(JUDGED_BY) == senses.digest
     ordered = [chunk.id for chunk in sorted(known.chunks, key=lambda chunk: chunk.index)]
     return Previous(
         {id: sorted(found, key=lambda event: event.ordinal) for id, found in events.items()},
         links if is_judged else {},
-        frozenset(ordered) - unread,
+        known.asked(EVENTS),
         frozenset(pairwise(ordered) if is_judged else ()) - unjudged,
     )
 

@@ -26,10 +26,16 @@ from fabula.graphs.discourse.border import (
 from fabula.graphs.discourse.facts import PairReplies, facts
 from fabula.graphs.discourse.knobs import Knobs
 from fabula.graphs.discourse.normal import listed, normal, normal_forms
-from fabula.graphs.discourse.questions import Pair, ask_events, ask_links, chunk_ids
+from fabula.graphs.discourse.questions import (
+    DiscourseRecords,
+    Pair,
+    ask_events,
+    ask_links,
+    chunk_ids,
+)
 from fabula.graphs.discourse.rules import events_by_rules, links_by_rules
 from fabula.graphs.discourse.senses import Senses, read_senses
-from fabula.graphs.discourse.values import Link
+from fabula.graphs.discourse.values import Event, Link
 from fabula.graphs.entities.border import ENTITY
 from fabula.graphs.entities.resolve import PERSON, PLACE, kind
 from fabula.models.roles import Models
@@ -52,8 +58,9 @@ def build(text: Text, knobs: Knobs, models: Models, known: Known, work: Work) ->
     language = text.document.language
     senses = read_senses(knobs.senses)
     pairs = list(pairwise(text.chunks))
+    event_replies: WindowReplies[DiscourseRecords[Event]] = WindowReplies()
     if models.offline:
-        event_replies, link_replies = WindowReplies(), PairReplies(len(pairs))
+        link_replies = PairReplies(len(pairs))
         events = events_by_rules(text)
         links = links_by_rules(text.chunks, language, senses)
         gaps: tuple[Gap, ...] = ()

@@ -39,6 +39,7 @@ LEFT_OUT = DroppedRecords(
         UNLISTED: "with a sense that is not listed",
     },
     max_share=0.1,
+    others={f"{DROPPED}{UNPRINTED}": "{count:,} connectives that were called printed are not"},
 )
 MAX_UNANSWERED = 0.1
 """Share of the pairs; if a model does not mention more, it may be unfit."""
@@ -74,7 +75,8 @@ def facts(
     resolved = {edge.start for edge in edges if edge.type == IS}
     counts: Counter[str] = Counter()
     read = [answer.every for answer in event_replies.new]
-    for reply in (*read, *link_replies.new):
+    replies: list[DiscourseRecords[Any]] = [*read, *link_replies.new]
+    for reply in replies:
         counts.update(count_dropped(reply.dropped))
         counts.update({f"{_CALLED}{form}": reply.forms.get(form, 0) for form in (ENTITY, NONE)})
         counts[RECORDS] += reply.listed
@@ -119,13 +121,13 @@ def describe(facts: Mapping[str, Any]) -> Sequence[str]:
     events = f"{facts['events']:,} events"
     if facts["resolved"]:
         events += f", {facts['resolved']:,} of whose people and places are entities"
-    return [events, f"{linked}: {classes}" if classes else linked, *_left_out(facts)]
+    return [events, f"{linked}: {classes}" if classes else linked, *LEFT_OUT.describe(facts)]
 
 
 def warnings(facts: Mapping[str, Any]) -> Sequence[str]:
     """Return what speaks against the model: records left out, pairs ignored, one sense for most."""
     pairs, links = facts.get("pairs", 0), facts.get("links", 0)
-    found = _left_out(facts) if LEFT_OUT.are_many(facts) else []
+    found = LEFT_OUT.warnings(facts)
     unanswered = facts.get(f"{DROPPED}{UNANSWERED}", 0)
     if unanswered > MAX_UNANSWERED * pairs:
         found.append(f"of {unanswered:,} of {pairs:,} pairs the model said nothing")
@@ -135,13 +137,3 @@ def warnings(facts: Mapping[str, Any]) -> Sequence[str]:
             f"{most:,} of {links:,} links are of one sense: the model may not tell senses apart"
         )
     return found
-
-
-def _left_out(facts: Mapping[str, Any]) -> list[str]:
-    sentences: list[str] = []
-    if total := LEFT_OUT.count(facts):
-        reasons = LEFT_OUT.list(facts)
-        sentences.append(f"{total:,} of {facts['records']:,} records were left out: {reasons}")
-    if unprinted := facts.get(f"{DROPPED}{UNPRINTED}", 0):
-        sentences.append(f"{unprinted:,} connectives that were called printed are not")
-    return sentences

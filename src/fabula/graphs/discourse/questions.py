@@ -147,7 +147,7 @@ def ask_events(
         schema=EventsReply,
         max_tokens=REPLY_TOKENS,
         read=lambda reply, window: read_events(reply, window.chunks, language),
-        placeholder=lambda window, _: expected_events(window, USUAL | means),
+        placeholder=lambda window, _: expected_events(window, {**USUAL, **means}),
     )
 
 
@@ -236,7 +236,7 @@ def ask_links(
         schema=links_reply(tuple(sense.path for sense in leaves)),
         max_tokens=REPLY_TOKENS,
         read=lambda reply, pairs: read_links(reply, pairs, senses),
-        placeholder=lambda pairs, _: expected_links(len(pairs), leaves[0].path, USUAL | means),
+        placeholder=lambda pairs, _: expected_links(len(pairs), leaves[0].path, {**USUAL, **means}),
     )
 
 

@@ -115,7 +115,7 @@ def build(text: Text, knobs: Knobs, models: Models, known: Known, work: Work) ->
     by = RULES if models.offline else MODEL
     nodes = nodes_of(cast, triples, descriptions, text.chunks, by)
     return Built(
-        tuple(calls.embed_nodes(nodes, embedded, previous.vectors)),
+        tuple(calls.embed_nodes(nodes, known, embedded)),
         tuple(edges_of(cast, triples, extraction)),
         facts(cast, triples, extraction.dropped, replies, known.facts),
         calls.gaps,

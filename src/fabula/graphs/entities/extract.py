@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from fabula.graph.extraction import (
     MAX_NAME_CHARACTERS,
@@ -37,6 +37,7 @@ from fabula.graphs.entities.types import EntityType
 from fabula.graphs.entities.values import Extraction, Mention, Tie
 from fabula.models.prompts import filled
 from fabula.models.replies import read_lists
+from fabula.text.document import Chunk
 
 PROMPTS = Path(__file__).parent / "prompts"
 REPLY_TOKENS = 6000
@@ -45,6 +46,8 @@ MAX_ENTITIES, MAX_RECORDS = 40, 100
 """Records of one reply, as in LightRAG; what is beyond is left out."""
 UNLISTED, ITSELF = "unlisted", "itself"
 """Why a relation is left out besides: an end is no listed entity, or both ends are the same one."""
+
+Stated = TypeVar("Stated", bound=TripleRecord)
 
 
 @dataclass(frozen=True)
@@ -259,8 +262,40 @@ def _tie(
     )
 
 
-def rows_of_fact(record: TripleRecord, window: Window, printed: Mapping[str, Printed]) -> list[int]:
-    """Return the indices of the chunks that state a fact; none if an end is printed nowhere.
+def read_stated(
+    reply: str, window: Window, read: Callable[[Any], Stated | None]
+) -> tuple[list[tuple[Stated, Chunk]], Counter[str]]:
+    """Return the facts of a reply whose ends are both printed in the window.
+
+    Args:
+        reply: The reply.
+        window: The chunks that it is about.
+        read: Makes a record of an item of its list; None if it is none.
+
+    Returns:
+        Each fact once for each chunk that states it, and how many were left out.
+
+    Raises:
+        BadReply: It has no list of facts.
+
+    """
+    items = read_lists(reply, ("triples",))["triples"]
+    dropped: Counter[str] = Counter()
+    records = read_records(items, read, MAX_RECORDS, dropped, lambda record: record.words)
+    printed = find_printed([end for record in records for end in record.ends], window.chunks)
+    stated: list[tuple[Stated, Chunk]] = []
+    for record in records:
+        rows = _rows_of_fact(record, window, printed)
+        if not rows:
+            dropped[UNPRINTED] += 1
+        stated += [(record, window.chunks[row]) for row in rows]
+    return stated, +dropped
+
+
+def _rows_of_fact(
+    record: TripleRecord, window: Window, printed: Mapping[str, Printed]
+) -> list[int]:
+    """The chunks that state a fact; none if an end is printed nowhere.
 
     These are those that the record names, as far as they print an end; else those that print both,
     and else those that print one. `printed` is where names are printed, by their plain forms.

@@ -43,6 +43,9 @@ LEFT_OUT = DroppedRecords(
         SURPLUS: "more than a reply may have",
     },
     max_share=0.1,
+    sentence="{count:,} of {records:,} records were not borne out by the text, and left out: "
+    "{reasons}",
+    others={RETYPED: "{count:,} entities had a type that is not listed"},
 )
 
 
@@ -75,15 +78,12 @@ def facts(
     counts = count_dropped(dropped)
     counts[RETYPED] = replies.retyped
     extracted, stated = replies.extracted.new, replies.stated.new if replies.stated else []
-    for answer in extracted:
-        counts[RECORDS] += len(answer.every.records) + sum(answer.every.dropped.values())
-    words = [
-        {(fact.subject, fact.predicate, fact.object) for fact in answer.every.records}
-        for answer in stated
-    ]
-    for answer, own in zip(stated, words, strict=True):
+    for every in [answer.every for answer in extracted]:
+        counts[RECORDS] += len(every.records) + sum(every.dropped.values())
+    words = [{fact.words for fact in answer.every.records} for answer in stated]
+    for answer, distinct in zip(stated, words, strict=True):
         counts.update(count_dropped(answer.every.dropped))
-        counts[RECORDS] += len(own) + sum(answer.every.dropped.values())
+        counts[RECORDS] += len(distinct) + sum(answer.every.dropped.values())
     types = Counter(sorted(entity.type for entity in cast.entities))
     firsts = [answer.first for answer in extracted]
     said = [record.said for first in firsts for record in first.records]
@@ -109,7 +109,7 @@ def facts(
                     len(answer.every.records) - len(answer.first.records) for answer in extracted
                 ],
                 "mean_said": tokens.count_all(said),
-                "mean_triples": [len(own) for own in words],
+                "mean_triples": [len(distinct) for distinct in words],
                 "mean_merged": tokens.count_all(replies.merged),
             },
         ),
@@ -119,21 +119,9 @@ def facts(
 def describe(facts: Mapping[str, Any]) -> Sequence[str]:
     """Return how many there are of each type, and what was left out."""
     types = ", ".join(list_counts(facts, OF_TYPE))
-    return [f"by type: {types}" if types else "no entities were found", *_left_out(facts)]
+    return [f"by type: {types}" if types else "no entities were found", *LEFT_OUT.describe(facts)]
 
 
 def warnings(facts: Mapping[str, Any]) -> Sequence[str]:
     """Return what was left out if it is so much that the model is hardly fit for the task."""
-    return _left_out(facts) if LEFT_OUT.are_many(facts, facts.get(RETYPED, 0)) else []
-
-
-def _left_out(facts: Mapping[str, Any]) -> list[str]:
-    sentences: list[str] = []
-    if total := LEFT_OUT.count(facts):
-        sentences.append(
-            f"{total:,} of {facts[RECORDS]:,} records were not borne out by the text, and left "
-            f"out: {LEFT_OUT.list(facts)}"
-        )
-    if retyped := facts.get(RETYPED, 0):
-        sentences.append(f"{retyped:,} entities had a type that is not listed")
-    return sentences
+    return LEFT_OUT.warnings(facts, facts.get(RETYPED, 0))

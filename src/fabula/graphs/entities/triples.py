@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from fabula.graph.extraction import UNPRINTED, Question, Records, Window, read_records
+from fabula.graph.extraction import Question, Records, Window
 from fabula.graphs.entities import ids
-from fabula.graphs.entities.extract import MAX_RECORDS, PROMPTS, REPLY_TOKENS, rows_of_fact
-from fabula.graphs.entities.printed import find_printed
+from fabula.graphs.entities.extract import PROMPTS, REPLY_TOKENS, read_stated
 from fabula.graphs.entities.records import TRIPLES, TriplesReply, read_triple
 from fabula.graphs.entities.stand_ins import StandIns
-from fabula.models.replies import read_lists
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +28,11 @@ class Fact:
     subject: str
     predicate: str
     object: str
+
+    @property
+    def words(self) -> tuple[str, str, str]:
+        """Subject, predicate and object."""
+        return (self.subject, self.predicate, self.object)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,32 +60,17 @@ def ask_triples(placeholders: StandIns) -> Question[Window, Records[Fact]]:
 
 
 def read_facts(reply: str, window: Window) -> Records[Fact]:
-    """Return the facts of a reply whose ends are both printed in the window, chunk by chunk.
-
-    Raises:
-        BadReply: It has no list of facts.
-
-    """
-    items = read_lists(reply, ("triples",))["triples"]
-    dropped: Counter[str] = Counter()
-    records = read_records(items, read_triple, MAX_RECORDS, dropped, lambda record: record.words)
-    printed = find_printed([end for record in records for end in record.ends], window.chunks)
-    facts: list[Fact] = []
-    for record in records:
-        rows = rows_of_fact(record, window, printed)
-        if not rows:
-            dropped[UNPRINTED] += 1
-        for row in rows:
-            chunk = window.chunks[row]
-            facts.append(Fact(chunk.id, chunk.start, *record.words))
-    return Records(tuple(facts), +dropped)
+    """Return the facts of a reply, chunk by chunk. Raises BadReply if it has no list of them."""
+    stated, dropped = read_stated(reply, window, read_triple)
+    facts = (Fact(chunk.id, chunk.start, *record.words) for record, chunk in stated)
+    return Records(tuple(facts), dropped)
 
 
 def join_facts(document: str, facts: Iterable[Fact]) -> tuple[Triple, ...]:
     """Facts of the same words as one, by their ids; the order they come in does not matter."""
     same: dict[tuple[str, ...], list[Fact]] = defaultdict(list)
     for fact in sorted(set(facts), key=_order):
-        same[tuple(map(phrase, (fact.subject, fact.predicate, fact.object)))].append(fact)
+        same[tuple(map(phrase, fact.words))].append(fact)
     triples = [
         Triple(
             ids.triple_id(document, *words),
@@ -103,4 +91,4 @@ def phrase(text: str) -> str:
 
 
 def _order(fact: Fact) -> tuple[int, str, str, str, str]:
-    return (fact.place, fact.chunk, fact.subject, fact.predicate, fact.object)
+    return (fact.place, fact.chunk, *fact.words)

@@ -13,6 +13,7 @@ from fabula.graph.extraction import (
     MODEL,
     RULES,
     ExtractionCalls,
+    Records,
     Window,
     WindowReplies,
     window_gap,
@@ -54,8 +55,8 @@ def build(text: Text, knobs: Knobs, models: Models, known: Known, work: Work) ->
     previous = read(known, text.chunks)
     calls = ExtractionCalls(models, work)
     misnumbered: Counter[str] = Counter()
+    replies: WindowReplies[Records[Statement]] = WindowReplies()
     if models.offline:
-        replies = WindowReplies()
         statements = state_by_rules(text.chunks, text.below[ENTITIES], language)
     else:
         cut = windows(text.chunks, knobs.window_tokens, language)
@@ -69,11 +70,7 @@ def build(text: Text, knobs: Knobs, models: Models, known: Known, work: Work) ->
             statements, misnumbered = normalise(statements, normaliser, cut, calls)
     checked = check(text.document.id, statements, cast, ontology, strict=knobs.strict)
     by = RULES if models.offline else MODEL
-    nodes = calls.embed_nodes(
-        nodes_of(checked.facts, ontology, text.chunks, by),
-        lambda node: str(node.properties["text"]),
-        previous.vectors,
-    )
+    nodes = calls.embed_nodes(nodes_of(checked.facts, ontology, text.chunks, by), known)
     left_out = [] if models.offline else [one for some in checked.left_out.values() for one in some]
     has_rules = not models.offline or language == LANGUAGE
     counts = facts(checked, has_rules, replies, misnumbered, known.facts)

@@ -42,6 +42,8 @@ LEFT_OUT = DroppedRecords(
     },
     # If more are left out, the ontology may not fit the text, or the model not the task.
     max_share=0.5,
+    sentence="{count:,} of {records:,} statements were left out: {reasons}",
+    others={f"{DROPPED}{MISNUMBERED}": "{count:,} answers named no candidate that was listed"},
 )
 CHECKED = {f"{DROPPED}{reason}" for reason in (UNRELATED, UNTYPED, UNFIT, ITSELF)}
 """Facts that count what the ontology leaves out: each build counts them anew."""
@@ -92,19 +94,12 @@ def describe(facts: Mapping[str, Any]) -> Sequence[str]:
     common = ", ".join(relations[:MAX_LISTED])
     rest = len(relations) - MAX_LISTED
     more = f", and {rest} relations more" if rest > 0 else ""
-    return [f"by relation: {common}{more}" if common else "no facts were found", *_left_out(facts)]
+    return [
+        f"by relation: {common}{more}" if common else "no facts were found",
+        *LEFT_OUT.describe(facts),
+    ]
 
 
 def warnings(facts: Mapping[str, Any]) -> Sequence[str]:
     """Return what was left out if it is so much that the ontology or the model hardly fits."""
-    return _left_out(facts) if LEFT_OUT.are_many(facts) else []
-
-
-def _left_out(facts: Mapping[str, Any]) -> list[str]:
-    sentences: list[str] = []
-    if total := LEFT_OUT.count(facts):
-        reasons = LEFT_OUT.list(facts)
-        sentences.append(f"{total:,} of {facts[RECORDS]:,} statements were left out: {reasons}")
-    if wrong := facts.get(f"{DROPPED}{MISNUMBERED}", 0):
-        sentences.append(f"{wrong:,} answers named no candidate that was listed")
-    return sentences
+    return LEFT_OUT.warnings(facts)

@@ -12,26 +12,25 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import cycle
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, WithJsonSchema, create_model
 
-from fabula.graph.extraction import UNPRINTED, Question, Records, Window, read_records
-from fabula.graphs.entities.extract import MAX_RECORDS, REPLY_TOKENS, rows_of_fact
+from fabula.graph.extraction import Question, Records, Window
+from fabula.graphs.entities.extract import REPLY_TOKENS, read_stated
 from fabula.graphs.entities.printed import find_printed, plain
 from fabula.graphs.entities.records import TripleRecord, TripleShape, read_triple
 from fabula.graphs.facts.border import STATEMENTS
 from fabula.graphs.facts.ontology import Ontology
 from fabula.graphs.facts.values import Statement
-from fabula.models.replies import read_lists
 from fabula.text.document import Chunk
 from fabula.text.sentences import spans
 
 PROMPTS = Path(__file__).parent / "prompts"
-ENDS = ("subject", "object")
 MAX_PROOF_CHARACTERS = 600
 """A longer sentence proves little, and is not kept."""
 USUAL_STATEMENTS = 10.0
@@ -89,33 +88,30 @@ def ask_statements(
 
 
 def read_statements(reply: str, window: Window, ontology: Ontology) -> Records[Statement]:
-    """Return the statements of a reply whose ends are both printed in the window.
+    """Return the statements of a reply. Raises BadReply if it has no list of them."""
+    classes = {plain(name): name for name in ontology.classes}
+    stated, dropped = read_stated(reply, window, partial(_read_typed, classes))
+    statements = (
+        Statement(chunk.id, chunk.start, *record.words, record.subject_type, record.object_type)
+        for record, chunk in stated
+    )
+    return Records(tuple(dict.fromkeys(statements)), dropped)
 
-    Raises:
-        BadReply: It has no list of facts.
 
-    """
-    items = read_lists(reply, ("triples",))["triples"]
-    dropped: Counter[str] = Counter()
-    known = {plain(name): name for name in ontology.classes}
+@dataclass(frozen=True, slots=True)
+class TypedRecord(TripleRecord):
+    """A fact as it was read, and the classes of its ends, '' for none of the ontology's."""
 
-    def read(item: Any) -> tuple[TripleRecord, str, str] | None:
-        record = read_triple(item)
-        types = [_class(item.get(f"{end}_type"), known) for end in ENDS] if record else []
-        return record and (record, types[0], types[1])
+    subject_type: str = ""
+    object_type: str = ""
 
-    records = read_records(items, read, MAX_RECORDS, dropped, lambda found: found[0].words)
-    ends = [end for record, *_ in records for end in record.ends]
-    printed = find_printed(ends, window.chunks)
-    statements: list[Statement] = []
-    for record, *types in records:
-        rows = rows_of_fact(record, window, printed)
-        if not rows:
-            dropped[UNPRINTED] += 1
-        for row in rows:
-            chunk = window.chunks[row]
-            statements.append(Statement(chunk.id, chunk.start, *record.words, *types))
-    return Records(tuple(dict.fromkeys(statements)), +dropped)
+
+def _read_typed(classes: Mapping[str, str], item: Any) -> TypedRecord | None:
+    if not (record := read_triple(item)):
+        return None
+    names = (item.get("subject_type"), item.get("object_type"))
+    types = [classes.get(plain(name), "") if isinstance(name, str) else "" for name in names]
+    return TypedRecord(*record.words, record.parts, *types)
 
 
 def expected_statements(window: Window, classes: Sequence[str], means: Mapping[str, float]) -> str:
@@ -166,7 +162,3 @@ def _proof(statement: Statement, chunk: Chunk, sentences: Sequence[tuple[int, in
     both = sorted(rows(statement.subject) & rows(statement.object))
     texts = (" ".join(chunk.text[slice(*sentences[row])].split()) for row in both)
     return next((text for text in texts if len(text) <= MAX_PROOF_CHARACTERS), "")
-
-
-def _class(given: Any, known: Mapping[str, str]) -> str:
-    return known.get(plain(given), "") if isinstance(given, str) else ""
