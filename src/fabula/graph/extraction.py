@@ -211,7 +211,7 @@ class Question(Generic[Item, Reply]):
             BadReply: The first reply can't be used. If a later one can't, the answer says so.
 
         """
-        asked = Prompt(
+        prompt = Prompt(
             system=filled(
                 self.prompt.with_name(f"{self.prompt.name}_system.txt"), **self.system_values
             ),
@@ -222,13 +222,13 @@ class Question(Generic[Item, Reply]):
             stand_in=partial(self.placeholder, item, 0),
         )
         read = partial(self._read, item)
-        first = every = ask(chat, asked, read, MAX_TRIES)
+        first = every = ask(chat, prompt, read, MAX_TRIES)
         if self.follow_up is None or not first:
             return Answer(first, every)
         for turn in range(1, self.follow_ups + 1):
             again = replace(
-                asked,
-                user=f"{asked.user}\n\n{self.follow_up(item, every)}",
+                prompt,
+                user=f"{prompt.user}\n\n{self.follow_up(item, every)}",
                 stand_in=partial(self.placeholder, item, turn),
             )
             try:
@@ -362,15 +362,15 @@ class ExtractionCalls(Calls):
             BadReply: There are too many gaps.
 
         """
-        new = [one for one in all_windows if any(id not in known for id in one.ids)]
+        new = [window for window in all_windows if any(id not in known for id in window.ids)]
         reused = len(all_windows) - len(new)
         self.save(question.step, reused * (1 + question.follow_ups))
         gaps = [window_gap(question.step, window) for window in new]
         answers = iter(self.ask_each(question, new, gaps, priority))
-        asked = {window.ids for window in new}
+        new_ids = {window.ids for window in new}
         return WindowReplies(
             tuple(
-                (window, next(answers) if window.ids in asked else None) for window in all_windows
+                (window, next(answers) if window.ids in new_ids else None) for window in all_windows
             ),
             reused,
         )
