@@ -20,7 +20,7 @@ from fabula import Fabula, Outcome
 from fabula.cli import main
 from fabula.errors import BadReply, BudgetSpent, FabulaError, ModelError
 from fabula.graph import Gap, Node
-from fabula.graph.gaps import LONGEST, GapLimit
+from fabula.graph.gaps import MAX_REASON_CHARACTERS, GapLimit
 from fabula.graph.installed import LABELS, graphs
 from fabula.graph.method import Built, Text
 from fabula.graph.parts import chunks_of, known_of, part_of
@@ -582,4 +582,4 @@ def test_a_reason_is_one_line_of_bounded_length() -> None:
     limit.expect(10)
     why = limit.accept(BadReply("It said:\n\t" + "blood " * 1000))
     assert why.startswith("It said: blood blood")
-    assert len(why) <= LONGEST
+    assert len(why) <= MAX_REASON_CHARACTERS

@@ -10,13 +10,13 @@ from typing import Any
 
 from fabula.build.outcome import Muted
 from fabula.graph import Gap
+from fabula.graph.extraction import Window
 from fabula.graph.gaps import GapLimit
 from fabula.graph.method import Built, Known, Text, Work
 from fabula.graph.parts import known_of, part_of
 from fabula.graphs.entities import GRAPH
 from fabula.graphs.entities.build import build
 from fabula.graphs.entities.knobs import Knobs
-from fabula.graphs.entities.windows import Window
 from fabula.models import Chat, Embeddings, Prompt, Reply
 from fabula.models.counted import CountedChat, Meter
 from fabula.models.parallel import Job, Workers

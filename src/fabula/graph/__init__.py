@@ -1,6 +1,6 @@
-"""What every graph is made of: nodes and edges, in parts that are replaced at once.
+"""What every graph is made of: nodes and edges, in parts that are replaced as a whole.
 
-A graph knows no database, and the store knows no graph but by these values.
+A graph knows no database, and the store knows a graph by these values only.
 """
 
 from __future__ import annotations
@@ -123,18 +123,18 @@ class Part:
 
 
 def fingerprint(made_from: Mapping[str, Any]) -> str:
-    """16 hex digits of what a part is made from."""
+    """Return 16 hex digits of what a part is made from."""
     written = json.dumps(made_from, sort_keys=True, ensure_ascii=False)
     return hashlib.blake2b(written.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
 def differences(was: Mapping[str, Any], now: Mapping[str, Any], within: str = "") -> list[str]:
-    """What a part would be made from otherwise now, by name, as ['settings.levels', 'prompts']."""
-    found: list[str] = []
+    """Return the names of what differs in two recipes, such as ['settings.levels', 'prompts']."""
+    names: list[str] = []
     for name in sorted({*was, *now}):
         before, after = was.get(name), now.get(name)
         if isinstance(before, Mapping) and isinstance(after, Mapping):
-            found += differences(before, after, f"{within}{name}.")
+            names += differences(before, after, f"{within}{name}.")
         elif before != after:
-            found.append(f"{within}{name}")
-    return found
+            names.append(f"{within}{name}")
+    return names

@@ -14,7 +14,7 @@ from fabula.text.document import full_title
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A document as the graph lists it, with what each of its graphs was made from and cost."""
+    """A document as the graph lists it, with what each of its parts was made from and cost."""
 
     id: str
     collection: str
@@ -34,7 +34,7 @@ class Entry:
 
     @property
     def usage(self) -> dict[str, Usage]:
-        """What each step of all its graphs asked of models."""
+        """What each step of all its graphs asked of models, by the step."""
         return sum_usage(record.usage for record in self.graphs.values())
 
     @property

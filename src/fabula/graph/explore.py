@@ -1,4 +1,4 @@
-"""Queries for analysts: what a file of Cypher says of itself, and what it is given to run with.
+"""Read queries for analysts: a file of Cypher, its header, and the values of its parameters.
 
 A file begins with comment lines: its purpose, then for each parameter the line that sets it in
 Neo4j Browser, and under it what the parameter is:
@@ -57,11 +57,14 @@ class Query:
     no_rows: str = ""
 
     def values(self, given: Mapping[str, str]) -> dict[str, Any]:
-        """The value of every parameter: as typed where it is `given`, else its default.
+        """Return the value of every parameter: as a user typed it, or its default.
 
-        What is typed is JSON where it can be read as that, else text; and it is text as it stands
-        where the default is one. Raises FabulaError for a parameter that there is not, or that
-        has neither value nor default.
+        What is typed is read as JSON if it can be, else it is text; it is always text if the
+        default is a text.
+
+        Raises:
+            FabulaError: There is no such parameter, or one has neither a value nor a default.
+
         """
         known = {parameter.name: parameter for parameter in self.parameters}
         return self.fill(
@@ -72,13 +75,13 @@ class Query:
         )
 
     def fill(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """The value of every parameter: as `given`, else its default. Raises as `values` does."""
+        """Return the value of every parameter, as given or its default; raises as `values` does."""
         known = {parameter.name: parameter for parameter in self.parameters}
         unknown = [name for name in given if name not in known]
         if unknown:
             raise FabulaError(f"{self._called} has no parameter {self._instead_of(unknown[0])}")
-        missing = [one.name for one in self.parameters if one.required and one.name not in given]
-        if missing:
+        required = (parameter.name for parameter in self.parameters if parameter.required)
+        if missing := [name for name in required if name not in given]:
             raise FabulaError(f"{self._called} needs {_flags(missing)}: {self._it_has}.")
         return {name: given.get(name, parameter.default) for name, parameter in known.items()}
 
@@ -92,25 +95,30 @@ class Query:
         return f"its parameters are {names}" if names else "it has none"
 
     def _instead_of(self, unknown: str) -> str:
-        hint = did_you_mean(unknown, [one.name for one in self.parameters])
+        hint = did_you_mean(unknown, [parameter.name for parameter in self.parameters])
         return f"{quoted(unknown)}: {self._it_has}. {hint}".rstrip()
 
 
 def names() -> list[str]:
-    """The queries that come with Fabula, by name."""
+    """Return the names of the queries that come with Fabula."""
     return sorted(path.stem for path in SHIPPED.glob("*.cypher"))
 
 
 def shipped(name: str) -> Query:
-    """The query of that name that comes with Fabula. Raises NotFound, with the nearest name."""
+    """Return the query of that name that comes with Fabula.
+
+    Raises:
+        NotFound: There is none; the message has the nearest name.
+
+    """
     if name not in names():
-        shown = f"{did_you_mean(name, names())} `fabula cypher --list` shows them.".lstrip()
-        raise NotFound(f"There is no query {quoted(name)}. {shown}")
+        hint = f"{did_you_mean(name, names())} `fabula cypher --list` shows them.".lstrip()
+        raise NotFound(f"There is no query {quoted(name)}. {hint}")
     return read(SHIPPED / f"{name}.cypher")
 
 
 def read(path: Path) -> Query:
-    """The query in a file. Raises FabulaError where it can't be read."""
+    """Return the query in a file. Raises FabulaError if it can't be read."""
     try:
         return parse(path.read_text(encoding="utf-8-sig"), path.stem)
     except (OSError, UnicodeError) as error:
@@ -119,7 +127,7 @@ def read(path: Path) -> Query:
 
 
 def parse(text: str, name: str = "") -> Query:
-    """A query from its text. Raises FabulaError for a default that is neither text nor JSON."""
+    """Return a query from its text. Raises FabulaError for a default that is no text or JSON."""
     header: list[str] = []
     for line in text.splitlines():
         if line.strip() and not line.startswith("//"):
@@ -129,26 +137,29 @@ def parse(text: str, name: str = "") -> Query:
     parameters: dict[str, Parameter] = {}
     about: dict[str, list[str]] = {}
     no_rows: list[str] = []
-    now = ""
+    current = ""
     for line in header:
-        if found := _SETTING.match(line):
-            now = found[1]
-            parameters[now] = Parameter(now, _literal(found[2], now, name))
-            about[now] = []
-        elif now and line:
-            about[now].append(line)
+        if setting := _SETTING.match(line):
+            current = setting[1]
+            parameters[current] = Parameter(current, _literal(setting[2], current, name))
+            about[current] = []
+        elif current and line:
+            about[current].append(line)
         elif line and (no_rows or line.startswith(NO_ROWS)):
             no_rows.append(line)
-    told = [Parameter(key, one.default, " ".join(about[key])) for key, one in parameters.items()]
-    asked = dict.fromkeys(re.findall(r"\$(\w+)", UNREAD.sub(" ", text)))
-    told += [Parameter(key, required=True) for key in asked if key not in parameters]
-    return Query(name, purpose, tuple(told), text, " ".join(no_rows))
+    described = [
+        Parameter(key, parameter.default, " ".join(about[key]))
+        for key, parameter in parameters.items()
+    ]
+    used = dict.fromkeys(re.findall(r"\$(\w+)", UNREAD.sub(" ", text)))
+    described += [Parameter(key, required=True) for key in used if key not in parameters]
+    return Query(name, purpose, tuple(described), text, " ".join(no_rows))
 
 
 def _literal(written: str, parameter: str, name: str) -> Any:
     """A default, as Cypher writes it: a 'text', or what JSON and Cypher write alike."""
-    if quoted := re.fullmatch(r"'((?:\\.|[^'\\])*)'", written):
-        return re.sub(r"\\(.)", r"\1", quoted[1])
+    if text := re.fullmatch(r"'((?:\\.|[^'\\])*)'", written):
+        return re.sub(r"\\(.)", r"\1", text[1])
     try:
         return json.loads(written)
     except ValueError as error:

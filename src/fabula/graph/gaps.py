@@ -1,4 +1,4 @@
-"""How many gaps a build may have, and why each is one."""
+"""How many gaps a build may have, and the gaps of a part as its graph keeps them."""
 
 from __future__ import annotations
 
@@ -8,23 +8,26 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fabula.errors import BadReply
-from fabula.graph import (
-    GAP,
-    LACKS,
-    Gap,
-    Part,
-)
+from fabula.graph import GAP, LACKS, Gap, Part
+
+MAX_SHARE = 0.1
+"""Of a graph's pieces: if more are missing, something other than a few passages is wrong."""
+ALWAYS_ALLOWED = 1
+"""Pieces that may be missing however short the text is. A story of 4,000 words has some nine
+windows of `entities`: it would have to fail as a whole if a model declines one of them."""
+MAX_REASON_CHARACTERS = 300
+"""An endpoint may quote a whole passage."""
 
 
 def gaps_of(part: Part) -> tuple[Gap, ...]:
-    """The gaps of a part, in text order."""
+    """Return the gaps of a part, in text order."""
     rests_on: dict[str, dict[str, float]] = {}
     for edge in part.edges:
         if edge.type == LACKS:
             rests_on.setdefault(edge.start, {})[edge.end] = edge.properties["weight"]
     nodes = [node for node in part.nodes if node.label == GAP]
     place = ("start", "end")
-    nodes.sort(key=lambda node: (*(node.properties.get(one, 0) for one in place), node.id))
+    nodes.sort(key=lambda node: (*(node.properties.get(name, 0) for name in place), node.id))
     return tuple(
         make_gap(node.properties, node.sources, rests_on.get(node.id, {})) for node in nodes
     )
@@ -33,25 +36,17 @@ def gaps_of(part: Part) -> tuple[Gap, ...]:
 def make_gap(
     properties: Mapping[str, Any], sources: Sequence[str], rests_on: Mapping[str, float]
 ) -> Gap:
-    """A gap out of the properties of the node that stands for it."""
-    own = {name: one for name, one in properties.items() if name not in ("name", "step", "why")}
+    """Return a gap, made of the properties of the node that stands for it."""
+    common = ("name", "step", "why")
+    own = {name: value for name, value in properties.items() if name not in common}
     return Gap(properties["step"], properties["why"], tuple(sources), rests_on, own)
-
-
-MOST = 0.1
-"""Share of a graph's pieces: beyond, what is wrong is not a passage here and there."""
-ALWAYS = 1
-"""Pieces that may be missing however short the text is. A story of 4,000 words has some nine
-windows of `entities`: it would have to fail as a whole where a model declines one of them."""
-LONGEST = 300
-"""Characters of a gap's reason; an endpoint may quote a whole passage."""
 
 
 class GapLimit:
     """Lets a build go on without a piece that no model gives, as long as that is rare.
 
     The steps of one build share it, in all their threads. Each says how many pieces it will have,
-    those that are used again too, and asks before it leaves one out. Where it is `strict`, none
+    including those that are used again, and asks before it leaves one out. If it is `strict`, none
     may be left out.
     """
 
@@ -61,24 +56,26 @@ class GapLimit:
         self._counting = threading.Lock()
 
     def expect(self, pieces: int) -> None:
-        """So many more pieces are part of the graph."""
+        """Count so many more pieces that the graph should have."""
         with self._counting:
             self._expected += pieces
 
     def accept(self, error: BadReply) -> str:
-        """Why a piece is left out, for its gap.
+        """Return why a piece is left out, for its gap.
 
-        Raises BadReply where it is the second one, or all there are, and over a tenth of the pieces
-        expected so far are left out, or if `strict`.
+        Raises:
+            BadReply: Too many are left out: two or more, and over a tenth of the pieces expected so
+                far; the only piece there is; or any, if `strict`.
+
         """
         if self._strict:
             raise error
-        why = textwrap.shorten(str(error), LONGEST, placeholder="…")
+        why = textwrap.shorten(str(error), MAX_REASON_CHARACTERS, placeholder="…")
         with self._counting:
             self._gaps += 1
             gaps, expected = self._gaps, self._expected
         # Of a single piece none may be missing: nothing would be left.
-        if gaps > max(min(ALWAYS, expected - 1), MOST * expected):
+        if gaps > max(min(ALWAYS_ALLOWED, expected - 1), MAX_SHARE * expected):
             raise BadReply(
                 f"{gaps:,} of {expected:,} pieces of the graph could not be had from the model, "
                 f"more than a tenth. The last: {why}"

@@ -97,9 +97,9 @@ class Quote:
 
 
 def place(hit: Hit, spans: Sequence[tuple[int, int]] = ()) -> str:
-    """Where a hit is: document, section, what it is, and character offsets.
+    """Return where a hit is, for people: document, section, what it is, character offsets.
 
-    `spans` are the stretches of its text that are meant, where it is not all of it.
+    `spans` are the stretches of its text that are meant; all of it if there are none.
     """
     what = f"{hit.aspect}, level {hit.level}" if hit.aspect else hit.kind
     where = ", ".join(f"{start}-{end}" for start, end in in_document(hit, spans))
@@ -108,9 +108,9 @@ def place(hit: Hit, spans: Sequence[tuple[int, int]] = ()) -> str:
 
 
 def in_document(hit: Hit, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Stretches of a hit's text as those of its document, or all that it rests on.
+    """Return stretches of a hit's text as character offsets in its document.
 
-    A summary and a detail are not in the document word by word.
+    A summary or a detail is not in the document word by word: then it is all that it rests on.
     """
     if hit.kind != "chunk" or not spans:
         return [(hit.start, hit.end)]

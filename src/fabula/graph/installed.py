@@ -1,4 +1,4 @@
-"""The graphs that are installed, found by their entry points."""
+"""Find the installed graphs by their entry points."""
 
 from __future__ import annotations
 
@@ -17,36 +17,43 @@ LABELS = (
     *("Chunk", "Collection", "Document", "Element", GAP, "Lock", "Part", "Passage", "Retired"),
     *("Schema", "Staged"),
 )
-"""What no graph may call its nodes: the core's own."""
+"""Labels of the core, which no graph may give to its nodes."""
 
 
 @cache
 def graphs() -> Mapping[str, Graph[Any]]:
-    """The graphs that are installed, by name, each after those it rests on or uses.
+    """Return the installed graphs by name, each after those that it rests on or uses.
 
-    Raises SettingsError for two that can't stand side by side, or one that can't stand alone or
-    be loaded.
+    Raises:
+        SettingsError: A graph can't be loaded, lacks a graph that it rests on, or has the name or
+            a label of another.
+
     """
-    found: dict[str, Graph[Any]] = {one.name: load(one) for one in entry_points(group=GROUP)}
-    _refuse_unfit(found)
+    loaded: dict[str, Graph[Any]] = {entry.name: load(entry) for entry in entry_points(group=GROUP)}
+    _refuse_unfit(loaded)
     ordered: dict[str, Graph[Any]] = {}
 
     def add(name: str) -> None:
-        for below in (*found[name].rests_on, *found[name].uses):
-            if below in found:
+        for below in (*loaded[name].rests_on, *loaded[name].uses):
+            if below in loaded:
                 add(below)
-        ordered.setdefault(name, found[name])
+        ordered.setdefault(name, loaded[name])
 
-    for name in sorted(found):
+    for name in sorted(loaded):
         add(name)
     return ordered
 
 
 def load(entry: EntryPoint) -> Any:
-    """What a package brings by an entry point. Raises SettingsError where it can't be loaded."""
+    """Return what a package brings by an entry point.
+
+    Raises:
+        SettingsError: It can't be loaded.
+
+    """
     try:
         return entry.load()
-    # It was not installed whole, or is of another version of Python or Fabula.
+    # The package is incomplete, or made for another version of Python or Fabula.
     except (ImportError, AttributeError, SyntaxError, TypeError) as error:
         package = entry.dist.name if entry.dist else entry.module
         raise SettingsError(
@@ -57,7 +64,12 @@ def load(entry: EntryPoint) -> Any:
 
 
 def graph(name: str) -> Graph[Any]:
-    """The graph of that name. Raises SettingsError for one that no package has."""
+    """Return the graph of that name.
+
+    Raises:
+        SettingsError: No package brings one of that name.
+
+    """
     known = graphs()
     if name in known:
         return known[name]
@@ -65,21 +77,24 @@ def graph(name: str) -> Graph[Any]:
     raise SettingsError(f"There is no graph {name!r}. {hint}")
 
 
-def _refuse_unfit(found: Mapping[str, Graph[Any]]) -> None:
-    """A label tells what a node is: were it two graphs', each would find the other's."""
+def _refuse_unfit(loaded: Mapping[str, Graph[Any]]) -> None:
+    """Raise SettingsError for graphs that can't work together.
+
+    No two may share a label, which says what a node is: each would find the other's nodes.
+    """
     owners = dict.fromkeys(LABELS, "Fabula itself")
-    for name, graph in sorted(found.items()):
+    for name, graph in sorted(loaded.items()):
         if graph.name != name or name == TEXT:
             raise SettingsError(f"A package brings the graph {graph.name!r} by the name {name!r}.")
-        if missing := [below for below in graph.rests_on if below not in found]:
+        if missing := [below for below in graph.rests_on if below not in loaded]:
             raise SettingsError(
                 f"The graph {name!r} rests on {missing[0]!r}, which no package has: install it, or "
                 f"remove the package of {name!r}."
             )
         if (graph.build is None) == (graph.settle is None):
             raise SettingsError(f"The graph {name!r} has to have either `build` or `settle`.")
-        below = [one for one in (*graph.rests_on, *graph.uses) if one in found]
-        if graph.build and (own := [one for one in below if found[one].settle]):
+        below = [other for other in (*graph.rests_on, *graph.uses) if other in loaded]
+        if graph.build and (own := [other for other in below if loaded[other].settle]):
             raise SettingsError(
                 f"The graph {name!r}, a document's, rests on {own[0]!r}, which is a collection's."
             )

@@ -1,4 +1,4 @@
-"""A graph as a method: what it builds from a text, and the ways it brings to ask."""
+"""What a graph is to the core: what it builds from a text, and the modes that it brings."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -27,10 +28,14 @@ Knobs = TypeVar("Knobs", bound=BaseModel)
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """What a graph is built from: a document and its chunks, embedded, in text order.
+    """What a graph is built from.
 
-    `below` are its parts of the graphs that this one rests on, and of those that it uses and the
-    document has, by the graphs' names; embeddings may be left out of them.
+    Attributes:
+        document: The document.
+        chunks: Its chunks with embeddings, in text order.
+        below: Its parts of the graphs that this one rests on or uses, by the graphs' names. Their
+            embeddings may be left out; a graph that is only used may be missing.
+
     """
 
     document: Document
@@ -40,12 +45,15 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """What a collection's own part is made from: the parts of others, read when they are asked for.
+    """What a collection's own part is built from: other parts, read when they are needed.
 
-    `documents` are those that have the graphs which it rests on, by their ids. `read` gives a part
-    by its graph's name and the document's id, '' for one of the collection itself, without
-    embeddings; it raises Changed where that is not the version any more which `documents` tell of.
-    `own` are the names of the collection's own parts that there are, of those it rests on or uses.
+    Attributes:
+        collection: The collection's name.
+        documents: Those that have the graphs which it rests on, by id.
+        read: Returns a part by its graph's name and the document's id ('' for the collection's
+            own), without embeddings. Raises Changed if it was replaced since `documents` were read.
+        own: The names of the collection's own parts that exist, of those it rests on or uses.
+
     """
 
     collection: str
@@ -56,12 +64,19 @@ class Reader:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What the store has of an earlier version of the same part, made in the same way.
+    """What the store has of the previous version of the same part, made in the same way.
 
-    `chunks` are those that it rested on, embeddings left out; all is empty at a first build.
-    `gaps` are pieces that were asked for in vain: a build asks for them again.
-    `means` are averages of the numbers among the facts whose names begin with `mean_`, over other
-    documents' parts that were made in the same way: what a dry run can expect.
+    All is empty at a first build.
+
+    Attributes:
+        chunks: Those that it rested on, without embeddings.
+        nodes: Its nodes.
+        edges: Its edges.
+        facts: What its graph counted.
+        means: Averages of the facts whose names begin with `mean_`, over other documents' parts
+            that were made in the same way: what a dry run can expect.
+        gaps: Pieces that were asked for in vain: a build asks for them again.
+
     """
 
     chunks: tuple[Chunk, ...] = ()
@@ -71,10 +86,15 @@ class Known:
     means: Mapping[str, float] = field(default_factory=dict)
     gaps: tuple[Gap, ...] = ()
 
+    def asked(self, step: str) -> frozenset[str]:
+        """Return the ids of the chunks about which a model replied in a step."""
+        missing = {id for gap in self.gaps if gap.step == step for id in gap.sources}
+        return frozenset(chunk.id for chunk in self.chunks) - missing
+
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """What a build made: the content of a part, what it tells of it, and what no model gave."""
+    """What a build made: the content of a part, what it counted, and what no model gave."""
 
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...]
@@ -84,9 +104,13 @@ class Built:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """How a build's calls are made side by side, who hears of their progress, what may be missing.
+    """What a build makes its calls with.
 
-    A piece whose reply is a BadReply may be left out, as a Gap, where `gaps` accepts it.
+    Attributes:
+        job: Runs them in parallel.
+        progress: Is told how many are done.
+        gaps: Decides whether a piece without a usable reply may be left out as a gap.
+
     """
 
     job: Job
@@ -94,31 +118,58 @@ class Work:
     gaps: GapLimit = field(default_factory=GapLimit)
 
 
+@dataclass(frozen=True, slots=True)
+class Lazy:
+    """A function by its import path, `package.module:name`, which is imported when it is called.
+
+    A graph names its build so, as a question imports all graphs and needs no build.
+    """
+
+    path: str
+
+    def __call__(self, *values: Any) -> Any:
+        """Call the function."""
+        module, _, name = self.path.partition(":")
+        return getattr(import_module(module), name)(*values)
+
+
 def _settings(knobs: BaseModel, offline: bool) -> Mapping[str, Any]:
     return knobs.model_dump(mode="json")
 
 
-def _nothing(facts: Mapping[str, Any]) -> Sequence[str]:
+def _no_sentences(facts: Mapping[str, Any]) -> Sequence[str]:
     return ()
 
 
 @dataclass(frozen=True, slots=True)
 class Graph(Generic[Knobs]):
-    """A method, by its `name`, which is also that of its table of settings.
+    """A graph as its package declares it.
 
-    It has `build`, which makes a part of each document, or `settle`, which makes one of the whole
-    collection, out of what its documents have of the graphs that it rests on.
-    `version` counts up when the method makes something else of the same; `knobs` is a frozen
-    pydantic model of its settings. `passages` are the labels of its nodes that every mode finds, by
-    vector and by words; `elements` those of all others, which may have an embedding too, and then
-    are found by the graph's own modes alone; `edges` the types of its relationships: a closed list
-    each. `prompts` and `cypher` are folders of its texts and statements; in the latter every
-    `check_*.cypher` is an invariant, and `find_parents.cypher` finds what stands above a passage.
-    `settings` says on which settings the result depends; with `offline` true there is no chat
-    model. On those that `unasked` names no question to a model depends: what is known of the graph
-    is used again where one of them has changed. `tell` puts into words what is worth saying of a
-    part's facts, and `doubt` what `fabula check` is to say of them. It `rests_on` graphs without
-    which it can't be, and `uses` others where they are there: with either it becomes stale.
+    Attributes:
+        name: Its name, and that of its table of settings.
+        about: What it is, for lists.
+        version: Is counted up when the method makes something else of the same.
+        knobs: A frozen pydantic model of its settings.
+        build: Makes the part of a document. A graph has this or `settle`.
+        settle: Makes the one part of a collection, of what its documents have of the graphs that
+            it rests on.
+        passages: Labels of its nodes that every mode finds, by vector and by words.
+        elements: Labels of all its other nodes. They may have an embedding, too, by which only the
+            graph's own modes find them.
+        edges: Types of its relationships. Labels and types are closed lists.
+        rests_on: Graphs without which it can't be built; with them it becomes stale.
+        uses: Graphs that it uses where they exist; with them it becomes stale, too.
+        modes: The modes that it brings, by name.
+        prompts: The folder of its prompts.
+        cypher: The folder of its statements. Each `check_*.cypher` there is an invariant, and
+            `find_parents.cypher` finds what is above a passage.
+        settings: Returns the settings that the result depends on; its second argument says
+            whether there is no chat model.
+        unasked: Settings on which no question to a model depends: if one of them changes, what is
+            known of the graph is used again.
+        tell: Returns what is worth saying of a part's facts, in sentences.
+        doubt: Returns what `fabula check` is to say of them.
+
     """
 
     name: str
@@ -137,11 +188,11 @@ class Graph(Generic[Knobs]):
     cypher: Path | None = None
     settings: Callable[[Knobs, bool], Mapping[str, Any]] = _settings
     unasked: frozenset[str] = frozenset()
-    tell: Callable[[Mapping[str, Any]], Sequence[str]] = _nothing
-    doubt: Callable[[Mapping[str, Any]], Sequence[str]] = _nothing
+    tell: Callable[[Mapping[str, Any]], Sequence[str]] = _no_sentences
+    doubt: Callable[[Mapping[str, Any]], Sequence[str]] = _no_sentences
 
     def prompts_digest(self) -> str:
-        """8 hex digits of all its prompts' texts; '' where it has none."""
+        """Return 8 hex digits of the texts of all its prompts; '' if it has none."""
         return _digest(self.prompts) if self.prompts else ""
 
 

@@ -1,4 +1,4 @@
-"""A mode: a way to find passages, and what it works with."""
+"""What a mode is: a way to find passages, and what it works with."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from fabula.models.roles import Models
 from fabula.text.document import Vector
 
 Kind = Literal["fact", "reasoning", "overview", "comparison", "creative"]
-"""What a question asks for: one fact, what several passages together say, what a long stretch is
-about, how two compare, or a text of its own."""
+"""What a question asks for: one fact, a conclusion from several passages, what a long stretch is
+about, how two things compare, or a text of the reader's own."""
 KINDS: tuple[Kind, ...] = get_args(Kind)
 Made = TypeVar("Made")
 In = TypeVar("In")
@@ -99,11 +99,20 @@ class GraphReader(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """What a mode works with: the graph, models, and how far to look.
+    """What a mode works with.
 
-    `k`: most hits; `tokens`: most of the context that is filled from them; `knobs`: the mode's own
-    settings, of the class that it names; `method`: those of the graph that it walks, or None where
-    it walks none; `workers`: the threads that all wait for models with.
+    Attributes:
+        store: Reads the graph.
+        embedder: The embedder of the collection.
+        models: Models for calls of the mode's own.
+        guide: Rewrites and reads questions.
+        path: Records the steps, for `--explain`.
+        k: The most hits to return.
+        tokens: The size of the context that is filled from them.
+        knobs: The mode's own settings, of the class that it names.
+        method: Those of the graph that it walks; None if it walks none.
+        workers: The threads that wait for models.
+
     """
 
     store: GraphReader
@@ -118,12 +127,15 @@ class Tools:
     workers: Workers
 
     def each(self, do: Callable[[In], Out], items: Iterable[In]) -> list[Out]:
-        """`do` for all items, calls to models, side by side; the first failure is raised."""
+        """Return the results of `do`, a call to a model, for all items; they run in parallel.
+
+        The first failure is raised.
+        """
         with Job(self.workers) as job:
             return job.each(0, do, items)
 
     def embed(self, question: str) -> Vector:
-        """The question's embedding, shape (dimensions,), of length 1."""
+        """Return the question's embedding, a unit vector of shape (dimensions,)."""
         with self.path.step("embed", self.embedder.model):
             vectors: list[Vector] = [*self.embedder.embed([question]).vectors]
         return vectors[0]
@@ -131,23 +143,24 @@ class Tools:
     def found(
         self, statement: str, vector: Vector, filters: Filters, **parameters: Any
     ) -> list[Hit]:
-        """The hits that a statement of the mode's own finds, best first."""
+        """Return the hits that a statement of the mode's own finds, best first."""
         return [read_hit(row) for row in self.rows(statement, vector, filters, **parameters)]
 
     def rows(
         self, statement: str, vector: Vector, filters: Filters, **parameters: Any
     ) -> list[dict[str, Any]]:
-        """The rows of a statement of the mode's own: the hit of each is what `read_hit` reads.
+        """Return the rows of a statement of the mode's own; `read_hit` reads the hit of each.
 
-        Beside `parameters` it is given $vector, the space that this is of ($model, $slot and
-        $embedding, the property), and what the filters say; it must not leave $collection.
+
+        Besides `parameters` it is given $vector, the space that this is of ($model, $slot and
+        $embedding, the property) and the filters; it must not leave $collection.
         """
         return self.store.found(statement, vector, filters, self.embedder.model, **parameters)
 
     def read(self, statement: str, filters: Filters, **parameters: Any) -> list[dict[str, Any]]:
-        """The rows of a statement of the mode's own over what needs no embedding.
+        """Return the rows of a statement of the mode's own that needs no embeddings.
 
-        It is given `parameters` and what the filters say; it must not leave $collection.
+        It is given `parameters` and the filters; it must not leave $collection.
         """
         return self.store.read(statement, filters, **parameters)
 
@@ -159,15 +172,23 @@ class Tools:
         make: Callable[[], Made],
         uses: Sequence[str] = (),
     ) -> Made | None:
-        """What `make` makes of `graphs` of the filters' collection or document, kept by `name`.
+        """Return what `make` makes of graphs, from memory unless one of them has changed.
 
-        It is made again once a part of them has changed, or of a graph that it `uses` where that is
-        there. None where one of the `graphs` has no part.
+        Args:
+            name: The name that it is kept by.
+            filters: The collection, and maybe the document, whose parts count.
+            graphs: Graphs that it is made of.
+            make: Makes it.
+            uses: Graphs that it is made of where they exist.
+
+        Returns:
+            The value; None if one of the `graphs` has no part.
+
         """
         return self.store.keep(name, filters.collection, filters.document, graphs, make, uses)
 
     def nearest(self, question: str, filters: Filters, limit: int) -> list[Hit]:
-        """The `limit` passages of highest cosine with the question; one round trip."""
+        """Return the `limit` passages of highest cosine with the question; one round trip."""
         vector = self.embed(question)
         with self.path.step("nearest", "cosine, from the vector index") as step:
             hits = self.store.nearest(vector, limit, filters, self.embedder.model)
@@ -177,10 +198,10 @@ class Tools:
     def elements(
         self, vector: Vector, filters: Filters, limit: int, kinds: Sequence[str] = ()
     ) -> list[Hit]:
-        """The `limit` elements of highest cosine with `vector`, best first; one round trip.
+        """Return the `limit` elements of highest cosine with `vector`, best first; one round trip.
 
-        Of these `kinds`, whatever the filters say of kinds, as a mode may look for elements only to
-        get to what they lead to; of all that have an embedding where there are none.
+        They are of these `kinds`, or of all if there are none. The filters' own kinds do not count:
+        a mode may look for elements only to reach the passages that they lead to.
         """
         with self.path.step("elements", ", ".join(kinds)) as step:
             hits = self.store.nearest_elements(vector, limit, filters, self.embedder.model, kinds)
@@ -189,30 +210,36 @@ class Tools:
 
 
 Pieces = Iterator[Reply | Passage]
-"""Of an answer, and passages that it read beside its context, numbered on, before it cites them."""
+"""Pieces of an answer, and passages that it read besides its context, before it cites them."""
 Respond = Callable[[str, Sequence[Passage], Filters, Tools], Pieces | None]
-"""An answer to a question from its context, whose passages it cites as [1], [2], ...
+"""Returns an answer to a question from its context, whose passages it cites as [1], [2], ...
 
-None where it leaves that to the usual way: one call, or without a model the closest passages.
+None if it leaves that to the usual way: one call, or without a model the closest passages.
 """
 Retrieve = Callable[[str, Filters, Tools], list[Hit]]
-"""At most `tools.k` passages within the filters, best first; equal ones by their ids."""
+"""Returns at most `tools.k` passages within the filters, best first; equal ones by id."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mode:
-    """A way to find passages, and what it does is said in `about`.
+    """A way to find passages.
 
-    `knobs`: a frozen pydantic model of its settings; `graph`: the graph that it walks, '' where it
-    needs passages alone; `answer`: its own way to answer, where it is not one call; `kinds`: of
-    passages that it looks for, where it is not all; its filters let no others through.
+    Attributes:
+        retrieve: Finds the passages of a question.
+        about: What it does, for lists.
+        knobs: A frozen pydantic model of its settings.
+        graph: The graph that it walks; '' if it needs passages only.
+        answer: Its own way to answer, if that is not one call.
+        kinds: The kinds of passages that it looks for; all if there are none. Its filters let no
+            others through.
+        serves: The accuracy of its answers with a model, in %, on GraphRAG-Bench's novels, by kind
+            of question. A mode without a figure for a kind is chosen for it only by name.
+        serves_offline: The share of the evidence that it finds without a model, in %, likewise.
+        uses: Graphs that it reads where they exist, and that its figures need: without them it is
+            chosen only by name, too. What either of two graphs may bring can't be declared here,
+            such as the facts that the figures of `hippo` presuppose: `entities` has some with its
+            setting `triples`, and the graph `facts` has others.
 
-    `serves` says how well it does by kind of question, with a model, and `serves_offline` without
-    one: the accuracy of answers and the share of the evidence found, in %, on GraphRAG-Bench's
-    novels. A mode that has no figure for a kind is never chosen for it unasked. `uses` are graphs
-    that it reads where they are there, and its figures need: without them, too, it is not chosen.
-    What either of two graphs may bring has no place in it, as the facts which those of `hippo`
-    presuppose: `entities` has some with its setting `triples`, and the graph `facts` others.
     """
 
     retrieve: Retrieve

@@ -1,4 +1,4 @@
-"""From a document to the parts of its graphs: what is stale, what each is made from, what it is."""
+"""Convert documents and what graphs built of them to parts, and back."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ from fabula.text.document import Chunk, Document, Section, not_embedded
 def text_part(
     document: Document, chunks: Sequence[Chunk], made_from: Recipe, usage: Mapping[str, Usage]
 ) -> Part:
-    """A document and the chunks that tile its text, chained in order."""
+    """Return the part of a document and the chunks that tile its text, chained in order."""
     source = PurePath(document.source)
-    described = Node(
+    node = Node(
         id=document.id,
         label="Document",
         properties={
@@ -54,10 +54,10 @@ def text_part(
     )
     edges = [Edge("FROM_DOCUMENT", chunk.id, document.id) for chunk in chunks]
     edges += [Edge("FIRST_CHUNK", document.id, chunk.id) for chunk in chunks[:1]]
-    edges += [Edge("NEXT_CHUNK", one.id, after.id) for one, after in itertools.pairwise(chunks)]
+    edges += [Edge("NEXT_CHUNK", one.id, two.id) for one, two in itertools.pairwise(chunks)]
     return Part(
         owner=Owner(document.collection, TEXT, document.id),
-        nodes=(described, *map(_chunk_node, chunks)),
+        nodes=(node, *map(_chunk_node, chunks)),
         edges=tuple(edges),
         record=Record(made_from, usage),
     )
@@ -83,7 +83,7 @@ def _chunk_node(chunk: Chunk) -> Node:
 
 
 def chunks_of(part: Part) -> tuple[Chunk, ...]:
-    """The chunks of a text's part as it was read back, in text order."""
+    """Return the chunks of a text's part that was read back, in text order."""
     names = ("index", "section", "start", "end", "text", "tokens")
     chunks = []
     for node in part.nodes:
@@ -94,11 +94,11 @@ def chunks_of(part: Part) -> tuple[Chunk, ...]:
 
 
 def document_of(entry: Entry, chunks: Sequence[Chunk]) -> Document:
-    """A document as it was when it came in, its text put together from its chunks.
+    """Return a document as it was when it was read, its text put together from its chunks.
 
-    The graph holds no sections but their titles, at each chunk. Of two neighbours of one title, as
-    two letters that are both headed "Letter", the second begins where a chunk begins with the
-    heading on a line of its own; where the text itself has no heading, they are one section.
+    The graph keeps the titles of sections only, at each chunk. If two neighbours have one title,
+    such as two letters that are both headed "Letter", the second begins where a chunk begins with
+    the heading on a line of its own; without a heading in the text they are one section.
     """
     sections: list[Section] = []
     before = ""
@@ -131,13 +131,22 @@ def part_of(
     made_from: Recipe,
     usage: Mapping[str, Usage],
 ) -> Part:
-    """What a graph built of a document or of a collection, as its part.
+    """Return what a graph built of a document or a collection as a part.
 
-    Raises FabulaError where it breaks its own closed lists.
+    Args:
+        graph: The graph.
+        of: What it was built of.
+        built: What it built.
+        made_from: The recipe of the part.
+        usage: What each step asked of models.
+
+    Raises:
+        FabulaError: The graph breaks its own closed lists of labels and edges.
+
     """
     _refuse_unlisted(graph, built)
-    if taken := sorted(RESERVED & built.facts.keys()):
-        raise _broken(graph, f"a fact called {taken[0]!r}", ["any other name"])
+    if reserved := sorted(RESERVED & built.facts.keys()):
+        raise _broken(graph, f"a fact called {reserved[0]!r}", ["any other name"])
     if isinstance(of, Text):
         owner = Owner(of.document.collection, graph.name, of.document.id)
         chunks = {chunk.id: chunk for chunk in of.chunks}
@@ -147,15 +156,15 @@ def part_of(
     for gap in built.gaps:
         node = _gap_node(owner, gap, chunks)
         nodes.append(node)
-        edges += [Edge(LACKS, node.id, id, {"weight": one}) for id, one in gap.rests_on.items()]
+        edges += [Edge(LACKS, node.id, id, {"weight": w}) for id, w in gap.rests_on.items()]
     record = Record(made_from, usage, built.facts, len(built.gaps))
     return Part(owner, tuple(nodes), tuple(edges), record, frozenset(graph.elements))
 
 
 def _gap_node(owner: Owner, gap: Gap, chunks: Mapping[str, Chunk]) -> Node:
-    """What stands for a gap, placed where the chunks are that it is about.
+    """The node of a gap, at the place of the chunks that it is about.
 
-    One of a whole collection is in no place of a text.
+    A gap of a collection's own part has no place in a text.
     """
     what = json.dumps(gap.properties, sort_keys=True)
     place: dict[str, Any] = {}
@@ -166,13 +175,13 @@ def _gap_node(owner: Owner, gap: Gap, chunks: Mapping[str, Chunk]) -> Node:
             "start": min(chunk.start for chunk in below),
             "end": max(chunk.end for chunk in below),
         }
-    told = {"name": f"gap in {gap.step}", "step": gap.step, "why": gap.why}
+    common = {"name": f"gap in {gap.step}", "step": gap.step, "why": gap.why}
     id = ids.gap_id(owner.document, owner.graph, gap.step, what, list(gap.rests_on))
-    return Node(id, GAP, {**gap.properties, **place, **told}, gap.sources)
+    return Node(id, GAP, {**gap.properties, **place, **common}, gap.sources)
 
 
 def known_of(part: Part, chunks: tuple[Chunk, ...], means: Mapping[str, float]) -> Known:
-    """What a graph's part was, for its next build; `chunks` are those that it rested on."""
+    """Return what the next build of a graph's part knows; `chunks` are those that it rested on."""
     gaps = {node.id for node in part.nodes if node.label == GAP}
     return Known(
         chunks,

@@ -1,4 +1,4 @@
-"""The path of a retrieval: what each step found, kept and took, for whoever asks why."""
+"""Record the steps of a retrieval: what each found, what it passed on, and how long it took."""
 
 from __future__ import annotations
 
@@ -12,9 +12,17 @@ from fabula.graph.hits import Hit
 
 @dataclass(slots=True)
 class Step:
-    """A step of a retrieval: seconds it took, what it found, and how many it kept of that.
+    """A step of a retrieval.
 
-    `note` says what the step went by; `steps` are those inside it.
+    Attributes:
+        name: What it is called in the output of `--explain`.
+        note: What the step decided by.
+        seconds: How long it took.
+        hits: What it found.
+        kept: The ids of the hits that went on.
+        walked: The ids of the elements of a graph that it went through, best first.
+        steps: The steps within it.
+
     """
 
     name: str
@@ -22,33 +30,31 @@ class Step:
     seconds: float = 0.0
     hits: tuple[Hit, ...] = ()
     kept: frozenset[str] = frozenset()
-    """Ids of the hits that went on."""
     walked: tuple[str, ...] = ()
-    """Ids of the elements of a graph that the step went through, best first."""
     steps: list[Step] = field(default_factory=list)
 
     def found(self, hits: Sequence[Hit], kept: Sequence[Hit] | None = None) -> None:
-        """What was found, and what of it was kept: all, unless it is told."""
+        """Record what was found, and which hits go on: all, unless `kept` says otherwise."""
         self.hits = tuple(hits)
         self.kept = frozenset(hit.id for hit in (hits if kept is None else kept))
 
 
 class Path:
-    """The steps of one question, each begun inside the one that is under way; of one thread."""
+    """The steps of one question, each within the step that is under way; not thread-safe."""
 
     def __init__(self) -> None:
         self.root = Step("question")
-        self._under_way = [self.root]
+        self._open = [self.root]
 
     @contextmanager
     def step(self, name: str, note: str = "") -> Iterator[Step]:
-        """A step, timed."""
+        """Record a step and time it."""
         step = Step(name, note)
-        self._under_way[-1].steps.append(step)
-        self._under_way.append(step)
+        self._open[-1].steps.append(step)
+        self._open.append(step)
         began = time.perf_counter()
         try:
             yield step
         finally:
             step.seconds = time.perf_counter() - began
-            self._under_way.pop()
+            self._open.pop()

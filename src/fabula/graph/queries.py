@@ -1,4 +1,4 @@
-"""Cypher by name: every statement Fabula sends is a file of `cypher/`, or of a graph's package."""
+"""Read statements of Cypher by name; each is a file of `cypher/` or of a graph's package."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ _INSTALLED = Path(__file__).parents[1] / "cypher"
 _CHECKOUT = Path(__file__).parents[3] / "cypher"
 FOLDER = _INSTALLED if _INSTALLED.is_dir() else _CHECKOUT
 MOST_DIMENSIONS = 4096
-"""What a vector index of Neo4j's may have."""
+"""Of a vector index of Neo4j."""
 Embedded = Literal["passage", "element"]
-"""What has embeddings; each of the two is in an index of its own."""
+"""What has embeddings; each has a vector index of its own."""
 
 
 @cache
 def query(name: str) -> str:
-    """The statement in `cypher/<name>.cypher`, as `core/find_nearest`."""
+    """Return the statement in `cypher/<name>.cypher`, such as `core/find_nearest`."""
     return read(FOLDER / f"{name}.cypher")
 
 
 @cache
 def read(file: Path) -> str:
-    """The statement in a file."""
+    """Return the statement in a file."""
     return file.read_text(encoding="utf-8")
 
 
 def over(statement: str, dimensions: int, slot: int) -> str:
-    """A statement over the embeddings of so many dimensions in that slot.
+    """Return a statement for the embeddings of so many dimensions in a slot (1 or 2).
 
-    Neo4j takes the names of an index and of a label as text alone. Files name those of 256
-    dimensions in slot 1, and nothing else of a statement ever varies.
+    Neo4j takes the name of an index or a label only as text, not as a parameter. Files name those
+    of 256 dimensions in slot 1, and nothing else of a statement ever varies.
     """
     if not (0 < dimensions <= MOST_DIMENSIONS and slot in (1, 2)):
         raise ValueError(f"no index has {dimensions} dimensions in slot {slot}")
@@ -45,12 +45,12 @@ def over(statement: str, dimensions: int, slot: int) -> str:
 
 
 def index_name(dimensions: int, slot: int, what: Embedded = "passage") -> str:
-    """The vector index of so many dimensions in that slot."""
+    """Return the name of the vector index of so many dimensions in a slot."""
     return f"{what}_vectors_{dimensions}" + ("_2" if slot == 2 else "")
 
 
 def label(dimensions: int, what: Embedded = "passage") -> str:
-    """The label of passages, or of elements, whose embeddings have so many dimensions."""
+    """Return the label of passages or elements whose embeddings have so many dimensions."""
     return f"{what.capitalize()}{dimensions}"
 
 
@@ -60,5 +60,5 @@ def text_label(what: Embedded) -> str:
 
 
 def embedding(slot: int) -> str:
-    """The property that holds the embeddings of that slot."""
+    """Return the property that holds the embeddings of a slot."""
     return "embedding_2" if slot == 2 else "embedding"

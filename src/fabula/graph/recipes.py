@@ -1,4 +1,4 @@
-"""What a part is made from, and which parts are stale."""
+"""Describe what a part is made from, and find the parts that are stale."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from fabula.graph.method import Graph
 CHUNKING = 1
 """The version of how a text is cut into chunks."""
 Recipe = dict[str, Any]
-"""All that a part is made from, as JSON holds it."""
+"""Everything that a part is made from, as JSON holds it."""
 
 
 def text_recipe(sha256: str, chunk_tokens: int, embedding_model: str) -> Recipe:
-    """What a document's chunks are made from."""
+    """Return what a document's chunks are made from."""
     return {
         "graph": TEXT,
         "version": CHUNKING,
@@ -41,9 +41,15 @@ def recipe(
     *,
     offline: bool,
 ) -> Recipe:
-    """What a graph's part is made from; `base` are the recipes of what its document has.
+    """Return what a graph's part of a document is made from.
 
-    Where no chat model is asked, prompts change nothing.
+    Args:
+        graph: The graph.
+        settings: Its settings that the result depends on.
+        models: The models that it is made with.
+        base: The recipes of the document's text and its parts of other graphs.
+        offline: Whether no chat model is asked: prompts change nothing then.
+
     """
     return {
         "graph": graph.name,
@@ -55,9 +61,9 @@ def recipe(
     }
 
 
-def _below(graph: Graph[Any], there: Collection[str]) -> list[str]:
-    """The names of all that a graph's part is made from, of those that are `there`."""
-    return [TEXT, *graph.rests_on, *(name for name in graph.uses if name in there)]
+def _below(graph: Graph[Any], names: Collection[str]) -> list[str]:
+    """The names of all that a graph's part is made from, as far as there is such a part."""
+    return [TEXT, *graph.rests_on, *(name for name in graph.uses if name in names)]
 
 
 def settled_recipe(
@@ -68,9 +74,9 @@ def settled_recipe(
     *,
     offline: bool,
 ) -> Recipe:
-    """What a collection's own part is made from.
+    """Return what a collection's own part is made from.
 
-    `base` is when what it rests on or uses was written, as `settled_base` says.
+    `base` is when the parts that it rests on or uses were written, as `settled_base` returns it.
     """
     return {
         "graph": graph.name,
@@ -78,49 +84,52 @@ def settled_recipe(
         "settings": dict(settings),
         "models": dict(models),
         "prompts": "" if offline else graph.prompts_digest(),
-        "rests_on": {name: dict(one) for name, one in base.items()},
+        "rests_on": {name: dict(times) for name, times in base.items()},
     }
 
 
 def resting(
     graph: Graph[Any], entries: Iterable[Entry], settled: Mapping[str, Record]
 ) -> tuple[Entry, ...]:
-    """The documents that have all which a collection's own graph rests on, by their ids.
+    """Return the documents that have everything a collection's own graph rests on, by id.
 
-    Raises NotFound where there is none, or another part of its own is not there.
+    Raises:
+        NotFound: There is none, or the collection lacks another part of its own.
+
     """
     installed = graphs()
     of_documents = [name for name in graph.rests_on if installed[name].build]
-    found = [entry for entry in entries if entry.graphs.keys() >= set(of_documents)]
+    complete = [entry for entry in entries if entry.graphs.keys() >= set(of_documents)]
     lacking = [name for name in graph.rests_on if installed[name].settle and name not in settled]
-    if lacking or not found:
+    if lacking or not complete:
         raise NotFound(
             f"{graph.name} is made from {', '.join(graph.rests_on)}, which nothing has yet: run "
             f"`fabula build {(lacking or of_documents)[0]}` first."
         )
-    return tuple(sorted(found, key=lambda entry: entry.id))
+    return tuple(sorted(complete, key=lambda entry: entry.id))
 
 
 def settled_base(
     graph: Graph[Any], entries: Iterable[Entry], settled: Mapping[str, Record]
 ) -> dict[str, dict[str, str]]:
-    """When the parts were written that a collection's own one rests on or uses.
+    """Return when the parts were written that a collection's own part rests on or uses.
 
-    By their graphs' names and, within, the documents' ids; '' for another of the collection itself.
-    Fingerprints would not do: edges to what a part holds go with it, be it followed by the same.
+    They are by their graphs' names and, within, by documents' ids; '' for a part of the collection
+    itself. Fingerprints would not do: edges to the nodes of a part are removed with it, even if it
+    is replaced by an equal one.
     """
     base: dict[str, dict[str, str]] = {}
     documents = list(entries)
     for name in _all_below(graph):
         if name in settled:
             base[name] = {"": settled[name].updated_at}
-        elif there := [entry for entry in documents if name in entry.graphs]:
-            base[name] = {entry.id: entry.graphs[name].updated_at for entry in there}
+        elif having := [entry for entry in documents if name in entry.graphs]:
+            base[name] = {entry.id: entry.graphs[name].updated_at for entry in having}
     return base
 
 
 def is_outdated(graph: Graph[Any], entries: Iterable[Entry], settled: Mapping[str, Record]) -> bool:
-    """Whether what a collection's own part rests on or uses was written again since it was made."""
+    """Return whether a part that a collection's own part rests on or uses was replaced since."""
     try:
         base = settled_base(graph, resting(graph, entries, settled), settled)
     except NotFound:
@@ -135,77 +144,84 @@ def stale(
     *,
     gaps: bool = True,
 ) -> list[str]:
-    """The names of those parts that are not there, or are made from something else than now.
+    """Return the names of the parts that are missing, or would be made from something else now.
 
-    With `gaps` a part that has some is stale, too. With a part all that rests on it, or uses it, is
-    stale. `graphs` come after those that they rest on or use.
+    If a part is stale, so is every part that rests on it or uses it.
+
+    Args:
+        graphs: The graphs, each after those that it rests on or uses.
+        entry: The document as it is listed; None if it is new.
+        recipes: What each part would be made from now, by its graph's name.
+        gaps: Whether a part with gaps is stale, too.
+
     """
-    there = entry.graphs if entry else {}
-    found: list[str] = []
-    for name, base in ((TEXT, ()), *((one.name, (TEXT, *_all_below(one))) for one in graphs)):
-        is_made = name in there and there[name].fingerprint == fingerprint(recipes[name])
-        is_whole = is_made and not (gaps and there[name].gaps)
-        if not is_whole or any(below in found for below in base):
-            found.append(name)
-    return found
+    parts = entry.graphs if entry else {}
+    stale: list[str] = []
+    bases = {graph.name: (TEXT, *_all_below(graph)) for graph in graphs}
+    for name, base in ({TEXT: ()} | bases).items():
+        is_made = name in parts and parts[name].fingerprint == fingerprint(recipes[name])
+        is_whole = is_made and not (gaps and parts[name].gaps)
+        if not is_whole or any(below in stale for below in base):
+            stale.append(name)
+    return stale
 
 
 def differences_of(entry: Entry, recipes: Mapping[str, Recipe]) -> dict[str, list[str]]:
-    """What each stale part of a document is made from otherwise now, by the names of graphs."""
-    found: dict[str, list[str]] = {}
+    """Return what differs in what each stale part is made from, by the names of graphs."""
+    differing: dict[str, list[str]] = {}
     for name, made_from in recipes.items():
         was = entry.graphs.get(name)
         if was is not None and was.fingerprint != fingerprint(made_from):
-            found[name] = differences(was.made_from, made_from)
-    return found
+            differing[name] = differences(was.made_from, made_from)
+    return differing
 
 
 def alike(was: Recipe | Mapping[str, Any], now: Recipe) -> bool:
-    """Whether what is known of a part holds for another, be it made from a different text.
+    """Return whether what is known of a part can be used for another, even of another text.
 
-    It does where both are made in the same way, but for settings on which no question to a model
-    depends, as their graph says.
+    It can if both are made in the same way, apart from the settings that their graph lists as
+    `unasked`: no question to a model depends on these.
     """
     graph = graphs().get(str(now["graph"]))
     unasked = graph.unasked if graph else frozenset()
 
-    def asked(recipe: Mapping[str, Any]) -> dict[str, Any]:
-        kept = {name: one for name, one in recipe.items() if name not in ("text", "rests_on")}
-        settings = dict(kept.get("settings", {}))
-        return kept | {"settings": {k: one for k, one in settings.items() if k not in unasked}}
+    def method(recipe: Mapping[str, Any]) -> dict[str, Any]:
+        settings = {k: v for k, v in recipe.get("settings", {}).items() if k not in unasked}
+        same = {k: v for k, v in recipe.items() if k not in ("text", "rests_on")}
+        return same | {"settings": settings}
 
-    return asked(was) == asked(now)
+    return method(was) == method(now)
 
 
 def with_bases(graphs: Mapping[str, Graph[Any]], names: Collection[str]) -> list[Graph[Any]]:
-    """The graphs of these names and all that they rest on, each after its bases."""
-    wanted = set(names)
-    while more := {below for name in wanted for below in graphs[name].rests_on} - wanted:
-        wanted |= more
-    return [graph for name, graph in graphs.items() if name in wanted]
+    """Return the graphs of these names and all that they rest on, each after its bases."""
+    included = set(names)
+    while more := {below for name in included for below in graphs[name].rests_on} - included:
+        included |= more
+    return [graph for name, graph in graphs.items() if name in included]
 
 
 def with_dependents(graphs: Mapping[str, Graph[Any]], names: Collection[str]) -> set[str]:
-    """These names and those of all graphs that rest on one of them: without it they can't be."""
-    wanted = set(names)
+    """Return these names and those of all graphs that rest on one of them."""
+    included = set(names)
     for name, graph in graphs.items():
-        if wanted.intersection(graph.rests_on):
-            wanted.add(name)
-    return wanted
+        if included.intersection(graph.rests_on):
+            included.add(name)
+    return included
 
 
 def with_relatives(graphs: Mapping[str, Graph[Any]], names: Collection[str]) -> set[str]:
-    """These names, and those of all graphs that they rest on or use, or that do so with them."""
-    wanted = set(names)
+    """Return these names and those of all graphs below and above them, used ones included."""
+    included = set(names)
     ties = [
         {name, below}
         for name, graph in graphs.items()
         for below in _all_below(graph)
         if below in graphs
     ]
-    while more := {name for tie in ties if wanted & tie for name in tie} - wanted:
-        wanted |= more
-    return wanted
+    while more := {name for tie in ties if included & tie for name in tie} - included:
+        included |= more
+    return included
 
 
 def _all_below(graph: Graph[Any]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Sets that methods are told by name: TOML files, Fabula's own or a user's by its path."""
+"""Read sets of types, aspects, senses and so on: TOML files, Fabula's own or a user's."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Schema = TypeVar("Schema", bound=BaseModel)
 
 
 def shipped(package: str) -> tuple[str, ...]:
-    """The names of the sets that are in a package."""
+    """Return the names of the sets in a package."""
     names = (entry.name for entry in resources.files(package).iterdir())
     return tuple(sorted(name.removesuffix(".toml") for name in names if name.endswith(".toml")))
 
@@ -30,9 +30,18 @@ def read_set(
     schema: type[Schema],
     explain: Callable[[ValidationError], str] = first_problem,
 ) -> Schema:
-    """A set of a package by its name, or a TOML file's by its path; `what` it is, as 'aspect set'.
+    """Read a set.
 
-    Raises SettingsError, which names the file and says, as `explain` words it, what is wrong.
+    Args:
+        name_or_path: The name of a set of the package, or the path of a TOML file.
+        package: The package that holds the shipped sets.
+        what: What errors call it, such as "aspect set".
+        schema: The model that it has to fit.
+        explain: Words what is wrong with a file that does not fit.
+
+    Raises:
+        SettingsError: There is no such set, or the file can't be read or does not fit.
+
     """
     text = _text(name_or_path, package, what)
     try:
@@ -44,11 +53,11 @@ def read_set(
 
 
 def refuse_names(name_or_path: str, what: str, names: Iterable[str]) -> None:
-    """Raises SettingsError for a name that can't be one, or two that differ only in case."""
+    """Raise SettingsError for an invalid name, or two that differ only in case."""
     names = list(names)
     for name in names:
-        if wrong := problem(name):
-            raise SettingsError(f"{name_or_path}: the {what} {quoted(name)} {wrong}.")
+        if reason := problem(name):
+            raise SettingsError(f"{name_or_path}: the {what} {quoted(name)} {reason}.")
     counts = Counter(name.casefold() for name in names)
     if repeated := [name for name, count in counts.items() if count > 1]:
         raise SettingsError(f"{name_or_path} has more than one {what} named {repeated[0]!r}.")

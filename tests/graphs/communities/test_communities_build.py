@@ -26,9 +26,8 @@ from communities import (
 from fabula.errors import BadReply
 from fabula.graph import Node, Part
 from fabula.graph.method import Built
-from fabula.graphs.communities.claims import ClaimShape, attribute, read_claims
-from fabula.graphs.communities.facts import doubt, tell
-from fabula.graphs.communities.prompts import prompt
+from fabula.graphs.communities.claims import PROMPTS, ClaimShape, attribute, read_claims
+from fabula.graphs.communities.facts import describe, warnings
 from scripted import Models, Says, made_chunks, window
 
 
@@ -67,7 +66,7 @@ def test_each_group_has_its_report() -> None:
     [finding] = json.loads(first.properties["findings"])
     assert set(finding["chunks"]) == set(first.sources)
     assert len(first.sources) == 6, "the road, where a member is alone, tells nothing of the group"
-    assert tell(made.facts) == ["2 communities on 1 level, 2 with a report"]
+    assert describe(made.facts) == ["2 communities on 1 level, 2 with a report"]
 
 
 def test_the_same_entities_are_not_asked_about_again() -> None:
@@ -171,8 +170,8 @@ def test_nobody_who_is_tied_to_anybody_is_no_fault() -> None:
     chunks = made_chunks("It rained. ", "Anna was there. ")
     made = built(Models(writes()), chunks)
     assert (made.nodes, made.edges) == ((), ())
-    assert tell(made.facts) == ["nobody is tied to anybody: there are no communities"]
-    assert list(doubt(made.facts)) == []
+    assert describe(made.facts) == ["nobody is tied to anybody: there are no communities"]
+    assert list(warnings(made.facts)) == []
 
 
 def test_offline_a_report_is_of_sentences_that_name_two_of_its_members() -> None:
@@ -220,13 +219,14 @@ def test_a_claim_is_kept_where_its_words_are_printed() -> None:
     across = {**PROMISE, "description": "Both.", "quotes": ["said Anna. Anna spoke"]}
     long = {**PROMISE, "subject": "A" * 10_000}
     said = read_claims(claims(PROMISE, unquoted, across, long, {"subject": "it"}, 7, *[{}] * 9000))
-    found, dropped = attribute(told, said)
+    records = attribute(told, said)
+    found = records.records
     assert [(one.chunk, one.text) for one in found] == [
         (told.chunks[1].id, "Anna promises Berta to come."),
         (told.chunks[0].id, "Both."),
     ]
     assert (found[0].type, found[0].since, found[0].until) == ("promise", "", "Monday")
-    assert dropped == {"unquoted": 1, "overlong": 1, "malformed": 36, "surplus": 8966}
+    assert records.dropped == {"unquoted": 1, "overlong": 1, "malformed": 36, "surplus": 8966}
 
 
 def test_claims_are_in_reports_and_in_the_graph_and_asked_for_once() -> None:
@@ -284,7 +284,7 @@ def test_claims_that_were_missed_in_vain_are_a_gap_and_asked_for_again(
 def test_every_field_that_is_asked_of_a_claim_is_read() -> None:
     read = {"subject", "object", "type", "status", "start", "end", "speaker"}
     assert ClaimShape.model_fields.keys() == read | {"description", "quotes"}
-    assert "parts" not in prompt("claims_system")
+    assert "parts" not in (PROMPTS / "claims_system.txt").read_text()
 
 
 def test_what_a_dry_run_counts_is_what_is_asked() -> None:

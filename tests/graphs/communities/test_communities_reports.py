@@ -206,7 +206,8 @@ def reply(**other: Any) -> str:
 
 
 def test_a_report_is_read() -> None:
-    report, dropped = read_report(f"```json\n{reply()}\n```", 3, LIMIT)
+    records = read_report(f"```json\n{reply()}\n```", 3, LIMIT)
+    [report] = records.records
     assert report == CommunityReport(
         "A group",
         "They meet.",
@@ -215,7 +216,7 @@ def test_a_report_is_read() -> None:
         "it turns on them",
     )
     assert report.text == "They meet.\nOne It is so."
-    assert not dropped
+    assert not records.dropped
 
 
 def test_a_finding_that_rests_on_nothing_is_left_out_and_counted() -> None:
@@ -226,16 +227,17 @@ def test_a_finding_that_rests_on_nothing_is_left_out_and_counted() -> None:
         {"summary": " ", "refs": [1]},
         "none",
     ]
-    report, dropped = read_report(reply(findings=findings), 3, LIMIT)
+    records = read_report(reply(findings=findings), 3, LIMIT)
+    [report] = records.records
     assert [one.refs for one in report.findings] == [(2,)]
-    assert dropped == {"unknown": 4, "unfounded": 2, "malformed": 2}
+    assert records.dropped == {"unknown": 4, "unfounded": 2, "malformed": 2}
 
 
 @pytest.mark.parametrize(
     ("given", "read"), [("7/10", 7.0), (1e300, 10.0), (10**400, 10.0), (-3, 0.0), (6.5, 6.5)]
 )
 def test_importance_is_from_0_to_10(given: Any, read: float) -> None:
-    assert read_report(reply(importance=given), 3, LIMIT)[0].importance == read
+    assert read_report(reply(importance=given), 3, LIMIT).records[0].importance == read
 
 
 @pytest.mark.parametrize(
@@ -258,7 +260,8 @@ def test_what_is_no_report_is_refused(other: Any) -> None:
 def test_a_report_is_bounded_whatever_is_written() -> None:
     finding = {"summary": "word " * 2_000, "explanation": "<b>" * 2_000, "refs": [1]}
     huge = reply(title="T" * 10_000, why="why " * 9_000, findings=[finding] * 5 + [{}] * 10_000)
-    report, dropped = read_report(huge, 3, LIMIT)
+    records = read_report(huge, 3, LIMIT)
+    [report] = records.records
     assert report.tokens <= 2 * LIMIT
     assert tokens.count(report.title) + tokens.count(report.why) <= 100
-    assert dropped["surplus"] >= 10_000 - 5
+    assert records.dropped["surplus"] >= 10_000 - 5

@@ -21,7 +21,7 @@ from fabula.graph.recipes import alike
 from fabula.graphs.discourse import GRAPH
 from fabula.graphs.discourse.build import build
 from fabula.graphs.discourse.knobs import Knobs
-from fabula.graphs.discourse.records import read_events, read_links
+from fabula.graphs.discourse.questions import read_events, read_links
 from fabula.graphs.discourse.senses import read_senses
 from fabula.graphs.entities import ids
 from fabula.models import Prompt
@@ -332,10 +332,10 @@ def test_a_reply_of_nonsense_is_bounded_and_counted() -> None:
         None,
     ]
     told = read_events(json.dumps({"events": records * 200}), chunks, "en")
-    assert len(told.events) == 3
-    assert told.events[0].slots == {"predicate": "go"}
+    assert len(told.records) == 3
+    assert told.records[0].slots == {"predicate": "go"}
     assert set(told.dropped) == {"malformed", "misplaced", "overlong", "repeated", "surplus"}
-    assert sum(told.dropped.values()) >= told.records - len(told.events)
+    assert sum(told.dropped.values()) >= told.listed - len(told.records)
 
 
 def test_links_of_nonsense_are_bounded_and_counted() -> None:
@@ -353,7 +353,7 @@ def test_links_of_nonsense_are_bounded_and_counted() -> None:
         7,
     ]
     told = read_links(json.dumps({"links": records}), pairs, read_senses("pdtb3"))
-    assert [(one.form, one.connective) for one in told.links] == [
+    assert [(one.form, one.connective) for one in told.records] == [
         ("implicit", "because"),
         ("implicit", ""),
     ]
@@ -367,7 +367,7 @@ def test_a_connective_that_is_printed_is_explicit() -> None:
     [pair] = pairwise(chunks)
     for connective in ("or", "Either..or", "did not"):
         given = {"links": [link(1, "explicit", connective=connective)]}
-        [one] = read_links(json.dumps(given), [pair], read_senses("pdtb3")).links
+        [one] = read_links(json.dumps(given), [pair], read_senses("pdtb3")).records
         assert (one.form, one.connective) == ("explicit", connective)
 
 
@@ -391,11 +391,11 @@ def test_stand_ins_are_replies_that_can_be_read() -> None:
         if "<senses>" in prompt.user:
             pairs = list(pairwise(chunks))
             told = read_links(reply, pairs, read_senses("pdtb3"))
-            assert 0 < len(told.links) < len(pairs)
+            assert 0 < len(told.records) < len(pairs)
+            assert not told.dropped
         else:
-            told = read_events(reply, chunks, "en")
-            assert len(told.events) == 9
-        assert not told.dropped
+            events = read_events(reply, chunks, "en")
+            assert (len(events.records), events.dropped) == (9, {})
 
 
 def test_offline_rules_read_and_nobody_is_asked() -> None:

@@ -17,7 +17,7 @@ from fabula.graph import Edge, Node
 from fabula.graph.method import Built, Known
 from fabula.graphs.entities.border import read
 from fabula.graphs.entities.described import BLOCK, Statements, blocks
-from fabula.graphs.entities.facts import doubt, tell
+from fabula.graphs.entities.facts import describe, warnings
 from fabula.models.parallel import Workers
 from fabula.text.document import Chunk
 from scripted import (
@@ -150,14 +150,14 @@ def test_what_is_not_borne_out_is_counted_and_told() -> None:
     graph = made()
     assert graph.facts["dropped_unprinted"] == 1
     assert (graph.facts["entities"], graph.facts["relations"], graph.facts["windows"]) == (4, 2, 2)
-    counted, lost = tell(graph.facts)
+    counted, lost = describe(graph.facts)
     assert counted == "by type: 4 person"
     assert lost == (
         "1 of 12 records were not borne out by the text, and left out: 1 with a name that is "
         "printed nowhere"
     )
-    assert list(doubt(graph.facts)) == []
-    assert list(tell({"entities": 0})) == ["no entities were found"]
+    assert list(warnings(graph.facts)) == []
+    assert list(describe({"entities": 0})) == ["no entities were found"]
 
 
 def test_replies_in_any_order_of_arrival_give_the_same_graph(

@@ -19,9 +19,9 @@ from fabula.graph.parts import known_of, part_of
 from fabula.graphs.entities import GRAPH as ENTITIES
 from fabula.graphs.facts import GRAPH
 from fabula.graphs.facts.build import build
+from fabula.graphs.facts.facts import describe, warnings
 from fabula.graphs.facts.knobs import Knobs
 from fabula.graphs.facts.stating import prove, typed_reply
-from fabula.graphs.facts.telling import doubt, tell
 from fabula.graphs.facts.values import Statement
 from fabula.models.parallel import Job, Workers
 from fabula.text.document import Chunk
@@ -286,11 +286,11 @@ def test_what_is_left_out_is_counted_and_told() -> None:
     made = facts_of(Model())
     assert made.facts["dropped_unfit"] == 1
     assert (made.facts["facts"], made.facts["turned"], made.facts["records"]) == (5, 1, 6)
-    [relations, left_out] = tell(made.facts)
+    [relations, left_out] = describe(made.facts)
     assert relations == ("by relation: 1 fears, 1 parent_of, 1 related_to, 1 serves, 1 travels_to")
     assert left_out.startswith("1 of 6 statements were left out: 1 whose ends are not")
-    assert doubt(made.facts) == []
-    assert doubt({**made.facts, "dropped_unfit": 4})
+    assert warnings(made.facts) == []
+    assert warnings({**made.facts, "dropped_unfit": 4})
 
 
 def test_the_order_of_replies_does_not_matter() -> None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fabula.graph.method import Graph
+from fabula.graph.method import Graph, Lazy
 from fabula.graph.queries import FOLDER
 from fabula.graphs.aspects import border, prompts
-from fabula.graphs.aspects.build import build
 from fabula.graphs.aspects.knobs import CHAT_ONLY, Knobs
 from fabula.graphs.aspects.modes import MODES
 from fabula.graphs.aspects.sets import read_aspects
@@ -33,7 +32,7 @@ GRAPH = Graph(
     about="a tree of summaries for each narrative aspect, and details",
     version=1,
     knobs=Knobs,
-    build=build,
+    build=Lazy(f"{__name__}.build:build"),
     passages=(border.SUMMARY, border.DETAIL),
     edges=(border.SUMMARIZES, border.DETAILS),
     modes=MODES,

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from fabula.graph.method import Graph
+from fabula.graph.method import Graph, Lazy
 from fabula.graph.queries import FOLDER
-from fabula.graphs.collection_communities.knobs import Knobs
-from fabula.graphs.collection_communities.settle import IDENTITIES, LABELS, settle
-from fabula.graphs.communities import border, prompts
-from fabula.graphs.communities.facts import doubt, tell
+from fabula.graphs.collection_communities.knobs import IDENTITIES, LABELS, Knobs
+from fabula.graphs.communities import PROMPTS, border
 from fabula.graphs.communities.knobs import CHAT_ONLY, UNASKED
 
 
@@ -23,15 +21,15 @@ GRAPH = Graph(
     about="who belongs together across the documents of a collection, with a report of each group",
     version=1,
     knobs=Knobs,
-    settle=settle,
+    settle=Lazy(f"{__name__}.settle:settle"),
     elements=(LABELS.community, LABELS.report),
     edges=(border.HAS_MEMBER, border.PARENT_COMMUNITY, border.REPORTS, border.CITES),
     rests_on=(border.ENTITIES,),
     uses=(IDENTITIES,),
-    prompts=prompts.FOLDER,
+    prompts=PROMPTS,
     cypher=FOLDER / "collection_communities",
     settings=_settings,
     unasked=UNASKED,
-    tell=tell,
-    doubt=doubt,
+    tell=Lazy("fabula.graphs.communities.facts:describe"),
+    doubt=Lazy("fabula.graphs.communities.facts:warnings"),
 )

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from fabula.graphs.communities.border import Labels
 from fabula.graphs.communities.knobs import Dividing
+
+IDENTITIES = "identities"
+"""The graph that says who is whom across documents."""
+LABELS = Labels("CollectionCommunity", "CollectionReport")
 
 
 class Knobs(Dividing):

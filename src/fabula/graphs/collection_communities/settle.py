@@ -6,31 +6,26 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from fabula.graph import TEXT, Edge, Node
+from fabula.graph.extraction import ExtractionCalls
 from fabula.graph.method import Built, Known, Reader, Work
 from fabula.graph.parts import chunks_of
 from fabula.graphs.collection_communities.joined import group, join_bonds, join_members
-from fabula.graphs.collection_communities.knobs import Knobs
+from fabula.graphs.collection_communities.knobs import IDENTITIES, LABELS, Knobs
 from fabula.graphs.communities.border import (
     ENTITIES,
     HAS_MEMBER,
     REPORTS,
-    Labels,
     network_of,
     read,
     read_bonds,
     read_members,
     read_printed,
 )
-from fabula.graphs.communities.build import Making
-from fabula.graphs.communities.facts import facts
+from fabula.graphs.communities.build import CommunityBuilder
 from fabula.graphs.communities.rules import Extracts, read_sentences
-from fabula.graphs.communities.stand_ins import StandIns
 from fabula.graphs.communities.values import Place
 from fabula.models.roles import Models
 from fabula.text.stems import stemmer_of
-
-IDENTITIES = "identities"
-LABELS = Labels("CollectionCommunity", "CollectionReport")
 
 
 def settle(reader: Reader, knobs: Knobs, models: Models, known: Known, work: Work) -> Built:
@@ -51,8 +46,8 @@ def settle(reader: Reader, knobs: Knobs, models: Models, known: Known, work: Wor
         join_bonds((one for part in parts.values() for one in read_bonds(part)), standing),
         {id: Place(order) for order, id in enumerate(ids)},
     )
-    stand_ins = StandIns.expected(known.means, knobs.report_tokens)
-    made = Making(models, work, read(known, (), LABELS), stand_ins, LABELS)
+    calls = ExtractionCalls(models, work)
+    made = CommunityBuilder(calls, known, read(known, (), LABELS), LABELS)
 
     def extracts() -> Extracts:
         sentences = []
@@ -71,7 +66,7 @@ def settle(reader: Reader, knobs: Knobs, models: Models, known: Known, work: Wor
     nodes, edges = made.describe(network, communities, knobs, extracts)
     documents = {node.id: id for id, part in parts.items() for node in part.nodes}
     nodes = _of_documents(nodes, edges, documents, reader.collection)
-    told = facts(communities, made.reports, None, made.tally, known.facts)
+    told = made.facts(communities)
     told["documents"] = len(reader.documents)
     entities = {
         one.id: [id for who in one.members for id in network.members[who].entities]
@@ -80,10 +75,10 @@ def settle(reader: Reader, knobs: Knobs, models: Models, known: Known, work: Wor
     # Tied to what is a document's, a gap goes with that.
     gaps = [
         replace(gap, rests_on=dict.fromkeys(sorted(entities[id]), 1.0))
-        for gap in made.all_gaps()
+        for gap in calls.gaps
         for id in gap.rests_on
     ]
-    return Built(tuple(made.embed(nodes, known)), tuple(edges), told, tuple(gaps))
+    return Built(tuple(made.embed(nodes)), tuple(edges), told, tuple(gaps))
 
 
 def _of_documents(

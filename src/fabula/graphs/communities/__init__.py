@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
-from fabula.graph.method import Graph
+from fabula.graph.method import Graph, Lazy
 from fabula.graph.queries import FOLDER
-from fabula.graphs.communities import border, prompts
-from fabula.graphs.communities.build import build
-from fabula.graphs.communities.facts import doubt, tell
+from fabula.graphs.communities import border
 from fabula.graphs.communities.knobs import CHAT_ONLY, OF_CLAIMS, UNASKED, Knobs
 from fabula.graphs.communities.modes import MODES
+
+PROMPTS = Path(__file__).parent / "prompts"
 
 
 def _settings(knobs: Knobs, offline: bool) -> Mapping[str, Any]:
@@ -24,7 +25,7 @@ GRAPH = Graph(
     about="who belongs together in a text, level by level, with a report of each",
     version=1,
     knobs=Knobs,
-    build=build,
+    build=Lazy(f"{__name__}.build:build"),
     elements=(border.COMMUNITY, border.REPORT, border.CLAIM),
     edges=(
         *(border.HAS_MEMBER, border.PARENT_COMMUNITY, border.REPORTS, border.CITES),
@@ -32,10 +33,10 @@ GRAPH = Graph(
     ),
     rests_on=(border.ENTITIES,),
     modes=MODES,
-    prompts=prompts.FOLDER,
+    prompts=PROMPTS,
     cypher=FOLDER / "communities",
     settings=_settings,
     unasked=UNASKED,
-    tell=tell,
-    doubt=doubt,
+    tell=Lazy(f"{__name__}.facts:describe"),
+    doubt=Lazy(f"{__name__}.facts:warnings"),
 )

@@ -285,13 +285,11 @@ def read(known: Known, chunks: Iterable[Chunk], labels: Labels) -> Earlier:
     for node in known.nodes:
         if node.label == CLAIM and node.sources[0] in now:
             claims[node.sources[0]].append(_read_claim(node))
-    missing = {id for gap in known.gaps if gap.step == CLAIMS for id in gap.sources}
-    asked = {chunk.id for chunk in known.chunks} - missing if known.facts.get("claimed") else set()
     return Earlier(
         tuple(communities),
         reports,
         {id: tuple(some) for id, some in claims.items()},
-        frozenset(asked),
+        known.asked(CLAIMS) if known.facts.get("claimed") else frozenset(),
     )
 
 

@@ -1,18 +1,17 @@
-"""The method: entities that belong together, level by level, and a report of each community."""
+"""Build communities: entities that belong together, level by level, and a report of each."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
-from fabula.errors import BadReply
 from fabula.graph import Edge, Gap, Node
-from fabula.graph.calls import Calls
+from fabula.graph.extraction import MODEL, RULES, ExtractionCalls, Records, windows
 from fabula.graph.method import Built, Known, Text, Work
 from fabula.graphs.communities import ids
 from fabula.graphs.communities.border import (
-    CLAIMS,
     ENTITIES,
     Labels,
     call,
@@ -27,17 +26,14 @@ from fabula.graphs.communities.border import (
     read_printed,
     weigh,
 )
-from fabula.graphs.communities.claims import Claimer, attribute
-from fabula.graphs.communities.contexts import Context, Renderer
-from fabula.graphs.communities.facts import Tally, facts
+from fabula.graphs.communities.claims import ask_claims, attribute
+from fabula.graphs.communities.contexts import Renderer
+from fabula.graphs.communities.facts import ClaimReplies, Replies, facts
 from fabula.graphs.communities.knobs import Dividing, Knobs
 from fabula.graphs.communities.leiden import find_communities, sum_weights
-from fabula.graphs.communities.reports import Reporter
+from fabula.graphs.communities.reports import REPORTING, ask_report
 from fabula.graphs.communities.rules import Extracts, read_sentences
-from fabula.graphs.communities.stand_ins import StandIns
 from fabula.graphs.communities.values import (
-    MODEL,
-    RULES,
     Claim,
     Community,
     CommunityReport,
@@ -45,31 +41,32 @@ from fabula.graphs.communities.values import (
     Network,
 )
 from fabula.graphs.entities.border import embedded
-from fabula.graphs.entities.windows import ask_of_each, window_gap, windows
 from fabula.models.roles import Models
 from fabula.text.stems import stemmer_of
 
 # What later calls depend on goes first.
-CLAIM, WRITE = range(1, 3)
-REPORTING = "reports"
-"""The step in which reports are asked for, and in which there may be gaps."""
+CLAIM_PRIORITY, WRITE_PRIORITY = range(1, 3)
 
 
 def build(text: Text, knobs: Knobs, models: Models, known: Known, work: Work) -> Built:
-    """The communities of a document's entities; it knows no database.
+    """Build the communities of a document's entities; this knows no database.
 
     Deterministic where the models are: the same entities and replies give the same graph. It starts
-    from the communities that are `known`, and asks for no report again whose community reads the
-    same. What no model gives is a gap. Raises ModelError.
+    from the communities that are known, and asks for no report again whose community reads the
+    same. What no model gives is a gap.
+
+    Raises:
+        ModelError: The model can't be asked.
+
     """
     labels = Labels()
     part = text.below[ENTITIES]
-    earlier = read(known, text.chunks, labels)
-    stand_ins = StandIns.expected(known.means, knobs.report_tokens)
-    made = Making(models, work, earlier, stand_ins, labels)
-    claims = claim(text, knobs, made) if knobs.claims and not models.offline else None
-    places = places_of(text.chunks)
-    network = network_of(read_members(part), read_bonds(part), places, claims or ())
+    calls = ExtractionCalls(models, work)
+    builder = CommunityBuilder(calls, known, read(known, text.chunks, labels), labels)
+    claims: Sequence[Claim] = ()
+    if knobs.claims and not models.offline:
+        claims = find_claims(text, knobs, builder)
+    network = network_of(read_members(part), read_bonds(part), places_of(text.chunks), claims)
 
     def extracts() -> Extracts:
         language = text.document.language
@@ -77,50 +74,49 @@ def build(text: Text, knobs: Knobs, models: Models, known: Known, work: Work) ->
         stems = (stemmer_of(language).content(chunk.text) for chunk in text.chunks)
         return Extracts(network, sentences, stems, models.static)
 
-    communities = made.divide(network, knobs, text.document.id)
-    nodes, edges = made.describe(network, communities, knobs, extracts)
-    more, ties = claim_nodes(network)
-    told = facts(
-        communities,
-        made.reports,
-        None if claims is None else len(claims),
-        made.tally,
-        known.facts,
+    communities = builder.divide(network, knobs, text.document.id)
+    nodes, edges = builder.describe(network, communities, knobs, extracts)
+    more_nodes, more_edges = claim_nodes(network)
+    return Built(
+        tuple(builder.embed([*nodes, *more_nodes])),
+        (*edges, *more_edges),
+        builder.facts(communities),
+        calls.gaps,
     )
-    embedded_nodes = made.embed([*nodes, *more], known)
-    return Built(tuple(embedded_nodes), (*edges, *ties), told, made.all_gaps())
 
 
 @dataclass
-class Making:
-    """The steps that make communities of a network, be it a document's or a collection's."""
+class CommunityBuilder:
+    """Makes communities of a network, be it a document's or a collection's.
 
-    models: Models
-    work: Work
-    earlier: Earlier
-    stand_ins: StandIns
+    Attributes:
+        calls: The calls of this build.
+        known: What is known of the build before.
+        previous: The same, as communities, reports and claims.
+        labels: Those of the nodes that are made.
+        reports: Those that there are, by the ids of their communities.
+        replies: What a model replied in this build.
+
+    """
+
+    calls: ExtractionCalls
+    known: Known
+    previous: Earlier
     labels: Labels
-    tally: Tally = field(default_factory=Tally)
-    gaps: list[Gap] = field(default_factory=list)
     reports: dict[str, CommunityReport] = field(default_factory=dict)
-    """Those that there are, by the ids of their communities."""
-
-    @property
-    def calls(self) -> Calls:
-        """The calls of this build."""
-        return Calls(self.models, self.work)
+    replies: Replies = field(default_factory=Replies)
 
     def divide(self, network: Network, knobs: Dividing, owner: str) -> list[Community]:
-        """The communities of the network, from where they were before."""
-        standing = {id: one.id for one in network.members.values() for id in one.entities}
+        """Return the communities of the network, starting from where they were before."""
+        member_of = {id: member.id for member in network.members.values() for id in member.entities}
         before = [
-            replace(one, members=frozenset(standing[id] for id in one.members if id in standing))
-            for one in self.earlier.communities
+            replace(one, members=frozenset(member_of[id] for id in one.members if id in member_of))
+            for one in self.previous.communities
         ]
         return find_communities(
-            sum_weights((one.source, one.target, one.weight) for one in network.bonds.values()),
+            sum_weights((bond.source, bond.target, bond.weight) for bond in network.bonds.values()),
             knobs.max_cluster_size,
-            [one for one in before if one.members],
+            [community for community in before if community.members],
             lambda level, members: ids.community_id(owner, level, sorted(members)),
         )
 
@@ -131,127 +127,82 @@ class Making:
         knobs: Dividing,
         extracts: Callable[[], Extracts],
     ) -> tuple[list[Node], list[Edge]]:
-        """Nodes and edges of communities and their reports; offline these are of `extracts`."""
-        by = RULES if self.models.offline else MODEL
-        if self.models.offline:
+        """Return the nodes and edges of communities and their reports; offline of `extracts`."""
+        offline = self.calls.models.offline
+        if offline:
             self._quote(network, communities, extracts())
         else:
             self._write(network, communities, knobs)
+        by = RULES if offline else MODEL
         return nodes_and_edges(network, communities, self.reports, by, self.labels)
 
-    def embed(self, nodes: Sequence[Node], known: Known) -> list[Node]:
-        """The same nodes, with embeddings where they are found by them."""
-        vectors = {embedded(one): one.embedding for one in known.nodes if one.embedding is not None}
-        texts = [embedded(node) for node in nodes if node.label != self.labels.community]
-        found = self.calls.embed(texts, vectors)
-        return [
-            node
-            if node.label == self.labels.community
-            else replace(node, embedding=found[embedded(node)])
-            for node in nodes
-        ]
+    def embed(self, nodes: Sequence[Node]) -> list[Node]:
+        """Return the nodes, all but communities with embeddings."""
+        bare = [node for node in nodes if node.label != self.labels.community]
+        filled = {node.id: node for node in self.calls.embed_nodes(bare, self.known, embedded)}
+        return [filled.get(node.id, node) for node in nodes]
 
-    def all_gaps(self) -> tuple[Gap, ...]:
-        """What no model gave, in an order that does not depend on the threads'."""
-        return tuple(sorted(self.gaps, key=lambda gap: (gap.step, gap.sources, *gap.rests_on)))
+    def facts(self, communities: Sequence[Community]) -> dict[str, Any]:
+        """Return what is counted of the part."""
+        return facts(communities, self.reports, self.replies, self.known.facts)
 
     def _quote(
         self, network: Network, communities: Sequence[Community], extracts: Extracts
     ) -> None:
         weights = weigh(network, communities)
-        for one in communities:
-            if len(one.members) > 1:
-                title = call(network, one)
-                self.reports[one.id] = extracts.report(one.members, title, weights[one.id])
+        for community in communities:
+            if len(community.members) > 1:
+                title = call(network, community)
+                report = extracts.report(community.members, title, weights[community.id])
+                self.reports[community.id] = report
 
     def _write(self, network: Network, communities: Sequence[Community], knobs: Dividing) -> None:
-        """Has a model report on each community, the finest first, as others may rest on them."""
-        reporter = Reporter(
-            self.models.chat("model", REPORTING),
-            knobs.report_tokens,
-            self.models.temperature,
-            self.stand_ins,
-        )
+        """Have a model report on each community, the finest first, as others may rest on them."""
         renderer = Renderer(network, knobs.report_tokens_in)
+        question = ask_report(knobs.report_tokens, self.known.means)
+        previous = self.previous.reports
         children: dict[str, list[Community]] = defaultdict(list)
-        for one in communities:
-            children[one.parent].append(one)
-        self.work.gaps.expect(sum(len(one.members) > 1 for one in communities))
-        for level in sorted({one.level for one in communities}, reverse=True):
+        for community in communities:
+            children[community.parent].append(community)
+        groups = [community for community in communities if len(community.members) > 1]
+        self.calls.work.gaps.expect(len(groups))
+        for level in sorted({community.level for community in groups}, reverse=True):
             contexts = {
-                one.id: renderer.render(one, children[one.id], self.reports)
-                for one in communities
-                if one.level == level and len(one.members) > 1
+                one: renderer.render(one, children[one.id], self.reports)
+                for one in groups
+                if one.level == level
             }
-            said = self._ask(reporter, contexts)
-            for one in (one for one in communities if one.id in contexts):
-                told = said[one.id]
-                if isinstance(told, BadReply):
-                    why = self.work.gaps.accept(told)
-                    self.gaps.append(Gap(REPORTING, why, chunks_of(network, one), {one.id: 1.0}))
-                else:
-                    self.reports[one.id] = contexts[one.id].resolve(told, network)
-
-    def _ask(
-        self, reporter: Reporter, contexts: Mapping[str, Context]
-    ) -> dict[str, CommunityReport | BadReply]:
-        """What is reported of each, as it was before where that was written from the same."""
-        known = self.earlier.reports
-        kept = {id: known[one.said] for id, one in contexts.items() if one.said in known}
-        new = [id for id in contexts if id not in kept]
-        self.calls.save(REPORTING, len(kept))
-        self.tally.kept += len(kept)
-
-        def ask(id: str) -> tuple[CommunityReport, Mapping[str, int]] | BadReply:
-            try:
-                return reporter.report(contexts[id])
-            except BadReply as error:
-                return error
-
-        found: dict[str, CommunityReport | BadReply] = {**kept}
-        for id, said in zip(new, self.calls.each(WRITE, REPORTING, ask, new), strict=True):
-            if isinstance(said, BadReply):
-                found[id] = said
-                continue
-            report, dropped = said
-            found[id] = report
-            self.tally.written.append(report)
-            self.tally.dropped.update(dropped)
-        return found
+            new = [one for one, context in contexts.items() if context.said not in previous]
+            self.calls.save(REPORTING, len(contexts) - len(new))
+            self.replies.reused += len(contexts) - len(new)
+            answers = self.calls.ask_each(
+                question,
+                [contexts[one] for one in new],
+                [Gap(REPORTING, "", chunks_of(network, one), {one.id: 1.0}) for one in new],
+                WRITE_PRIORITY,
+            )
+            written = {
+                one: answer.every for one, answer in zip(new, answers, strict=True) if answer
+            }
+            self.replies.written += written.values()
+            for one, context in contexts.items():
+                if one in written:
+                    self.reports[one.id] = context.resolve(written[one].records[0], network)
+                elif context.said in previous:
+                    self.reports[one.id] = context.resolve(previous[context.said], network)
 
 
-def claim(text: Text, knobs: Knobs, made: Making) -> list[Claim]:
-    """What is claimed in a document, chunk by chunk, as it is known or as a model lists it."""
-    claimer = Claimer(
-        made.models.chat("model", CLAIMS), knobs.gleanings, made.models.temperature, made.stand_ins
-    )
+def find_claims(text: Text, knobs: Knobs, builder: CommunityBuilder) -> list[Claim]:
+    """Return what is claimed in a document, chunk by chunk, as known or as a model lists it."""
     cut = windows(text.chunks, knobs.window_tokens, text.document.language)
-    made.work.gaps.expect(len(cut))
-    made.tally.windows = len(cut)
-    asked = ask_of_each(
-        cut,
-        made.earlier.asked,
-        claimer.ask,
-        made.calls,
-        priority=CLAIM,
-        step=CLAIMS,
-        saves=1 + knobs.gleanings,
+    builder.calls.work.gaps.expect(len(cut))
+    question = ask_claims(knobs.gleanings, builder.known.means)
+    replies = builder.calls.ask_windows(question, cut, builder.previous.asked, CLAIM_PRIORITY)
+    borne_out: dict[tuple[str, ...], Records[Claim]] = {
+        window.ids: attribute(window, answer.every) for window, answer in replies.answers if answer
+    }
+    claims = replies.collect(
+        lambda window, _: borne_out[window.ids].records, builder.previous.claims
     )
-    found: list[Claim] = []
-    for window, told in asked:
-        if isinstance(told, tuple):
-            said, missed = told
-            if missed:
-                made.gaps.append(window_gap(CLAIMS, missed, window, made.work.gaps))
-            listed, dropped = attribute(window, said)
-            made.tally.listed.append(len(listed))
-            made.tally.claims += listed
-            made.tally.dropped.update(dropped)
-            found += listed
-            continue
-        if isinstance(told, Gap):
-            made.gaps.append(told)
-        # Of a gap, what was listed of its unchanged chunks before is better than nothing.
-        for chunk in window.chunks:
-            found += made.earlier.claims.get(chunk.id, ())
-    return found
+    builder.replies.claimed = ClaimReplies(len(cut), tuple(borne_out.values()), len(claims))
+    return claims

@@ -1,7 +1,6 @@
 """What the people of a text claim of each other, as a chat model lists it and the text bears out.
 
-One call a window, and one more in which the model is asked what it missed: what that adds is kept,
-too, which the published code reads and throws away.
+What a follow-up adds is used, too, which the published code reads and throws away.
 """
 
 from __future__ import annotations
@@ -10,34 +9,38 @@ import json
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from functools import partial
+from dataclasses import replace
+from itertools import cycle, islice
+from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from fabula.errors import BadReply
+from fabula.graph.extraction import Question, Records, Window, read_records
 from fabula.graphs.communities import ids
-from fabula.graphs.communities.prompts import prompt
-from fabula.graphs.communities.stand_ins import StandIns
+from fabula.graphs.communities.border import CLAIMS
 from fabula.graphs.communities.values import Claim
 from fabula.graphs.entities.printed import find_printed, plain
 from fabula.graphs.entities.records import read_line, read_list, read_name
-from fabula.graphs.entities.windows import Window
-from fabula.models import Chat, Prompt
-from fabula.models.replies import ask, read_lists, shortened
+from fabula.models.prompts import filled
+from fabula.models.replies import read_lists, shortened
 from fabula.text.document import Chunk
 
-TRIES = 3
+PROMPTS = Path(__file__).parent / "prompts"
 REPLY_TOKENS = 4000
-MOST_CLAIMS, MOST_QUOTES = 40, 5
-LONGEST_NAME, LONGEST_TYPE, LONGEST_QUOTE = 256, 60, 500
-"""Characters."""
-STATEMENT_TOKENS = 120
+MAX_CLAIMS, MAX_QUOTES = 40, 5
+MAX_TYPE_CHARACTERS, MAX_QUOTE_CHARACTERS = 60, 500
+MAX_STATEMENT_TOKENS = 120
 STATUSES = ("true", "false", "suspected")
+UNQUOTED = "unquoted"
+"""Why a claim is left out besides: none of its quotes is printed."""
+USUAL = {"mean_claims": 3.0, "mean_claim": 25.0}
+"""What a dry run assumes of a model that wrote nothing yet: claims of a window, and the tokens of
+what one says."""
+QUOTED_WORDS = 4
+"""Words of the quotes that a dry run assumes."""
 
-MALFORMED, OVERLONG, UNQUOTED, SURPLUS = "malformed", "overlong", "unquoted", "surplus"
-"""Why a claim is left out."""
+ClaimRecord = Mapping[str, Any]
 
 
 class ClaimShape(BaseModel):
@@ -64,137 +67,135 @@ class ClaimsReply(BaseModel):
     claims: list[ClaimShape]
 
 
-@dataclass(frozen=True, slots=True)
-class Claims:
-    """What replies listed: records as they were written, and how many could not be read."""
-
-    records: tuple[Mapping[str, Any], ...] = ()
-    dropped: Mapping[str, int] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Claimer:
-    """Asks a chat model about one window after the other."""
-
-    chat: Chat
-    gleanings: int
-    temperature: float
-    stand_ins: StandIns
-
-    def ask(self, window: Window) -> tuple[Claims, BadReply | None]:
-        """What the model lists, and what more it lists when it is asked what it missed.
-
-        Raises BadReply where the first reply can't be used; where a later one can't, that comes
-        with what was listed before.
-        """
-        asked = Prompt(
-            system=prompt("claims_system"),
-            user=prompt("claims", passages=window.passages, count=len(window.chunks)),
-            max_tokens=REPLY_TOKENS,
-            temperature=self.temperature,
-            schema=ClaimsReply,
-            stand_in=lambda: self.stand_ins.claimed(window),
-        )
-        said = ask(self.chat, asked, read_claims, TRIES)
-        for turn in range(1, self.gleanings + 1 if said.records else 1):
-            listed = json.dumps({"claims": said.records}, ensure_ascii=False)
-            missed = prompt("claims_missed", reply=listed, count=len(window.chunks))
-            again = replace(
-                asked,
-                user=f"{asked.user}\n\n{missed}",
-                stand_in=partial(self.stand_ins.claimed, window, turn),
-            )
-            try:
-                more = ask(self.chat, again, read_claims, TRIES)
-            except BadReply as error:
-                return said, error
-            new = tuple(one for one in more.records if one not in said.records)
-            said = Claims(said.records + new, Counter(said.dropped) + Counter(more.dropped))
-            if not new:
-                break
-        return said, None
+def ask_claims(
+    gleanings: int, means: Mapping[str, float]
+) -> Question[Window, Records[ClaimRecord]]:
+    """Return the question who claims what of whom in a window."""
+    return Question(
+        step=CLAIMS,
+        prompt=PROMPTS / "claims",
+        values=Window.values,
+        schema=ClaimsReply,
+        max_tokens=REPLY_TOKENS,
+        read=lambda reply, _: read_claims(reply),
+        placeholder=lambda window, turn: expected_claims(window, turn, {**USUAL, **means}),
+        follow_up=lambda window, found: filled(
+            PROMPTS / "claims_missed.txt",
+            reply=json.dumps({"claims": found.records}, ensure_ascii=False),
+            count=len(window.chunks),
+        ),
+        follow_ups=gleanings,
+    )
 
 
-def read_claims(reply: str) -> Claims:
-    """The claims of a reply, at most as many as it may have. Raises BadReply where it is none."""
-    given = read_lists(reply, ("claims",))["claims"]
-    dropped = Counter({SURPLUS: len(given[MOST_CLAIMS:])})
-    found: list[Mapping[str, Any]] = []
-    for one in given[:MOST_CLAIMS]:
-        record = _record(one) if isinstance(one, dict) else None
-        if record is None:
-            dropped[MALFORMED] += 1
-        elif max(len(record[name]) for name in ("subject", "object", "speaker")) > LONGEST_NAME:
-            dropped[OVERLONG] += 1
-        else:
-            found.append(record)
-    return Claims(tuple(found), +dropped)
+def read_claims(reply: str) -> Records[ClaimRecord]:
+    """Return the claims of a reply, at most as many as it may have.
+
+    Raises:
+        BadReply: It has no list of claims.
+
+    """
+    dropped: Counter[str] = Counter()
+    records = read_records(
+        read_lists(reply, ("claims",))["claims"],
+        _record,
+        MAX_CLAIMS,
+        dropped,
+        lambda record: [record[name] for name in ("subject", "object", "speaker")],
+    )
+    return Records(tuple(records), +dropped)
 
 
-def attribute(window: Window, said: Claims) -> tuple[list[Claim], Counter[str]]:
-    """The claims of a window, each with the chunk that its first quote begins in.
+def expected_claims(window: Window, turn: int, means: Mapping[str, float]) -> str:
+    """Return as many claims as are expected in the first reply, and none after it, as JSON."""
+    words = " ".join(chunk.text for chunk in window.chunks).split() or ["nothing"]
+    length = max(1, round(means["mean_claim"] * 0.75))
+    count = 0 if turn else round(means["mean_claims"])
+    claims = [
+        {
+            "subject": words[start % len(words)],
+            "object": None,
+            "type": "statement",
+            "status": "suspected",
+            "start": None,
+            "end": None,
+            "speaker": None,
+            "description": f"{start}: {' '.join(islice(cycle(words), start, start + length))}",
+            "quotes": [" ".join(words[start % len(words) :][:QUOTED_WORDS])],
+        }
+        for start in range(0, count * QUOTED_WORDS, QUOTED_WORDS)
+    ]
+    return json.dumps({"claims": claims}, ensure_ascii=False)
+
+
+def attribute(window: Window, records: Records[ClaimRecord]) -> Records[Claim]:
+    """Return the claims of a window, each with the chunk that its first quote begins in.
 
     Those of which no quote is printed in the window are left out, and counted.
     """
-    dropped = Counter(said.dropped)
+    dropped = Counter(records.dropped)
     text = "".join(chunk.text for chunk in window.chunks)
-    first = window.chunks[0]
     # In one piece, as a quote may begin in one chunk and end in the next.
-    whole = replace(first, end=window.chunks[-1].end, text=text)
-    quotes = [quote for one in said.records for quote in one["quotes"]]
+    whole = replace(window.chunks[0], end=window.chunks[-1].end, text=text)
+    quotes = [quote for record in records.records for quote in record["quotes"]]
     printed = find_printed(quotes, [whole])
-    found: dict[str, Claim] = {}
-    for one in said.records:
+    claims: dict[str, Claim] = {}
+    for record in records.records:
         places = {
             quote: min(start for starts in printed[plain(quote)][0].values() for start in starts)
-            for quote in one["quotes"]
+            for quote in record["quotes"]
             if plain(quote) in printed
         }
         if not places:
             dropped[UNQUOTED] += 1
             continue
-        claim = _claim(_holding(window, min(places.values())), one, tuple(places))
-        found.setdefault(claim.id, claim)
-    return list(found.values()), dropped
+        claim = _claim(_chunk_at(window, min(places.values())), record, tuple(places))
+        claims.setdefault(claim.id, claim)
+    return Records(tuple(claims.values()), dropped)
 
 
-def _record(given: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """A claim as it was read; None where it is about nobody, or says nothing."""
-    told = shortened(read_line(given.get("description")), STATEMENT_TOKENS)
-    subject = read_name(given.get("subject"))
-    if not (subject and re.search(r"\w", told)):
+def _record(item: Any) -> ClaimRecord | None:
+    """A claim as it was read; None if it is about nobody, or says nothing."""
+    if not isinstance(item, dict):
         return None
-    status = read_line(given.get("status")).casefold()
-    quotes = [read_line(one) for one in read_list(given.get("quotes"))]
-    fit = [one for one in quotes if re.search(r"\w", one) and len(one) <= LONGEST_QUOTE]
+    description = shortened(read_line(item.get("description")), MAX_STATEMENT_TOKENS)
+    subject = read_name(item.get("subject"))
+    if not (subject and re.search(r"\w", description)):
+        return None
+    status = read_line(item.get("status")).casefold()
+    quotes = [read_line(quote) for quote in read_list(item.get("quotes"))]
+    fit = [
+        quote for quote in quotes if re.search(r"\w", quote) and len(quote) <= MAX_QUOTE_CHARACTERS
+    ]
     return {
         "subject": subject,
-        "object": read_name(given.get("object")),
-        "type": read_line(given.get("type")).lower()[:LONGEST_TYPE] or "statement",
+        "object": read_name(item.get("object")),
+        "type": read_line(item.get("type")).lower()[:MAX_TYPE_CHARACTERS] or "statement",
         "status": status if status in STATUSES else "suspected",
-        "start": read_line(given.get("start"))[:LONGEST_TYPE],
-        "end": read_line(given.get("end"))[:LONGEST_TYPE],
-        "speaker": read_name(given.get("speaker")),
-        "description": told,
-        "quotes": list(dict.fromkeys(fit))[:MOST_QUOTES],
+        "start": read_line(item.get("start"))[:MAX_TYPE_CHARACTERS],
+        "end": read_line(item.get("end"))[:MAX_TYPE_CHARACTERS],
+        "speaker": read_name(item.get("speaker")),
+        "description": description,
+        "quotes": list(dict.fromkeys(fit))[:MAX_QUOTES],
     }
 
 
-def _claim(chunk: Chunk, told: Mapping[str, Any], quotes: tuple[str, ...]) -> Claim:
+def _claim(chunk: Chunk, record: ClaimRecord, quotes: tuple[str, ...]) -> Claim:
     return Claim(
-        ids.claim_id(chunk.id, told["description"]),
+        ids.claim_id(chunk.id, record["description"]),
         chunk.id,
-        told["subject"],
-        told["object"],
-        told["type"],
-        told["status"],
-        told["start"],
-        told["end"],
-        told["speaker"],
-        told["description"],
+        record["subject"],
+        record["object"],
+        record["type"],
+        record["status"],
+        record["start"],
+        record["end"],
+        record["speaker"],
+        record["description"],
         quotes,
     )
 
 
-def _holding(window: Window, place: int) -> Chunk:
+def _chunk_at(window: Window, place: int) -> Chunk:
+    """The chunk that a character of the document is in."""
     return next(chunk for chunk in reversed(window.chunks) if chunk.start <= place)

@@ -1,108 +1,121 @@
-"""What the graph itself tells of its part, and how it is put into words."""
+"""What the graph counts of its part, and how it describes that."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from statistics import fmean
 from typing import Any
 
-from fabula.graphs.communities import claims as claiming
-from fabula.graphs.communities import reports as reporting
+from fabula.graph.counts import RECORDS, DroppedRecords, carry_over, count_dropped, means
+from fabula.graph.extraction import MALFORMED, OVERLONG, SURPLUS, Records
+from fabula.graphs.communities.claims import UNQUOTED
+from fabula.graphs.communities.reports import UNFOUNDED, UNKNOWN
 from fabula.graphs.communities.values import Claim, Community, CommunityReport
 from fabula.text import tokens
 
-DROPPED = {
-    reporting.UNFOUNDED: "findings that rest on no line",
-    reporting.UNKNOWN: "references to lines that are none",
-    claiming.UNQUOTED: "claims whose words are printed nowhere",
-    claiming.OVERLONG: "names too long to be one",
-    reporting.MALFORMED: "records that were none",
-    reporting.SURPLUS: "more than a reply may have",
-}
-"""Why something was left out, in words."""
-DOUBTFUL = 0.1
-"""Share of what models wrote: where more is not borne out, a model may be unfit for it."""
+LEFT_OUT = DroppedRecords(
+    {
+        UNFOUNDED: "findings that rest on no line",
+        UNKNOWN: "references to lines that are none",
+        UNQUOTED: "claims whose words are printed nowhere",
+        OVERLONG: "names too long to be one",
+        MALFORMED: "records that were none",
+        SURPLUS: "more than a reply may have",
+    },
+    max_share=0.1,
+    sentence="left out of what was written: {reasons}",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimReplies:
+    """What a model replied when it was asked for claims.
+
+    Attributes:
+        windows: How many windows there are.
+        new: The claims of each window that was asked about in this build.
+        count: How many claims there are in all.
+
+    """
+
+    windows: int
+    new: tuple[Records[Claim], ...]
+    count: int
 
 
 @dataclass
-class Tally:
-    """Counts what models write while a build goes on.
+class Replies:
+    """What a model replied in a build.
 
-    `listed` are the numbers of claims of those windows that were asked about, of all `windows`.
+    Attributes:
+        written: The reports that it wrote.
+        reused: How many communities have the report of the build before.
+        claimed: Its replies about claims; None where it was not asked for them.
+
     """
 
-    written: list[CommunityReport] = field(default_factory=list)
-    kept: int = 0
-    windows: int = 0
-    listed: list[int] = field(default_factory=list)
-    claims: list[Claim] = field(default_factory=list)
-    dropped: Counter[str] = field(default_factory=Counter)
-
-    def means(self) -> dict[str, float]:
-        """What a dry run expects of other documents; nothing where there was nothing to count."""
-        counts: dict[str, Sequence[float]] = {
-            "mean_report": [one.tokens for one in self.written],
-            "mean_findings": [len(one.findings) for one in self.written],
-            "mean_claims": self.listed,
-            "mean_claim": tokens.count_all([one.text for one in self.claims]),
-        }
-        return {name: fmean(some) for name, some in counts.items() if some}
+    written: list[Records[CommunityReport]] = field(default_factory=list)
+    reused: int = 0
+    claimed: ClaimReplies | None = None
 
 
 def facts(
     communities: Sequence[Community],
     reports: Mapping[str, CommunityReport],
-    claims: int | None,
-    tally: Tally,
-    before: Mapping[str, Any],
+    replies: Replies,
+    previous: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """How much there is, what was used again, and what was left out of this build's replies.
+    """Return how much there is, what was used again, and what was left out of replies.
 
-    `claims` is None where they were not asked for. Of what was left out `before` remains the share
-    that reports and windows which were not asked again have.
+    Args:
+        communities: All of them.
+        reports: Those that there are, by the ids of their communities.
+        replies: What a model replied in this build.
+        previous: The facts of the build before.
+
     """
-    dropped = Counter({f"dropped_{why}": count for why, count in tally.dropped.items()})
-    pieces = len(tally.written) + tally.kept + tally.windows
-    share = (pieces - len(tally.written) - len(tally.listed)) / max(1, pieces)
-    records = sum(len(one.findings) for one in tally.written) + sum(tally.listed)
-    dropped["records"] = records + sum(tally.dropped.values())
-    for name, count in before.items():
-        if name == "records" or name.startswith("dropped_"):
-            dropped[name] += round(share * count)
-    told: dict[str, Any] = {
+    claimed = replies.claimed
+    of_windows = claimed.new if claimed else ()
+    counts: Counter[str] = Counter()
+    every: list[Records[Any]] = [*replies.written, *of_windows]
+    for reply in every:
+        counts.update(count_dropped(reply.dropped))
+        counts[RECORDS] += sum(reply.dropped.values())
+    written = [reply.records[0] for reply in replies.written]
+    claims = [claim.text for reply in of_windows for claim in reply.records]
+    counts[RECORDS] += sum(len(report.findings) for report in written) + len(claims)
+    reused = replies.reused + (claimed.windows - len(of_windows) if claimed else 0)
+    pieces = len(written) + len(of_windows) + reused
+    return {
         "communities": len(communities),
-        "levels": len({one.level for one in communities}),
+        "levels": len({community.level for community in communities}),
         "reports": len(reports),
-        "kept_reports": tally.kept,
+        "kept_reports": replies.reused,
+        **({"claims": claimed.count, "claimed": True} if claimed else {}),
+        **carry_over(counts, previous, reused / max(1, pieces)),
+        **means(
+            previous,
+            {
+                "mean_report": [report.tokens for report in written],
+                "mean_findings": [len(report.findings) for report in written],
+                "mean_claims": [len(reply.records) for reply in of_windows],
+                "mean_claim": tokens.count_all(claims),
+            },
+        ),
     }
-    if claims is not None:
-        told |= {"claims": claims, "claimed": True}
-    means = {name: value for name, value in before.items() if name.startswith("mean_")}
-    counts = {name: count for name, count in sorted(dropped.items()) if count}
-    return {**told, **counts, **means, **tally.means()}
 
 
-def tell(facts: Mapping[str, Any]) -> Sequence[str]:
-    """How many communities there are on how many levels, and what was left out."""
+def describe(facts: Mapping[str, Any]) -> Sequence[str]:
+    """Return how many communities there are on how many levels, and what was left out."""
     if not facts["communities"]:
         return ["nobody is tied to anybody: there are no communities"]
     levels = f"{facts['levels']:,} level{'s' if facts['levels'] > 1 else ''}"
-    told = f"{facts['communities']:,} communities on {levels}, {facts['reports']:,} with a report"
-    kept = f", {facts['kept_reports']:,} of them as it was" if facts["kept_reports"] else ""
-    return [told + kept, *_left_out(facts)]
+    counts = f"{facts['communities']:,} communities on {levels}, {facts['reports']:,} with a report"
+    reused = f", {facts['kept_reports']:,} of them as it was" if facts["kept_reports"] else ""
+    return [counts + reused, *LEFT_OUT.describe(facts)]
 
 
-def doubt(facts: Mapping[str, Any]) -> Sequence[str]:
-    """What was left out, where it is so much that the model is hardly fit for it."""
-    lost = sum(facts.get(f"dropped_{why}", 0) for why in DROPPED)
-    return _left_out(facts) if lost > DOUBTFUL * facts.get("records", 0) else []
-
-
-def _left_out(facts: Mapping[str, Any]) -> list[str]:
-    lost = {words: facts.get(f"dropped_{why}", 0) for why, words in DROPPED.items()}
-    if not sum(lost.values()):
-        return []
-    reasons = ", ".join(f"{count:,} {words}" for words, count in lost.items() if count)
-    return [f"left out of what was written: {reasons}"]
+def warnings(facts: Mapping[str, Any]) -> Sequence[str]:
+    """Return what was left out if it is so much that the model is hardly fit for the task."""
+    return LEFT_OUT.warnings(facts)

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
-from fabula.graph.method import Graph
+from fabula.graph.method import Graph, Lazy
 from fabula.graph.queries import FOLDER
-from fabula.graphs.discourse import border, modes, prompts
-from fabula.graphs.discourse.build import build
-from fabula.graphs.discourse.facts import doubt, tell
+from fabula.graphs.discourse import border, modes
 from fabula.graphs.discourse.knobs import ASKING, CHAT_ONLY, Knobs
 from fabula.graphs.discourse.senses import read_senses
 
 
 def _settings(knobs: Knobs, offline: bool) -> Mapping[str, Any]:
-    """The knobs, and a print of the senses: another text under the same name is another set."""
-    without = ASKING | CHAT_ONLY if offline else ASKING
-    told = {knobs.senses: read_senses(knobs.senses).digest}
-    return knobs.model_dump(mode="json", exclude=set(without)) | {"senses": told}
+    """The options, and a digest of the senses: other senses under the same name are another set."""
+    unread = ASKING | CHAT_ONLY if offline else ASKING
+    digest = {knobs.senses: read_senses(knobs.senses).digest}
+    return knobs.model_dump(mode="json", exclude=set(unread)) | {"senses": digest}
 
 
 GRAPH = Graph(
@@ -27,7 +26,7 @@ GRAPH = Graph(
     "passages hang together",
     version=1,
     knobs=Knobs,
-    build=build,
+    build=Lazy(f"{__name__}.build:build"),
     elements=(border.EVENT, border.TERM, border.LINK),
     edges=(
         border.FROM_CHUNK,
@@ -36,11 +35,11 @@ GRAPH = Graph(
     ),
     uses=("entities",),
     modes=modes.MODES,
-    prompts=prompts.FOLDER,
+    prompts=Path(__file__).parent / "prompts",
     cypher=FOLDER / "discourse",
     settings=_settings,
-    # Of senses the questions about links depend alone: the build sees to that.
+    # Only the questions about links depend on the senses: the build asks them anew.
     unasked=frozenset({"pairs", "senses"}),
-    tell=tell,
-    doubt=doubt,
+    tell=Lazy(f"{__name__}.facts:describe"),
+    doubt=Lazy(f"{__name__}.facts:warnings"),
 )

@@ -1,4 +1,4 @@
-"""Where events and links become nodes and edges, as every graph has them, and back."""
+"""Convert events and links to nodes and edges, and back."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ EVENTS, LINKS = "events", "links"
 """The steps in which a chat model is asked, and in which there may be gaps."""
 JUDGED_BY = "senses"
 """The fact that has the digest of the set of senses by which pairs were judged."""
-CAPTION = 60
-"""Most characters of an event's name."""
+MAX_NAME_CHARACTERS = 60
+"""Of an event."""
 
 
 @dataclass(frozen=True, slots=True)
-class Earlier:
-    """What an earlier build made of a document.
+class Previous:
+    """What the previous build made of a document.
 
     `read` are the ids of the chunks that a model read for events, whether it found some or not,
     and `judged` the pairs of chunks that it was asked about, whether they are linked or not.
@@ -42,7 +42,7 @@ class Earlier:
     judged: frozenset[tuple[str, str]] = frozenset()
 
 
-# Out
+# To nodes and edges
 
 
 def nodes_and_edges(
@@ -54,29 +54,36 @@ def nodes_and_edges(
     cause: Callable[[str], str],
     by: str,
 ) -> tuple[list[Node], list[Edge]]:
-    """Events, their terms and links, with what ties them, but for whom terms stand for.
+    """Return events, their terms and links, and the edges between them.
 
-    `normal` says how values are compared, those that it makes '' of being no terms; `cause` which
-    argument of a sense is the cause of the other; `by` who said it: "model" or "rules".
+    Args:
+        document: The document's id.
+        events: What happens in the chunks.
+        links: How neighbouring chunks hang together.
+        chunks: All chunks of the document.
+        normal: The form by which values are compared; those whose form is '' are no terms.
+        cause: Which argument of a sense is the cause of the other: "arg1", "arg2" or ''.
+        by: Who read the text: "model" or "rules".
+
     """
-    placed = {chunk.id: chunk for chunk in chunks}
+    chunks_by_id = {chunk.id: chunk for chunk in chunks}
     nodes: list[Node] = []
     edges: list[Edge] = []
     uses: dict[tuple[str, str], list[tuple[str, str]]] = defaultdict(list)
     for event in events:
         id = ids.event_id(event.chunk, event.ordinal)
-        nodes.append(_event_node(id, event, placed[event.chunk], by))
+        nodes.append(_event_node(id, event, chunks_by_id[event.chunk], by))
         edges.append(Edge(FROM_CHUNK, id, event.chunk))
         for slot, value in event.slots.items():
             if key := normal(value):
                 uses[slot, key].append((event.chunk, value))
                 edges.append(Edge(SLOT_EDGES[slot], id, ids.term_id(document, slot, key)))
-    for (slot, key), told in uses.items():
+    for (slot, key), values in uses.items():
         id = ids.term_id(document, slot, key)
-        nodes.append(_term_node(id, slot, key, told, placed))
+        nodes.append(_term_node(id, slot, key, values, chunks_by_id))
     for link in links:
         id = ids.link_id(link.arg1, link.arg2)
-        nodes.append(_link_node(id, link, placed, cause(link.sense), by))
+        nodes.append(_link_node(id, link, chunks_by_id, cause(link.sense), by))
         edges += [Edge(ARG1, id, link.arg1), Edge(ARG2, id, link.arg2)]
     return nodes, edges
 
@@ -84,7 +91,10 @@ def nodes_and_edges(
 def ties_to_entities(
     terms: Iterable[Node], stands_for: Callable[[str, str], Iterable[str]]
 ) -> list[Edge]:
-    """From each term of who and where to the entities that it stands for, by slot and text."""
+    """Return the edges from terms of who and where to the entities that they stand for.
+
+    `stands_for` gives the ids of these entities by slot and text.
+    """
     return [
         Edge(IS, term.id, entity)
         for term in terms
@@ -95,23 +105,23 @@ def ties_to_entities(
 
 def _event_node(id: str, event: Event, chunk: Chunk, by: str) -> Node:
     text = "; ".join(event.slots[slot] for slot in SLOTS if slot in event.slots)
-    name = textwrap.shorten(text, CAPTION, placeholder="…")
-    told = {"name": name, **event.slots, "ordinal": event.ordinal, "by": by}
-    return Node(id, EVENT, {**told, **_place([chunk], text)}, (chunk.id,))
+    name = textwrap.shorten(text, MAX_NAME_CHARACTERS, placeholder="…")
+    properties = {"name": name, **event.slots, "ordinal": event.ordinal, "by": by}
+    return Node(id, EVENT, {**properties, **_place([chunk], text)}, (chunk.id,))
 
 
 def _term_node(
-    id: str, slot: str, key: str, told: Sequence[tuple[str, str]], placed: Mapping[str, Chunk]
+    id: str, slot: str, key: str, values: Sequence[tuple[str, str]], chunks: Mapping[str, Chunk]
 ) -> Node:
-    """A term is called as it is most often, and of those as it is first."""
-    [(text, _)] = Counter(value for _, value in told).most_common(1)
-    sources = sorted({chunk for chunk, _ in told}, key=lambda one: placed[one].index)
-    own = {"name": text, "slot": slot, "key": key, "count": len(told)}
-    return Node(id, TERM, {**own, **_place([placed[sources[0]]], text)}, tuple(sources))
+    """The node of a term, named by its commonest value, the first of those that are as common."""
+    [(text, _)] = Counter(value for _, value in values).most_common(1)
+    sources = sorted({chunk for chunk, _ in values}, key=lambda chunk: chunks[chunk].index)
+    properties = {"name": text, "slot": slot, "key": key, "count": len(values)}
+    return Node(id, TERM, {**properties, **_place([chunks[sources[0]]], text)}, tuple(sources))
 
 
-def _link_node(id: str, link: Link, placed: Mapping[str, Chunk], cause: str, by: str) -> Node:
-    told = {
+def _link_node(id: str, link: Link, chunks: Mapping[str, Chunk], cause: str, by: str) -> Node:
+    properties = {
         "name": link.sense.rpartition(".")[2],
         "sense": link.sense,
         "form": link.form,
@@ -120,8 +130,8 @@ def _link_node(id: str, link: Link, placed: Mapping[str, Chunk], cause: str, by:
         "by": by,
     }
     text = f"{link.connective}: {link.sense}" if link.connective else link.sense
-    ends = [placed[link.arg1], placed[link.arg2]]
-    return Node(id, LINK, {**told, **_place(ends, text)}, (link.arg1, link.arg2))
+    ends = [chunks[link.arg1], chunks[link.arg2]]
+    return Node(id, LINK, {**properties, **_place(ends, text)}, (link.arg1, link.arg2))
 
 
 def _place(chunks: Sequence[Chunk], text: str) -> dict[str, Any]:
@@ -131,39 +141,39 @@ def _place(chunks: Sequence[Chunk], text: str) -> dict[str, Any]:
     return {**place, "text": text, "tokens": tokens.count(text)}
 
 
-# Back
+# From nodes and edges
 
 
-def read(known: Known, senses: Senses) -> Earlier:
-    """What is known of a document, by its chunks as they were; of links only by the same senses."""
+def read(known: Known, senses: Senses) -> Previous:
+    """Return what the previous build made, by chunks; links only if the senses are the same."""
     events: dict[str, list[Event]] = defaultdict(list)
     links: dict[tuple[str, str], Link] = {}
     for node in known.nodes:
-        told = node.properties
+        values = node.properties
         if node.label == EVENT:
-            slots = {slot: told[slot] for slot in SLOTS if told.get(slot)}
-            events[node.sources[0]].append(Event(node.sources[0], told["ordinal"], slots))
+            slots = {slot: values[slot] for slot in SLOTS if values.get(slot)}
+            events[node.sources[0]].append(Event(node.sources[0], values["ordinal"], slots))
         elif node.label == LINK:
             arg1, arg2 = node.sources
-            links[arg1, arg2] = Link(arg1, arg2, told["sense"], told["form"], told["connective"])
-    missing = {step: [gap for gap in known.gaps if gap.step == step] for step in (EVENTS, LINKS)}
-    unread = {id for gap in missing[EVENTS] for id in gap.sources}
-    unjudged = {pair for gap in missing[LINKS] for pair in pairs_of(gap.properties["pairs"])}
+            form, connective = values["form"], values["connective"]
+            links[arg1, arg2] = Link(arg1, arg2, values["sense"], form, connective)
+    missing = [gap.properties["pairs"] for gap in known.gaps if gap.step == LINKS]
+    unjudged = {pair for ids in missing for pair in _read_pairs(ids)}
     is_judged = known.facts.get(JUDGED_BY) == senses.digest
     ordered = [chunk.id for chunk in sorted(known.chunks, key=lambda chunk: chunk.index)]
-    return Earlier(
-        {id: sorted(some, key=lambda event: event.ordinal) for id, some in events.items()},
+    return Previous(
+        {id: sorted(found, key=lambda event: event.ordinal) for id, found in events.items()},
         links if is_judged else {},
-        frozenset(ordered) - unread,
+        known.asked(EVENTS),
         frozenset(pairwise(ordered) if is_judged else ()) - unjudged,
     )
 
 
-def told_pairs(pairs: Iterable[tuple[str, str]]) -> list[str]:
-    """Pairs as a gap keeps them: a list of ids, two by two."""
+def flatten_pairs(pairs: Iterable[tuple[str, str]]) -> list[str]:
+    """Return pairs of ids as a gap keeps them: one list, two by two."""
     return [id for pair in pairs for id in pair]
 
 
-def pairs_of(told: Sequence[str]) -> list[tuple[str, str]]:
-    """Pairs as a gap has kept them."""
-    return list(zip(told[::2], told[1::2], strict=True))
+def _read_pairs(ids: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the pairs that a gap has kept."""
+    return list(zip(ids[::2], ids[1::2], strict=True))

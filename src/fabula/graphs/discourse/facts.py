@@ -1,154 +1,139 @@
-"""What the graph itself tells of a document's part, and how it is put into words."""
+"""What the graph counts of a document's part, and how it describes that."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from statistics import fmean
 from typing import Any
 
 from fabula.graph import Edge, Node
+from fabula.graph.counts import (
+    DROPPED,
+    RECORDS,
+    DroppedRecords,
+    carry_over,
+    count_dropped,
+    is_counted,
+    list_counts,
+    means,
+)
+from fabula.graph.extraction import MALFORMED, OVERLONG, SURPLUS, UNPRINTED, WindowReplies
 from fabula.graphs.discourse.border import EVENT, IS, LINK, TERM
-from fabula.graphs.discourse.records import (
-    MALFORMED,
+from fabula.graphs.discourse.questions import (
     MISPLACED,
-    OVERLONG,
     REPEATED,
-    SURPLUS,
+    UNANSWERED,
     UNLISTED,
-    Told,
+    DiscourseRecords,
 )
 from fabula.graphs.discourse.values import ENTITY, EXPLICIT, IMPLICIT, NONE, Event, Link
 
-DROPPED = {
-    MALFORMED: "that say nothing",
-    MISPLACED: "of no passage or pair that was asked about",
-    OVERLONG: "too long",
-    REPEATED: "said twice",
-    SURPLUS: "too many",
-    UNLISTED: "with a sense that is not listed",
-}
-"""Why records are left out, in words."""
-DOUBTFUL = 0.1
-"""Share of the records, or of the pairs: where more are of no use, a model may be unfit for it."""
-SAME, FEWEST = 0.5, 40
-"""Share of so many links, at least, of one sense from which a model may give the same to all."""
+LEFT_OUT = DroppedRecords(
+    {
+        MALFORMED: "that say nothing",
+        MISPLACED: "of no passage or pair that was asked about",
+        OVERLONG: "too long",
+        REPEATED: "said twice",
+        SURPLUS: "too many",
+        UNLISTED: "with a sense that is not listed",
+    },
+    max_share=0.1,
+    others={f"{DROPPED}{UNPRINTED}": "{count:,} connectives that were called printed are not"},
+)
+MAX_UNANSWERED = 0.1
+"""Share of the pairs; if a model does not mention more, it may be unfit."""
+MAX_SHARE_OF_SENSE, MIN_LINKS = 0.5, 40
+"""If more than this share of at least so many links are of one sense, the model may give the same
+sense to all."""
 OF_CLASS = "class_"
+"""Begins the names of facts that count the links of a class of senses."""
+_CALLED = "said_"
+"""Begins the names of facts that count the pairs without a link."""
 
 
 @dataclass
-class Tally:
-    """Counts what models write while a build goes on.
+class PairReplies:
+    """What a model replied about pairs: of all of them, and of those `judged` in this build."""
 
-    `windows` and `pairs` are all that there are, `reused` and `kept` those of which all was known.
-    """
-
-    windows: int = 0
-    reused: int = 0
     pairs: int = 0
-    kept: int = 0
-    told: list[Told] = field(default_factory=list)
-    passages: int = 0
+    reused: int = 0
     judged: int = 0
-
-    def means(self) -> dict[str, float]:
-        """What a dry run expects of other documents; nothing where there was nothing to count."""
-        events = [event for one in self.told for event in one.events]
-        values = [value for event in events for value in event.slots.values()]
-        found: dict[str, float] = {}
-        if self.passages:
-            found["mean_events"] = len(events) / self.passages
-        if events:
-            found["mean_slots"] = len(values) / len(events)
-            found["mean_words"] = fmean(len(value.split()) for value in values)
-        if self.judged:
-            found["mean_linked"] = sum(len(one.links) for one in self.told) / self.judged
-        return found
+    new: list[DiscourseRecords[Link]] = field(default_factory=list)
 
 
 def facts(
     nodes: Iterable[Node],
     edges: Iterable[Edge],
-    events: Sequence[Event],
     links: Sequence[Link],
-    tally: Tally,
-    before: Mapping[str, Any],
+    event_replies: WindowReplies[DiscourseRecords[Event]],
+    link_replies: PairReplies,
+    previous: Mapping[str, Any],
 ) -> Mapping[str, Any]:
-    """How much there is, what was said of pairs, what was left out and why; means for a dry run.
-
-    What was not asked again has the share in what was counted `before` that it has in all.
-    """
+    """Return how much there is, what was left out and why, and means for a dry run."""
     labels = Counter(node.label for node in nodes)
     resolved = {edge.start for edge in edges if edge.type == IS}
-    dropped: Counter[str] = Counter()
-    for told in tally.told:
-        dropped.update({f"dropped_{why}": count for why, count in told.dropped.items()})
-        dropped.update(
-            {f"said_{what}": told.said[what] for what in (ENTITY, NONE) if what in told.said}
-        )
-        dropped["records"] += told.records
-    share = (tally.reused + tally.kept) / max(1, tally.windows + tally.pairs)
-    for name, count in before.items():
-        if name == "records" or name.startswith(("dropped_", "said_")):
-            dropped[name] += round(share * count)
+    counts: Counter[str] = Counter()
+    read = [answer.every for answer in event_replies.new]
+    replies: list[DiscourseRecords[Any]] = [*read, *link_replies.new]
+    for reply in replies:
+        counts.update(count_dropped(reply.dropped))
+        counts.update({f"{_CALLED}{form}": reply.forms.get(form, 0) for form in (ENTITY, NONE)})
+        counts[RECORDS] += reply.listed
+    pieces = len(event_replies.answers) + link_replies.pairs
+    share = (event_replies.reused + link_replies.reused) / max(1, pieces)
+    passages = [len(window.chunks) for window, answer in event_replies.answers if answer]
     classes = Counter(link.sense.partition(".")[0] for link in links)
     return {
         "events": labels[EVENT],
         "terms": labels[TERM],
         "resolved": len(resolved),
         "links": labels[LINK],
-        "pairs": tally.pairs,
+        "pairs": link_replies.pairs,
         EXPLICIT: sum(link.form == EXPLICIT for link in links),
         IMPLICIT: sum(link.form == IMPLICIT for link in links),
         "most_of_one_sense": max(Counter(link.sense for link in links).values(), default=0),
         **{f"{OF_CLASS}{name}": count for name, count in classes.most_common()},
-        **{name: count for name, count in sorted(dropped.items()) if count},
-        **{name: value for name, value in before.items() if name.startswith("mean_")},
-        **tally.means(),
+        **carry_over(counts, previous, share, lambda n: is_counted(n) or n.startswith(_CALLED)),
+        **means(previous, _lengths(read, sum(passages), link_replies)),
     }
 
 
-def tell(facts: Mapping[str, Any]) -> Sequence[str]:
-    """How many events and links there are and of what classes, and what was left out."""
-    classes = {
-        name.removeprefix(OF_CLASS): count
-        for name, count in facts.items()
-        if name.startswith(OF_CLASS)
+def _lengths(
+    read: Sequence[DiscourseRecords[Event]], passages: int, link_replies: PairReplies
+) -> dict[str, Sequence[float]]:
+    """What a dry run expects of other documents; nothing if there was nothing to count."""
+    events = [event for reply in read for event in reply.records]
+    values = [value for event in events for value in event.slots.values()]
+    linked = sum(len(reply.records) for reply in link_replies.new)
+    return {
+        "mean_events": [len(events) / passages] if passages else [],
+        "mean_slots": [len(values) / len(events)] if events else [],
+        "mean_words": [len(value.split()) for value in values],
+        "mean_linked": [linked / link_replies.judged] if link_replies.judged else [],
     }
-    of = ", ".join(
-        f"{count:,} {name}"
-        for name, count in sorted(classes.items(), key=lambda one: (-one[1], one))
-    )
+
+
+def describe(facts: Mapping[str, Any]) -> Sequence[str]:
+    """Return how many events and links there are, of what classes, and what was left out."""
+    classes = ", ".join(list_counts(facts, OF_CLASS))
     linked = f"{facts['links']:,} of {facts['pairs']:,} pairs of neighbouring chunks are linked"
     events = f"{facts['events']:,} events"
     if facts["resolved"]:
         events += f", {facts['resolved']:,} of whose people and places are entities"
-    return [events, f"{linked}: {of}" if of else linked, *_left_out(facts)]
+    return [events, f"{linked}: {classes}" if classes else linked, *LEFT_OUT.describe(facts)]
 
 
-def doubt(facts: Mapping[str, Any]) -> Sequence[str]:
-    """What speaks against the model: much left out, pairs without a word, one sense for most."""
+def warnings(facts: Mapping[str, Any]) -> Sequence[str]:
+    """Return what speaks against the model: records left out, pairs ignored, one sense for most."""
     pairs, links = facts.get("pairs", 0), facts.get("links", 0)
-    lost = sum(facts.get(f"dropped_{why}", 0) for why in DROPPED)
-    said = _left_out(facts) if lost > DOUBTFUL * facts.get("records", 0) else []
-    unanswered = facts.get("dropped_unanswered", 0)
-    if unanswered > DOUBTFUL * pairs:
-        said.append(f"of {unanswered:,} of {pairs:,} pairs the model said nothing")
+    found = LEFT_OUT.warnings(facts)
+    unanswered = facts.get(f"{DROPPED}{UNANSWERED}", 0)
+    if unanswered > MAX_UNANSWERED * pairs:
+        found.append(f"of {unanswered:,} of {pairs:,} pairs the model said nothing")
     most = facts.get("most_of_one_sense", 0)
-    if facts.get(IMPLICIT) and links >= FEWEST and most > SAME * links:
-        said.append(
+    if facts.get(IMPLICIT) and links >= MIN_LINKS and most > MAX_SHARE_OF_SENSE * links:
+        found.append(
             f"{most:,} of {links:,} links are of one sense: the model may not tell senses apart"
         )
-    return said
-
-
-def _left_out(facts: Mapping[str, Any]) -> list[str]:
-    said: list[str] = []
-    lost = {words: facts.get(f"dropped_{why}", 0) for why, words in DROPPED.items()}
-    if total := sum(lost.values()):
-        reasons = ", ".join(f"{count:,} {words}" for words, count in lost.items() if count)
-        said.append(f"{total:,} of {facts['records']:,} records were left out: {reasons}")
-    if unprinted := facts.get("dropped_unprinted", 0):
-        said.append(f"{unprinted:,} connectives that were called printed are not")
-    return said
+    return found

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, WithJsonSchema, create_model
 from fabula.errors import BadReply
 from fabula.graph.mode import Tools
 from fabula.graphs.discourse.matching import Terms
-from fabula.graphs.discourse.records import LONGEST, read_slots
+from fabula.graphs.discourse.questions import MAX_VALUE_CHARACTERS, read_slots
 from fabula.graphs.discourse.senses import Senses
 from fabula.graphs.discourse.values import SLOTS
 from fabula.graphs.discourse.words import words_of
@@ -101,7 +101,9 @@ def ask_model(question: str, senses: Senses, language: str, chat: Chat) -> Sough
 def read_sought(reply: str, senses: Senses, language: str) -> Sought:
     """A reply's senses that there are, and its slots. Raises BadReply for what is no such JSON."""
     lists = read_lists(reply, ["senses", *SLOTS])
-    named = (senses.find(one[:LONGEST]) for one in lists["senses"] if isinstance(one, str))
+    named = (
+        senses.find(one[:MAX_VALUE_CHARACTERS]) for one in lists["senses"] if isinstance(one, str)
+    )
     found = [path for path in dict.fromkeys(named) if path]
     slots: dict[str, list[str]] = {}
     for slot in SLOTS:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
-from fabula.graph.method import Graph
+from fabula.graph.method import Graph, Lazy
 from fabula.graph.queries import FOLDER
-from fabula.graphs.entities import border, prompts
-from fabula.graphs.entities.build import build
-from fabula.graphs.entities.facts import doubt, tell
+from fabula.graphs.entities import border
 from fabula.graphs.entities.knobs import CHAT_ONLY, UNASKED, Knobs
 from fabula.graphs.entities.modes import MODES
 from fabula.graphs.entities.types import read_types
@@ -28,17 +27,17 @@ GRAPH = Graph(
     about="people, places and things with all their names, and what ties them",
     version=1,
     knobs=Knobs,
-    build=build,
+    build=Lazy(f"{__name__}.build:build"),
     elements=(border.ENTITY, border.RELATION, border.TRIPLE),
     edges=(
         *(border.FROM_CHUNK, border.SOURCE, border.TARGET),
         *(border.SUBJECT, border.OBJECT, border.RELATES_TO),
     ),
     modes=MODES,
-    prompts=prompts.FOLDER,
+    prompts=Path(__file__).parent / "prompts",
     cypher=FOLDER / "entities",
     settings=_settings,
     unasked=UNASKED,
-    tell=tell,
-    doubt=doubt,
+    tell=Lazy(f"{__name__}.facts:describe"),
+    doubt=Lazy(f"{__name__}.facts:warnings"),
 )

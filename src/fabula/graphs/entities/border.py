@@ -16,16 +16,15 @@ from typing import Any
 
 from fabula.graph import Edge, Node
 from fabula.graph.method import Known
+from fabula.graphs.entities.records import EXTRACTION, TRIPLES
 from fabula.graphs.entities.triples import Fact, Triple, phrase
 from fabula.graphs.entities.values import Cast, Entity, Extraction, Mention, Relation, Tie
 from fabula.text import tokens
-from fabula.text.document import Chunk, Vector
+from fabula.text.document import Chunk
 
 ENTITY, RELATION, TRIPLE = "Entity", "Relation", "Triple"
 FROM_CHUNK, SOURCE, TARGET = "FROM_CHUNK", "SOURCE", "TARGET"
 SUBJECT, OBJECT, RELATES_TO = "SUBJECT", "OBJECT", "RELATES_TO"
-EXTRACTION, TRIPLES, DESCRIPTIONS = "extraction", "triples", "descriptions"
-"""The steps in which a chat model is asked, and in which there may be gaps."""
 CAPTION = 60
 """Most characters of a relation's name."""
 MOST_KEYWORDS = 12
@@ -46,7 +45,7 @@ class Earlier:
 
     `asked` are the ids of the chunks that a model was asked about, by the step, whether it had
     something to say of them or not. `described` has descriptions by the digests of what they were
-    made from, `vectors` embeddings by the texts that were embedded.
+    made from.
     """
 
     mentions: Mapping[str, Sequence[Mention]] = field(default_factory=dict)
@@ -54,7 +53,6 @@ class Earlier:
     facts: Mapping[str, Sequence[Fact]] = field(default_factory=dict)
     asked: Mapping[str, frozenset[str]] = field(default_factory=dict)
     described: Mapping[str, str] = field(default_factory=dict)
-    vectors: Mapping[str, Vector] = field(default_factory=dict)
 
 
 # Out
@@ -339,15 +337,13 @@ def read(known: Known, chunks: Sequence[Chunk]) -> Earlier:
             for node in known.nodes
             if node.properties.get("said")
         },
-        {embedded(node): node.embedding for node in known.nodes if node.embedding is not None},
     )
 
 
 def _asked(known: Known, step: str) -> frozenset[str]:
     if step == TRIPLES and not known.facts.get("stated"):
         return frozenset()
-    missing = {id for gap in known.gaps if gap.step == step for id in gap.sources}
-    return frozenset(chunk.id for chunk in known.chunks) - missing
+    return known.asked(step)
 
 
 def _read_mentions(

@@ -16,12 +16,13 @@ from dataclasses import dataclass
 from pydantic import BaseModel, ConfigDict
 
 from fabula.errors import BadReply
-from fabula.graphs.entities.prompts import prompt
+from fabula.graphs.entities.extract import PROMPTS
 from fabula.graphs.entities.stand_ins import StandIns
 from fabula.graphs.entities.values import Mention, Tie
 from fabula.models import Chat, Prompt
 from fabula.models.offline.extracts import salience
 from fabula.models.prompted import WORDS
+from fabula.models.prompts import filled
 from fabula.models.replies import ask, read_as, read_summary, shortened
 from fabula.text import tokens
 from fabula.text.stems import Stemmer
@@ -126,9 +127,9 @@ class Describer:
             f"[{number}] {one.subject}\n{one.joined}" for number, one in enumerate(some, 1)
         )
         asked = Prompt(
-            system=prompt("describe_many_system"),
-            user=prompt(
-                "describe_many",
+            system=filled(PROMPTS / "describe_many_system.txt"),
+            user=filled(
+                PROMPTS / "describe_many.txt",
                 statements=listed,
                 count=len(some),
                 tokens=self.limit,
@@ -145,9 +146,9 @@ class Describer:
     def _merge(self, subject: str, texts: Sequence[str]) -> str:
         joined = "\n".join(texts)
         asked = Prompt(
-            system=prompt("describe_system"),
-            user=prompt(
-                "describe",
+            system=filled(PROMPTS / "describe_system.txt"),
+            user=filled(
+                PROMPTS / "describe.txt",
                 subject=subject,
                 statements=joined,
                 tokens=self.limit,

@@ -12,6 +12,8 @@ from pydantic import BaseModel, ConfigDict, WithJsonSchema, create_model
 
 from fabula.models.replies import shortened
 
+EXTRACTION, TRIPLES, DESCRIPTIONS = "extraction", "triples", "descriptions"
+"""The steps in which a chat model is asked, and in which there may be gaps."""
 MOST_ALIASES, MOST_KEYWORDS, LONGEST_KEYWORD = 8, 5, 60
 STATEMENT_TOKENS = 120
 """Most of a description; 60 words are asked for."""
@@ -105,12 +107,22 @@ class RelationRecord:
 
 @dataclass(frozen=True, slots=True)
 class TripleRecord:
-    """A fact as it was read."""
+    """A fact as it was read; `parts` are whatever numbers it has."""
 
     subject: str
     predicate: str
     object: str
     parts: tuple[int, ...]
+
+    @property
+    def words(self) -> tuple[str, str, str]:
+        """Subject, predicate and object."""
+        return (self.subject, self.predicate, self.object)
+
+    @property
+    def ends(self) -> tuple[str, str]:
+        """Subject and object."""
+        return (self.subject, self.object)
 
 
 def read_entity(given: Any) -> EntityRecord | None:

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from itertools import cycle, islice
 from typing import Any
 
+from fabula.graph.extraction import Window
 from fabula.graphs.entities.types import EntityType
-from fabula.graphs.entities.windows import Window
 from fabula.text import tokens
 
 USUAL = {

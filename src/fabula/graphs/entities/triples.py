@@ -8,28 +8,15 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from fabula.graph.extraction import Question, Records, Window
 from fabula.graphs.entities import ids
-from fabula.graphs.entities.extract import (
-    LONGEST_NAME,
-    MALFORMED,
-    MOST_RECORDS,
-    OVERLONG,
-    REPLY_TOKENS,
-    SURPLUS,
-    TRIES,
-    UNPRINTED,
-)
-from fabula.graphs.entities.printed import find_printed, plain
-from fabula.graphs.entities.prompts import prompt
-from fabula.graphs.entities.records import TriplesReply, read_triple
+from fabula.graphs.entities.extract import PROMPTS, REPLY_TOKENS, read_stated
+from fabula.graphs.entities.records import TRIPLES, TriplesReply, read_triple
 from fabula.graphs.entities.stand_ins import StandIns
-from fabula.graphs.entities.windows import Window
-from fabula.models import Chat, Prompt
-from fabula.models.replies import ask, read_lists
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +28,11 @@ class Fact:
     subject: str
     predicate: str
     object: str
+
+    @property
+    def words(self) -> tuple[str, str, str]:
+        """Subject, predicate and object."""
+        return (self.subject, self.predicate, self.object)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,62 +46,31 @@ class Triple:
     facts: tuple[Fact, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Stater:
-    """Asks a chat model which facts a window states."""
-
-    chat: Chat
-    temperature: float
-    stand_ins: StandIns
-
-    def ask(self, window: Window) -> tuple[list[Fact], Counter[str]]:
-        """The facts, chunk by chunk, and how many records were left out, by the reason.
-
-        Both ends of a fact must be printed in the window. Raises BadReply.
-        """
-        asked = Prompt(
-            system=prompt("triples_system"),
-            user=prompt("triples", passages=window.passages, count=len(window.chunks)),
-            max_tokens=REPLY_TOKENS,
-            temperature=self.temperature,
-            schema=TriplesReply,
-            stand_in=lambda: self.stand_ins.stated(window),
-        )
-        return ask(self.chat, asked, lambda reply: read_facts(reply, window), TRIES)
+def ask_triples(placeholders: StandIns) -> Question[Window, Records[Fact]]:
+    """Return the question which facts a window states."""
+    return Question(
+        step=TRIPLES,
+        prompt=PROMPTS / "triples",
+        values=Window.values,
+        schema=TriplesReply,
+        max_tokens=REPLY_TOKENS,
+        read=read_facts,
+        placeholder=lambda window, _: placeholders.stated(window),
+    )
 
 
-def read_facts(reply: str, window: Window) -> tuple[list[Fact], Counter[str]]:
-    """The facts of a reply that the window bears out. Raises BadReply where it is none."""
-    given = read_lists(reply, ("triples",))["triples"]
-    dropped = Counter({SURPLUS: len(given[MOST_RECORDS:])})
-    records = [read_triple(one) for one in given[:MOST_RECORDS]]
-    dropped[MALFORMED] += records.count(None)
-    found = [one for one in records if one is not None]
-    longest = [max(map(len, (one.subject, one.predicate, one.object))) for one in found]
-    fit = [one for one, length in zip(found, longest, strict=True) if length <= LONGEST_NAME]
-    dropped[OVERLONG] += len(found) - len(fit)
-    ends = [end for one in fit for end in (one.subject, one.object)]
-    printed = find_printed(ends, window.chunks)
-    facts: list[Fact] = []
-    for one in fit:
-        subject, object = (printed.get(plain(end)) for end in (one.subject, one.object))
-        if not subject or not object:
-            dropped[UNPRINTED] += 1
-            continue
-        rows = {number - 1 for number in one.parts if 1 <= number <= len(window.chunks)}
-        either = [row for row in range(len(window.chunks)) if subject[row] or object[row]]
-        both = [row for row in either if subject[row] and object[row]]
-        for row in sorted(rows.intersection(either)) or both or either:
-            chunk = window.chunks[row]
-            facts.append(Fact(chunk.id, chunk.start, one.subject, one.predicate, one.object))
-    return facts, +dropped
+def read_facts(reply: str, window: Window) -> Records[Fact]:
+    """Return the facts of a reply, chunk by chunk. Raises BadReply if it has no list of them."""
+    stated, dropped = read_stated(reply, window, read_triple)
+    facts = (Fact(chunk.id, chunk.start, *record.words) for record, chunk in stated)
+    return Records(tuple(facts), dropped)
 
 
 def join_facts(document: str, facts: Iterable[Fact]) -> tuple[Triple, ...]:
     """Facts of the same words as one, by their ids; the order they come in does not matter."""
     same: dict[tuple[str, ...], list[Fact]] = defaultdict(list)
     for fact in sorted(set(facts), key=_order):
-        same[tuple(map(phrase, (fact.subject, fact.predicate, fact.object)))].append(fact)
+        same[tuple(map(phrase, fact.words))].append(fact)
     triples = [
         Triple(
             ids.triple_id(document, *words),
@@ -130,4 +91,4 @@ def phrase(text: str) -> str:
 
 
 def _order(fact: Fact) -> tuple[int, str, str, str, str]:
-    return (fact.place, fact.chunk, fact.subject, fact.predicate, fact.object)
+    return (fact.place, fact.chunk, *fact.words)

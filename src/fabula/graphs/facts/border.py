@@ -1,7 +1,7 @@
-"""Where facts become nodes and edges, as every graph has them, and statements are read back.
+"""Convert facts to nodes and edges, and read statements back.
 
-What each chunk states is whole on the edges that lead to it, so that the graph gives it back where
-the chunk did not change: what was left out, too, as other entities may let it in.
+What each chunk states is kept whole on the edges that lead to it, so that the graph gives it back
+if the chunk did not change: what was left out, too, as other entities may let it in.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import json
 import textwrap
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from fabula.graph import Edge, Node
@@ -18,132 +18,130 @@ from fabula.graph.method import Known
 from fabula.graphs.facts.ontology import RELATED, Ontology
 from fabula.graphs.facts.values import Choice, Fact, Statement
 from fabula.text import tokens
-from fabula.text.document import Chunk, Vector
+from fabula.text.document import Chunk
 
 FACT = "Fact"
 FROM_CHUNK, SUBJECT, OBJECT = "FROM_CHUNK", "SUBJECT", "OBJECT"
 STATEMENTS, NORMALISATION = "statements", "normalisation"
 """The steps in which a chat model is asked, and in which there may be gaps."""
-CAPTION = 60
-"""Most characters of a fact's name."""
-MOST_WORDS = 3
-"""Of the predicates of a fact that is of no relation by name: those stated first."""
+MAX_NAME_CHARACTERS = 60
+"""Of a fact's name."""
+MAX_PREDICATES = 3
+"""Predicates in the text of a fact that is of no relation by name: those stated first."""
 
 
 @dataclass(frozen=True, slots=True)
-class Earlier:
-    """What an earlier build knew: what chunks state, which of them a model was asked about.
-
-    `vectors` are embeddings by the texts that were embedded.
-    """
+class Previous:
+    """What the previous build knew: the statements of chunks, and which chunks it asked about."""
 
     statements: Mapping[str, Sequence[Statement]] = field(default_factory=dict)
     asked: frozenset[str] = frozenset()
-    vectors: Mapping[str, Vector] = field(default_factory=dict)
 
 
 def nodes_of(
     facts: Sequence[Fact], ontology: Ontology, chunks: Sequence[Chunk], by: str
 ) -> list[Node]:
-    """Facts, bare of embeddings; `by` is who stated them: "model" or "rules".
+    """Return the nodes of facts, without embeddings.
 
     Each rests on the chunks that state it, in text order, and stands where the first of them does.
+
+    Args:
+        facts: The facts.
+        ontology: The words for their relations.
+        chunks: All chunks of the document.
+        by: Who stated them: "model" or "rules".
+
     """
-    placed = {chunk.id: chunk for chunk in chunks}
-    found: list[Node] = []
-    for one in facts:
-        stated = {placed[statement.chunk].index: statement.chunk for statement in one.statements}
-        sources = [placed[stated[index]] for index in sorted(stated)]
-        text = f"{one.subject.name} {_words(one, ontology)} {one.object.name}"
-        told: dict[str, Any] = {
-            "name": textwrap.shorten(text, CAPTION, placeholder="…"),
-            "subject": one.subject.name,
-            "predicate": one.predicate,
-            "object": one.object.name,
-            "subject_type": one.subject.types[0],
-            "object_type": one.object.types[0],
+    chunks_by_id = {chunk.id: chunk for chunk in chunks}
+    nodes: list[Node] = []
+    for fact in facts:
+        ids = {statement.chunk for statement in fact.statements}
+        sources = sorted((chunks_by_id[id] for id in ids), key=lambda chunk: chunk.index)
+        text = f"{fact.subject.name} {_words(fact, ontology)} {fact.object.name}"
+        properties: dict[str, Any] = {
+            "name": textwrap.shorten(text, MAX_NAME_CHARACTERS, placeholder="…"),
+            "subject": fact.subject.name,
+            "predicate": fact.predicate,
+            "object": fact.object.name,
+            "subject_type": fact.subject.types[0],
+            "object_type": fact.object.types[0],
             "text": text,
             "tokens": tokens.count(text),
-            "proof": next((said.proof for said in one.statements if said.proof), ""),
+            "proof": next((one.proof for one in fact.statements if one.proof), ""),
             "count": len(sources),
             "by": by,
+            "aspect": "",
+            "level": 0,
+            "section": sources[0].section,
+            "start": sources[0].start,
+            "end": sources[0].end,
         }
-        place = {"aspect": "", "level": 0, "section": sources[0].section}
-        place |= {"start": sources[0].start, "end": sources[0].end}
-        found.append(Node(one.id, FACT, {**told, **place}, tuple(chunk.id for chunk in sources)))
-    return found
+        nodes.append(Node(fact.id, FACT, properties, tuple(chunk.id for chunk in sources)))
+    return nodes
 
 
 def edges_of(facts: Sequence[Fact], left_out: Iterable[Statement]) -> list[Edge]:
-    """What each fact rests on, and which entities it is about.
+    """Return the edges of facts to their chunks and to the entities that they are about.
 
-    What was left out goes with the edge of another fact to its chunk, or with the first of all.
+    A statement that was left out is kept on the edge of another fact to its chunk, or if there is
+    none, on the first of all edges.
     """
     others: dict[str, list[Statement]] = defaultdict(list)
-    stated = {statement.chunk for one in facts for statement in one.statements}
+    stated = {statement.chunk for fact in facts for statement in fact.statements}
     for statement in left_out:
         others[statement.chunk if statement.chunk in stated else ""].append(statement)
-    found: list[Edge] = []
-    for one in facts:
+    edges: list[Edge] = []
+    for fact in facts:
         by_chunk: dict[str, list[Statement]] = defaultdict(list)
-        for statement in one.statements:
+        for statement in fact.statements:
             by_chunk[statement.chunk].append(statement)
         for chunk, statements in by_chunk.items():
-            told = {"records": _json(statements)}
+            properties = {"records": _json(statements)}
             if rest := [*others.pop("", ()), *others.pop(chunk, ())]:
-                told["others"] = _json(rest)
-            found.append(Edge(FROM_CHUNK, one.id, chunk, told))
-        for type, end in ((SUBJECT, one.subject), (OBJECT, one.object)):
+                properties["others"] = _json(rest)
+            edges.append(Edge(FROM_CHUNK, fact.id, chunk, properties))
+        for type, end in ((SUBJECT, fact.subject), (OBJECT, fact.object)):
             if end.entity:
-                found.append(Edge(type, one.id, end.entity))
-    return found
+                edges.append(Edge(type, fact.id, end.entity))
+    return edges
 
 
-def read(known: Known, chunks: Sequence[Chunk]) -> Earlier:
-    """What is known of those chunks that are still there, moved to where they are now.
+def read(known: Known, chunks: Sequence[Chunk]) -> Previous:
+    """Return what is known of the chunks that are still there, at the places where they are now.
 
-    A statement has no proof yet: that is in its chunk's text.
+    Statements have no proof yet: that is in their chunks' texts.
     """
-    now = {chunk.id: chunk.start for chunk in chunks}
+    starts = {chunk.id: chunk.start for chunk in chunks}
     statements: dict[str, list[Statement]] = defaultdict(list)
     for edge in known.edges:
         if edge.type != FROM_CHUNK:
             continue
         for name in ("records", "others"):
-            for one in json.loads(edge.properties.get(name, "[]")):
-                if one["chunk"] in now:
-                    statements[one["chunk"]].append(_statement(one, now[one["chunk"]]))
-    missing = {id for gap in known.gaps if gap.step == STATEMENTS for id in gap.sources}
-    # What was left out is kept beside what was not: where nothing is left, it has to be asked for.
-    asked = {chunk.id for chunk in known.chunks} if known.nodes else set[str]()
-    return Earlier(
-        statements,
-        frozenset(asked - missing),
-        {
-            node.properties["text"]: node.embedding
-            for node in known.nodes
-            if node.embedding is not None
-        },
-    )
+            for record in json.loads(edge.properties.get(name, "[]")):
+                if record["chunk"] in starts:
+                    statement = _statement(record, starts[record["chunk"]])
+                    statements[statement.chunk].append(statement)
+    # What was left out is kept on edges of facts: if there is none, all has to be asked for again.
+    return Previous(statements, known.asked(STATEMENTS) if known.nodes else frozenset())
 
 
 def _words(fact: Fact, ontology: Ontology) -> str:
     """How a fact reads between its ends; of no relation by name, as it was stated."""
     if fact.predicate == RELATED:
-        stated = dict.fromkeys(one.predicate for one in fact.statements)
-        return ", ".join(list(stated)[:MOST_WORDS])
+        stated = dict.fromkeys(statement.predicate for statement in fact.statements)
+        return ", ".join(list(stated)[:MAX_PREDICATES])
     return ontology.relations[fact.predicate].words
 
 
 def _json(statements: Iterable[Statement]) -> str:
     records = [
         {
-            "chunk": one.chunk,
-            "words": [one.subject, one.predicate, one.object],
-            "types": [one.subject_type, one.object_type],
-            "choices": [choice and [choice.taken, *choice.among] for choice in one.choices],
+            "chunk": statement.chunk,
+            "words": statement.words,
+            "types": [statement.subject_type, statement.object_type],
+            "choices": [choice and [choice.taken, *choice.among] for choice in statement.choices],
         }
-        for one in statements
+        for statement in statements
     ]
     return json.dumps(records, ensure_ascii=False)
 
@@ -152,9 +150,5 @@ def _statement(record: Mapping[str, Any], place: int) -> Statement:
     subject, predicate, object = (
         choice and Choice(choice[0], tuple(choice[1:])) for choice in record["choices"]
     )
-    start, words, end = record["words"]
-    start_type, end_type = record["types"]
-    choices = (subject, predicate, object)
-    return Statement(
-        record["chunk"], place, start, words, end, start_type, end_type, choices=choices
-    )
+    statement = Statement(record["chunk"], place, *record["words"], *record["types"])
+    return replace(statement, choices=(subject, predicate, object))

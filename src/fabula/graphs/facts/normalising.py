@@ -1,44 +1,45 @@
-"""Which entity a name means, and which relation a predicate: the second step.
+"""The second step: which entity a name means, and which relation a predicate.
 
 Words settle most of it: a name that one entity alone has, a predicate that a relation is called by.
 About the rest a chat model is asked once a window, and answers by number, so that two entities of
 one name are two choices. Candidates are those of the nearest names by static word embeddings, which
-cost nothing; an answer is kept with the name, and holds until others are called so.
+cost nothing; an answer is kept with the name, and holds until others have the same name.
 """
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from fabula.graph.calls import batches
+from fabula.graph.extraction import Question, Records, Window
 from fabula.graphs.entities.triples import phrase
-from fabula.graphs.entities.windows import Window
+from fabula.graphs.facts.border import NORMALISATION
 from fabula.graphs.facts.cast import Cast
 from fabula.graphs.facts.ontology import TIME, Ontology
-from fabula.graphs.facts.prompts import prompt
-from fabula.graphs.facts.stand_ins import StandIns
 from fabula.graphs.facts.values import Choice, Statement
-from fabula.models import Chat, Embedder, Prompt
-from fabula.models.replies import ask, read_lists, shortened
+from fabula.models import Embedder
+from fabula.models.replies import read_lists, shortened
 from fabula.text.document import Vectors
 
-SHOWN = 5
-"""Candidates for each name and each predicate."""
-HALF_A_LINE = 12
-"""Tokens of what is told of a candidate."""
-MOST_ASKED = 50
+PROMPTS = Path(__file__).parent / "prompts"
+MAX_CANDIDATES = 5
+"""Of each name and each predicate."""
+MAX_CANDIDATE_TOKENS = 12
+"""Of the description of a candidate: half a line."""
+MAX_PHRASES = 50
 """Names, and predicates, of one window that are asked about."""
-TRIES = 3
-REPLY_TOKENS = 100 + 2 * MOST_ASKED * 12
+REPLY_TOKENS = 100 + 2 * MAX_PHRASES * 12
 MISNUMBERED = "misnumbered"
-"""Why an answer is left out."""
+"""Why a choice is left out."""
 
 
 class ChoiceShape(BaseModel):
@@ -60,8 +61,11 @@ class ChoicesReply(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """What is asked of one window: names and predicates, each with its candidates' keys."""
+class OpenPhrases:
+    """Names and predicates of one window that words don't settle, each with its candidates.
+
+    Candidates are ids of entities, and names of relations.
+    """
 
     window: Window
     statements: tuple[Statement, ...]
@@ -69,53 +73,57 @@ class Question:
     predicates: Mapping[str, tuple[str, ...]]
 
 
-Answer = tuple[Mapping[str, str], Mapping[str, str]]
-"""What each name and each predicate was taken for; '' for none."""
+@dataclass(frozen=True, slots=True)
+class Meanings:
+    """The candidate that each name and each predicate was taken for; '' for none."""
+
+    names: Mapping[str, str]
+    predicates: Mapping[str, str]
 
 
 @dataclass(frozen=True)
 class Normaliser:
-    """Knows whom and what a document's statements may mean."""
+    """Finds what the names and predicates of a document's statements may mean."""
 
     cast: Cast
     ontology: Ontology
     static: Embedder
 
     def is_open(self, statement: Statement, at: int) -> bool:
-        """Whether words alone don't settle the subject (0), the predicate (1), or the object (2).
+        """Return whether words alone leave the subject (0), predicate (1) or object (2) open.
 
-        Dates and numbers are what they are.
+        Dates and numbers are never open.
         """
         if at == 1:
             return not self.ontology.relation_of(statement.predicate)
-        name = statement.object if at else statement.subject
+        name = statement.words[at]
         type = statement.object_type if at else statement.subject_type
         if TIME in self.ontology.above.get(type, ()) or all(map(_has_digit, phrase(name).split())):
             return False
         return len(self.cast.called(name)) != 1
 
     def still_holds(self, statement: Statement, at: int) -> bool:
-        """Whether what a model said of it before is still an answer to the same question."""
+        """Return whether what a model chose before still answers the same question."""
         choice = statement.choices[at]
         if choice is None:
             return False
         if at == 1:
             return choice.taken in ("", *self.ontology.relations)
-        name = statement.object if at else statement.subject
         is_there = not choice.taken or choice.taken in self.cast.by_id
-        return is_there and choice.among == self._among(name)
+        return is_there and choice.among == self._among(statement.words[at])
 
-    def settle(self, statement: Statement, answer: Answer | None) -> Statement:
-        """The statement with what a model says of it now, or said before where that still holds.
+    def settle(self, statement: Statement, meanings: Meanings | None) -> Statement:
+        """Return the statement with what a model chose now, or before where that still holds.
 
-        Without an answer, what is open stays so.
+        Without `meanings` what is open stays open.
         """
         choices = list(statement.choices)
-        for at, words in enumerate((statement.subject, statement.predicate, statement.object)):
+        for at, words in enumerate(statement.words):
             if not self.is_open(statement, at):
                 choices[at] = None
             elif not self.still_holds(statement, at):
-                taken = answer and answer[at == 1].get(words)
+                chosen = meanings and (meanings.predicates if at == 1 else meanings.names)
+                taken = chosen.get(words) if chosen else None
                 among = () if at == 1 else self._among(words)
                 choices[at] = None if taken is None else Choice(taken, among)
         return replace(statement, choices=(choices[0], choices[1], choices[2]))
@@ -125,74 +133,84 @@ class Normaliser:
 
     # Candidates
 
-    def questions(
+    def has_open(self, window: Window, statements: Mapping[str, Sequence[Statement]]) -> bool:
+        """Return whether words alone leave anything of a window open, asked about or not."""
+        found = _of_window(window, statements)
+        return any(self.is_open(statement, at) for statement in found for at in range(3))
+
+    def find_open(
         self, windows: Sequence[Window], statements: Mapping[str, Sequence[Statement]]
-    ) -> list[Question]:
-        """What is still to be asked, window by window; `statements` are by their chunks."""
-        opened: list[tuple[Window, list[Statement], list[str], list[str]]] = []
+    ) -> list[OpenPhrases]:
+        """Return what is still to be asked, window by window; `statements` are by chunk ids."""
+        opened: list[tuple[Window, tuple[Statement, ...], list[str], list[str]]] = []
         for window in windows:
-            said = [one for chunk in window.chunks for one in statements.get(chunk.id, ())]
+            found = tuple(_of_window(window, statements))
             names: dict[str, None] = {}
             predicates: dict[str, None] = {}
-            for one in said:
-                for at, words in enumerate((one.subject, one.predicate, one.object)):
-                    if self.is_open(one, at) and not self.still_holds(one, at):
+            for statement in found:
+                for at, words in enumerate(statement.words):
+                    if self.is_open(statement, at) and not self.still_holds(statement, at):
                         (predicates if at == 1 else names)[words] = None
             if names or predicates:
-                opened.append((window, said, [*names][:MOST_ASKED], [*predicates][:MOST_ASKED]))
+                listed = [*names][:MAX_PHRASES], [*predicates][:MAX_PHRASES]
+                opened.append((window, found, *listed))
         near = self._nearest(
-            {name for _, _, names, _ in opened for name in names}, *self._entity_forms
+            {name for *_, names, _ in opened for name in names}, *self._entity_forms
         )
         alike = self._nearest(
-            {one for _, _, _, predicates in opened for one in predicates}, *self._relation_forms
+            {one for *_, predicates in opened for one in predicates}, *self._relation_forms
         )
         return [
-            Question(
+            OpenPhrases(
                 window,
-                tuple(said),
+                found,
                 {name: self._first(name, near[name]) for name in names},
-                {one: alike[one] for one in predicates},
+                {predicate: alike[predicate] for predicate in predicates},
             )
-            for window, said, names, predicates in opened
+            for window, found, names, predicates in opened
         ]
 
     def _first(self, name: str, near: Sequence[str]) -> tuple[str, ...]:
         """Those of just this name before those of names that are near."""
-        return tuple(dict.fromkeys((*self.cast.called(name), *near)))[:SHOWN]
+        return tuple(dict.fromkeys((*self.cast.called(name), *near)))[:MAX_CANDIDATES]
 
     @cached_property
     def _entity_forms(self) -> tuple[list[str], list[str]]:
-        pairs = [(form, one.id) for one in self.cast.entities for form in (one.name, *one.names)]
+        pairs = [
+            (form, entity.id)
+            for entity in self.cast.entities
+            for form in (entity.name, *entity.names)
+        ]
         return [form for form, _ in pairs], [id for _, id in pairs]
 
     @cached_property
     def _relation_forms(self) -> tuple[list[str], list[str]]:
         pairs = [
-            (form, one.name)
-            for one in self.ontology.relations.values()
-            for form in (one.name.replace("_", " "), *one.aliases)
+            (form, relation.name)
+            for relation in self.ontology.relations.values()
+            for form in (relation.name.replace("_", " "), *relation.aliases)
         ]
         return [form for form, _ in pairs], [name for _, name in pairs]
 
     def _nearest(
-        self, asked: set[str], forms: Sequence[str], owners: Sequence[str]
+        self, phrases: set[str], forms: Sequence[str], owners: Sequence[str]
     ) -> dict[str, tuple[str, ...]]:
         """The owners of the nearest forms of each, best first, equal ones in the order of ids."""
-        texts = sorted(asked)
+        texts = sorted(phrases)
         if not texts or not forms:
             return dict.fromkeys(texts, ())
         among = self._vectors(forms)
-        found = {}
+        nearest = {}
         for batch in batches(texts, 256):
             scores = self._vectors(batch) @ among.T
             for text, row in zip(batch, scores, strict=True):
                 best: dict[str, float] = {}
-                # A form may be one of many of its owner: more than are shown are looked at.
-                for at in np.argsort(-row, kind="stable")[: 20 * SHOWN].tolist():
+                # An owner may have many forms: more of them are examined than owners are needed.
+                for at in np.argsort(-row, kind="stable")[: 20 * MAX_CANDIDATES].tolist():
                     best[owners[at]] = max(best.get(owners[at], -1.0), round(float(row[at]), 6))
                 order = sorted(best, key=lambda owner: (-best[owner], owner))
-                found[text] = tuple(order[:SHOWN])
-        return found
+                nearest[text] = tuple(order[:MAX_CANDIDATES])
+        return nearest
 
     def _vectors(self, texts: Sequence[str]) -> Vectors:
         rows = [self.static.embed(batch).vectors for batch in batches(texts, self.static.batch)]
@@ -200,75 +218,86 @@ class Normaliser:
 
     # The call
 
-    def ask(
-        self, question: Question, chat: Chat, temperature: float, stand_ins: StandIns
-    ) -> tuple[Answer, Counter[str]]:
-        """What a chat model says, and how many of its answers were none. Raises BadReply."""
-        said = dict.fromkeys(
-            f"- {one.subject} | {one.predicate} | {one.object}" for one in question.statements
-        )
-        names = _numbered("Names:", question.names, self._told_entity)
-        predicates = _numbered("Predicates:", question.predicates, self._told_relation)
-        asked = Prompt(
-            system=prompt("normalise_system"),
-            user=prompt(
-                "normalise",
-                passages=question.window.passages,
-                facts="\n".join(said),
-                names=names,
-                predicates=predicates,
-            ),
-            max_tokens=REPLY_TOKENS,
-            temperature=temperature,
+    def question(self) -> Question[OpenPhrases, Records[Meanings]]:
+        """Return the question which of its candidates each name and each predicate means."""
+        return Question(
+            step=NORMALISATION,
+            prompt=PROMPTS / "normalise",
+            values=self._values,
             schema=ChoicesReply,
-            stand_in=lambda: stand_ins.chosen(len(question.names), len(question.predicates)),
+            max_tokens=REPLY_TOKENS,
+            read=read_choices,
+            placeholder=lambda phrases, _: first_candidates(phrases),
         )
-        return ask(chat, asked, lambda reply: read_choices(reply, question), TRIES)
 
-    def _told_entity(self, id: str) -> str:
-        one = self.cast.by_id[id]
-        said = shortened(" ".join(one.text.split()), HALF_A_LINE)
-        return f"{one.name}, {one.type}: {said}"
+    def _values(self, phrases: OpenPhrases) -> dict[str, object]:
+        lines = dict.fromkeys(
+            f"- {statement.subject} | {statement.predicate} | {statement.object}"
+            for statement in phrases.statements
+        )
+        return {
+            "passages": phrases.window.passages,
+            "facts": "\n".join(lines),
+            "names": _number("Names:", phrases.names, self._describe_entity),
+            "predicates": _number("Predicates:", phrases.predicates, self._describe_relation),
+        }
 
-    def _told_relation(self, name: str) -> str:
-        one = self.ontology.relations[name]
-        starts, ends = (one.starts, one.ends)
+    def _describe_entity(self, id: str) -> str:
+        entity = self.cast.by_id[id]
+        text = shortened(" ".join(entity.text.split()), MAX_CANDIDATE_TOKENS)
+        return f"{entity.name}, {entity.type}: {text}"
+
+    def _describe_relation(self, name: str) -> str:
+        relation = self.ontology.relations[name]
+        starts, ends = relation.starts, relation.ends
         if not starts:
-            other = self.ontology.relations[one.inverse]
-            starts, ends = other.ends, other.starts
-        return f"{name}: {' or '.join(starts)} -> {' or '.join(ends)}, as “{one.words}”"
+            inverse = self.ontology.relations[relation.inverse]
+            starts, ends = inverse.ends, inverse.starts
+        return f"{name}: {' or '.join(starts)} -> {' or '.join(ends)}, as “{relation.words}”"
 
 
-def read_choices(reply: str, question: Question) -> tuple[Answer, Counter[str]]:
-    """What a reply takes names and predicates for; what it says nothing of is none.
+def read_choices(reply: str, phrases: OpenPhrases) -> Records[Meanings]:
+    """Return what a reply takes names and predicates for: none for those that it leaves out.
 
-    Raises BadReply where it is no such reply.
+    Raises:
+        BadReply: It has neither of the two lists.
+
     """
     lists = read_lists(reply, ("names", "predicates"))
     dropped: Counter[str] = Counter()
-    names = _read(lists["names"], question.names, dropped)
-    predicates = _read(lists["predicates"], question.predicates, dropped)
-    return (names, predicates), dropped
+    names = _read(lists["names"], phrases.names, dropped)
+    predicates = _read(lists["predicates"], phrases.predicates, dropped)
+    return Records((Meanings(names, predicates),), dropped)
 
 
 def _read(
-    given: Sequence[Any], asked: Mapping[str, tuple[str, ...]], dropped: Counter[str]
+    items: Sequence[Any], candidates: Mapping[str, tuple[str, ...]], dropped: Counter[str]
 ) -> dict[str, str]:
-    found = dict.fromkeys(asked, "")
-    listed = list(asked)
-    for one in given[: 2 * MOST_ASKED]:
-        number: Any = one.get("n") if isinstance(one, dict) else None
-        taken: Any = one.get("is") if isinstance(one, dict) else None
-        if not _is_in(number, 1, len(listed)) or not _is_in(taken, 0, SHOWN):
+    meanings = dict.fromkeys(candidates, "")
+    phrases = list(candidates)
+    for item in items[: 2 * MAX_PHRASES]:
+        number: Any = item.get("n") if isinstance(item, dict) else None
+        place: Any = item.get("is") if isinstance(item, dict) else None
+        if not _is_in(number, 1, len(phrases)) or not _is_in(place, 0, MAX_CANDIDATES):
             dropped[MISNUMBERED] += 1
             continue
-        name = listed[number - 1]
-        if taken > len(asked[name]):
+        phrase = phrases[number - 1]
+        if place > len(candidates[phrase]):
             dropped[MISNUMBERED] += 1
-        elif taken:
-            found[name] = asked[name][taken - 1]
-    dropped[MISNUMBERED] += len(given[2 * MOST_ASKED :])
-    return found
+        elif place:
+            meanings[phrase] = candidates[phrase][place - 1]
+    dropped[MISNUMBERED] += len(items[2 * MAX_PHRASES :])
+    return meanings
+
+
+def first_candidates(phrases: OpenPhrases) -> str:
+    """Return the choice of the first candidate for all names and predicates, as JSON."""
+    counts = {"names": len(phrases.names), "predicates": len(phrases.predicates)}
+    choices = {
+        name: [{"n": number, "is": 1} for number in range(1, count + 1)]
+        for name, count in counts.items()
+    }
+    return json.dumps(choices)
 
 
 def _is_in(number: Any, least: int, most: int) -> bool:
@@ -280,10 +309,19 @@ def _has_digit(word: str) -> bool:
     return any(map(str.isdigit, word))
 
 
-def _numbered(title: str, asked: Mapping[str, tuple[str, ...]], told: Callable[[str], str]) -> str:
+def _of_window(
+    window: Window, statements: Mapping[str, Sequence[Statement]]
+) -> Iterator[Statement]:
+    for id in window.ids:
+        yield from statements.get(id, ())
+
+
+def _number(
+    title: str, phrases: Mapping[str, tuple[str, ...]], describe: Callable[[str], str]
+) -> str:
     """Names or predicates with their numbers, and below each its candidates with theirs."""
-    lines = [title] if asked else []
-    for number, (words, candidates) in enumerate(asked.items(), start=1):
+    lines = [title] if phrases else []
+    for number, (words, candidates) in enumerate(phrases.items(), start=1):
         lines.append(f"[{number}] {words}")
-        lines += [f"    ({place}) {told(one)}" for place, one in enumerate(candidates, start=1)]
+        lines += [f"    ({place}) {describe(key)}" for place, key in enumerate(candidates, start=1)]
     return "\n".join(lines)

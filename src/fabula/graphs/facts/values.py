@@ -40,6 +40,11 @@ class Statement:
     proof: str = field(default="", compare=False)
     choices: Choices = field(default=(None, None, None), compare=False)
 
+    @property
+    def words(self) -> tuple[str, str, str]:
+        """Subject, predicate and object."""
+        return (self.subject, self.predicate, self.object)
+
 
 @dataclass(frozen=True, slots=True)
 class End:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fabula.graph.method import Graph
+from fabula.graph.method import Graph, Lazy
 from fabula.graph.queries import FOLDER
 from fabula.graphs.identities import border, prompts
 from fabula.graphs.identities.knobs import Knobs
-from fabula.graphs.identities.settle import settle
 
 
 def _tell(facts: Mapping[str, Any]) -> Sequence[str]:
@@ -23,7 +22,7 @@ GRAPH = Graph(
     about="who is whom across the documents of a collection",
     version=2,
     knobs=Knobs,
-    settle=settle,
+    settle=Lazy(f"{__name__}.settle:settle"),
     unasked=frozenset({"keep_apart", "join"}),
     elements=(border.IDENTITY,),
     edges=(border.SAME, border.APART),

@@ -1,0 +1,381 @@
+"""What graphs share that ask a chat model about a text, a run of chunks at a time.
+
+A `Question` declares one kind of call: its prompt, the shape of the reply, how the reply is read,
+and the placeholder that a dry run assumes. `ExtractionCalls` asks it about every window or other
+item, reuses what is known of unchanged chunks, and leaves a gap where no reply can be used.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import groupby
+from pathlib import Path
+from typing import Any, Generic, Self, TypeVar
+
+from pydantic import BaseModel
+
+from fabula.errors import BadReply
+from fabula.graph import Gap
+from fabula.graph.calls import Calls
+from fabula.models import Chat, Prompt
+from fabula.models.prompts import filled
+from fabula.models.replies import ask
+from fabula.text.document import Chunk
+from fabula.text.sentences import sentences
+
+MODEL, RULES = "model", "rules"
+"""Who made a graph: the value of `by` of its nodes."""
+SENTENCES_BEFORE = 2
+"""Sentences of the text before a window that are shown with it, to resolve pronouns."""
+MAX_EXCESS = 0.25
+"""By which share a window may exceed its limit to take in the last chunk of a section."""
+MAX_TRIES = 3
+"""Replies that are asked for until one can be used; the later ones are told what was wrong."""
+MAX_NAME_CHARACTERS = 256
+"""Longer names and phrases are none."""
+MALFORMED, OVERLONG, SURPLUS, UNPRINTED = "malformed", "overlong", "surplus", "unprinted"
+"""Why a record is left out: it has not the right fields, has too long a name, is beyond the number
+that a reply may have, or names what the text does not print."""
+
+Item = TypeVar("Item")
+Record = TypeVar("Record")
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Chunks that one call reads; `before` is the end of the text before them, or ''."""
+
+    chunks: tuple[Chunk, ...]
+    before: str = ""
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The ids of the chunks."""
+        return tuple(chunk.id for chunk in self.chunks)
+
+    @property
+    def passages(self) -> str:
+        """The chunks as prompts have them, numbered from 1, after the text before them."""
+        numbered = [
+            f"[{number}] {chunk.text.strip()}" for number, chunk in enumerate(self.chunks, 1)
+        ]
+        before = [f"[before] {self.before}"] if self.before else []
+        return "\n\n".join([*before, *numbered])
+
+    def values(self, **others: object) -> dict[str, object]:
+        """Return what every prompt about a window has a place for, and the others given."""
+        return {"passages": self.passages, "count": len(self.chunks), **others}
+
+    def rows(self, parts: Iterable[int]) -> set[int]:
+        """Return the indices of the chunks that a reply calls by their numbers in `passages`."""
+        return {number - 1 for number in parts if 1 <= number <= len(self.chunks)}
+
+
+def windows(chunks: Sequence[Chunk], limit: int, language: str) -> tuple[Window, ...]:
+    """Return runs of chunks of at most `limit` tokens, in text order; they tile the text.
+
+    No window crosses from one section into another, and each takes as many chunks as fit. A chunk
+    of more than `limit` tokens is a window of its own. If one chunk is left of a section, the
+    window before takes it, provided that this has several and becomes no more than a quarter too
+    long: one short chunk is not worth a call. Windows do not overlap, so that each chunk is asked
+    about once.
+    """
+    cut: list[Window] = []
+    for _, section in groupby(chunks, key=lambda chunk: chunk.section):
+        before = ""
+        for run in _runs(section, limit):
+            cut.append(Window(run, before))
+            last = sentences(run[-1].text, language)[-SENTENCES_BEFORE:]
+            before = " ".join(" ".join(sentence.split()) for sentence in last)
+    return tuple(cut)
+
+
+def _runs(chunks: Iterator[Chunk], limit: int) -> list[tuple[Chunk, ...]]:
+    runs: list[tuple[Chunk, ...]] = []
+    for chunk in chunks:
+        if not runs or _tokens(runs[-1]) + chunk.tokens > limit:
+            runs.append(())
+        runs[-1] += (chunk,)
+    if len(runs) > 1 and len(runs[-1]) == 1 < len(runs[-2]):
+        *_, before, left = runs
+        if _tokens(before) + _tokens(left) <= (1 + MAX_EXCESS) * limit:
+            runs[-2:] = [before + left]
+    return runs
+
+
+def _tokens(chunks: Sequence[Chunk]) -> int:
+    return sum(chunk.tokens for chunk in chunks)
+
+
+@dataclass(frozen=True)
+class Records(Generic[Record]):
+    """What was read of replies: usable records, and how many were left out, by the reason."""
+
+    records: tuple[Record, ...] = ()
+    dropped: Mapping[str, int] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.records)
+
+    def __add__(self, more: Self) -> Self:
+        dropped = Counter(self.dropped) + Counter(more.dropped)
+        return replace(self, records=self.records + more.records, dropped=dropped)
+
+    def new(self, more: Self) -> Self:
+        """Return what `more` adds: the records that are not here word by word."""
+        added = tuple(record for record in more.records if record not in self.records)
+        return replace(more, records=added)
+
+
+Reply = TypeVar("Reply", bound=Records[Any])
+
+
+def read_records(
+    items: Sequence[Any],
+    read: Callable[[Any], Record | None],
+    limit: int,
+    dropped: Counter[str],
+    names: Callable[[Record], Iterable[str]] = lambda record: (),
+) -> list[Record]:
+    """Return the records among the first `limit` items of a reply's list.
+
+    Args:
+        items: The list as the reply has it.
+        read: Makes a record of an item; None if it is none.
+        limit: The number of items that the reply may have.
+        dropped: Is counted up, by the reason, for each item that is left out.
+        names: The names of a record, none of which may be too long.
+
+    """
+    dropped[SURPLUS] += len(items[limit:])
+    records: list[Record] = []
+    for item in items[:limit]:
+        record = read(item)
+        if record is None:
+            dropped[MALFORMED] += 1
+        elif any(len(name) > MAX_NAME_CHARACTERS for name in names(record)):
+            dropped[OVERLONG] += 1
+        else:
+            records.append(record)
+    return records
+
+
+@dataclass(frozen=True, slots=True)
+class Answer(Generic[Reply]):
+    """What was read of the first reply, and of all; `error` is why a follow-up gave nothing."""
+
+    first: Reply
+    every: Reply
+    error: BadReply | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question(Generic[Item, Reply]):
+    """One kind of call to a chat model, with all that belongs to it side by side.
+
+    Attributes:
+        step: The step of the build that its calls and gaps are counted to.
+        prompt: Its texts without their endings: `<prompt>_system.txt` and `<prompt>.txt`.
+        values: What the placeholders of `<prompt>.txt` stand for, of an item.
+        system_values: What those of `<prompt>_system.txt` stand for.
+        schema: The shape of the reply, as the endpoint is told it. Its names and docstrings are
+            part of the key under which replies are cached.
+        max_tokens: Room for all that a reply may have.
+        read: What a reply says of an item. Raises BadReply if it can't be used.
+        placeholder: The reply that a dry run assumes, of an item and the number of its follow-up;
+            0 for the first reply.
+        follow_up: The text that asks for what the replies until now missed (Edge et al. 2024,
+            arXiv 2404.16130, section 3.1.2, call it gleaning).
+        follow_ups: How often it is asked at most; it ends once a reply adds nothing.
+
+    """
+
+    step: str
+    prompt: Path
+    values: Callable[[Item], Mapping[str, object]]
+    system_values: Mapping[str, object] = field(default_factory=dict)
+    schema: type[BaseModel]
+    max_tokens: int
+    read: Callable[[str, Item], Reply]
+    placeholder: Callable[[Item, int], str]
+    follow_up: Callable[[Item, Reply], str] | None = None
+    follow_ups: int = 0
+
+    def ask(self, item: Item, chat: Chat, temperature: float) -> Answer[Reply]:
+        """Ask about an item; each call costs money, unless its reply is cached.
+
+        Raises:
+            BadReply: The first reply can't be used. If a later one can't, the answer says so.
+
+        """
+        prompt = Prompt(
+            system=filled(
+                self.prompt.with_name(f"{self.prompt.name}_system.txt"), **self.system_values
+            ),
+            user=filled(self.prompt.with_name(f"{self.prompt.name}.txt"), **self.values(item)),
+            max_tokens=self.max_tokens,
+            temperature=temperature,
+            schema=self.schema,
+            stand_in=partial(self.placeholder, item, 0),
+        )
+        read = partial(self._read, item)
+        first = every = ask(chat, prompt, read, MAX_TRIES)
+        if self.follow_up is None or not first:
+            return Answer(first, every)
+        for turn in range(1, self.follow_ups + 1):
+            again = replace(
+                prompt,
+                user=f"{prompt.user}\n\n{self.follow_up(item, every)}",
+                stand_in=partial(self.placeholder, item, turn),
+            )
+            try:
+                more = every.new(ask(chat, again, read, MAX_TRIES))
+            except BadReply as error:
+                return Answer(first, every, error)
+            every += more
+            if not more:
+                break
+        return Answer(first, every)
+
+    def _read(self, item: Item, reply: str) -> Reply:
+        return self.read(reply, item)
+
+
+@dataclass(frozen=True)
+class WindowReplies(Generic[Reply]):
+    """What a model replied about the windows of a text, in text order.
+
+    Attributes:
+        answers: The answer about each window; None where what is known of its chunks stands,
+            because all of them were asked about before, or no reply could be used.
+        reused: How many windows were not asked about again.
+
+    """
+
+    answers: tuple[tuple[Window, Answer[Reply] | None], ...] = ()
+    reused: int = 0
+
+    @property
+    def new(self) -> list[Answer[Reply]]:
+        """The answers of this build."""
+        return [answer for _, answer in self.answers if answer]
+
+    @property
+    def share_reused(self) -> float:
+        """The share of the windows that were not asked about again."""
+        return self.reused / max(1, len(self.answers))
+
+    def collect(
+        self,
+        records: Callable[[Window, Reply], Iterable[Record]],
+        known: Mapping[str, Sequence[Record]],
+    ) -> list[Record]:
+        """Return the records of all windows, in text order.
+
+        Args:
+            records: Those of a reply about a window.
+            known: Those of chunks that were asked about before, by the chunks' ids. They also
+                stand in a gap: what was said of unchanged chunks is better than nothing.
+
+        """
+        collected: list[Record] = []
+        for window, answer in self.answers:
+            if answer:
+                collected += records(window, answer.every)
+            else:
+                for id in window.ids:
+                    collected += known.get(id, ())
+        return collected
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractionCalls(Calls):
+    """The calls of one build, and the gaps where no reply could be used."""
+
+    found_gaps: list[Gap] = field(default_factory=list)
+
+    @property
+    def gaps(self) -> tuple[Gap, ...]:
+        """The gaps until now, in an order that does not depend on threads."""
+        return tuple(
+            sorted(self.found_gaps, key=lambda gap: (gap.step, gap.sources, *gap.rests_on))
+        )
+
+    def ask_each(
+        self,
+        question: Question[Item, Reply],
+        items: Sequence[Item],
+        gaps: Sequence[Gap],
+        priority: int,
+    ) -> list[Answer[Reply] | None]:
+        """Ask about each item; None where no reply could be used.
+
+        Args:
+            question: What is asked.
+            items: What it is asked about.
+            gaps: The gap that each item leaves then, without the reason.
+            priority: That of the calls: the lowest goes first.
+
+        Raises:
+            BadReply: There are too many gaps.
+
+        """
+        chat = self.models.chat("model", question.step)
+
+        def ask_or_miss(item: Item) -> Answer[Reply] | str:
+            try:
+                return question.ask(item, chat, self.models.temperature)
+            except BadReply as error:
+                return self.work.gaps.accept(error)
+
+        answers: list[Answer[Reply] | None] = []
+        replies = self.each(priority, question.step, ask_or_miss, items)
+        for gap, answer in zip(gaps, replies, strict=True):
+            if isinstance(answer, str):
+                self.found_gaps.append(replace(gap, why=answer))
+                answers.append(None)
+                continue
+            if answer.error:
+                self.found_gaps.append(replace(gap, why=self.work.gaps.accept(answer.error)))
+            answers.append(answer)
+        return answers
+
+    def ask_windows(
+        self,
+        question: Question[Window, Reply],
+        all_windows: Sequence[Window],
+        known: Collection[str],
+        priority: int,
+    ) -> WindowReplies[Reply]:
+        """Ask about all windows with a chunk that was not asked about before.
+
+        Args:
+            question: What is asked.
+            all_windows: The windows of the text.
+            known: The ids of the chunks that were asked about, whether there were records or not.
+            priority: That of the calls: the lowest goes first.
+
+        Raises:
+            BadReply: There are too many gaps.
+
+        """
+        new = [window for window in all_windows if any(id not in known for id in window.ids)]
+        reused = len(all_windows) - len(new)
+        self.save(question.step, reused * (1 + question.follow_ups))
+        gaps = [window_gap(question.step, window) for window in new]
+        answers = iter(self.ask_each(question, new, gaps, priority))
+        new_ids = {window.ids for window in new}
+        return WindowReplies(
+            tuple(
+                (window, next(answers) if window.ids in new_ids else None) for window in all_windows
+            ),
+            reused,
+        )
+
+
+def window_gap(step: str, window: Window) -> Gap:
+    """Return the gap that a window leaves, without the reason."""
+    return Gap(step, "", window.ids, dict.fromkeys(window.ids, 1.0))

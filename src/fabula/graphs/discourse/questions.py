@@ -1,0 +1,351 @@
+"""What a model is asked about events and links: prompt, schema, reader and placeholder of each.
+
+Replies are not trusted: what is too long, too much, or of no passage or pair that was asked about
+is left out, and counted by the reason.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, WithJsonSchema, create_model
+
+from fabula.errors import BadReply
+from fabula.graph.extraction import (
+    MALFORMED,
+    OVERLONG,
+    SURPLUS,
+    UNPRINTED,
+    Question,
+    Record,
+    Records,
+    Window,
+)
+from fabula.graphs.discourse.border import EVENTS, LINKS
+from fabula.graphs.discourse.normal import normal
+from fabula.graphs.discourse.senses import Senses
+from fabula.graphs.discourse.values import (
+    ENTITY,
+    EXPLICIT,
+    IMPLICIT,
+    NONE,
+    SLOTS,
+    Event,
+    Link,
+)
+from fabula.models.replies import read_lists
+from fabula.text.document import Chunk
+
+PROMPTS = Path(__file__).parent / "prompts"
+REPLY_TOKENS = 3000
+"""Room for all that a reply may have."""
+MAX_EVENTS = 2
+"""Events of one passage."""
+MAX_VALUE_CHARACTERS, MAX_CONNECTIVE_CHARACTERS = 256, 60
+"""Longer values and connectives are none."""
+MAX_RECORDS = 1_000
+"""Records of a reply that are read at all."""
+MISPLACED, UNLISTED, REPEATED = "misplaced", "unlisted", "repeated"
+"""Why a record is left out besides: it is of no passage or pair that was asked about, its sense is
+not listed, or it says the same as another."""
+UNANSWERED = "unanswered"
+"""Counts the pairs that a reply does not mention."""
+USUAL = {"mean_events": 1.5, "mean_slots": 4.0, "mean_words": 2.5, "mean_linked": 0.5}
+"""What a dry run assumes of a model that wrote nothing yet: events of a passage, slots of an event
+that have a value, words of each, and the share of pairs that it links."""
+_NOTHING = frozenset(
+    ("none", "null", "nil", "n/a", "na", "unknown", "unspecified", "unclear", "not stated", "-")
+)
+_AROUND = " \t\n\"“”„«»'‘’.,;:"
+_WORD, _LONG_WORD = re.compile(r"\w"), re.compile(r"\w{3,}")
+
+Pair = tuple[Chunk, Chunk]
+
+
+class EventShape(BaseModel):
+    """What happens in a passage."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    part: int
+    who: str | None
+    predicate: str | None
+    what: str | None
+    when: str | None
+    where: str | None
+    why: str | None
+    how: str | None
+
+
+class EventsReply(BaseModel):
+    """Events of some passages."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    events: list[EventShape]
+
+
+class LinkShape(BaseModel):
+    """How a pair of passages hangs together."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    pair: int
+    relation: Literal["explicit", "implicit", "entity", "none"]
+    sense: str
+    connective: str | None
+
+
+class LinksReply(BaseModel):
+    """What holds between pairs of passages."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    links: list[LinkShape]
+
+
+@functools.cache
+def links_reply(leaves: tuple[str, ...]) -> type[LinksReply]:
+    """Return LinksReply with the closed list of senses in its schema."""
+    closed = Annotated[str, WithJsonSchema({"type": "string", "enum": list(leaves)})]
+    shape = create_model("LinkShape", __base__=LinkShape, sense=(closed, ...))
+    return create_model("LinksReply", __base__=LinksReply, links=(list[shape], ...))
+
+
+@dataclass(frozen=True)
+class DiscourseRecords(Records[Record]):
+    """Events or links of a reply.
+
+    Attributes:
+        listed: How many records the reply had.
+        forms: How often it called a pair explicit, implicit, entity or none.
+
+    """
+
+    listed: int = 0
+    forms: Mapping[str, int] = field(default_factory=dict)
+
+
+# Events
+
+
+def ask_events(
+    language: str, means: Mapping[str, float]
+) -> Question[Window, DiscourseRecords[Event]]:
+    """Return the question what happens in each passage of a window."""
+    return Question(
+        step=EVENTS,
+        prompt=PROMPTS / "events",
+        values=Window.values,
+        schema=EventsReply,
+        max_tokens=REPLY_TOKENS,
+        read=lambda reply, window: read_events(reply, window.chunks, language),
+        placeholder=lambda window, _: expected_events(window, {**USUAL, **means}),
+    )
+
+
+def read_events(reply: str, chunks: Sequence[Chunk], language: str) -> DiscourseRecords[Event]:
+    """Return at most two events of each passage, which replies call by numbers from 1.
+
+    Raises:
+        BadReply: It has no list of events.
+
+    """
+    items = read_lists(reply, ["events"])["events"]
+    dropped: Counter[str] = Counter({SURPLUS: len(items[MAX_RECORDS:])})
+    by_chunk: dict[str, list[Event]] = {}
+    for item in items[:MAX_RECORDS]:
+        if not isinstance(item, dict):
+            dropped[MALFORMED] += 1
+            continue
+        part = read_number(item.get("part"))
+        if part is None or not 1 <= part <= len(chunks):
+            dropped[MISPLACED] += 1
+            continue
+        slots = read_slots(item, language, dropped)
+        events = by_chunk.setdefault(chunks[part - 1].id, [])
+        if not slots:
+            dropped[MALFORMED] += 1
+        elif len(events) == MAX_EVENTS:
+            dropped[SURPLUS] += 1
+        elif any(event.slots == slots for event in events):
+            dropped[REPEATED] += 1
+        else:
+            events.append(Event(chunks[part - 1].id, len(events), slots))
+    ordered = [event for chunk in chunks for event in by_chunk.get(chunk.id, ())]
+    return DiscourseRecords(tuple(ordered), +dropped, len(items))
+
+
+def read_slots(item: Mapping[str, Any], language: str, dropped: Counter[str]) -> dict[str, str]:
+    """Return the values of a record by slot, without null, "none" and mere articles."""
+    slots: dict[str, str] = {}
+    for slot in SLOTS:
+        value = _line(item.get(slot))
+        if len(value) > MAX_VALUE_CHARACTERS:
+            dropped[OVERLONG] += 1
+        elif value.casefold() not in _NOTHING and normal(value, language):
+            slots[slot] = value
+    return slots
+
+
+def expected_events(window: Window, means: Mapping[str, float]) -> str:
+    """Return as many events as are expected, as JSON; their values are words of the passages."""
+    count = round(means["mean_events"] * len(window.chunks))
+    filled = max(1, min(len(SLOTS), round(means["mean_slots"])))
+    size = max(1, round(means["mean_words"]))
+    events = []
+    for place in range(count):
+        # The first event of each passage, then the second ones.
+        turn, row = divmod(place, len(window.chunks))
+        words = _LONG_WORD.findall(window.chunks[row].text) or ["nothing"]
+        values: list[str | None] = [
+            " ".join(words[(turn + slot * size + word) % len(words)] for word in range(size))
+            for slot in range(filled)
+        ]
+        values += [None] * (len(SLOTS) - filled)
+        events.append({"part": row + 1, **dict(zip(SLOTS, values, strict=True))})
+    return json.dumps({"events": events}, ensure_ascii=False)
+
+
+# Links
+
+
+def ask_links(
+    senses: Senses, means: Mapping[str, float]
+) -> Question[Sequence[Pair], DiscourseRecords[Link]]:
+    """Return the question how the chunks of each pair hang together."""
+    leaves = senses.leaves
+    return Question(
+        step=LINKS,
+        prompt=PROMPTS / "links",
+        values=lambda pairs: {
+            "senses": "\n".join(f"- {sense.path}: {sense.about}" for sense in leaves),
+            **_pair_values(pairs),
+        },
+        system_values={
+            "result": senses.like("Contingency.Cause.Result"),
+            "reason": senses.like("Contingency.Cause.Reason"),
+        },
+        schema=links_reply(tuple(sense.path for sense in leaves)),
+        max_tokens=REPLY_TOKENS,
+        read=lambda reply, pairs: read_links(reply, pairs, senses),
+        placeholder=lambda pairs, _: expected_links(len(pairs), leaves[0].path, {**USUAL, **means}),
+    )
+
+
+def chunk_ids(pairs: Sequence[Pair]) -> tuple[str, ...]:
+    """Return the ids of the chunks of some pairs, each once."""
+    return tuple(dict.fromkeys(chunk.id for pair in pairs for chunk in pair))
+
+
+def _pair_values(pairs: Sequence[Pair]) -> dict[str, str]:
+    """Each chunk once, with its number, and the pairs by these numbers."""
+    texts = {chunk.id: chunk.text.strip() for pair in pairs for chunk in pair}
+    numbers = {id: number for number, id in enumerate(texts, 1)}
+    return {
+        "passages": "\n\n".join(f"[{numbers[id]}] {text}" for id, text in texts.items()),
+        "pairs": "\n".join(
+            f"{number}: Arg1 is [{numbers[arg1.id]}], Arg2 is [{numbers[arg2.id]}]"
+            for number, (arg1, arg2) in enumerate(pairs, 1)
+        ),
+    }
+
+
+def read_links(reply: str, pairs: Sequence[Pair], senses: Senses) -> DiscourseRecords[Link]:
+    """Return the links of pairs, which replies call by numbers from 1.
+
+    Pairs that are called `none` or `entity` have no link. One that is called explicit is implicit
+    if its connective is not printed.
+
+    Raises:
+        BadReply: It says nothing of any pair.
+
+    """
+    items = read_lists(reply, ["links"])["links"]
+    dropped: Counter[str] = Counter({SURPLUS: len(items[MAX_RECORDS:])})
+    forms: dict[int, str] = {}
+    links: dict[int, Link] = {}
+    for item in items[:MAX_RECORDS]:
+        number = read_number(item.get("pair")) if isinstance(item, dict) else None
+        if number is None:
+            dropped[MALFORMED] += 1
+        elif not 1 <= number <= len(pairs):
+            dropped[MISPLACED] += 1
+        elif number in forms:
+            dropped[REPEATED] += 1
+        else:
+            form = _line(item.get("relation")).casefold()
+            path = senses.find(_line(item.get("sense"))[:MAX_VALUE_CHARACTERS])
+            if form in (NONE, ENTITY):
+                forms[number] = form
+            elif form not in (EXPLICIT, IMPLICIT):
+                dropped[MALFORMED] += 1
+            elif not senses.is_leaf(path):
+                dropped[UNLISTED] += 1
+            else:
+                link = _link(pairs[number - 1], form, path, item.get("connective"), dropped)
+                links[number], forms[number] = link, link.form
+    if not forms:
+        raise BadReply(f"Nothing is said of any of the pairs 1 to {len(pairs)}.")
+    dropped[UNANSWERED] += len(pairs) - len(forms)
+    ordered = tuple(links[number] for number in sorted(links))
+    return DiscourseRecords(ordered, +dropped, len(items), Counter(forms.values()))
+
+
+def _link(pair: Pair, form: str, sense: str, given: Any, dropped: Counter[str]) -> Link:
+    arg1, arg2 = pair
+    connective = _line(given)
+    if connective.casefold() in _NOTHING or len(connective) > MAX_CONNECTIVE_CHARACTERS:
+        connective = ""
+    if form == EXPLICIT and not _prints(f"{arg1.text} {arg2.text}", connective):
+        dropped[UNPRINTED] += 1
+        form = IMPLICIT
+    return Link(arg1.id, arg2.id, sense, form, connective)
+
+
+def _prints(text: str, connective: str) -> bool:
+    """Whether a text has a connective; of one in two parts, such as either..or, both."""
+    parts = [part.strip() for part in re.split(r"\.{2,}|…", connective) if part.strip()]
+    plain = " ".join(text.split())
+    return bool(parts) and all(
+        re.search(rf"\b{re.escape(part)}\b", plain, re.IGNORECASE) for part in parts
+    )
+
+
+def expected_links(pairs: int, sense: str, means: Mapping[str, float]) -> str:
+    """Return as many links as are expected, one item a pair, as JSON."""
+    linked = round(means["mean_linked"] * pairs)
+    links = [
+        {
+            "pair": number,
+            "relation": IMPLICIT if number <= linked else ENTITY,
+            "sense": sense,
+            "connective": "then" if number <= linked else None,
+        }
+        for number in range(1, pairs + 1)
+    ]
+    return json.dumps({"links": links}, ensure_ascii=False)
+
+
+def read_number(given: Any) -> int | None:
+    """Return a whole number, also one written as a text ("2", "[2]"); None for anything else."""
+    if isinstance(given, bool):
+        return None
+    if isinstance(given, int):
+        return given
+    if isinstance(given, float) and given.is_integer():
+        return int(given)
+    digits = re.fullmatch(r"\W*(\d{1,9})\W*", given) if isinstance(given, str) else None
+    return int(digits[1]) if digits else None
+
+
+def _line(given: Any) -> str:
+    line = " ".join(given.split()) if isinstance(given, str) else ""
+    return line.strip(_AROUND) if _WORD.search(line) else ""
