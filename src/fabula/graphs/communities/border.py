@@ -120,7 +120,7 @@ def read_printed(part: Part) -> dict[str, list[tuple[int, str]]]:
 
 def network_of(
     members: Iterable[Member],
-    bonds: Iterable[Bond],
+    relations: Iterable[Bond],
     places: Mapping[str, Place],
     claims: Iterable[Claim] = (),
 ) -> Network:
@@ -131,7 +131,7 @@ def network_of(
 
     Args:
         members: The nodes of the network.
-        bonds: The relations between them.
+        relations: The relations between them.
         places: The place of each chunk that a member, relation or claim names.
         claims: Claims that are not linked yet.
 
@@ -153,7 +153,7 @@ def network_of(
     ]
     return Network(
         by_id,
-        {bond.id: bond for bond in sorted(bonds, key=lambda bond: bond.id)},
+        {relation.id: relation for relation in sorted(relations, key=lambda relation: relation.id)},
         places,
         tuple(sorted(linked, key=lambda claim: (places[claim.chunk].order, claim.id))),
     )
@@ -271,8 +271,8 @@ def weigh(network: Network, communities: Sequence[Community]) -> dict[str, float
 def call(network: Network, community: Community) -> str:
     """Return a title for a community: the names of its members with most relations inside it."""
     degrees: Counter[str] = Counter(dict.fromkeys(community.members, 0))
-    for bond in network.within(community.members):
-        degrees.update((bond.source, bond.target))
+    for relation in network.within(community.members):
+        degrees.update((relation.source, relation.target))
     ranked = sorted(degrees, key=lambda id: (-degrees[id], -len(network.members[id].chunks), id))
     return ", ".join(network.members[id].name for id in ranked[:MAX_NAMES_IN_TITLE])
 

@@ -115,25 +115,25 @@ class Renderer:
 
         """
         budget = self.limit - HEADING_TOKENS
-        bonds = self._ranked_bonds(community.members)
-        if self._count_tokens(community.members, bonds) <= budget:
-            return self._make_context([], self._fill(bonds, community.members, budget))
+        relations = self._ranked_relations(community.members)
+        if self._count_tokens(community.members, relations) <= budget:
+            return self._make_context([], self._fill(relations, community.members, budget))
         rows = {
             child.id: report_rows(reports[child.id]) for child in children if child.id in reports
         }
         sizes = {
-            child.id: self._count_tokens(child.members, self._ranked_bonds(child.members))
+            child.id: self._count_tokens(child.members, self._ranked_relations(child.members))
             for child in children
         }
         replaced: list[Community] = []
-        remaining, members = bonds, community.members
+        remaining, members = relations, community.members
         by_size = sorted(children, key=lambda child: (-sizes[child.id], min(child.members)))
         for child in (child for child in by_size if child.id in rows):
             replaced.append(child)
             remaining = [
-                bond
-                for bond in remaining
-                if not child.members.issuperset((bond.source, bond.target))
+                relation
+                for relation in remaining
+                if not child.members.issuperset((relation.source, relation.target))
             ]
             members -= child.members
             report_tokens = sum(row.tokens for done in replaced for row in rows[done.id])
@@ -148,24 +148,30 @@ class Renderer:
             budget -= length
         return self._make_context(report_lists, self._fill(remaining, members, budget))
 
-    def _ranked_bonds(self, members: Iterable[str]) -> list[Bond]:
+    def _ranked_relations(self, members: Iterable[str]) -> list[Bond]:
         """Return the relations inside a group, by the degrees of their ends inside it."""
-        bonds = self.network.within(members)
-        degrees = Counter(end for bond in bonds for end in (bond.source, bond.target))
+        relations = self.network.within(members)
+        degrees = Counter(
+            end for relation in relations for end in (relation.source, relation.target)
+        )
         return sorted(
-            bonds, key=lambda bond: (-degrees[bond.source] - degrees[bond.target], bond.id)
+            relations,
+            key=lambda relation: (
+                -degrees[relation.source] - degrees[relation.target],
+                relation.id,
+            ),
         )
 
-    def _count_tokens(self, members: Iterable[str], bonds: Iterable[Bond]) -> int:
+    def _count_tokens(self, members: Iterable[str], relations: Iterable[Bond]) -> int:
         """Count the tokens of all rows: members, the claims about them, and relations."""
         inside = set(members)
         rows = [self._member_rows[member] for member in inside]
         rows += [self._claim_rows[claim.id] for claim in self._claims_about(inside)]
-        rows += [self._bond_rows[bond.id] for bond in bonds]
+        rows += [self._relation_rows[relation.id] for relation in relations]
         return sum(row.tokens for row in rows)
 
     def _fill(
-        self, bonds: Sequence[Bond], members: Iterable[str], budget: int
+        self, relations: Sequence[Bond], members: Iterable[str], budget: int
     ) -> tuple[list[Row], list[Row], list[Row]]:
         """Return rows of members, claims and relations: relation by relation while they fit.
 
@@ -175,46 +181,46 @@ class Renderer:
         inside = set(members)
         member_rows: dict[str, Row] = {}
         claim_rows: dict[str, Row] = {}
-        bond_rows: list[Row] = []
-        for ends, bond in self._in_turn(bonds, inside):
+        relation_rows: list[Row] = []
+        for ends, relation in self._in_turn(relations, inside):
             new = {
                 end: self._member_rows[end]
                 for end in ends
                 if end in inside and end not in member_rows
             }
-            bond_row = [self._bond_rows[bond.id]] if bond else []
-            needed = sum(row.tokens for row in (*new.values(), *bond_row))
+            relation_row = [self._relation_rows[relation.id]] if relation else []
+            needed = sum(row.tokens for row in (*new.values(), *relation_row))
             if needed > budget:
                 break
             budget -= needed
             member_rows |= new
-            bond_rows += bond_row
+            relation_rows += relation_row
             for claim in self._claims_about(new):
                 row = self._claim_rows[claim.id]
                 if claim.id not in claim_rows and row.tokens <= budget:
                     budget -= row.tokens
                     claim_rows[claim.id] = row
-        return [*member_rows.values()], [*claim_rows.values()], bond_rows
+        return [*member_rows.values()], [*claim_rows.values()], relation_rows
 
     def _in_turn(
-        self, bonds: Sequence[Bond], inside: set[str]
+        self, relations: Sequence[Bond], inside: set[str]
     ) -> Iterator[tuple[Sequence[str], Bond | None]]:
         """Yield relations with their ends, and then the members that none of them has."""
-        for bond in bonds:
-            yield (bond.source, bond.target), bond
-        related = {end for bond in bonds for end in (bond.source, bond.target)}
+        for relation in relations:
+            yield (relation.source, relation.target), relation
+        related = {end for relation in relations for end in (relation.source, relation.target)}
         for member in sorted(inside - related):
             yield (member,), None
 
     def _make_context(
         self, reports: Sequence[Sequence[Row]], elements: tuple[list[Row], list[Row], list[Row]]
     ) -> Context:
-        member_rows, claim_rows, bond_rows = elements
+        member_rows, claim_rows, relation_rows = elements
         sections = (
             ("Groups within", [row for rows in reports for row in rows]),
             ("Entities", member_rows),
             ("Claims", claim_rows),
-            ("Relations", bond_rows),
+            ("Relations", relation_rows),
         )
         numbered: list[Row] = []
         lines: list[str] = []
@@ -252,11 +258,11 @@ class Renderer:
         }
 
     @cached_property
-    def _bond_rows(self) -> Mapping[str, Row]:
+    def _relation_rows(self) -> Mapping[str, Row]:
         members = self.network.members
         return {
-            id: self._row(_bond_text(bond, members), bond.relations, bond.chunks)
-            for id, bond in self.network.bonds.items()
+            id: self._row(_relation_text(relation, members), relation.relations, relation.chunks)
+            for id, relation in self.network.bonds.items()
         }
 
     @cached_property
@@ -287,8 +293,8 @@ def _member_text(member: Member) -> str:
     return f"{member.name} ({member.type}): {member.text}"
 
 
-def _bond_text(bond: Bond, members: Mapping[str, Member]) -> str:
-    return f"{members[bond.source].name} – {members[bond.target].name}: {bond.text}"
+def _relation_text(relation: Bond, members: Mapping[str, Member]) -> str:
+    return f"{members[relation.source].name} – {members[relation.target].name}: {relation.text}"
 
 
 def _claim_text(claim: Claim) -> str:

@@ -142,11 +142,11 @@ class Extracts:
 
     def _relations_as_sentences(self, members: frozenset[str]) -> list[MemberSentence]:
         sentences = []
-        for bond in self._network.within(members):
-            ends = (bond.source, bond.target)
+        for relation in self._network.within(members):
+            ends = (relation.source, relation.target)
             names = " – ".join(self._network.members[end].name for end in ends)
-            text = " ".join(bond.text.split()) or names
-            sentences.append(MemberSentence(text, bond.chunks[0], frozenset(ends), ()))
+            text = " ".join(relation.text.split()) or names
+            sentences.append(MemberSentence(text, relation.chunks[0], frozenset(ends), ()))
         return sentences
 
     def _entities_of(self, members: Iterable[str]) -> Iterable[str]:

@@ -97,18 +97,22 @@ class Network:
     def within(self, members: Iterable[str]) -> list[Bond]:
         """Return the relations that have both ends among some members, by their ids."""
         inside = set(members)
-        touching = {id for member in inside for id in self._bonds_by_member.get(member, ())}
-        bonds = (self.bonds[id] for id in sorted(touching))
-        return [bond for bond in bonds if bond.source in inside and bond.target in inside]
+        touching = {id for member in inside for id in self._relations_by_member.get(member, ())}
+        relations = (self.bonds[id] for id in sorted(touching))
+        return [
+            relation
+            for relation in relations
+            if relation.source in inside and relation.target in inside
+        ]
 
     @cached_property
-    def _bonds_by_member(self) -> Mapping[str, Sequence[str]]:
+    def _relations_by_member(self) -> Mapping[str, Sequence[str]]:
         """The ids of each member's relations."""
-        bonds: dict[str, list[str]] = defaultdict(list)
-        for id, bond in self.bonds.items():
-            bonds[bond.source].append(id)
-            bonds[bond.target].append(id)
-        return bonds
+        relations: dict[str, list[str]] = defaultdict(list)
+        for id, relation in self.bonds.items():
+            relations[relation.source].append(id)
+            relations[relation.target].append(id)
+        return relations
 
 
 @dataclass(frozen=True, slots=True)
