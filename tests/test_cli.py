@@ -257,7 +257,7 @@ def test_show_tells_aspects_that_no_cluster_was_found_to_hold(ingested: Result) 
     [entry] = json.loads(run("list", "--json").stdout)
     assigned = entry["graphs"]["aspects"]["facts"]["assigned"]
     assert assigned
-    told = f"found in no cluster, so given to the nearest: {', '.join(assigned)}"
+    told = f"found in no cluster, so assigned to the nearest one: {', '.join(assigned)}"
     assert told in run("show", "lighthouse").stdout
     assert told in ingested.stdout
 
