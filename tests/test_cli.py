@@ -374,7 +374,7 @@ def test_settings_shows_every_setting_with_its_variable() -> None:
     given = ("--top-k", "9", "--levels", "3", "--width", "2", "--set", "hybrid.fusion=ranks")
     found = json.loads(run("settings", *given, "--json").stdout)
     assert (found["top_k"], found["aspects"]["levels"]) == (9, 3)
-    assert [found[mode]["width"] for mode in ("top-down", "bottom-up", "adaptive")] == [2, 2, 2]
+    assert [found[mode]["width"] for mode in ("top-down", "bottom-up")] == [2, 2]
     assert found["hybrid"]["fusion"] == "ranks"
 
 

@@ -109,26 +109,26 @@ def nodes() -> list[Chunk]:
     return [chunk(number, number // 8) for number in range(32)]
 
 
-FORMER = [{f"c{n}": 1.0 for n in range(first, first + 8)} for first in (0, 8, 16, 24)]
+PREVIOUS = [{f"c{n}": 1.0 for n in range(first, first + 8)} for first in (0, 8, 16, 24)]
 
 
 def repaired(
-    nodes: Sequence[Chunk], previous: Sequence[dict[str, float]] = FORMER
+    nodes: Sequence[Chunk], previous: Sequence[dict[str, float]] = PREVIOUS
 ) -> list[set[str]]:
     before = {f"c{number}" for number in range(32)}
     return members(repair(previous, before, nodes, KNOBS, divide))
 
 
 def test_what_did_not_change_keeps_its_clusters(nodes: list[Chunk]) -> None:
-    assert repaired(nodes) == [one.keys() for one in FORMER]
+    assert repaired(nodes) == [one.keys() for one in PREVIOUS]
 
 
 def test_a_changed_chunk_joins_the_cluster_that_it_fits(nodes: list[Chunk]) -> None:
     nodes[3] = chunk(3, 2, "new")
     first, third, second, fourth = repaired(nodes)
-    assert first == FORMER[0].keys() - {"c3"}
-    assert third == FORMER[2].keys() | {"new3"}
-    assert [second, fourth] == [FORMER[1].keys(), FORMER[3].keys()]
+    assert first == PREVIOUS[0].keys() - {"c3"}
+    assert third == PREVIOUS[2].keys() | {"new3"}
+    assert [second, fourth] == [PREVIOUS[1].keys(), PREVIOUS[3].keys()]
 
 
 def test_a_chunk_joins_one_cluster_alone(nodes: list[Chunk]) -> None:
@@ -138,13 +138,13 @@ def test_a_chunk_joins_one_cluster_alone(nodes: list[Chunk]) -> None:
 
 
 def test_an_emptied_cluster_goes(nodes: list[Chunk]) -> None:
-    assert repaired(nodes[8:]) == [one.keys() for one in FORMER[1:]]
+    assert repaired(nodes[8:]) == [one.keys() for one in PREVIOUS[1:]]
 
 
 def test_a_cluster_that_is_too_long_is_divided_alone(nodes: list[Chunk]) -> None:
     more = [replace(chunk(32 + n, 3, "new"), tokens=100) for n in range(10)]
     groups = repaired([*nodes, *more])
-    assert groups[:3] == [one.keys() for one in FORMER[:3]]
+    assert groups[:3] == [one.keys() for one in PREVIOUS[:3]]
     assert len(groups) > 4
     assert set().union(*groups) == {node.id for node in [*nodes, *more]}
 
