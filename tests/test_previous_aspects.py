@@ -11,7 +11,7 @@ import pytest
 from fabula.graphs.aspects.cluster import cluster
 from fabula.graphs.aspects.previous import PreviousAspects
 from fabula.graphs.aspects.repair import repair
-from fabula.graphs.aspects.tree import Group, TreeNode, embeddings, group_nodes, make_members
+from fabula.graphs.aspects.tree import NodeGroup, TreeNode, embeddings, group_nodes, make_members
 from fabula.graphs.aspects.values import Missing
 from fabula.text import tokens
 from fabula.text.chunk import split
@@ -96,11 +96,11 @@ def chunk(number: int, centre: int, name: str = "c") -> Chunk:
     return Chunk(f"{name}{number}", number, "", *place, "text", 50, near(centre, number))
 
 
-def divide(nodes: Sequence[TreeNode]) -> list[Group]:
+def divide(nodes: Sequence[TreeNode]) -> list[NodeGroup]:
     return group_nodes(nodes, cluster(embeddings(nodes), [node.tokens for node in nodes], KNOBS))
 
 
-def members(groups: Sequence[Group]) -> list[set[str]]:
+def members(groups: Sequence[NodeGroup]) -> list[set[str]]:
     return [{node.id for node in group.nodes} for group in groups]
 
 
@@ -179,8 +179,8 @@ def test_a_detail_moves_with_its_chunk() -> None:
 def test_a_cluster_with_the_same_members_holds_the_same_aspects() -> None:
     graph = small_earlier()
     previous = PreviousAspects(graph, graph.chunks)
-    assert previous.aspects(Group(graph.chunks[:3], (1.0,) * 3)) == {"plot", "theme"}
-    assert previous.aspects(Group(graph.chunks[:2], (1.0,) * 2)) is None
+    assert previous.aspects(NodeGroup(graph.chunks[:3], (1.0,) * 3)) == {"plot", "theme"}
+    assert previous.aspects(NodeGroup(graph.chunks[:2], (1.0,) * 2)) is None
 
 
 # What was missing
@@ -189,7 +189,7 @@ def test_a_cluster_with_the_same_members_holds_the_same_aspects() -> None:
 def test_details_that_were_missing_are_asked_for_again() -> None:
     graph = small_earlier()
     [*kept, bare] = graph.chunks
-    lost = Missing("details", "why", make_members(Group((bare,), (1.0,))), level=0)
+    lost = Missing("details", "why", make_members(NodeGroup((bare,), (1.0,))), level=0)
     details = tuple(one for one in graph.details if one.chunk != bare.id)
     previous = PreviousAspects(replace(graph, details=details, missing=(lost,)), graph.chunks)
     assert all(previous.has_details(chunk) for chunk in kept)
@@ -225,5 +225,5 @@ def test_a_cluster_without_its_aspects_stays_one_and_is_asked_for_them() -> None
     assert previous.aspects(again) is None
 
 
-def refuse(nodes: Sequence[TreeNode]) -> list[Group]:
+def refuse(nodes: Sequence[TreeNode]) -> list[NodeGroup]:
     raise AssertionError("clusters are made again")

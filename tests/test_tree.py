@@ -10,7 +10,7 @@ import numpy as np
 from fabula.graphs.aspects.cluster import Cluster
 from fabula.graphs.aspects.detection import assign_clusters
 from fabula.graphs.aspects.tree import (
-    Group,
+    NodeGroup,
     TreeNode,
     embeddings,
     group_nodes,
@@ -30,11 +30,11 @@ def chunk(number: int, section: str = "I") -> Chunk:
     return Chunk(f"c{number}", number, section, *place, f"text {number}", 5, np.ones(2, np.float32))
 
 
-def singles(count: int) -> list[Group]:
-    return [Group((chunk(number),), (1.0,)) for number in range(count)]
+def singles(count: int) -> list[NodeGroup]:
+    return [NodeGroup((chunk(number),), (1.0,)) for number in range(count)]
 
 
-def write(aspect: Aspect, level: int, groups: Sequence[Group]) -> list[Summary]:
+def write(aspect: Aspect, level: int, groups: Sequence[NodeGroup]) -> list[Summary]:
     return [make_summary("d", aspect.name, level, group, f"level {level}", 3) for group in groups]
 
 
@@ -47,12 +47,12 @@ def levels(tree: list[Summary]) -> list[int]:
     return [node.level for node in tree]
 
 
-def grown(groups: list[Group], most: int, cluster: Clusterer = in_pairs) -> list[Summary]:
-    def written(aspect: Aspect, level: int, groups: Sequence[Group]) -> list[Summary]:
+def grown(groups: list[NodeGroup], most: int, cluster: Clusterer = in_pairs) -> list[Summary]:
+    def written(aspect: Aspect, level: int, groups: Sequence[NodeGroup]) -> list[Summary]:
         made = write(aspect, level, groups)
         return [replace(node, embedding=np.ones(2, np.float32)) for node in made]
 
-    def divided(aspect: Aspect, level: int, nodes: Sequence[TreeNode]) -> list[Group]:
+    def divided(aspect: Aspect, level: int, nodes: Sequence[TreeNode]) -> list[NodeGroup]:
         return group_nodes(nodes, cluster(embeddings(nodes), [node.tokens for node in nodes]))
 
     return grow_tree(PLOT, groups, most, written, divided)
@@ -90,10 +90,10 @@ def test_clusters_with_the_same_members_become_one_group() -> None:
 
 
 def test_a_summary_spans_the_text_and_the_sections_of_its_members() -> None:
-    group = Group((chunk(1, "I"), chunk(4, "II")), (1.0, 0.5))
+    group = NodeGroup((chunk(1, "I"), chunk(4, "II")), (1.0, 0.5))
     made = make_summary("d", "plot", 1, group, "words", 1)
     assert (made.start, made.end, made.section) == (10, 50, "I – II")
-    above = make_summary("d", "plot", 2, Group((made, chunk(7, "III")), (1.0, 1.0)), "words", 1)
+    above = make_summary("d", "plot", 2, NodeGroup((made, chunk(7, "III")), (1.0, 1.0)), "words", 1)
     assert (above.start, above.end, above.section) == (10, 80, "I – III")
 
 

@@ -22,7 +22,7 @@ from fabula.graphs.aspects.placeholders import AspectPlaceholders
 from fabula.graphs.aspects.previous import PreviousAspects
 from fabula.graphs.aspects.sets import read_aspects
 from fabula.graphs.aspects.tree import (
-    Group,
+    NodeGroup,
     TreeNode,
     embeddings,
     group_nodes,
@@ -121,7 +121,7 @@ class _Steps:
             for passage in passages
         ]
 
-    def cluster(self, chunks: Sequence[Chunk]) -> list[Group]:
+    def cluster(self, chunks: Sequence[Chunk]) -> list[NodeGroup]:
         """Return soft clusters of chunks, and count the calls that known clusters save."""
         groups = self._divide("", 1, chunks)
         known = sum(self.previous.aspects(group) is not None for group in groups)
@@ -129,7 +129,7 @@ class _Steps:
         self.work.gaps.expect(len(groups) if len(self.aspects) > 1 else 0)
         return groups
 
-    def grow(self, groups: Sequence[Group]) -> tuple[list[Summary], list[str]]:
+    def grow(self, groups: Sequence[NodeGroup]) -> tuple[list[Summary], list[str]]:
         """Return the summaries of every aspect, and the names of aspects that had to be assigned.
 
         A tree starts to grow as soon as its aspect's clusters are certain; none waits for another.
@@ -175,18 +175,18 @@ class _Steps:
         details = [by_chunk.get(chunk.id) or self.previous.details(chunk) for chunk in chunks]
         return self.embed([detail for of_chunk in details for detail in of_chunk])
 
-    def _divide(self, aspect: str, level: int, nodes: Sequence[TreeNode]) -> list[Group]:
+    def _divide(self, aspect: str, level: int, nodes: Sequence[TreeNode]) -> list[NodeGroup]:
         """Return clusters of nodes, unchanged where their members are."""
         options = _cluster_options(self.knobs)
 
-        def divide(nodes: Sequence[TreeNode]) -> list[Group]:
+        def divide(nodes: Sequence[TreeNode]) -> list[NodeGroup]:
             counts = [node.tokens for node in nodes]
             return group_nodes(nodes, cluster(embeddings(nodes), counts, options))
 
         return self.previous.groups(aspect, level, nodes, options, divide)
 
     def _detect(
-        self, groups: Sequence[Group], aspects: Sequence[Aspect], round_number: int
+        self, groups: Sequence[NodeGroup], aspects: Sequence[Aspect], round_number: int
     ) -> list[Collection[str]]:
         """Return the names of the aspects that are clearest in each group.
 
@@ -198,7 +198,7 @@ class _Steps:
             # As in RAPTOR: there is nothing to choose, and every cluster is summarised.
             return [names] * len(groups)
 
-        def detect(group: Group) -> Collection[str]:
+        def detect(group: NodeGroup) -> Collection[str]:
             members = [node.id for node in group.nodes]
             text = "\n\n".join(node.text.strip() for node in group.nodes)
             try:
@@ -227,7 +227,7 @@ class _Steps:
             for names_before in known
         ]
 
-    def _best_fit(self, groups: Sequence[Group], aspect: Aspect) -> int | None:
+    def _best_fit(self, groups: Sequence[NodeGroup], aspect: Aspect) -> int | None:
         """Return the number of the group whose mean embedding is nearest to the description.
 
         None if no group could be asked for its aspects: those wait until one can.
@@ -240,16 +240,16 @@ class _Steps:
         cosines = centres @ description / np.linalg.norm(centres, axis=1)
         return rows[int(np.argmax(cosines))]
 
-    def _is_undetected(self, group: Group) -> bool:
+    def _is_undetected(self, group: NodeGroup) -> bool:
         members = make_members(group)
         return any(
             missing.step == ASPECTS and missing.members == members for missing in self.missing
         )
 
-    def _summarise(self, aspect: Aspect, level: int, groups: Sequence[Group]) -> list[Summary]:
+    def _summarise(self, aspect: Aspect, level: int, groups: Sequence[NodeGroup]) -> list[Summary]:
         """Return the embedded summaries of groups, without those that no model gave."""
 
-        def summarise(group: Group) -> Summary | None:
+        def summarise(group: NodeGroup) -> Summary | None:
             try:
                 text = self.writer.summarise([node.text.strip() for node in group.nodes], aspect)
             except BadReply as error:
@@ -268,7 +268,7 @@ class _Steps:
         summaries = [summary or next(results) for summary in known]
         return self.embed([summary for summary in summaries if summary is not None])
 
-    def _known_summary(self, aspect: Aspect, level: int, group: Group) -> Summary | None:
+    def _known_summary(self, aspect: Aspect, level: int, group: NodeGroup) -> Summary | None:
         """Return the summary of a group from the previous graph, or the one detection wrote."""
         members = [node.id for node in group.nodes]
         id = ids.summary_id(self.document, aspect.name, level, members)
@@ -288,14 +288,14 @@ class _Steps:
         results = self.writer.condense([chunk.text.strip() for chunk in chunks])
         for chunk, result in zip(chunks, results, strict=True):
             if isinstance(result, BadReply):
-                self._add_missing(DETAILS, result, Group((chunk,), (1.0,)), level=0)
+                self._add_missing(DETAILS, result, NodeGroup((chunk,), (1.0,)), level=0)
                 details.append([])
             else:
                 details.append(_make_details(chunk, result))
         return details
 
     def _add_missing(
-        self, step: str, error: BadReply, group: Group, aspect: str = "", level: int = 1
+        self, step: str, error: BadReply, group: NodeGroup, aspect: str = "", level: int = 1
     ) -> None:
         """Note what a model did not give. Raises the error if too much is missing."""
         why = self.work.gaps.accept(error)

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from fabula.graphs.aspects.cluster import ClusterOptions
 from fabula.graphs.aspects.repair import repair
-from fabula.graphs.aspects.tree import Group, TreeNode
+from fabula.graphs.aspects.tree import NodeGroup, TreeNode
 from fabula.graphs.aspects.values import DETAILS, Detail, Earlier, Missing, Summary
 from fabula.text.document import Chunk
 
@@ -68,7 +68,7 @@ class PreviousAspects:
         """Return the summary of that id, if there was one."""
         return self._summaries.get(id)
 
-    def aspects(self, group: Group) -> set[str] | None:
+    def aspects(self, group: NodeGroup) -> set[str] | None:
         """Return the aspects that a cluster was found to have; None for a new cluster."""
         return self._aspects.get(frozenset(node.id for node in group.nodes))
 
@@ -78,8 +78,8 @@ class PreviousAspects:
         level: int,
         nodes: Sequence[TreeNode],
         options: ClusterOptions,
-        divide: Callable[[Sequence[TreeNode]], list[Group]],
-    ) -> list[Group]:
+        divide: Callable[[Sequence[TreeNode]], list[NodeGroup]],
+    ) -> list[NodeGroup]:
         """Return the clusters of nodes that a level of summaries is made from.
 
         The previous clusters are repaired if only few chunks have changed; otherwise `divide` makes

@@ -12,7 +12,7 @@ from fabula.graphs.aspects.cluster import (
     reduce_dimensions,
     single_thread,
 )
-from fabula.graphs.aspects.tree import Group, TreeNode, embeddings
+from fabula.graphs.aspects.tree import NodeGroup, TreeNode, embeddings
 
 Members = dict[str, float]
 """A cluster as the graph has it: the ids of its members, with their membership probabilities."""
@@ -23,8 +23,8 @@ def repair(
     previous_nodes: Collection[str],
     nodes: Sequence[TreeNode],
     options: ClusterOptions,
-    divide: Callable[[Sequence[TreeNode]], list[Group]],
-) -> list[Group]:
+    divide: Callable[[Sequence[TreeNode]], list[NodeGroup]],
+) -> list[NodeGroup]:
     """Return clusters of nodes that change as little as possible against the previous ones.
 
     Nodes that were there before keep their clusters. Each new node joins one cluster and no second
@@ -58,7 +58,7 @@ def repair(
     rows = [[place[id] for id in members] for members in clusters]
     for row, number, share in _join(newcomers, nodes, rows, touched, options):
         clusters[number][nodes[row].id] = share
-    groups: dict[tuple[int, ...], Group] = {}
+    groups: dict[tuple[int, ...], NodeGroup] = {}
     for number, members in enumerate(clusters):
         group = _make_group(members, nodes, place)
         for part in _within_cap(group, number in touched, options, divide):
@@ -134,17 +134,19 @@ def _memberships(
     return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
 
-def _make_group(members: Members, nodes: Sequence[TreeNode], place: Mapping[str, int]) -> Group:
+def _make_group(members: Members, nodes: Sequence[TreeNode], place: Mapping[str, int]) -> NodeGroup:
     ordered = sorted(members, key=place.__getitem__)
-    return Group(tuple(nodes[place[id]] for id in ordered), tuple(members[id] for id in ordered))
+    return NodeGroup(
+        tuple(nodes[place[id]] for id in ordered), tuple(members[id] for id in ordered)
+    )
 
 
 def _within_cap(
-    group: Group,
+    group: NodeGroup,
     is_touched: bool,
     options: ClusterOptions,
-    divide: Callable[[Sequence[TreeNode]], list[Group]],
-) -> list[Group]:
+    divide: Callable[[Sequence[TreeNode]], list[NodeGroup]],
+) -> list[NodeGroup]:
     """Return the group, or its parts if a new member made it too long."""
     is_too_long = sum(node.tokens for node in group.nodes) > options.tokens
     return divide(group.nodes) if is_touched and is_too_long else [group]

@@ -17,7 +17,7 @@ TreeNode = Chunk | Summary
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class NodeGroup:
     """The passages of one cluster, in text order, with their membership probabilities."""
 
     nodes: tuple[TreeNode, ...]
@@ -26,10 +26,10 @@ class Group:
 
 def grow_tree(
     aspect: Aspect,
-    groups: Sequence[Group],
+    groups: Sequence[NodeGroup],
     levels: int,
-    summarise: Callable[[Aspect, int, Sequence[Group]], list[Summary]],
-    divide: Callable[[Aspect, int, Sequence[TreeNode]], list[Group]],
+    summarise: Callable[[Aspect, int, Sequence[NodeGroup]], list[Summary]],
+    divide: Callable[[Aspect, int, Sequence[TreeNode]], list[NodeGroup]],
 ) -> list[Summary]:
     """Return the summaries of an aspect on all levels, lowest first.
 
@@ -62,16 +62,16 @@ def grow_tree(
     return tree
 
 
-def group_nodes(nodes: Sequence[TreeNode], clusters: Sequence[Cluster]) -> list[Group]:
+def group_nodes(nodes: Sequence[TreeNode], clusters: Sequence[Cluster]) -> list[NodeGroup]:
     """Return clusters of row numbers as groups of nodes; of clusters of equal members, one."""
-    groups: dict[tuple[int, ...], Group] = {}
+    groups: dict[tuple[int, ...], NodeGroup] = {}
     for cluster in clusters:
         members = tuple(nodes[row] for row in cluster.members)
-        groups.setdefault(cluster.members, Group(members, cluster.weights))
+        groups.setdefault(cluster.members, NodeGroup(members, cluster.weights))
     return list(groups.values())
 
 
-def make_members(group: Group) -> tuple[Member, ...]:
+def make_members(group: NodeGroup) -> tuple[Member, ...]:
     """Return the ids of a group's passages, with their membership probabilities."""
     return tuple(
         Member(node.id, weight) for node, weight in zip(group.nodes, group.weights, strict=True)
@@ -84,7 +84,7 @@ def embeddings(nodes: Sequence[TreeNode]) -> Vectors:
 
 
 def make_summary(
-    document: str, aspect: str, level: int, group: Group, text: str, tokens: int
+    document: str, aspect: str, level: int, group: NodeGroup, text: str, tokens: int
 ) -> Summary:
     """Return a summary of a group, with the place of its members and without an embedding."""
     members = make_members(group)

@@ -34,7 +34,7 @@ HEADING_TOKENS = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ContextRow:
     """A numbered line of a context."""
 
     text: str
@@ -52,7 +52,7 @@ class Context:
     """What a model reads about a community; its rows are numbered from 1, in this order."""
 
     text: str
-    rows: tuple[Row, ...]
+    rows: tuple[ContextRow, ...]
 
     @property
     def said(self) -> str:
@@ -78,7 +78,7 @@ class Context:
         return replace(report, findings=tuple(findings), said=self.said)
 
 
-def _rank_chunks(rows: Sequence[Row], network: Network) -> tuple[str, ...]:
+def _rank_chunks(rows: Sequence[ContextRow], network: Network) -> tuple[str, ...]:
     """Return the chunks of rows, those of most rows first.
 
     Only chunks of relations and claims, if there are any: a protagonist is in most chunks of a
@@ -139,7 +139,7 @@ class Renderer:
             report_tokens = sum(row.tokens for done in replaced for row in rows[done.id])
             if report_tokens + self._count_tokens(members, remaining) <= budget:
                 break
-        report_lists: list[list[Row]] = []
+        report_lists: list[list[ContextRow]] = []
         for child in replaced:
             length = sum(row.tokens for row in rows[child.id])
             if length > budget:
@@ -172,16 +172,16 @@ class Renderer:
 
     def _fill(
         self, relations: Sequence[Bond], members: Iterable[str], budget: int
-    ) -> tuple[list[Row], list[Row], list[Row]]:
+    ) -> tuple[list[ContextRow], list[ContextRow], list[ContextRow]]:
         """Return rows of members, claims and relations: relation by relation while they fit.
 
         Each relation brings its ends along, and these as many claims about them as there is room
         for.
         """
         inside = set(members)
-        member_rows: dict[str, Row] = {}
-        claim_rows: dict[str, Row] = {}
-        relation_rows: list[Row] = []
+        member_rows: dict[str, ContextRow] = {}
+        claim_rows: dict[str, ContextRow] = {}
+        relation_rows: list[ContextRow] = []
         for ends, relation in self._in_turn(relations, inside):
             new = {
                 end: self._member_rows[end]
@@ -213,7 +213,9 @@ class Renderer:
             yield (member,), None
 
     def _make_context(
-        self, reports: Sequence[Sequence[Row]], elements: tuple[list[Row], list[Row], list[Row]]
+        self,
+        reports: Sequence[Sequence[ContextRow]],
+        elements: tuple[list[ContextRow], list[ContextRow], list[ContextRow]],
     ) -> Context:
         member_rows, claim_rows, relation_rows = elements
         sections = (
@@ -222,7 +224,7 @@ class Renderer:
             ("Claims", claim_rows),
             ("Relations", relation_rows),
         )
-        numbered: list[Row] = []
+        numbered: list[ContextRow] = []
         lines: list[str] = []
         for heading, rows in sections:
             if rows:
@@ -251,14 +253,14 @@ class Renderer:
         return claims
 
     @cached_property
-    def _member_rows(self) -> Mapping[str, Row]:
+    def _member_rows(self) -> Mapping[str, ContextRow]:
         return {
             id: self._row(_member_text(member), member.entities, member.chunks, is_general=True)
             for id, member in self.network.members.items()
         }
 
     @cached_property
-    def _relation_rows(self) -> Mapping[str, Row]:
+    def _relation_rows(self) -> Mapping[str, ContextRow]:
         members = self.network.members
         return {
             id: self._row(_relation_text(relation, members), relation.relations, relation.chunks)
@@ -266,7 +268,7 @@ class Renderer:
         }
 
     @cached_property
-    def _claim_rows(self) -> Mapping[str, Row]:
+    def _claim_rows(self) -> Mapping[str, ContextRow]:
         return {
             claim.id: self._row(_claim_text(claim), (claim.id,), (claim.chunk,))
             for claim in self.network.claims
@@ -274,18 +276,20 @@ class Renderer:
 
     def _row(
         self, text: str, cites: tuple[str, ...], chunks: tuple[str, ...], is_general: bool = False
-    ) -> Row:
+    ) -> ContextRow:
         limit = max(1, self.limit // MAX_ROW_SHARE - NUMBER_TOKENS)
         line = shortened(" ".join(text.split()), limit)
-        return Row(line, tokens.count(line) + NUMBER_TOKENS, cites, chunks, is_general)
+        return ContextRow(line, tokens.count(line) + NUMBER_TOKENS, cites, chunks, is_general)
 
 
-def report_rows(report: CommunityReport) -> list[Row]:
+def report_rows(report: CommunityReport) -> list[ContextRow]:
     """Return a report as rows of its parent's context, one for each finding."""
     rows = []
     for finding in report.findings:
         line = " ".join(f"{report.title}: {finding.summary} {finding.explanation}".split())
-        rows.append(Row(line, tokens.count(line) + NUMBER_TOKENS, finding.cites, finding.chunks))
+        rows.append(
+            ContextRow(line, tokens.count(line) + NUMBER_TOKENS, finding.cites, finding.chunks)
+        )
     return rows
 
 

@@ -25,6 +25,7 @@ from fabula.graphs.communities.report_search import StoredFinding, StoredReport
 from fabula.graphs.entities.finding import chunk_hits
 from fabula.graphs.entities.records import read_line, read_numbers
 from fabula.models import NO_ANSWER, Prompt, Reply
+from fabula.models.prompted import WORDS
 from fabula.models.prompts import filled
 from fabula.models.replies import ask, read_lists, shortened
 from fabula.text import tokens
@@ -41,8 +42,6 @@ MAX_REFS = 20
 """How many references of one point are used."""
 MAX_POINT_TOKENS = 300
 MAX_SCORE = 100
-WORDS_PER_TOKEN = 0.7
-"""Models cannot count tokens, so prompts give limits in words."""
 
 Cites = Mapping[int, tuple[str, ...]]
 """The ids of the chunks that each citation number of a text stands for."""
@@ -194,7 +193,7 @@ def ask_points(
             user=filled(
                 PROMPTS / "map.txt", reports=text, question=question, words=knobs.map_words
             ),
-            max_tokens=round(knobs.map_words / WORDS_PER_TOKEN),
+            max_tokens=round(knobs.map_words / WORDS),
             temperature=0,
             schema=PointsReply,
         )
@@ -270,7 +269,7 @@ def reduce(
             words=knobs.words,
             unanswered=NO_ANSWER,
         ),
-        max_tokens=round(knobs.words / WORDS_PER_TOKEN),
+        max_tokens=round(knobs.words / WORDS),
         temperature=0,
     )
     yield from tools.models.chat("model", "reduce").stream(prompt)

@@ -25,7 +25,6 @@ from fabula.graphs.communities.points import (
     MAX_SCORE,
     MAX_TRIES,
     PROMPTS,
-    WORDS_PER_TOKEN,
     Cites,
     Point,
     format_report,
@@ -47,6 +46,7 @@ from fabula.graphs.entities.finding import allows_report
 from fabula.graphs.entities.modes import local
 from fabula.graphs.entities.records import read_line, read_list
 from fabula.models import Prompt
+from fabula.models.prompted import WORDS
 from fabula.models.prompts import filled
 from fabula.models.replies import ask, ask_once, read_object, read_summary, said, shortened
 from fabula.text.document import Vector
@@ -374,7 +374,7 @@ def _prompt(name: str, tools: Tools, **values: object) -> Prompt:
     return Prompt(
         system=filled(PROMPTS / f"{name}_system.txt"),
         user=filled(PROMPTS / f"{name}.txt", words=words, **values),
-        max_tokens=round(2 * words / WORDS_PER_TOKEN),
+        max_tokens=round(2 * words / WORDS),
         temperature=0,
         schema=StepReply,
     )
