@@ -22,11 +22,6 @@ class _File(BaseModel):
     aspects: list[_Entry] = Field(min_length=1)
 
 
-def shipped() -> tuple[str, ...]:
-    """Return the names of the sets that come with Fabula."""
-    return sets.shipped(__name__)
-
-
 def read_aspects(name_or_path: str) -> tuple[Aspect, ...]:
     """Return the aspects of a shipped set or of a TOML file, in the file's order.
 
