@@ -18,16 +18,16 @@ from fabula.graphs.aspects.modes import MODES
 from fabula.graphs.aspects.sets import read_aspects
 
 
-def _settings(knobs: Knobs, offline: bool) -> Mapping[str, Any]:
+def _settings(options: Knobs, offline: bool) -> Mapping[str, Any]:
     """Return the options that the result depends on, with the aspect set written out.
 
     So another set in a file of the same name is seen as a change.
     """
     aspects = {
-        aspect.name: [aspect.description, aspect.focus] for aspect in read_aspects(knobs.set)
+        aspect.name: [aspect.description, aspect.focus] for aspect in read_aspects(options.set)
     }
     left_out = set(CHAT_ONLY) if offline else None
-    return knobs.model_dump(mode="json", exclude=left_out) | {"set": aspects}
+    return options.model_dump(mode="json", exclude=left_out) | {"set": aspects}
 
 
 def _tell(facts: Mapping[str, Any]) -> Sequence[str]:

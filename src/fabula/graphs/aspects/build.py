@@ -51,7 +51,7 @@ DETECT, SUMMARISE, CONDENSE = range(1, 4)
 Embedded = TypeVar("Embedded", Summary, Detail)
 
 
-def build(text: Text, knobs: Knobs, models: Models, known: Known, work: Work) -> Built:
+def build(text: Text, options: Knobs, models: Models, known: Known, work: Work) -> Built:
     """Build the aspect graph of a document.
 
     An extension of RAPTOR (Sarthi et al. 2024, arXiv 2401.18059), whose one tree of general
@@ -64,7 +64,7 @@ def build(text: Text, knobs: Knobs, models: Models, known: Known, work: Work) ->
 
     Args:
         text: The document and its embedded chunks.
-        knobs: The options of the graph.
+        options: The options of the graph.
         models: The models to ask; offline, the text itself is quoted.
         known: The previous graph, made by the same models and options.
         work: Workers for calls, progress, and the limit of gaps.
@@ -74,21 +74,21 @@ def build(text: Text, knobs: Knobs, models: Models, known: Known, work: Work) ->
         SettingsError: The aspect set does not exist or is malformed.
 
     """
-    aspects = read_aspects(knobs.set)
+    aspects = read_aspects(options.set)
     previous = PreviousAspects(read(known), text.chunks)
-    writer = make_writer(text, knobs, models, AspectPlaceholders.expected(known.means, knobs))
+    writer = make_writer(text, options, models, AspectPlaceholders.expected(known.means, options))
     calls = Calls(models, work)
-    steps = _Steps(text.document.id, knobs, aspects, models, writer, previous, work, calls)
-    work.gaps.expect(len(text.chunks) if knobs.details else 0)
+    steps = _Steps(text.document.id, options, aspects, models, writer, previous, work, calls)
+    work.gaps.expect(len(text.chunks) if options.details else 0)
     # Details depend on chunks alone, so they are written while the trees grow.
-    details_job = work.job.start(steps.condense, text.chunks if knobs.details else ())
-    clusters = steps.cluster(text.chunks) if knobs.levels else []
+    details_job = work.job.start(steps.condense, text.chunks if options.details else ())
+    clusters = steps.cluster(text.chunks) if options.levels else []
     summaries, assigned = steps.grow(clusters) if clusters else ([], [])
     details = details_job.result()
     return Built(
         make_nodes(text.chunks, summaries, details),
         make_edges(summaries, details),
-        facts(knobs, aspects, summaries, details, assigned, previous.changed, steps.missing),
+        facts(options, aspects, summaries, details, assigned, previous.changed, steps.missing),
         make_gaps(text.chunks, summaries, steps.missing),
     )
 
@@ -98,7 +98,7 @@ class _Steps:
     """The steps of one document's build, and what they share."""
 
     document: str
-    knobs: Knobs
+    options: Knobs
     aspects: tuple[Aspect, ...]
     models: Models
     writer: Writer
@@ -139,7 +139,7 @@ class _Steps:
         for aspect, numbers, was_assigned in assign_clusters(
             self.aspects,
             # Without a model, asking again would find the same.
-            0 if self.models.offline else self.knobs.detection_rounds,
+            0 if self.models.offline else self.options.detection_rounds,
             lambda aspects, round_number: self._detect(groups, aspects, round_number),
             lambda aspect: self._best_fit(groups, aspect),
         ):
@@ -149,7 +149,7 @@ class _Steps:
                     grow_tree,
                     aspect,
                     clusters,
-                    self.knobs.levels,
+                    self.options.levels,
                     self._summarise,
                     lambda aspect, level, nodes: self._divide(aspect.name, level, nodes),
                 )
@@ -162,7 +162,7 @@ class _Steps:
 
     def condense(self, chunks: Sequence[Chunk]) -> list[Detail]:
         """Return the details of all chunks, embedded."""
-        size = 1 if self.models.offline else self.knobs.details_per_call
+        size = 1 if self.models.offline else self.options.details_per_call
         new = batches([chunk for chunk in chunks if not self.previous.has_details(chunk)], size)
         results = self.calls.each(CONDENSE, DETAILS, self._condense_batch, new)
         by_chunk = {
@@ -177,13 +177,13 @@ class _Steps:
 
     def _divide(self, aspect: str, level: int, nodes: Sequence[TreeNode]) -> list[NodeGroup]:
         """Return clusters of nodes, unchanged where their members are."""
-        options = _cluster_options(self.knobs)
+        cluster_options = _cluster_options(self.options)
 
         def divide(nodes: Sequence[TreeNode]) -> list[NodeGroup]:
             counts = [node.tokens for node in nodes]
-            return group_nodes(nodes, cluster(embeddings(nodes), counts, options))
+            return group_nodes(nodes, cluster(embeddings(nodes), counts, cluster_options))
 
-        return self.previous.groups(aspect, level, nodes, options, divide)
+        return self.previous.groups(aspect, level, nodes, cluster_options, divide)
 
     def _detect(
         self, groups: Sequence[NodeGroup], aspects: Sequence[Aspect], round_number: int
@@ -318,14 +318,14 @@ def _make_details(chunk: Chunk, texts: Sequence[str]) -> list[Detail]:
     ]
 
 
-def _cluster_options(knobs: Knobs) -> ClusterOptions:
+def _cluster_options(options: Knobs) -> ClusterOptions:
     return ClusterOptions(
-        size=knobs.cluster_size,
-        tokens=knobs.cluster_tokens,
-        count=knobs.cluster_count,
-        reduction=knobs.cluster_reduction,
-        dimensions=knobs.cluster_dimensions,
-        membership=knobs.membership,
-        variance_floor=knobs.variance_floor,
-        seed=knobs.seed,
+        size=options.cluster_size,
+        tokens=options.cluster_tokens,
+        count=options.cluster_count,
+        reduction=options.cluster_reduction,
+        dimensions=options.cluster_dimensions,
+        membership=options.membership,
+        variance_floor=options.variance_floor,
+        seed=options.seed,
     )

@@ -11,7 +11,7 @@ from fabula.graphs.aspects.values import Aspect, Detail, Missing, Summary
 
 
 def facts(
-    knobs: Knobs,
+    options: Knobs,
     aspects: Sequence[Aspect],
     summaries: Sequence[Summary],
     details: Sequence[Detail],
@@ -22,7 +22,7 @@ def facts(
     """Return what the part promises (which `fabula check` tests), and how much was written.
 
     Args:
-        knobs: The options of the graph.
+        options: The options of the graph.
         aspects: The aspects of the set.
         summaries: All summaries of all levels.
         details: All details.
@@ -49,8 +49,8 @@ def facts(
     return {
         "assigned": list(assigned),
         "changed": changed,
-        "aspects": promised if knobs.levels else [],
-        "details": knobs.details,
+        "aspects": promised if options.levels else [],
+        "details": options.details,
         **{name: mean for name, mean in means.items() if mean is not None},
     }
 

@@ -32,12 +32,12 @@ class AspectPlaceholders:
     _turns: Iterator[int] = field(default_factory=itertools.count, compare=False, repr=False)
 
     @classmethod
-    def expected(cls, means: Mapping[str, float], knobs: Knobs) -> AspectPlaceholders:
+    def expected(cls, means: Mapping[str, float], options: Knobs) -> AspectPlaceholders:
         """Return placeholders by the means of other documents, or by what is usual."""
         return cls(
             aspects=means.get("mean_aspects", USUAL_ASPECTS),
-            summary=means.get("mean_summary", USUAL_SHARE * knobs.summary_tokens),
-            detail=means.get("mean_detail", USUAL_SHARE * knobs.detail_tokens),
+            summary=means.get("mean_summary", USUAL_SHARE * options.summary_tokens),
+            detail=means.get("mean_detail", USUAL_SHARE * options.detail_tokens),
         )
 
     def detect(self, names: Sequence[str], sample: int) -> str:

@@ -44,13 +44,13 @@ class Writer(Protocol):
 
 
 def make_writer(
-    text: Text, knobs: Knobs, models: Models, placeholders: AspectPlaceholders
+    text: Text, options: Knobs, models: Models, placeholders: AspectPlaceholders
 ) -> Writer:
     """Return a writer that asks chat models, or one that quotes the text if there is no model.
 
     Args:
         text: The document to write about.
-        knobs: The options of the graph.
+        options: The options of the graph.
         models: The models to ask.
         placeholders: The replies that a dry run assumes.
 
@@ -62,9 +62,9 @@ def make_writer(
             [chunk.text.strip() for chunk in text.chunks],
             text.document.language,
             models.static,
-            summary_tokens=knobs.summary_tokens,
-            details=knobs.details,
-            detail_tokens=knobs.detail_tokens,
+            summary_tokens=options.summary_tokens,
+            details=options.details,
+            detail_tokens=options.detail_tokens,
         )
     from fabula.graphs.aspects.prompted import PromptedWriter
 
@@ -75,8 +75,8 @@ def make_writer(
         condensing=models.chat("model", "details"),
         placeholders=placeholders,
         temperature=models.temperature,
-        summary_tokens=knobs.summary_tokens,
-        details=knobs.details,
-        detail_tokens=knobs.detail_tokens,
-        aspects_with_summaries=knobs.aspects_with_summaries and has_one_model,
+        summary_tokens=options.summary_tokens,
+        details=options.details,
+        detail_tokens=options.detail_tokens,
+        aspects_with_summaries=options.aspects_with_summaries and has_one_model,
     )

@@ -14,10 +14,10 @@ from fabula.graphs.communities.knobs import CHAT_ONLY, OF_CLAIMS, UNASKED, Knobs
 from fabula.graphs.communities.modes import MODES
 
 
-def _settings(knobs: Knobs, offline: bool) -> Mapping[str, Any]:
+def _settings(options: Knobs, offline: bool) -> Mapping[str, Any]:
     """Return the options that the result depends on: all but those that nothing reads."""
-    unread = CHAT_ONLY if offline else frozenset[str]() if knobs.claims else OF_CLAIMS
-    return knobs.model_dump(mode="json", exclude=set(unread))
+    unread = CHAT_ONLY if offline else frozenset[str]() if options.claims else OF_CLAIMS
+    return options.model_dump(mode="json", exclude=set(unread))
 
 
 GRAPH = Graph(

@@ -182,8 +182,8 @@ def ask_points(
         BadReply: No batch has a reply that can be used.
 
     """
-    knobs = tools.knobs
-    batches = make_batches(reports, knobs.batch_tokens)
+    options = tools.knobs
+    batches = make_batches(reports, options.batch_tokens)
     chat = tools.models.chat("model", "map")
 
     def ask_batch(batch: Sequence[StoredReport]) -> list[Point] | BadReply:
@@ -191,9 +191,9 @@ def ask_points(
         prompt = Prompt(
             system=filled(PROMPTS / "map_system.txt"),
             user=filled(
-                PROMPTS / "map.txt", reports=text, question=question, words=knobs.map_words
+                PROMPTS / "map.txt", reports=text, question=question, words=options.map_words
             ),
-            max_tokens=round(knobs.map_words / WORDS),
+            max_tokens=round(options.map_words / WORDS),
             temperature=0,
             schema=PointsReply,
         )
@@ -245,13 +245,13 @@ def reduce(
         from it; then pieces of the answer.
 
     """
-    knobs = tools.knobs
+    options = tools.knobs
     with tools.path.step("reduce") as step:
-        best = points[: count_fitting([point.text for point in points], knobs.point_tokens)]
+        best = points[: count_fitting([point.text for point in points], options.point_tokens)]
         numbers, passages = number_chunks(best, context, filters, tools)
         lines = [f"(score {point.score}) {renumber(point, numbers)}\n" for point in best]
         # One number of a finding may become those of several chunks, so lines are measured again.
-        lines = lines[: count_fitting(lines, knobs.point_tokens)]
+        lines = lines[: count_fitting(lines, options.point_tokens)]
         cited = set(citations("".join(lines), len(context) + len(passages)))
         passages = [passage for passage in passages if passage.number in cited]
         step.note = f"{len(lines)} of {len(points)} points"
@@ -266,10 +266,10 @@ def reduce(
             PROMPTS / "reduce.txt",
             points="".join(lines).rstrip(),
             question=question,
-            words=knobs.words,
+            words=options.words,
             unanswered=NO_ANSWER,
         ),
-        max_tokens=round(knobs.words / WORDS),
+        max_tokens=round(options.words / WORDS),
         temperature=0,
     )
     yield from tools.models.chat("model", "reduce").stream(prompt)

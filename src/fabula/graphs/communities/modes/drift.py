@@ -247,7 +247,7 @@ def follow_up(
         tools: The model, and the mode's options.
 
     """
-    knobs = tools.knobs
+    options = tools.knobs
     scores = [result.point.score for result in primed]
     score = sum(scores) / len(scores) if scores else MAX_SCORE
     texts = [text for result in primed for text in result.follow_ups] or [question]
@@ -255,8 +255,8 @@ def follow_up(
     results: list[StepResult] = []
     done: list[FollowUp] = []
     seen: set[str] = set()
-    for number in range(knobs.rounds):
-        share = math.ceil((knobs.calls - len(done)) / (knobs.rounds - number))
+    for number in range(options.rounds):
+        share = math.ceil((options.calls - len(done)) / (options.rounds - number))
         chosen, candidates = choose(candidates, done, share)
         if not chosen:
             break
