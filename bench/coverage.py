@@ -39,12 +39,10 @@ BUDGETS = (500, 1000, 1700)
 DEPTH = 60
 """Hits asked for: more than any budget holds."""
 BASELINES = {
-    "adaptive": ("collapsed", "top-down", "top-down 20"),
     **dict.fromkeys(("discourse", "fast", "hippo", "light", "local"), ("hybrid",)),
     **dict.fromkeys(("mini", "triples"), ("hybrid",)),
 }
 """What a mode is compared with, where it is not collapsed."""
-TRAVERSALS = ("adaptive", "top-down")
 WIDTHS = (10, 20)
 """Of top-down, to see what it finds for more openings."""
 BELOW = "UNWIND $opened AS id MATCH (:Passage {id: id})-[:SUMMARIZES]->(m) RETURN count(m) AS found"
@@ -161,13 +159,10 @@ def _share(hits: Sequence[Hit], budget: int, stems: list[set[str]], stemmer: Ste
 
 
 def _cost(fabula: Fabula, root: Step, label: str) -> tuple[float, float]:
-    """Summaries that a traversal opened, beside its tops, and the passages that it scored there."""
-    steps = [step for step in root.steps[0].steps if step.name in ("open", "top-down")]
-    if not label.startswith(TRAVERSALS) or not steps:
+    """Return the summaries that top-down found, and how many passages are below them."""
+    steps = [step for step in root.steps[0].steps if step.name == "top-down"]
+    if not label.startswith("top-down") or not steps:
         return 0.0, 0.0
-    if label.startswith("adaptive"):
-        opened = sum(len(step.note.split(", ")) for step in steps)
-        return opened, sum(len(step.hits) for step in steps)
     summaries = [hit.id for step in steps for hit in step.hits if hit.kind == "summary"]
     [row] = fabula.store.run(BELOW, opened=summaries)
     return len(summaries), row["found"]

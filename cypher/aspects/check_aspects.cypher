@@ -1,7 +1,7 @@
-// Aspects that a document's trees were built for and that no summary of it is about.
-// $collection  its name, or '' for all
-// $document    its id, or '' for all
-// $limit       how many findings to return
+// Aspects that a document's trees were built for and that none of its summaries has.
+// $collection  name of a collection, or '' for all
+// $document    id of a document, or '' for all
+// $limit       maximum number of rows
 CYPHER 25
 MATCH (part:Part {graph: 'aspects'})
 WHERE ($document = '' OR part.document = $document)

@@ -1,7 +1,7 @@
-// Details that are not tied to exactly one chunk, one of their own document.
-// $collection  its name, or '' for all
-// $document    its id, or '' for all
-// $limit       how many findings to return
+// Details without exactly one edge to a chunk, or with one to another document's chunk.
+// $collection  name of a collection, or '' for all
+// $document    id of a document, or '' for all
+// $limit       maximum number of rows
 CYPHER 25
 MATCH (detail:Detail)
 WHERE ($document = '' OR detail.document = $document)

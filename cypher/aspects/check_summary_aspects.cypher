@@ -1,7 +1,7 @@
 // Summaries over summaries of another aspect: each aspect has a tree of its own.
-// $collection  its name, or '' for all
-// $document    its id, or '' for all
-// $limit       how many findings to return
+// $collection  name of a collection, or '' for all
+// $document    id of a document, or '' for all
+// $limit       maximum number of rows
 CYPHER 25
 MATCH (summary:Summary)-[:SUMMARIZES]->(member:Summary)
 WHERE ($document = '' OR summary.document = $document)

@@ -1,7 +1,7 @@
 // Summaries that summarise nothing, or nothing that leads down to a chunk.
-// $collection  its name, or '' for all
-// $document    its id, or '' for all
-// $limit       how many findings to return
+// $collection  name of a collection, or '' for all
+// $document    id of a document, or '' for all
+// $limit       maximum number of rows
 CYPHER 25
 MATCH (summary:Summary)
 WHERE ($document = '' OR summary.document = $document)

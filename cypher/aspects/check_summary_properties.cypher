@@ -1,7 +1,7 @@
-// Summaries without an aspect or a level, and details that have one: retrieval filters by them.
-// $collection  its name, or '' for all
-// $document    its id, or '' for all
-// $limit       how many findings to return
+// Summaries without an aspect or a level, and details with one: retrieval filters by both.
+// $collection  name of a collection, or '' for all
+// $document    id of a document, or '' for all
+// $limit       maximum number of rows
 CYPHER 25
 MATCH (passage:Summary|Detail)
 WHERE ($document = '' OR passage.document = $document)

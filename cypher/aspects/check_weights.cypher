@@ -1,7 +1,7 @@
-// Summaries with a membership probability that is none: it is above 0 and at most 1.
-// $collection  its name, or '' for all
-// $document    its id, or '' for all
-// $limit       how many findings to return
+// Summaries with a membership probability that is not above 0 and at most 1.
+// $collection  name of a collection, or '' for all
+// $document    id of a document, or '' for all
+// $limit       maximum number of rows
 CYPHER 25
 MATCH (summary:Summary)-[edge:SUMMARIZES]->()
 WHERE ($document = '' OR summary.document = $document)

@@ -1,6 +1,6 @@
-// What some passages rest on, and the details of chunks; a detail has no weight.
-// $collection  the collection to stay in
-// $passages    their ids
+// The members of some summaries, and the details of some chunks; a detail has no weight.
+// $collection  the collection to search
+// $passages    ids of the passages
 CYPHER 25
 UNWIND $passages AS of
 MATCH (start:Passage {id: of})

@@ -1,6 +1,6 @@
-// The summaries of the same aspect and level right before and after some summaries, in the text.
-// $collection  the collection to stay in
-// $passages    ids of summaries
+// The summaries of the same aspect and level just before and after some summaries in the text.
+// $collection  the collection to search
+// $passages    ids of the summaries
 CYPHER 25
 UNWIND $passages AS of
 MATCH (start:Passage {id: of})

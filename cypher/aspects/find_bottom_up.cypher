@@ -1,18 +1,18 @@
-// Up the trees: the chunks and details closest to a question, and all summaries above them.
-// `nearest` is how many the index gave.
-// None, where the collection's embeddings are of another model or in another slot by now.
-// The program puts the space's index in the place of passage_vectors_256.
+// The chunks and details nearest to a question, and all summaries above them.
+// `nearest` is how many rows the index returned.
+// Returns nothing if the collection's embeddings are of another model or in another slot by now.
+// Fabula replaces passage_vectors_256 by the name of the collection's own index.
 // $vector                          the question's embedding
-// $model, $slot                    what embedded it, and where the collection keeps such vectors
-// $embedding                       the property that they are in
-// $limit                           how many chunks and details to begin with
-// $depth                           how many the index is asked for; it recalls least at few
-// $covering                        0 to 1: what the share of starts below counts against cosine
-// $collection                      the collection to stay in
-// $first_document, $last_document  the same id twice, or '' and the last character for all
-// $kinds                           as chunk, summary, detail: of what is returned; [] for all
-// $aspects                         '' is the aspect of chunks and details; [] for all
-// $lowest, $highest                levels of what is returned
+// $model, $slot                    the model that embedded it, and the slot of its vectors
+// $embedding                       the property that holds those vectors
+// $limit                           number of chunks and details to start from
+// $depth                           number of rows asked of the index, whose recall is low for few
+// $covering                        weight, 0 to 1, of the share of starts below, against cosine
+// $collection                      the collection to search
+// $first_document, $last_document  a document's id twice, or '' and the last character for all
+// $kinds                           kinds to return (chunk, summary, detail); [] for all
+// $aspects                         aspects ('' for chunks and details); [] for all
+// $lowest, $highest                lowest and highest level to return
 CYPHER 25
 MATCH (space:Collection {name: $collection, model: $model, slot: $slot})
 WITH CASE WHEN $aspects = [] THEN space.aspects ELSE $aspects END AS aspects
@@ -29,8 +29,8 @@ ORDER BY near DESC, start.id
 LIMIT $limit
 MATCH (start)-[:DETAILS]->{0,1}(chunk:Chunk {collection: $collection})
 WITH aspects, collect({start: start, chunk: chunk}) AS begun
-UNWIND begun AS one
-WITH aspects, size(begun) AS total, one.start AS start, one.chunk AS chunk
+UNWIND begun AS pair
+WITH aspects, size(begun) AS total, pair.start AS start, pair.chunk AS chunk
 CALL (chunk, start) {
   RETURN start AS passage
   UNION

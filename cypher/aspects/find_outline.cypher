@@ -1,7 +1,7 @@
-// The summaries of a document, from the top level down, in text order, with what each rests on.
-// $collection, $document  its collection, and its id
-// $aspects                the aspects to tell of; [] for all
-// $lowest                 the lowest level to tell of
+// The summaries of a document, from the top level down, in text order, with their members.
+// $collection, $document  its collection and its id
+// $aspects                aspects to return; [] for all
+// $lowest                 lowest level to return
 CYPHER 25
 MATCH (summary:Passage)
   USING INDEX SEEK summary:Passage(collection, kind, document)

@@ -1,6 +1,6 @@
-// The summaries right above some passages, those of a detail's chunk above the detail.
-// $collection  the collection to stay in
-// $passages    their ids
+// The summaries directly above some passages; for a detail, those above its chunk.
+// $collection  the collection to search
+// $passages    ids of the passages
 CYPHER 25
 UNWIND $passages AS of
 MATCH (start:Passage {id: of})-[:DETAILS]->{0,1}(below:Passage)

@@ -1,15 +1,15 @@
-// Down the trees: the best tops of each aspect, then the best of what those at hand rest on.
-// None, where the collection's embeddings are of another model or in another slot by now.
+// The best top summaries of each aspect, then step by step the best members of what was found.
+// Returns nothing if the collection's embeddings are of another model or in another slot by now.
 // $vector                          the question's embedding
-// $model, $slot                    what embedded it, and where the collection keeps such vectors
-// $embedding                       the property that they are in
-// $width                           how many are kept at each step, and tops of each aspect
-// $depth                           how many steps down
-// $collection                      the collection to stay in
-// $first_document, $last_document  the same id twice, or '' and the last character for all
-// $kinds                           as chunk, summary: of what is returned; [] for all
-// $aspects                         the trees to go down; [] for all
-// $lowest, $highest                levels of what is returned
+// $model, $slot                    the model that embedded it, and the slot of its vectors
+// $embedding                       the property that holds those vectors
+// $width                           number of passages of each step, and of tops of each aspect
+// $depth                           number of steps down
+// $collection                      the collection to search
+// $first_document, $last_document  a document's id twice, or '' and the last character for all
+// $kinds                           kinds to return (chunk, summary); [] for all
+// $aspects                         aspects of the trees to search; [] for all
+// $lowest, $highest                lowest and highest level to return
 CYPHER 25
 MATCH (space:Collection {name: $collection, model: $model, slot: $slot})
 WITH CASE WHEN $aspects = [] THEN space.aspects ELSE $aspects END AS aspects

@@ -1,24 +1,25 @@
 // Communities that do not divide those above them, or that hold others than they say.
-// $collection  its name, or '' for all
-// $document    its id, or '' for all
-// $limit       how many findings to return
+// $collection  name of a collection, or '' for all
+// $document    id of a document, or '' for all
+// $limit       maximum number of rows
 CYPHER 25
 MATCH (n:CollectionCommunity)
 WHERE ($document = '' OR n.document = $document)
   AND ($collection = '' OR n.collection = $collection)
-WITH n, COLLECT { MATCH (n)-[:HAS_MEMBER]->(one) RETURN one } AS members,
-  COLLECT { MATCH (n)-[:PARENT_COMMUNITY]->(above) RETURN above } AS above
+WITH n, COLLECT { MATCH (n)-[:HAS_MEMBER]->(member) RETURN member } AS members,
+  COLLECT { MATCH (n)-[:PARENT_COMMUNITY]->(parent) RETURN parent } AS parents
 WITH n, CASE
   WHEN size(members) < n.size
     THEN 'communities have fewer entities than they have members'
-  WHEN any(one IN members WHERE NOT one:Entity) THEN 'communities have members that are no entities'
-  WHEN size(above) <> CASE n.level WHEN 0 THEN 0 ELSE 1 END
-    THEN 'communities are not part of one above them'
-  WHEN any(one IN above WHERE one.level <> n.level - 1)
-    THEN 'communities are part of one that is not a level above them'
-  WHEN any(one IN above WHERE any(member IN members WHERE NOT EXISTS {
-    MATCH (one)-[:HAS_MEMBER]->(member) }))
-    THEN 'communities have members that the one above them has not'
+  WHEN any(member IN members WHERE NOT member:Entity)
+    THEN 'communities have members that are not entities'
+  WHEN size(parents) <> CASE n.level WHEN 0 THEN 0 ELSE 1 END
+    THEN 'communities do not have the right number of parents'
+  WHEN any(parent IN parents WHERE parent.level <> n.level - 1)
+    THEN 'communities have a parent that is not one level above them'
+  WHEN any(parent IN parents WHERE any(member IN members WHERE NOT EXISTS {
+    MATCH (parent)-[:HAS_MEMBER]->(member) }))
+    THEN 'communities have members that their parent lacks'
   WHEN EXISTS { MATCH (n)-[:HAS_MEMBER]->()<-[:HAS_MEMBER]-(other:CollectionCommunity)
     WHERE other.level = n.level AND other <> n }
     THEN 'communities of one level share a member'

@@ -1,8 +1,8 @@
-// The reports of the communities that some entities are in: those with most of these inside first.
-// $collection        the collection to stay in
-// $nodes             ids of entities
-// $lowest, $highest  levels
-// $limit             how many reports to return
+// The reports of the communities that some entities are in, by the number of them inside.
+// $collection        the collection to search
+// $nodes             ids of the entities
+// $lowest, $highest  lowest and highest level
+// $limit             maximum number of reports
 CYPHER 25
 UNWIND $nodes AS id
 MATCH (entity:Element {id: id})

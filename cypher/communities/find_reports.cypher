@@ -1,8 +1,8 @@
-// The communities of a collection or of a document: what each is divided from, and its report.
-// A report is placed where the first of the chunks that it rests on is that there still is.
-// $collection                      the collection to stay in
-// $first_document, $last_document  the same id twice, or '' and the last character for all
-// $kind                            community, or collectioncommunity for the collection's own
+// The communities of a collection or of a document: the one above each, and its report.
+// A report has the place of the first of its source chunks that is still there.
+// $collection                      the collection to search
+// $first_document, $last_document  a document's id twice, or '' and the last character for all
+// $kind                            community, or collectioncommunity for a collection's own
 CYPHER 25
 MATCH (community:Element {collection: $collection, kind: $kind})
 WHERE community.document >= $first_document AND community.document <= $last_document

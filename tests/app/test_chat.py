@@ -243,7 +243,7 @@ def test_commands_change_where_and_how_is_asked(ingested: None, tmp_path: Path) 
     assert "Winter ·" not in first
     assert "Asking Summer." in result.stderr
     assert "Asking all documents." in result.stderr
-    assert result.stderr.count("Asking by naive. There are: auto, adaptive, ") == 2
+    assert result.stderr.count("Asking by naive. There are: auto, bottom-up, ") == 2
     assert "Asking by auto." in result.stderr
     assert "Winter ·" in second
 

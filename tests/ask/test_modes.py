@@ -27,7 +27,7 @@ from fabula.text import tokens
 from kills import story
 
 QUESTION = "Where did Anna go in the winter?"
-MODES = ("adaptive", "bottom-up", "collapsed", "details", "hybrid", "naive", "routed", "top-down")
+MODES = ("bottom-up", "collapsed", "details", "hybrid", "naive", "top-down")
 """Those over entities and their communities are asked in test_entities_modes.py and
 test_communities_asking_in_neo4j.py."""
 
@@ -117,25 +117,6 @@ def test_bottom_up_finds_what_covers_the_best_chunks() -> None:
     assert {"chunk", "detail", "summary"} == {hit.kind for hit in found}
     covering = [hit for hit in found if hit.kind == "summary" and hit.document == top.document]
     assert any(hit.start <= top.start and top.end <= hit.end for hit in covering)
-
-
-def test_adaptive_opens_no_more_than_can_pay() -> None:
-    steps = Steps()
-    with Fabula(mode="adaptive") as fabula:
-        adaptive = fabula.retrieve(QUESTION, path=steps)
-        everything = len(fabula.store.run("MATCH (n:Chunk|Summary) RETURN n.id AS id"))
-    [retrieve] = steps.root.steps
-    kept = retrieve.steps[-1]
-    assert len(adaptive) < len(kept.hits) < everything
-
-
-def test_routed_puts_the_trees_of_the_questions_aspects_ahead() -> None:
-    steps = Steps()
-    with Fabula(mode="routed", top_k=20) as fabula:
-        hits = fabula.retrieve("What is the landscape and the weather of the place?", path=steps)
-    route = steps.root.steps[0].steps[0]
-    assert "setting" in route.note
-    assert any(hit.aspect == "setting" for hit in hits)
 
 
 def test_an_unknown_mode_names_the_nearest() -> None:
@@ -260,12 +241,6 @@ def test_an_endpoint_that_ranks_is_counted_and_within_the_budget(model: Endpoint
         assert usage["answer"].calls == 1
         with pytest.raises(BudgetSpent, match="max-calls 2"):
             fabula.retrieve(QUESTION)
-
-
-def test_a_question_is_routed_by_the_model(model: Endpoint) -> None:
-    with Fabula(mode="routed") as fabula:
-        assert fabula.retrieve(QUESTION)
-    assert model.calls == 1
 
 
 # The context

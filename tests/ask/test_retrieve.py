@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from fabula.ask.diversity import diverse
 from fabula.ask.fusion import by_ranks, by_scores
-from fabula.ask.words import by_words
 from fabula.graph.hits import Hit
-from fabula.graphs.aspects.ids import summary_id
-from fabula.graphs.aspects.modes.adaptive import ENOUGH, Frontier
 from fabula.text.document import Vector
+from fabula.text.ranking import bm25
 
 
 def hits(**scores: float) -> list[Hit]:
@@ -57,6 +57,14 @@ def test_ranks_alone_count_for_reciprocal_fusion() -> None:
 # Words
 
 
+def by_words(question: str, hits: Sequence[Hit]) -> list[Hit]:
+    """The hits by BM25, best first; word frequencies are those of the hits themselves."""
+    words = set(re.findall(r"\w+", question.lower()))
+    scores = bm25(words, [re.findall(r"\w+", hit.text.lower()) for hit in hits]).tolist()
+    scored = [replace(hit, score=score) for hit, score in zip(hits, scores, strict=True)]
+    return sorted(scored, key=lambda hit: (-hit.score, hit.id))
+
+
 def said(**texts: str) -> list[Hit]:
     return [replace(hit, text=texts[hit.id]) for hit in hits(**dict.fromkeys(texts, 0.5))]
 
@@ -95,64 +103,3 @@ def test_a_near_duplicate_waits_until_what_is_new_was_said() -> None:
 def unit(*numbers: float) -> Vector:
     row = np.array(numbers, np.float32)
     return row / np.linalg.norm(row)
-
-
-# When to stop going down
-
-
-def summaries(**scores: float) -> list[Hit]:
-    """Summaries of chunks, each of other ones."""
-    return [
-        replace(hit, kind="summary", level=1, start=place)
-        for place, hit in enumerate(hits(**scores))
-    ]
-
-
-def test_the_best_that_are_closed_are_opened_next() -> None:
-    frontier = Frontier({hit.id: hit for hit in summaries(a=0.5, b=0.4, c=0.3)})
-    assert [hit.id for hit in frontier.next(2)] == ["a", "b"]
-    frontier.open(frontier.found["a"], hits(d=0.7))
-    assert [hit.id for hit in frontier.next(2)] == ["b", "c"], "chunks are not opened"
-    assert [hit.id for hit in frontier.best()] == ["d", "a", "b", "c"]
-
-
-def resting_on(members: str, aspect: str, summary: Hit) -> Hit:
-    return replace(summary, id=summary_id("d", aspect, 1, members), aspect=aspect, start=0)
-
-
-def test_of_two_summaries_of_the_same_chunks_one_is_opened() -> None:
-    plot, theme, other = summaries(plot=0.5, theme=0.45, other=0.3)
-    plot, theme = resting_on("cd", "plot", plot), resting_on("cd", "theme", theme)
-    frontier = Frontier({hit.id: hit for hit in (plot, theme, other)})
-    assert frontier.next(5) == [plot, other]
-    frontier.open(plot, hits(d=0.6, c=0.5))
-    assert frontier.next(5) == [other]
-    higher = [replace(one, level=2) for one in (plot, theme)]
-    frontier = Frontier({hit.id: hit for hit in higher})
-    assert len(frontier.next(5)) == 2, "above the chunks each aspect has members of its own"
-
-
-def test_clusters_that_span_the_same_text_with_other_chunks_are_both_opened() -> None:
-    plot, theme = summaries(plot=0.5, theme=0.45)
-    plot, theme = resting_on("ae", "plot", plot), resting_on("ace", "theme", theme)
-    frontier = Frontier({hit.id: hit for hit in (plot, theme)})
-    frontier.open(plot, hits(a=0.6, e=0.5))
-    assert frontier.next(5) == [theme]
-    frontier.open(theme, hits(a=0.6, c=0.55, e=0.5))
-    assert frontier.next(5) == []
-
-
-def test_what_could_not_reach_the_best_is_left_closed() -> None:
-    frontier = Frontier({hit.id: hit for hit in summaries(far=0.1, near=0.75)})
-    frontier.found |= {hit.id: hit for hit in hits(**{f"c{n}": 0.8 for n in range(ENOUGH)})}
-    # What was opened gained 0.1: that takes one of them to 0.8, and the other nowhere near.
-    assert [hit.id for hit in frontier.next(5)] == ["near"]
-
-
-def test_openings_that_gain_much_keep_more_doors_open() -> None:
-    frontier = Frontier({hit.id: hit for hit in summaries(far=0.2, opened=0.2)})
-    frontier.found |= {hit.id: hit for hit in hits(**{f"c{n}": 0.8 for n in range(ENOUGH)})}
-    assert frontier.next(5) == []
-    frontier.open(frontier.found["opened"], hits(d=0.9))
-    frontier.open(frontier.found["opened"], hits(e=0.95))
-    assert [hit.id for hit in frontier.next(5)] == ["far"]

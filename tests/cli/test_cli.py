@@ -259,7 +259,7 @@ def test_show_tells_aspects_that_no_cluster_was_found_to_hold(ingested: Result) 
     [entry] = json.loads(run("list", "--json").stdout)
     assigned = entry["graphs"]["aspects"]["facts"]["assigned"]
     assert assigned
-    told = f"found in no cluster, so given to the nearest: {', '.join(assigned)}"
+    told = f"found in no cluster, so assigned to the nearest one: {', '.join(assigned)}"
     assert told in run("show", "lighthouse").stdout
     assert told in ingested.stdout
 
@@ -376,7 +376,7 @@ def test_settings_shows_every_setting_with_its_variable() -> None:
     given = ("--top-k", "9", "--levels", "3", "--width", "2", "--set", "hybrid.fusion=ranks")
     found = json.loads(run("settings", *given, "--json").stdout)
     assert (found["top_k"], found["aspects"]["levels"]) == (9, 3)
-    assert [found[mode]["width"] for mode in ("top-down", "bottom-up", "adaptive")] == [2, 2, 2]
+    assert [found[mode]["width"] for mode in ("top-down", "bottom-up")] == [2, 2]
     assert found["hybrid"]["fusion"] == "ranks"
 
 

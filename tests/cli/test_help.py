@@ -90,7 +90,7 @@ def test_help_is_shown_where_settings_are_wrong(monkeypatch: pytest.MonkeyPatch)
 
 def test_ways_and_aspects_are_named() -> None:
     shown = " ".join(help_of("query").split())
-    assert "adaptive, bottom-up, collapsed" in shown
+    assert "bottom-up, collapsed, details" in shown
     names = ", ".join(aspect.name for aspect in read_aspects("narrative"))
     assert names == query_command.ASPECTS
     assert names in shown

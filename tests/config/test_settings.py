@@ -10,7 +10,7 @@ from annotated_types import Le, Lt
 from pydantic import SecretStr
 
 from fabula.app.asking import Query
-from fabula.ask.modes import modes
+from fabula.ask.modes import mode, modes
 from fabula.config.settings import CONVENTIONAL, Settings, names, variable
 from fabula.errors import FabulaError, SettingsError
 
@@ -69,9 +69,29 @@ def test_a_setting_of_a_table_goes_by_its_name_alone_as_it_did_before(
 
 
 def test_one_name_may_stand_for_a_setting_of_several_modes() -> None:
-    settings = Settings.read(width=3, **{"adaptive.width": 4})
-    widths = [settings.table(name).width for name in ("top-down", "bottom-up", "adaptive")]
-    assert widths == [3, 3, 4]
+    settings = Settings.read(width=3, **{"bottom-up.width": 4})
+    widths = [settings.table(name).width for name in ("top-down", "bottom-up")]
+    assert widths == [3, 4]
+
+
+@pytest.mark.parametrize(
+    ("written", "variable"),
+    [("[adaptive]\nwidth = 4\n", ""), ("", "FABULA_ADAPTIVE__WIDTH"), ('adaptive = "x"', "")],
+)
+def test_a_setting_of_a_removed_mode_says_what_to_use(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: str, variable: str
+) -> None:
+    (tmp_path / "fabula.toml").write_text(written)
+    if variable:
+        monkeypatch.setenv(variable, "4")
+    with pytest.raises(SettingsError, match=r"`adaptive` was removed in 0\.2\. Use `auto`"):
+        Settings.read()
+
+
+@pytest.mark.parametrize("name", ["adaptive", "routed"])
+def test_a_removed_mode_says_what_to_use(name: str) -> None:
+    with pytest.raises(SettingsError, match=rf"The mode `{name}` was removed in 0\.2: use `auto`"):
+        mode(name)
 
 
 def test_a_whole_variable_is_stronger_than_one_that_stands_for_several(

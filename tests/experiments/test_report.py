@@ -61,7 +61,7 @@ RUN = Run(
     questions=QUESTIONS,
     systems=(
         system("naive"),
-        system(HOSTILE, mode="routed"),
+        system(HOSTILE, mode="details"),
         system("graph, k 1", Swept("k", 1, "graph"), k=1),
         system("graph, k 10", Swept("k", 10, "graph"), k=10),
     ),
@@ -260,7 +260,7 @@ def test_all_that_a_repetition_needs_is_there(folder: Path) -> None:
     differing = table(folder, "Settings in which the systems differ")
     assert differing[1:] == [
         ["k", "5", "5", "1", "10"],
-        ["mode", "naive", "routed", "naive", "naive"],
+        ["mode", "naive", "details", "naive", "naive"],
     ]
     assert ["context tokens", "0 to no limit", "Fabula's own", "What they were worth."] in table(
         folder, "Ranges"

@@ -71,16 +71,14 @@ BOUNDED = (
     "core/find_neighbours",
     "core/find_sources",
     "aspects/find_bottom_up",
-    "aspects/find_members",
     "aspects/find_parents",
     "core/find_nearest_filtered in one document",
     "core/find_nearest_elements in one document",
     "aspects/find_bottom_up in one document",
-    "aspects/find_tops in one document",
     "aspects/find_top_down in one document",
 )
 """The full-text index can't filter: with a document, words that others share are read past."""
-OVER_SUMMARIES = ("aspects/find_tops", "aspects/find_top_down")
+OVER_SUMMARIES = ("aspects/find_top_down",)
 OVER_DOCUMENTS = "core/find_documents"
 OTHERS = "others"
 """A collection that nothing is asked of, as large as the one that is."""
@@ -188,7 +186,6 @@ def profiled(store: Store, graph: Sequence[Part]) -> dict[str, Profile]:
     everywhere = filter_parameters(filters) | space | {"vector": encode_vector(vector(1))}
     chunks = {"passages": [one.id for one in nodes(graph, "Chunk")[:LIMIT]]}
     chunks |= {"nodes": chunks["passages"]}
-    summaries = [one.id for one in nodes(graph, "Summary")[:WIDTH]]
     nearest = everywhere | {"limit": LIMIT, "depth": 50, "document": document}
     page = {"after_title": "", "after": "", "limit": LIMIT}
     named = {"id": document[:6], "sources": ["0.txt"], "key": "0", "part": "0", "limit": LIMIT}
@@ -211,9 +208,7 @@ def profiled(store: Store, graph: Sequence[Part]) -> dict[str, Profile]:
         "core/find_place": nearest | {"at": "i", "index": -1},
         "core/find_said": nearest | chunks,
         "aspects/find_bottom_up": everywhere | {"limit": STARTS, "depth": STARTS, "covering": 0.1},
-        "aspects/find_tops": everywhere | {"width": WIDTH},
         "aspects/find_top_down": everywhere | {"width": WIDTH, "depth": DEPTH},
-        "aspects/find_members": everywhere | {"summaries": summaries},
         "aspects/find_parents": everywhere | chunks,
     }
     within = filter_parameters(replace(filters, document=document))
@@ -222,7 +217,6 @@ def profiled(store: Store, graph: Sequence[Part]) -> dict[str, Profile]:
         "core/find_nearest_elements",
         "core/find_near_or_alike_filtered",
         "aspects/find_bottom_up",
-        "aspects/find_tops",
         "aspects/find_top_down",
     ):
         asked[f"{name} in one document"] = asked[name] | within

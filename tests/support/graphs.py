@@ -13,7 +13,7 @@ from fabula.graph import Edge, Node, Owner, Part, Record, fingerprint
 from fabula.graph.parts import chunks_of, text_part
 from fabula.graph.recipes import text_recipe
 from fabula.graphs import discourse
-from fabula.graphs.aspects.border import edges_of, nodes_of
+from fabula.graphs.aspects.border import make_edges, make_nodes
 from fabula.graphs.aspects.facts import facts
 from fabula.graphs.aspects.ids import detail_id, summary_id
 from fabula.graphs.aspects.knobs import Knobs
@@ -264,8 +264,8 @@ def parts_of(
         text_part(document, chunks, base, {"embed": Usage(2, 50, 0)}),
         Part(
             Owner(document.collection, "aspects", document.id),
-            nodes_of(chunks, summaries, details),
-            edges_of(summaries, details),
+            make_nodes(chunks, summaries, details),
+            make_edges(summaries, details),
             record,
         ),
     ]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from fabula.graphs.aspects.cluster import Clustering
+from fabula.graphs.aspects.cluster import ClusterOptions
 
-KNOBS = Clustering(
+KNOBS = ClusterOptions(
     size=8,
     tokens=3500,
     count="size",

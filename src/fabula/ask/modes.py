@@ -41,6 +41,10 @@ CORE = {
     "naive": Mode(naive.retrieve, "chunks alone, by cosine", kinds=("chunk",)),
 }
 
+REMOVED = ("adaptive", "routed")
+"""Modes of version 0.1 that were removed, as neither found more than the others (measured in
+docs/experiments.md). Whoever still names one in a setting is told what to use."""
+
 
 @cache
 def modes() -> dict[str, Mode]:
@@ -64,6 +68,8 @@ def mode(name: str) -> Mode:
     """The mode of that name. Raises SettingsError for one that no package has."""
     if name in modes():
         return modes()[name]
+    if name in REMOVED:
+        raise SettingsError(f"The mode `{name}` was removed in 0.2: use `auto`.")
     hint = did_you_mean(name, modes(), f"There are: {', '.join(modes())}.")
     raise SettingsError(f"There is no mode {name!r} (FABULA_MODE). {hint}")
 

@@ -82,7 +82,7 @@ a stranger's, and would name what programs are run, and who is sent texts and pa
 OFF_ONLY = ("fetch",)
 """Settings that a working folder's file may turn off, but not on: with them the network is reached,
 and the user's own file may have turned them off."""
-FLAT = ("aspects", "hybrid", "top-down", "bottom-up", "adaptive")
+FLAT = ("aspects", "hybrid", "top-down", "bottom-up")
 """Tables whose settings go by their names alone, too, as they did before there were tables."""
 SET = "aspects.set"
 """What `aspects` alone names, where it is no table."""
@@ -545,6 +545,13 @@ def _of_flags(flags: Mapping[str, Any]) -> Given:
 
 
 def _unknown(name: str, place: str) -> NoReturn:
+    from fabula.ask.modes import REMOVED
+
+    table = re.split(r"\.|__", name)[0]
+    if table in REMOVED:
+        raise SettingsError(
+            f"There is no setting {place}: the mode `{table}` was removed in 0.2. Use `auto`."
+        )
     flat = [path.rpartition(".")[2] for path in names() if path.partition(".")[0] in FLAT]
     known = [*names(), *flat]
     if place.startswith(PREFIX):

@@ -151,7 +151,6 @@ class Tools:
     ) -> list[dict[str, Any]]:
         """Return the rows of a statement of the mode's own; `read_hit` reads the hit of each.
 
-
         Besides `parameters` it is given $vector, the space that this is of ($model, $slot and
         $embedding, the property) and the filters; it must not leave $collection.
         """

@@ -1,1 +1,1 @@
-"""The graphs that come with Fabula, a package each; none knows another's insides, or a store."""
+"""The graphs that come with Fabula, one package for each. None of them imports the store."""

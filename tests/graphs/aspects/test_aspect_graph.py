@@ -12,7 +12,7 @@ from fabula.errors import ModelError, SettingsError
 from fabula.graph.installed import GROUP, graph
 from fabula.graph.method import Known, Text
 from fabula.graphs.aspects import GRAPH
-from fabula.graphs.aspects.border import edges_of, nodes_of, read
+from fabula.graphs.aspects.border import make_edges, make_nodes, read
 from fabula.models import Prompt
 from fabula.models.expected import ExpectedChat
 from fabula.models.usage import Usage
@@ -41,8 +41,8 @@ def test_what_becomes_nodes_and_edges_comes_back_as_it_was() -> None:
     graph = small_earlier()
     known = Known(
         graph.chunks,
-        tuple(reversed(nodes_of(graph.chunks, graph.summaries, graph.details))),
-        edges_of(graph.summaries, graph.details),
+        tuple(reversed(make_nodes(graph.chunks, graph.summaries, graph.details))),
+        make_edges(graph.summaries, graph.details),
         {"assigned": ["theme"], "changed": 3},
     )
     again = read(known)
@@ -55,7 +55,7 @@ def test_what_becomes_nodes_and_edges_comes_back_as_it_was() -> None:
 
 def test_what_someone_took_the_edges_of_is_read_nevertheless() -> None:
     graph = small_earlier()
-    nodes = nodes_of(graph.chunks, graph.summaries, graph.details)
+    nodes = make_nodes(graph.chunks, graph.summaries, graph.details)
     again = read(Known(graph.chunks, nodes))
     assert {one.id: one.members for one in again.summaries} == {
         one.id: () for one in graph.summaries
@@ -65,7 +65,7 @@ def test_what_someone_took_the_edges_of_is_read_nevertheless() -> None:
 
 def test_a_summary_rests_on_all_chunks_below_it_in_text_order() -> None:
     graph = small_earlier(chunks=6)
-    nodes = {node.id: node for node in nodes_of(graph.chunks, graph.summaries, graph.details)}
+    nodes = {node.id: node for node in make_nodes(graph.chunks, graph.summaries, graph.details)}
     low, _, top = graph.summaries[:3]
     assert nodes[low.id].sources == tuple(chunk.id for chunk in graph.chunks[:4])
     assert nodes[top.id].sources == tuple(chunk.id for chunk in graph.chunks)

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from fabula.errors import SettingsError
-from fabula.graphs.aspects.sets import read_aspects, shipped
+from fabula.graph.sets import shipped
+from fabula.graphs.aspects.sets import read_aspects
 from fabula.graphs.aspects.values import Aspect
 
 ONE = '[[aspects]]\nname = "food"\ndescription = "What is eaten."\nfocus = "Tell the meals."\n'
@@ -29,7 +30,7 @@ def test_the_general_set_has_one_aspect() -> None:
     assert [aspect.name for aspect in read_aspects("general")] == ["general"]
 
 
-@pytest.mark.parametrize("name", shipped())
+@pytest.mark.parametrize("name", shipped("fabula.graphs.aspects.sets"))
 def test_shipped_aspects_are_described(name: str) -> None:
     for aspect in read_aspects(name):
         assert len(aspect.description.split()) >= 10

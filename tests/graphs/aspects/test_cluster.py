@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from fabula.errors import SettingsError
-from fabula.graphs.aspects.cluster import Cluster, Clustering, cluster
+from fabula.graphs.aspects.cluster import Cluster, ClusterOptions, cluster
 from fabula.text.document import Vectors
 from knobs import KNOBS
 
@@ -29,7 +29,7 @@ def members(clusters: list[Cluster]) -> list[int]:
     return [row for one in clusters for row in one.members]
 
 
-def assert_sound(clusters: list[Cluster], tokens: list[int], knobs: Clustering = KNOBS) -> None:
+def assert_sound(clusters: list[Cluster], tokens: list[int], knobs: ClusterOptions = KNOBS) -> None:
     """What holds of any clustering of any vectors."""
     assert set(members(clusters)) == set(range(len(tokens)))
     assert clusters == sorted(clusters, key=lambda one: one.members)

@@ -8,8 +8,15 @@ from dataclasses import replace
 import numpy as np
 
 from fabula.graphs.aspects.cluster import Cluster
-from fabula.graphs.aspects.detection import represent
-from fabula.graphs.aspects.tree import Group, TreeNode, embeddings, grouped, grow, summary
+from fabula.graphs.aspects.detection import assign_clusters
+from fabula.graphs.aspects.tree import (
+    NodeGroup,
+    TreeNode,
+    embeddings,
+    group_nodes,
+    grow_tree,
+    make_summary,
+)
 from fabula.graphs.aspects.values import Aspect, Summary
 from fabula.text.document import Chunk, Vectors
 
@@ -23,12 +30,12 @@ def chunk(number: int, section: str = "I") -> Chunk:
     return Chunk(f"c{number}", number, section, *place, f"text {number}", 5, np.ones(2, np.float32))
 
 
-def singles(count: int) -> list[Group]:
-    return [Group((chunk(number),), (1.0,)) for number in range(count)]
+def singles(count: int) -> list[NodeGroup]:
+    return [NodeGroup((chunk(number),), (1.0,)) for number in range(count)]
 
 
-def write(aspect: Aspect, level: int, groups: Sequence[Group]) -> list[Summary]:
-    return [summary("d", aspect.name, level, group, f"level {level}", 3) for group in groups]
+def write(aspect: Aspect, level: int, groups: Sequence[NodeGroup]) -> list[Summary]:
+    return [make_summary("d", aspect.name, level, group, f"level {level}", 3) for group in groups]
 
 
 def in_pairs(vectors: Vectors, tokens: Sequence[int]) -> list[Cluster]:
@@ -40,15 +47,15 @@ def levels(tree: list[Summary]) -> list[int]:
     return [node.level for node in tree]
 
 
-def grown(groups: list[Group], most: int, cluster: Clusterer = in_pairs) -> list[Summary]:
-    def written(aspect: Aspect, level: int, groups: Sequence[Group]) -> list[Summary]:
+def grown(groups: list[NodeGroup], most: int, cluster: Clusterer = in_pairs) -> list[Summary]:
+    def written(aspect: Aspect, level: int, groups: Sequence[NodeGroup]) -> list[Summary]:
         made = write(aspect, level, groups)
         return [replace(node, embedding=np.ones(2, np.float32)) for node in made]
 
-    def divided(aspect: Aspect, level: int, nodes: Sequence[TreeNode]) -> list[Group]:
-        return grouped(nodes, cluster(embeddings(nodes), [node.tokens for node in nodes]))
+    def divided(aspect: Aspect, level: int, nodes: Sequence[TreeNode]) -> list[NodeGroup]:
+        return group_nodes(nodes, cluster(embeddings(nodes), [node.tokens for node in nodes]))
 
-    return grow(PLOT, groups, most, written, divided)
+    return grow_tree(PLOT, groups, most, written, divided)
 
 
 def test_a_tree_grows_until_one_node_is_left() -> None:
@@ -78,21 +85,21 @@ def test_a_summary_alone_in_its_cluster_waits_a_level_instead_of_being_said_agai
 
 def test_clusters_with_the_same_members_become_one_group() -> None:
     nodes = [chunk(0), chunk(1)]
-    groups = grouped(nodes, [Cluster((0, 1), (0.9, 0.8)), Cluster((0, 1), (0.1, 0.2))])
+    groups = group_nodes(nodes, [Cluster((0, 1), (0.9, 0.8)), Cluster((0, 1), (0.1, 0.2))])
     assert [group.weights for group in groups] == [(0.9, 0.8)]
 
 
 def test_a_summary_spans_the_text_and_the_sections_of_its_members() -> None:
-    group = Group((chunk(1, "I"), chunk(4, "II")), (1.0, 0.5))
-    made = summary("d", "plot", 1, group, "words", 1)
+    group = NodeGroup((chunk(1, "I"), chunk(4, "II")), (1.0, 0.5))
+    made = make_summary("d", "plot", 1, group, "words", 1)
     assert (made.start, made.end, made.section) == (10, 50, "I – II")
-    above = summary("d", "plot", 2, Group((made, chunk(7, "III")), (1.0, 1.0)), "words", 1)
+    above = make_summary("d", "plot", 2, NodeGroup((made, chunk(7, "III")), (1.0, 1.0)), "words", 1)
     assert (above.start, above.end, above.section) == (10, 80, "I – III")
 
 
 def test_every_aspect_gets_the_clusters_that_hold_it() -> None:
     found = [frozenset({"plot"}), frozenset({"plot", "theme"})]
-    made = list(represent([PLOT, THEME], 2, lambda aspects, number: found, lambda aspect: 0))
+    made = list(assign_clusters([PLOT, THEME], 2, lambda aspects, number: found, lambda aspect: 0))
     assert made == [(PLOT, [0, 1], False), (THEME, [1], False)]
 
 
@@ -104,13 +111,13 @@ def test_detection_is_repeated_for_missing_aspects_alone() -> None:
         names: set[str] = {1: {"plot"}, 2: {"theme"}}.get(len(asked), set())
         return [frozenset(names), frozenset()]
 
-    made = list(represent([PLOT, THEME, STYLE], 2, detect, lambda aspect: 1))
+    made = list(assign_clusters([PLOT, THEME, STYLE], 2, detect, lambda aspect: 1))
     assert asked == [["plot", "theme", "style"], ["theme", "style"], ["style"]]
     assert made == [(PLOT, [0], False), (THEME, [0], False), (STYLE, [1], True)]
 
 
 def test_without_further_rounds_a_missing_aspect_is_assigned_at_once() -> None:
-    made = list(represent([PLOT], 0, lambda aspects, number: [frozenset()], lambda aspect: 0))
+    made = list(assign_clusters([PLOT], 0, lambda aspects, number: [frozenset()], lambda aspect: 0))
     assert made == [(PLOT, [0], True)]
 
 
@@ -122,6 +129,6 @@ def test_an_aspect_is_certain_before_the_others_are_asked_for_again() -> None:
         asked += 1
         return [frozenset({"plot"} if asked == 1 else {"theme"})]
 
-    steps = represent([PLOT, THEME], 1, detect, lambda aspect: 0)
+    steps = assign_clusters([PLOT, THEME], 1, detect, lambda aspect: 0)
     assert next(steps)[0] is PLOT
     assert asked == 1

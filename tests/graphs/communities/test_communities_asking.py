@@ -17,20 +17,25 @@ from fabula.errors import BadReply
 from fabula.graph.hits import Filters, Hit, Passage
 from fabula.graph.mode import Tools
 from fabula.graph.path import Path as Steps
-from fabula.graphs.communities.finding import AskedFinding, AskedReport, at_level, make_reports
 from fabula.graphs.communities.modes import MODES, drift, dynamic, global_
 from fabula.graphs.communities.points import (
     Point,
     ask_points,
-    fit,
+    count_fitting,
+    format_report,
+    format_reports,
     make_batches,
-    print_report,
-    print_reports,
     rank_points,
     read_points,
     read_score,
     reduce,
     renumber,
+)
+from fabula.graphs.communities.report_search import (
+    StoredFinding,
+    StoredReport,
+    make_reports,
+    reports_at_level,
 )
 from fabula.models import NO_ANSWER, Embeddings, Reply
 from fabula.models.parallel import Workers
@@ -78,15 +83,15 @@ def row(community: str, level: int = 0, parent: str = "", **other: Any) -> dict[
     return told | other
 
 
-def report(id: str, level: int = 0, parent: str = "", **other: Any) -> AskedReport:
+def report(id: str, level: int = 0, parent: str = "", **other: Any) -> StoredReport:
     [made] = make_reports([row(id, level, **other)])
-    return AskedReport(made.hit, parent, *[getattr(made, name) for name in _REST])
+    return StoredReport(made.hit, parent, *[getattr(made, name) for name in _REST])
 
 
 _REST = ("chunks", "importance", "title", "summary", "findings", "is_extract")
 
 
-def tree() -> tuple[AskedReport, ...]:
+def tree() -> tuple[StoredReport, ...]:
     rows = [
         row(name, level, above, id=name if there else None)
         for name, (level, above, there) in TREE.items()
@@ -159,7 +164,7 @@ def test_a_level_has_the_leaves_above_it_and_a_parent_only_for_whom_no_child_tel
     level: int, read: str
 ) -> None:
     """At level 1 those of the right are told of by the report on all alone."""
-    assert " ".join(sorted(one.id for one in at_level(tree(), level))) == read
+    assert " ".join(sorted(one.id for one in reports_at_level(tree(), level))) == read
 
 
 def test_a_report_is_under_the_nearest_one_above_it() -> None:
@@ -170,7 +175,7 @@ def test_a_report_is_under_the_nearest_one_above_it() -> None:
 
 def test_where_no_child_has_a_report_the_one_above_them_is_read() -> None:
     rows = [row("all"), row("left", 1, "all", id=None), row("right", 1, "all", id=None)]
-    assert [one.id for one in at_level(make_reports(rows), 2)] == ["all"]
+    assert [one.id for one in reports_at_level(make_reports(rows), 2)] == ["all"]
 
 
 def test_who_is_in_a_community_without_a_report_is_read_of_at_every_level() -> None:
@@ -182,7 +187,7 @@ def test_who_is_in_a_community_without_a_report_is_read_of_at_every_level() -> N
         row("left b", 2, "left"),
     ]
     read = {
-        level: " ".join(one.id for one in at_level(make_reports(rows), level))
+        level: " ".join(one.id for one in reports_at_level(make_reports(rows), level))
         for level in (0, 1, 2, 9)
     }
     assert read == {0: "all", 1: "all left", 2: "all left a left b", 9: "all left a left b"}
@@ -201,19 +206,19 @@ def test_an_extract_says_so_and_what_a_model_wrote_does_not() -> None:
 
 def test_a_report_without_findings_is_one_itself() -> None:
     one = report("a", findings="[]", sources=["c1", "c2"])
-    assert one.findings == (AskedFinding("a is told of. It is far.", ("c1", "c2")),)
+    assert one.findings == (StoredFinding("a is told of. It is far.", ("c1", "c2")),)
 
 
 # Batches
 
 
-def many(count: int, **other: Any) -> list[AskedReport]:
+def many(count: int, **other: Any) -> list[StoredReport]:
     return [report(f"r{number:02}", **other) for number in range(count)]
 
 
 def test_batches_are_the_same_whatever_the_order_they_come_in_and_within_their_limit() -> None:
     reports = many(30)
-    each = tokens.count(print_report(reports[0], 1))
+    each = tokens.count(format_report(reports[0], 1))
     batches = make_batches(reports, 7 * each + 3)
     assert batches == make_batches(reports[::-1], 7 * each + 3)
     assert all(len(some) <= 7 for some in batches)
@@ -239,14 +244,14 @@ def test_a_report_longer_than_a_batch_is_one_alone() -> None:
 
 
 def test_findings_are_numbered_through_all_reports_of_a_batch() -> None:
-    listed, cites = print_reports([report("a"), report("b")])
+    listed, cites = format_reports([report("a"), report("b")])
     assert "[1] a is far." in listed
     assert "[2] b is far." in listed
     assert cites == {1: ("c-a",), 2: ("c-b",)}
 
 
 def test_a_number_that_a_report_prints_is_no_citation() -> None:
-    told = print_report(report("a", summary="He reads [7] and [8]."), 1)
+    told = format_report(report("a", summary="He reads [7] and [8]."), 1)
     assert "He reads (7) and (8)." in told
 
 
@@ -329,9 +334,9 @@ def test_equal_points_come_as_their_batches_and_in_these_as_they_come() -> None:
 def test_as_many_points_as_fit_and_at_least_one() -> None:
     texts = ["word " * 10] * 4
     each = tokens.count(texts[0])
-    assert fit(texts, 3 * each) == 3
-    assert fit(texts, 1) == 1
-    assert fit([], 1) == 0
+    assert count_fitting(texts, 3 * each) == 3
+    assert count_fitting(texts, 1) == 1
+    assert count_fitting([], 1) == 0
 
 
 def test_a_citation_becomes_those_of_its_chunks_and_one_of_nothing_goes() -> None:
@@ -368,10 +373,10 @@ def asked_of(text: str, score: int) -> Callable[[str], list[dict[str, Any]]]:
 
 
 def put_together(
-    says: Says, reports: Sequence[AskedReport], context: Sequence[Passage], **knobs: Any
+    says: Says, reports: Sequence[StoredReport], context: Sequence[Passage], **knobs: Any
 ) -> tuple[list[Reply | Passage], dict[str, str]]:
-    with tools_of(says, global_.Knobs(**knobs)) as tools:
-        pieces = list(global_.put_together("What?", reports, context, FILTERS, tools))
+    with tools_of(says, global_.Options(**knobs)) as tools:
+        pieces = list(global_.answer_from_reports("What?", reports, context, FILTERS, tools))
         return pieces, notes(tools)
 
 
@@ -428,7 +433,7 @@ def test_a_point_leads_to_the_chunks_of_its_findings() -> None:
 def test_reduce_reads_the_best_points_first() -> None:
     says = Says(lambda user: part(user, "points").strip())
     points = [Point(f"{text} [1]", score, {1: ("c1",)}) for text, score in (("a", 9), ("b", 5))]
-    knobs = global_.Knobs(point_tokens=100, words=20)
+    knobs = global_.Options(point_tokens=100, words=20)
     with tools_of(says, knobs) as tools:
         [said] = reduce("What?", points, [chunk("c1", 1)], FILTERS, tools)
     assert said == Reply("(score 9) a [1]\n(score 5) b [1]")
@@ -443,7 +448,7 @@ def test_what_reduce_reads_is_within_its_limit_with_the_numbers_of_all_chunks() 
         for number in range(50)
     ]
     context = [chunk(id, number) for number, id in enumerate(ids, 1)]
-    with tools_of(says, global_.Knobs(point_tokens=500)) as tools:
+    with tools_of(says, global_.Options(point_tokens=500)) as tools:
         [said] = reduce("What?", points, context, FILTERS, tools)
     assert isinstance(said, Reply)
     assert 450 < tokens.count(said.text) <= 500
@@ -454,7 +459,7 @@ def test_what_reduce_reads_is_within_its_limit_with_the_numbers_of_all_chunks() 
 def test_calls_of_the_map_are_the_same_every_time() -> None:
     def asked() -> list[str]:
         says = mapped({})
-        with tools_of(says, global_.Knobs(batch_tokens=1)) as tools:
+        with tools_of(says, global_.Options(batch_tokens=1)) as tools:
             ask_points("What?", many(9), tools)
         return sorted(one.user for one in says.asked)
 
@@ -468,8 +473,8 @@ ABOVE = ["all", "alone", "left", "right a", "right b"]
 
 def rate_by(
     ratings: Mapping[str, int], asked: list[str]
-) -> Callable[[Sequence[AskedReport]], list[int]]:
-    def rate(some: Sequence[AskedReport]) -> list[int]:
+) -> Callable[[Sequence[StoredReport]], list[int]]:
+    def rate(some: Sequence[StoredReport]) -> list[int]:
         asked.extend(one.id for one in some)
         return [ratings.get(one.id, 0) for one in some]
 
@@ -493,7 +498,7 @@ def test_reports_are_rated_from_the_top_down(
     ratings: dict[str, int], kept: list[str], rated: list[str]
 ) -> None:
     asked: list[str] = []
-    found = dynamic.select(tree(), rate_by(ratings, asked), 2)
+    found = dynamic.select_reports(tree(), rate_by(ratings, asked), 2)
     assert sorted(one.id for one in found) == kept
     assert sorted(asked) == sorted(rated)
 
@@ -502,10 +507,10 @@ def test_a_branch_without_a_report_keeps_the_one_above_it_that_tells_of_it() -> 
     rows = [row("all"), row("left", 1, "all"), row("right", 1, "all", id=None)]
     rows += [row("left a", 2, "left"), row("left b", 2, "left")]
     ratings = {"all": 3, "left": 2, "left a": 2}
-    found = dynamic.select(make_reports(rows), rate_by(ratings, []), 2)
+    found = dynamic.select_reports(make_reports(rows), rate_by(ratings, []), 2)
     # Of whom "right" is, "all" alone tells; "left" is divided into "left a" and "left b".
     assert sorted(one.id for one in found) == ["all", "left a"]
-    unhelpful = dynamic.select(make_reports(rows), rate_by({**ratings, "all": 0}, []), 2)
+    unhelpful = dynamic.select_reports(make_reports(rows), rate_by({**ratings, "all": 0}, []), 2)
     assert [one.id for one in unhelpful] == ["left a"], "what does not help is never kept"
 
 
@@ -516,7 +521,7 @@ def test_a_branch_without_a_report_keeps_the_one_above_it_that_tells_of_it() -> 
 )
 def test_a_rating_that_can_not_be_read_counts_as_1(reply: str, rating: int) -> None:
     says = Says(lambda user: reply)
-    with tools_of(says, dynamic.Knobs()) as tools:
+    with tools_of(says, dynamic.Options()) as tools:
         assert dynamic.ask_rating("What?", report("a"), tools) == rating
     assert len(says.asked) == 1
 
@@ -547,7 +552,7 @@ def test_a_follow_up_in_the_same_words_is_dropped_for_good() -> None:
     assert rest == []
 
 
-def follow(says: Says, **knobs: Any) -> tuple[list[str], list[drift.Found], list[str]]:
+def follow(says: Says, **knobs: Any) -> tuple[list[str], list[drift.StepResult], list[str]]:
     """The questions that are looked up, what is found, and the path's notes."""
     looked_up: list[str] = []
 
@@ -555,7 +560,7 @@ def follow(says: Says, **knobs: Any) -> tuple[list[str], list[drift.Found], list
         looked_up.append(text)
         return [chunk(f"c{len(looked_up)}", 1)]
 
-    with tools_of(says, drift.Knobs(**knobs)) as tools:
+    with tools_of(says, drift.Options(**knobs)) as tools:
         primed = drift.read_folds("What of it?", many(20), tools)
         found = drift.follow_up(
             "What of it?", Words().vector("What of it?"), primed, look_up, tools
@@ -593,7 +598,7 @@ def test_the_budget_is_shared_over_the_rounds() -> None:
 
 def test_drift_ends_where_a_round_reads_nothing_new() -> None:
     says = Says(by_prompt)
-    with tools_of(says, drift.Knobs(calls=20, rounds=5)) as tools:
+    with tools_of(says, drift.Options(calls=20, rounds=5)) as tools:
         primed = drift.read_folds("What of it?", many(20), tools)
         vector = Words().vector("What of it?")
         found = drift.follow_up("What?", vector, primed, lambda text: [chunk("c", 1)], tools)
@@ -626,7 +631,7 @@ def test_where_no_fold_can_be_read_the_question_itself_is_looked_up() -> None:
 
 def test_folds_share_the_reports_in_their_order() -> None:
     says = Says(by_prompt)
-    with tools_of(says, drift.Knobs(folds=3)) as tools:
+    with tools_of(says, drift.Options(folds=3)) as tools:
         drift.read_folds("What?", many(7), tools)
     read = sorted(" ".join(re.findall(r"Report: (\w+)", one.user)) for one in says.asked)
     assert read == ["R00 R01 R02", "R03 R04 R05", "R06"]
@@ -634,14 +639,14 @@ def test_folds_share_the_reports_in_their_order() -> None:
 
 def test_what_does_not_help_is_no_part_of_the_answer() -> None:
     said = [("a", 0), ("", 50), ("c", 20)]
-    found = [drift.Found(Point(text, score, {}), ()) for text, score in said]
-    assert [one.text for one in drift.helping(found)] == ["c"]
+    found = [drift.StepResult(Point(text, score, {}), ()) for text, score in said]
+    assert [one.text for one in drift.helpful_points(found)] == ["c"]
 
 
 def test_a_follow_up_is_shown_chunks_to_cite_and_reports_to_understand_them() -> None:
     told = Hit("r", "report", "d", "D", "en", "I", "", 0, 0, 9, "A: she [4] left.", 5, 1.0)
     passages = [Passage(1, told, told.text, ((0, 5),)), chunk("c1", 2), chunk("c2", 3)]
-    listed, cites = drift.print_passages(passages)
+    listed, cites = drift.format_passages(passages)
     assert listed == "A: she (4) left.\n\n[1] Text of c1.\n\n[2] Text of c2."
     assert cites == {1: ("c1",), 2: ("c2",)}
 

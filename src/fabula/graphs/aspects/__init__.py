@@ -1,4 +1,8 @@
-"""The aspect graph: a tree of summaries for each narrative aspect of a book, and details."""
+"""The aspect graph: a tree of summaries for each narrative aspect of a book, and details.
+
+An extension of RAPTOR (Sarthi et al. 2024, arXiv 2401.18059), whose one tree of general summaries
+becomes a tree for each aspect.
+"""
 
 from __future__ import annotations
 
@@ -13,18 +17,23 @@ from fabula.graphs.aspects.modes import MODES
 from fabula.graphs.aspects.sets import read_aspects
 
 
-def _settings(knobs: Knobs, offline: bool) -> Mapping[str, Any]:
-    """The knobs, the aspect set written out: another text under the same name is another set."""
-    aspects = {one.name: [one.description, one.focus] for one in read_aspects(knobs.set)}
+def _settings(options: Knobs, offline: bool) -> Mapping[str, Any]:
+    """Return the options that the result depends on, with the aspect set written out.
+
+    So another set in a file of the same name is seen as a change.
+    """
+    aspects = {
+        aspect.name: [aspect.description, aspect.focus] for aspect in read_aspects(options.set)
+    }
     left_out = set(CHAT_ONLY) if offline else None
-    return knobs.model_dump(mode="json", exclude=left_out) | {"set": aspects}
+    return options.model_dump(mode="json", exclude=left_out) | {"set": aspects}
 
 
 def _tell(facts: Mapping[str, Any]) -> Sequence[str]:
     if not facts.get("assigned"):
         return ()
     names = ", ".join(facts["assigned"])
-    return (f"found in no cluster, so given to the nearest: {names}",)
+    return (f"found in no cluster, so assigned to the nearest one: {names}",)
 
 
 GRAPH = Graph(

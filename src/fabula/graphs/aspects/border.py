@@ -1,4 +1,4 @@
-"""Where summaries and details become nodes and edges, as every graph has them, and back."""
+"""Map summaries, details and gaps to nodes and edges, and back."""
 
 from __future__ import annotations
 
@@ -13,86 +13,86 @@ from fabula.text.document import Chunk, not_embedded
 SUMMARY, DETAIL = "Summary", "Detail"
 SUMMARIZES, DETAILS = "SUMMARIZES", "DETAILS"
 PLACE = ("section", "start", "end", "text", "tokens")
-"""What both have, under the same names as a chunk."""
-CAPTION = 60
-"""Most characters of a summary's first words that are its name."""
+"""Properties that summaries and details have under the same names as chunks."""
+MAX_NAME_CHARACTERS = 60
+"""How much of a summary's first words is part of its name."""
 
 
-def nodes_of(
+def make_nodes(
     chunks: Sequence[Chunk], summaries: Sequence[Summary], details: Sequence[Detail]
 ) -> tuple[Node, ...]:
-    """Summaries, then details; their sources are the chunks below them, in text order."""
+    """Return the nodes of summaries, then of details; their sources are the chunks below them."""
     below = _chunks_below(chunks, summaries)
-    told = [
+    summary_nodes = [
         Node(
-            one.id,
+            summary.id,
             SUMMARY,
             {
-                "name": summary_name(one.aspect, one.level, one.text),
-                "aspect": one.aspect,
-                "level": one.level,
-                **_place(one),
+                "name": summary_name(summary.aspect, summary.level, summary.text),
+                "aspect": summary.aspect,
+                "level": summary.level,
+                **_place(summary),
             },
-            tuple(chunks[row].id for row in sorted(below[one.id])),
-            one.embedding,
+            tuple(chunks[row].id for row in sorted(below[summary.id])),
+            summary.embedding,
         )
-        for one in summaries
+        for summary in summaries
     ]
-    condensed = [
+    detail_nodes = [
         Node(
-            one.id,
+            detail.id,
             DETAIL,
-            {"aspect": "", "level": 0, "ordinal": one.ordinal, **_place(one)},
-            (one.chunk,),
-            one.embedding,
+            {"aspect": "", "level": 0, "ordinal": detail.ordinal, **_place(detail)},
+            (detail.chunk,),
+            detail.embedding,
         )
-        for one in details
+        for detail in details
     ]
-    return (*told, *condensed)
+    return (*summary_nodes, *detail_nodes)
 
 
-def edges_of(summaries: Sequence[Summary], details: Sequence[Detail]) -> tuple[Edge, ...]:
-    """What each summary rests on, in the order of its members, and the chunk of each detail."""
+def make_edges(summaries: Sequence[Summary], details: Sequence[Detail]) -> tuple[Edge, ...]:
+    """Return edges from each summary to its members, in their order, and from details to chunks."""
     return (
         *(
-            Edge(SUMMARIZES, one.id, member.id, {"weight": member.weight})
-            for one in summaries
-            for member in one.members
+            Edge(SUMMARIZES, summary.id, member.id, {"weight": member.weight})
+            for summary in summaries
+            for member in summary.members
         ),
-        *(Edge(DETAILS, one.id, one.chunk) for one in details),
+        *(Edge(DETAILS, detail.id, detail.chunk) for detail in details),
     )
 
 
-def gaps_of(
+def make_gaps(
     chunks: Sequence[Chunk], summaries: Sequence[Summary], missing: Sequence[Missing]
 ) -> tuple[Gap, ...]:
-    """What is missing, as gaps over the chunks, clusters and summaries that it was asked of."""
+    """Return what is missing as gaps over the chunks, clusters and summaries it is missing for."""
     below = _chunks_below(chunks, summaries)
-    return tuple(
-        Gap(
-            one.step,
-            one.why,
-            tuple(
-                chunks[row].id
-                for row in sorted(set().union(*(below[member.id] for member in one.members)))
-            ),
-            {member.id: member.weight for member in one.members},
-            {"aspect": one.aspect, "level": one.level},
+    gaps = []
+    for each in missing:
+        rows: set[int] = set().union(*(below[member.id] for member in each.members))
+        gaps.append(
+            Gap(
+                each.step,
+                each.why,
+                tuple(chunks[row].id for row in sorted(rows)),
+                {member.id: member.weight for member in each.members},
+                {"aspect": each.aspect, "level": each.level},
+            )
         )
-        for one in missing
-    )
+    return tuple(gaps)
 
 
 def read(known: Known) -> Earlier:
-    """What is known, in an order that does not depend on the store's."""
+    """Return the aspect graph in a part, in an order that does not depend on the store's."""
     members: dict[str, list[Member]] = {}
-    chunk: dict[str, str] = {}
+    chunk_of: dict[str, str] = {}
     for edge in known.edges:
         if edge.type == SUMMARIZES:
             member = Member(edge.end, edge.properties["weight"])
             members.setdefault(edge.start, []).append(member)
         elif edge.type == DETAILS:
-            chunk[edge.start] = edge.end
+            chunk_of[edge.start] = edge.end
     summaries = [
         Summary(
             aspect=node.properties["aspect"],
@@ -104,9 +104,9 @@ def read(known: Known) -> Earlier:
         if node.label == SUMMARY
     ]
     details = [
-        Detail(chunk=chunk[node.id], ordinal=node.properties["ordinal"], **_read_place(node))
+        Detail(chunk=chunk_of[node.id], ordinal=node.properties["ordinal"], **_read_place(node))
         for node in known.nodes
-        if node.label == DETAIL and node.id in chunk
+        if node.label == DETAIL and node.id in chunk_of
     ]
     missing = [
         Missing(
@@ -118,10 +118,12 @@ def read(known: Known) -> Earlier:
         )
         for gap in known.gaps
     ]
+    summaries.sort(key=lambda summary: (summary.level, summary.start, summary.id))
+    details.sort(key=lambda detail: detail.ordinal)
     return Earlier(
         chunks=known.chunks,
-        summaries=tuple(sorted(summaries, key=lambda one: (one.level, one.start, one.id))),
-        details=tuple(sorted(details, key=lambda one: one.ordinal)),
+        summaries=tuple(summaries),
+        details=tuple(details),
         missing=tuple(missing),
         assigned=tuple(known.facts.get("assigned", ())),
         changed=known.facts.get("changed", 0),
@@ -129,22 +131,23 @@ def read(known: Known) -> Earlier:
 
 
 def _chunks_below(chunks: Sequence[Chunk], summaries: Sequence[Summary]) -> dict[str, set[int]]:
-    """The rows of the chunks that each summary rests on, by its id."""
+    """Return the rows of the chunks below each chunk or summary, by its id."""
     below = {chunk.id: {row} for row, chunk in enumerate(chunks)}
-    for one in sorted(summaries, key=lambda one: one.level):
-        below[one.id] = set().union(*(below[member.id] for member in one.members))
+    for summary in sorted(summaries, key=lambda summary: summary.level):
+        below[summary.id] = set().union(*(below[member.id] for member in summary.members))
     return below
 
 
 def summary_name(aspect: str, level: int, text: str) -> str:
-    """A caption, as 'plot 2: Scrooge, a miser in London,…'."""
+    """Return a caption for Neo4j Browser, as 'plot 2: Scrooge, a miser in London,…'."""
     line = " ".join(text.split())
-    first_words = line if len(line) <= CAPTION else f"{line[:CAPTION].rsplit(' ', 1)[0]}…"
-    return f"{aspect} {level}: {first_words}"
+    if len(line) > MAX_NAME_CHARACTERS:
+        line = f"{line[:MAX_NAME_CHARACTERS].rsplit(' ', 1)[0]}…"
+    return f"{aspect} {level}: {line}"
 
 
-def _place(one: Summary | Detail) -> dict[str, Any]:
-    return {name: getattr(one, name) for name in PLACE}
+def _place(passage: Summary | Detail) -> dict[str, Any]:
+    return {name: getattr(passage, name) for name in PLACE}
 
 
 def _read_place(node: Node) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The method: a document's chunks become a tree of summaries for each aspect, and details."""
+"""The build: a document's chunks become a tree of summaries for each aspect, and details."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from fabula.errors import BadReply
 from fabula.graph.calls import Calls, batches
 from fabula.graph.method import Built, Known, Text, Work
 from fabula.graphs.aspects import ids
-from fabula.graphs.aspects.border import edges_of, gaps_of, nodes_of, read
-from fabula.graphs.aspects.cluster import Clustering, cluster
-from fabula.graphs.aspects.detection import represent
+from fabula.graphs.aspects.border import make_edges, make_gaps, make_nodes, read
+from fabula.graphs.aspects.cluster import ClusterOptions, cluster
+from fabula.graphs.aspects.detection import assign_clusters
 from fabula.graphs.aspects.facts import facts
-from fabula.graphs.aspects.former import Former
 from fabula.graphs.aspects.knobs import Knobs
+from fabula.graphs.aspects.placeholders import AspectPlaceholders
+from fabula.graphs.aspects.previous import PreviousAspects
 from fabula.graphs.aspects.sets import read_aspects
-from fabula.graphs.aspects.stand_ins import StandIns
 from fabula.graphs.aspects.tree import (
-    Group,
+    NodeGroup,
     TreeNode,
     embeddings,
-    grouped,
-    grow,
-    members_of,
-    summary,
+    group_nodes,
+    grow_tree,
+    make_members,
+    make_summary,
 )
 from fabula.graphs.aspects.values import (
     ASPECTS,
@@ -44,36 +44,52 @@ from fabula.models.roles import Models
 from fabula.text import tokens
 from fabula.text.document import Chunk
 
-# What many later calls depend on goes first; details, on which nothing depends, fill the gaps.
+# Priorities of calls, the lowest first: what many later calls depend on goes before the rest, and
+# details, on which nothing depends, fill the gaps.
 DETECT, SUMMARISE, CONDENSE = range(1, 4)
 
-Bare = TypeVar("Bare", Summary, Detail)
+Embedded = TypeVar("Embedded", Summary, Detail)
 
 
-def build(text: Text, knobs: Knobs, models: Models, known: Known, work: Work) -> Built:
-    """The aspect graph of a document, whose chunks it rests on; it knows no database.
+def build(text: Text, options: Knobs, models: Models, known: Known, work: Work) -> Built:
+    """Build the aspect graph of a document.
 
-    The aspect-oriented extension of RAPTOR (Sarthi et al. 2024, arXiv 2401.18059): soft clusters
-    of chunks, the aspects clearest in each, one tree of summaries an aspect, and detail nodes.
-    Deterministic where the models are. What an edit left alone of the graph that is `known`, made
-    by the same models and knobs, is used again. What no model gives is a gap. Raises ModelError,
-    and SettingsError for an aspect set that is none.
+    An extension of RAPTOR (Sarthi et al. 2024, arXiv 2401.18059), whose one tree of general
+    summaries becomes a tree for each narrative aspect: chunks are clustered softly (section 3),
+    a model chooses the aspects that are clearest in each cluster, each aspect grows a tree of
+    summaries aimed at it alone, and each chunk gets detail nodes.
+
+    The result is the same for the same replies of models. Whatever an edit left unchanged is reused
+    from the previous graph; what no model gives is left out as a gap.
+
+    Args:
+        text: The document and its embedded chunks.
+        options: The options of the graph.
+        models: The models to ask; offline, the text itself is quoted.
+        known: The previous graph, made by the same models and options.
+        work: Workers for calls, progress, and the limit of gaps.
+
+    Raises:
+        ModelError: An endpoint fails, or too many replies cannot be used.
+        SettingsError: The aspect set does not exist or is malformed.
+
     """
-    aspects = read_aspects(knobs.set)
-    former = Former(read(known), text.chunks)
-    writer = make_writer(text, knobs, models, StandIns.expected(known.means, knobs))
+    aspects = read_aspects(options.set)
+    previous = PreviousAspects(read(known), text.chunks)
+    writer = make_writer(text, options, models, AspectPlaceholders.expected(known.means, options))
     calls = Calls(models, work)
-    steps = _Steps(text.document.id, knobs, aspects, models, writer, former, work, calls)
-    work.gaps.expect(len(text.chunks) if knobs.details else 0)
-    condensed = work.job.start(steps.condense, text.chunks if knobs.details else ())
-    clusters = steps.cluster(text.chunks) if knobs.levels else []
+    steps = _Steps(text.document.id, options, aspects, models, writer, previous, work, calls)
+    work.gaps.expect(len(text.chunks) if options.details else 0)
+    # Details depend on chunks alone, so they are written while the trees grow.
+    details_job = work.job.start(steps.condense, text.chunks if options.details else ())
+    clusters = steps.cluster(text.chunks) if options.levels else []
     summaries, assigned = steps.grow(clusters) if clusters else ([], [])
-    details = condensed.result()
+    details = details_job.result()
     return Built(
-        nodes_of(text.chunks, summaries, details),
-        edges_of(summaries, details),
-        facts(knobs, aspects, summaries, details, assigned, former.changed, steps.missing),
-        gaps_of(text.chunks, summaries, steps.missing),
+        make_nodes(text.chunks, summaries, details),
+        make_edges(summaries, details),
+        facts(options, aspects, summaries, details, assigned, previous.changed, steps.missing),
+        make_gaps(text.chunks, summaries, steps.missing),
     )
 
 
@@ -82,207 +98,234 @@ class _Steps:
     """The steps of one document's build, and what they share."""
 
     document: str
-    knobs: Knobs
+    options: Knobs
     aspects: tuple[Aspect, ...]
     models: Models
     writer: Writer
-    former: Former
+    previous: PreviousAspects
     work: Work
     calls: Calls
     drafts: dict[str, str] = field(default_factory=dict)
     """Texts of summaries that detection wrote, by the summaries' ids."""
     missing: list[Missing] = field(default_factory=list)
-    """What no model gave, until now."""
+    """What no model gave so far."""
 
-    def embed(self, passages: Sequence[Bare]) -> list[Bare]:
-        """The same passages, all with embeddings, asked for in batches, side by side."""
-        bare = [one.text.strip() for one in passages if not len(one.embedding)]
-        vectors = self.calls.embed(bare, {})
+    def embed(self, passages: Sequence[Embedded]) -> list[Embedded]:
+        """Return the same passages, all with embeddings; those without are embedded in batches."""
+        texts = [passage.text.strip() for passage in passages if not len(passage.embedding)]
+        vectors = self.calls.embed(texts, {})
         return [
-            one if len(one.embedding) else replace(one, embedding=vectors[one.text.strip()])
-            for one in passages
+            passage
+            if len(passage.embedding)
+            else replace(passage, embedding=vectors[passage.text.strip()])
+            for passage in passages
         ]
 
-    def cluster(self, chunks: Sequence[Chunk]) -> list[Group]:
-        """Soft clusters of chunks."""
-        groups = self._divided("", 1, chunks)
-        known = sum(self.former.aspects(group) is not None for group in groups)
+    def cluster(self, chunks: Sequence[Chunk]) -> list[NodeGroup]:
+        """Return soft clusters of chunks, and count the calls that known clusters save."""
+        groups = self._divide("", 1, chunks)
+        known = sum(self.previous.aspects(group) is not None for group in groups)
         self.calls.save(ASPECTS, known)
         self.work.gaps.expect(len(groups) if len(self.aspects) > 1 else 0)
         return groups
 
-    def grow(self, groups: Sequence[Group]) -> tuple[list[Summary], list[str]]:
-        """The summaries of every aspect, and the names of those that had to be assigned.
+    def grow(self, groups: Sequence[NodeGroup]) -> tuple[list[Summary], list[str]]:
+        """Return the summaries of every aspect, and the names of aspects that had to be assigned.
 
-        A tree grows as soon as its aspect's clusters are certain; none waits for another.
+        A tree starts to grow as soon as its aspect's clusters are certain; none waits for another.
         """
-        growing: list[Future[list[Summary]]] = []
+        trees: list[Future[list[Summary]]] = []
         assigned: list[str] = []
-        for aspect, holders, was_assigned in represent(
+        for aspect, numbers, was_assigned in assign_clusters(
             self.aspects,
-            # Extraction finds the same each time it is asked.
-            0 if self.models.offline else self.knobs.detection_rounds,
-            lambda aspects, number: self._detect(groups, aspects, number),
+            # Without a model, asking again would find the same.
+            0 if self.models.offline else self.options.detection_rounds,
+            lambda aspects, round_number: self._detect(groups, aspects, round_number),
             lambda aspect: self._best_fit(groups, aspect),
         ):
-            held = [groups[number] for number in holders]
-            growing.append(
+            clusters = [groups[number] for number in numbers]
+            trees.append(
                 self.work.job.start(
-                    grow, aspect, held, self.knobs.levels, self._summarise, self._divide
+                    grow_tree,
+                    aspect,
+                    clusters,
+                    self.options.levels,
+                    self._summarise,
+                    lambda aspect, level, nodes: self._divide(aspect.name, level, nodes),
                 )
             )
-            stays_assigned = aspect.name in self.former.assigned and all(
-                self.former.aspects(group) for group in held
+            stays_assigned = aspect.name in self.previous.assigned and all(
+                self.previous.aspects(group) for group in clusters
             )
             assigned += [aspect.name] * (was_assigned or stays_assigned)
-        return [summary for tree in growing for summary in tree.result()], assigned
+        return [summary for tree in trees for summary in tree.result()], assigned
 
     def condense(self, chunks: Sequence[Chunk]) -> list[Detail]:
-        """The detail nodes of every chunk, embedded."""
-        size = 1 if self.models.offline else self.knobs.details_per_call
-        new = batches([chunk for chunk in chunks if not self.former.has(chunk)], size)
-        made = self.calls.each(CONDENSE, DETAILS, self._details, new)
+        """Return the details of all chunks, embedded."""
+        size = 1 if self.models.offline else self.options.details_per_call
+        new = batches([chunk for chunk in chunks if not self.previous.has_details(chunk)], size)
+        results = self.calls.each(CONDENSE, DETAILS, self._condense_batch, new)
         by_chunk = {
-            chunk.id: told
-            for batch, all_told in zip(new, made, strict=True)
-            for chunk, told in zip(batch, all_told, strict=True)
+            chunk.id: details
+            for batch, batch_details in zip(new, results, strict=True)
+            for chunk, details in zip(batch, batch_details, strict=True)
         }
+        # Calls saved are rounded up, as batches are.
         self.calls.save(DETAILS, -(-(len(chunks) - len(by_chunk)) // size))
-        details = [by_chunk.get(chunk.id) or self.former.details(chunk) for chunk in chunks]
-        return self.embed([detail for one in details for detail in one])
+        details = [by_chunk.get(chunk.id) or self.previous.details(chunk) for chunk in chunks]
+        return self.embed([detail for of_chunk in details for detail in of_chunk])
 
-    def _divide(self, aspect: Aspect, level: int, nodes: Sequence[TreeNode]) -> list[Group]:
-        return self._divided(aspect.name, level, nodes)
+    def _divide(self, aspect: str, level: int, nodes: Sequence[TreeNode]) -> list[NodeGroup]:
+        """Return clusters of nodes, unchanged where their members are."""
+        cluster_options = _cluster_options(self.options)
 
-    def _divided(self, aspect: str, level: int, nodes: Sequence[TreeNode]) -> list[Group]:
-        """Clusters of nodes: as they were, as far as they did not change; else made now."""
-        knobs = _clustering(self.knobs)
-
-        def divide(nodes: Sequence[TreeNode]) -> list[Group]:
+        def divide(nodes: Sequence[TreeNode]) -> list[NodeGroup]:
             counts = [node.tokens for node in nodes]
-            return grouped(nodes, cluster(embeddings(nodes), counts, knobs))
+            return group_nodes(nodes, cluster(embeddings(nodes), counts, cluster_options))
 
-        return self.former.groups(aspect, level, nodes, knobs, divide)
+        return self.previous.groups(aspect, level, nodes, cluster_options, divide)
 
     def _detect(
-        self, groups: Sequence[Group], aspects: Sequence[Aspect], number: int
+        self, groups: Sequence[NodeGroup], aspects: Sequence[Aspect], round_number: int
     ) -> list[Collection[str]]:
-        """The aspects clearest in each group; a known group has those that it was found to hold.
+        """Return the names of the aspects that are clearest in each group.
 
-        Of one that could not be asked for them, nothing is told in any round.
+        A group of the previous graph has the aspects that it had there. A group whose reply was not
+        usable has none in any round.
         """
         names = {aspect.name for aspect in aspects}
         if len(self.aspects) == 1:
             # As in RAPTOR: there is nothing to choose, and every cluster is summarised.
             return [names] * len(groups)
 
-        def detect(group: Group) -> Collection[str]:
+        def detect(group: NodeGroup) -> Collection[str]:
             members = [node.id for node in group.nodes]
             text = "\n\n".join(node.text.strip() for node in group.nodes)
             try:
-                found = self.writer.detect(text, aspects, number)
+                detected = self.writer.detect(text, aspects, round_number)
             except BadReply as error:
-                if number:
-                    # The group has what the first round found.
+                if round_number:
+                    # The group keeps what the first round found.
                     self.work.gaps.accept(error)
                 else:
-                    self._miss(ASPECTS, error, group)
+                    self._add_missing(ASPECTS, error, group)
                 return ()
-            for name, draft in found.items():
+            for name, draft in detected.items():
                 self.drafts[ids.summary_id(self.document, name, 1, members)] = draft
-            return found
+            return detected
 
         known = [
-            set() if self._is_undetected(group) else self.former.aspects(group) for group in groups
+            set() if self._is_undetected(group) else self.previous.aspects(group)
+            for group in groups
         ]
-        new = [group for group, held in zip(groups, known, strict=True) if held is None]
-        found = iter(self.calls.each(DETECT, ASPECTS, detect, new))
-        return [next(found) if held is None else held & names for held in known]
+        new = [
+            group for group, names_before in zip(groups, known, strict=True) if names_before is None
+        ]
+        results = iter(self.calls.each(DETECT, ASPECTS, detect, new))
+        return [
+            next(results) if names_before is None else names_before & names
+            for names_before in known
+        ]
 
-    def _best_fit(self, groups: Sequence[Group], aspect: Aspect) -> int | None:
-        """The group whose mean embedding is nearest to the aspect's description.
+    def _best_fit(self, groups: Sequence[NodeGroup], aspect: Aspect) -> int | None:
+        """Return the number of the group whose mean embedding is nearest to the description.
 
-        None where no group could be asked for its aspects: those wait until it can.
+        None if no group could be asked for its aspects: those wait until one can.
         """
         rows = [row for row, group in enumerate(groups) if not self._is_undetected(group)]
         if not rows:
             return None
-        [wanted] = self.models.embedder.embed([aspect.description]).vectors
+        [description] = self.models.embedder.embed([aspect.description]).vectors
         centres = np.stack([embeddings(groups[row].nodes).mean(axis=0) for row in rows])
-        return rows[int(np.argmax(centres @ wanted / np.linalg.norm(centres, axis=1)))]
+        cosines = centres @ description / np.linalg.norm(centres, axis=1)
+        return rows[int(np.argmax(cosines))]
 
-    def _is_undetected(self, group: Group) -> bool:
-        members = members_of(group)
-        return any(one.step == ASPECTS and one.members == members for one in self.missing)
+    def _is_undetected(self, group: NodeGroup) -> bool:
+        members = make_members(group)
+        return any(
+            missing.step == ASPECTS and missing.members == members for missing in self.missing
+        )
 
-    def _summarise(self, aspect: Aspect, level: int, groups: Sequence[Group]) -> list[Summary]:
-        def summarise(group: Group) -> Summary | None:
+    def _summarise(self, aspect: Aspect, level: int, groups: Sequence[NodeGroup]) -> list[Summary]:
+        """Return the embedded summaries of groups, without those that no model gave."""
+
+        def summarise(group: NodeGroup) -> Summary | None:
             try:
                 text = self.writer.summarise([node.text.strip() for node in group.nodes], aspect)
             except BadReply as error:
-                self._miss(SUMMARIES, error, group, aspect.name, level)
+                self._add_missing(SUMMARIES, error, group, aspect.name, level)
                 return None
-            return summary(self.document, aspect.name, level, group, text, tokens.count(text))
+            count = tokens.count(text)
+            return make_summary(self.document, aspect.name, level, group, text, count)
 
         self.work.gaps.expect(len(groups))
-        told = [self._told(aspect, level, group) for group in groups]
-        untold = [group for group, one in zip(groups, told, strict=True) if one is None]
-        self.calls.save(SUMMARIES, sum(one is not None and len(one.embedding) > 0 for one in told))
-        new = iter(self.calls.each(SUMMARISE, SUMMARIES, summarise, untold))
-        made = [one or next(new) for one in told]
-        return self.embed([one for one in made if one is not None])
+        known = [self._known_summary(aspect, level, group) for group in groups]
+        new = [group for group, summary in zip(groups, known, strict=True) if summary is None]
+        # A draft of detection has no embedding yet, and saves no call.
+        reused = sum(summary is not None and len(summary.embedding) > 0 for summary in known)
+        self.calls.save(SUMMARIES, reused)
+        results = iter(self.calls.each(SUMMARISE, SUMMARIES, summarise, new))
+        summaries = [summary or next(results) for summary in known]
+        return self.embed([summary for summary in summaries if summary is not None])
 
-    def _told(self, aspect: Aspect, level: int, group: Group) -> Summary | None:
-        """The summary of a group, where the former graph has it or detection wrote it."""
+    def _known_summary(self, aspect: Aspect, level: int, group: NodeGroup) -> Summary | None:
+        """Return the summary of a group from the previous graph, or the one detection wrote."""
         members = [node.id for node in group.nodes]
-        identity = ids.summary_id(self.document, aspect.name, level, members)
-        if known := self.former.summary(identity):
-            placed = summary(self.document, aspect.name, level, group, known.text, known.tokens)
+        id = ids.summary_id(self.document, aspect.name, level, members)
+        if known := self.previous.summary(id):
+            placed = make_summary(
+                self.document, aspect.name, level, group, known.text, known.tokens
+            )
             return replace(placed, embedding=known.embedding)
-        if draft := self.drafts.get(identity):
-            return summary(self.document, aspect.name, level, group, draft, tokens.count(draft))
+        if draft := self.drafts.get(id):
+            count = tokens.count(draft)
+            return make_summary(self.document, aspect.name, level, group, draft, count)
         return None
 
-    def _details(self, chunks: Sequence[Chunk]) -> list[list[Detail]]:
-        made: list[list[Detail]] = []
-        told = self.writer.condense([chunk.text.strip() for chunk in chunks])
-        for chunk, one in zip(chunks, told, strict=True):
-            if isinstance(one, BadReply):
-                self._miss(DETAILS, one, Group((chunk,), (1.0,)), level=0)
-            made.append([] if isinstance(one, BadReply) else self._detailed(chunk, one))
-        return made
+    def _condense_batch(self, chunks: Sequence[Chunk]) -> list[list[Detail]]:
+        """Return the details of each chunk; none of a chunk whose reply was not usable."""
+        details: list[list[Detail]] = []
+        results = self.writer.condense([chunk.text.strip() for chunk in chunks])
+        for chunk, result in zip(chunks, results, strict=True):
+            if isinstance(result, BadReply):
+                self._add_missing(DETAILS, result, NodeGroup((chunk,), (1.0,)), level=0)
+                details.append([])
+            else:
+                details.append(_make_details(chunk, result))
+        return details
 
-    def _detailed(self, chunk: Chunk, texts: Sequence[str]) -> list[Detail]:
-        return [
-            Detail(
-                id=ids.detail_id(chunk.id, ordinal),
-                chunk=chunk.id,
-                ordinal=ordinal,
-                section=chunk.section,
-                start=chunk.start,
-                end=chunk.end,
-                text=text,
-                tokens=tokens.count(text),
-            )
-            for ordinal, text in enumerate(texts)
-        ]
-
-    def _miss(
-        self, step: str, error: BadReply, group: Group, aspect: str = "", level: int = 1
+    def _add_missing(
+        self, step: str, error: BadReply, group: NodeGroup, aspect: str = "", level: int = 1
     ) -> None:
-        """Goes on without what a model did not give. Raises BadReply where too much is missing."""
+        """Note what a model did not give. Raises the error if too much is missing."""
         why = self.work.gaps.accept(error)
-        self.missing.append(Missing(step, why, members_of(group), aspect, level))
+        self.missing.append(Missing(step, why, make_members(group), aspect, level))
 
 
-def _clustering(knobs: Knobs) -> Clustering:
-    return Clustering(
-        size=knobs.cluster_size,
-        tokens=knobs.cluster_tokens,
-        count=knobs.cluster_count,
-        reduction=knobs.cluster_reduction,
-        dimensions=knobs.cluster_dimensions,
-        membership=knobs.membership,
-        variance_floor=knobs.variance_floor,
-        seed=knobs.seed,
+def _make_details(chunk: Chunk, texts: Sequence[str]) -> list[Detail]:
+    return [
+        Detail(
+            id=ids.detail_id(chunk.id, ordinal),
+            chunk=chunk.id,
+            ordinal=ordinal,
+            section=chunk.section,
+            start=chunk.start,
+            end=chunk.end,
+            text=text,
+            tokens=tokens.count(text),
+        )
+        for ordinal, text in enumerate(texts)
+    ]
+
+
+def _cluster_options(options: Knobs) -> ClusterOptions:
+    return ClusterOptions(
+        size=options.cluster_size,
+        tokens=options.cluster_tokens,
+        count=options.cluster_count,
+        reduction=options.cluster_reduction,
+        dimensions=options.cluster_dimensions,
+        membership=options.membership,
+        variance_floor=options.variance_floor,
+        seed=options.seed,
     )

@@ -1,4 +1,11 @@
-"""Soft clusters of passages: Gaussian mixtures over reduced embeddings, each within a token cap."""
+"""Soft clusters of passages: Gaussian mixtures over reduced embeddings, each within a token cap.
+
+RAPTOR's soft clustering (Sarthi et al. 2024, arXiv 2401.18059, section 3) with three changes of
+ours: PCA takes the place of UMAP, the mixture starts from the clusters of Ward's hierarchical
+clustering, and its variance has a high floor. The defaults set the number of clusters by their
+size. `reduction="umap"` and `count="bic"` are RAPTOR's own choices. RAPTOR's clustering in two
+passes, global and then local, takes place only above `BLOCK_ROWS` passages.
+"""
 
 from __future__ import annotations
 
@@ -21,185 +28,218 @@ if TYPE_CHECKING:
     from fabula.text.document import Vectors
 
 Rows = NDArray[np.intp]
-Reals = NDArray[np.float64]
+"""Row numbers of passages."""
+Floats = NDArray[np.float64]
 
-# Measured on 65 texts: blocks of this size keep Ward's square of distances small and cost no
-# coherence; text order was needed for no real text before this depth.
+# Measured on 65 texts: blocks of this size keep the square matrix of distances that Ward's method
+# needs small, and cost no coherence. No real text needed the split in text order before MAX_DEPTH.
 BLOCK_ROWS = 1000
 BLOCK_DIMENSIONS = 10
-LOWEST_FLOOR = 1e-3
-DEEPEST = 6
-MOST_BY_BIC = 50
-FEWEST_MORE = 5
+MAX_DEPTH = 6
+MIN_VARIANCE_FLOOR = 1e-3
+MAX_COMPONENTS_BY_BIC = 50
+UMAP_EXTRA_ROWS = 5
+"""UMAP needs this many rows more than the dimensions it reduces to."""
+MIN_DIVIDED = 1.5
+"""Passages that fit the token cap are divided from this multiple of the wanted size on."""
 
-# Limits and warnings are the whole process's, and trees of several aspects grow side by side.
-_alone = threading.Lock()
+# Thread limits and warning filters are set for the whole process, while the trees of several
+# aspects grow side by side. So only one clustering runs at a time.
+_process_settings = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
-class Clustering:
-    """How to cluster.
-
-    `size`: passages aimed at in a cluster; `tokens`: most tokens of a cluster's text; `count`:
-    whether `size` or the Bayesian information criterion chooses the number of clusters;
-    `reduction`: how the vectors are brought down to `dimensions`;
-    `membership`: the probability above which a passage joins a further cluster;
-    `variance_floor`: floor of the mixture's variance, in mean column variances.
-    """
+class ClusterOptions:
+    """How to cluster."""
 
     size: int
+    """The number of passages to aim at in a cluster."""
     tokens: int
+    """Maximum number of tokens of a cluster's text."""
     count: Literal["size", "bic"]
+    """What chooses the number of clusters: `size`, or the Bayesian information criterion."""
     reduction: Literal["pca", "umap"]
+    """How the vectors are reduced to `dimensions`."""
     dimensions: int
     membership: float
+    """The probability, from 0 to 1, above which a passage also joins a further cluster."""
     variance_floor: float
+    """Lower bound of the mixture's variance, in units of the columns' mean variance."""
     seed: int
 
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """Row numbers in text order, and each one's membership probability."""
+    """A cluster of passages."""
 
     members: tuple[int, ...]
+    """Row numbers, in text order."""
     weights: tuple[float, ...]
+    """The membership probability of each, above 0, at most 1."""
 
 
-def cluster(vectors: Vectors, tokens: Sequence[int], knobs: Clustering) -> list[Cluster]:
-    """Soft clusters in text order of their first member; every row is in at least one.
+def cluster(vectors: Vectors, tokens: Sequence[int], options: ClusterOptions) -> list[Cluster]:
+    """Cluster passages softly, so that every passage is in at least one cluster.
 
-    `vectors`: shape (rows, dimensions); `tokens`: the length of each row's text. No cluster is
-    longer than `knobs.tokens`, unless it is one row that alone is. The same input gives the same
-    clusters. Soft clustering of summaries' sources is RAPTOR's (Sarthi et al. 2024, arXiv
-    2401.18059, section 3; `count='bic'` is its choice of the number); PCA, a start from Ward's
-    tree and a high variance floor take the place of UMAP.
+    The same input gives the same clusters.
+
+    Args:
+        vectors: The passages' embeddings, shape (passages, dimensions). They need not be of length
+            1; numbers that are not finite count as 0.
+        tokens: The length of each passage.
+        options: How to cluster.
+
+    Returns:
+        Clusters in text order of their first members. None is longer than `options.tokens`, unless
+        it is a single passage that is longer itself.
+
+    Raises:
+        SettingsError: `reduction` is "umap", and the library is not installed.
+
     """
     if len(vectors) != len(tokens):
         raise ValueError(f"{len(vectors)} vectors but {len(tokens)} token counts")
     if not len(vectors):
         return []
-    level = _Level(_unit(vectors), np.asarray(tokens, dtype=np.int64), knobs)
+    level = _Level(_unit(vectors), np.asarray(tokens, dtype=np.int64), options)
     rows = np.arange(len(vectors))
-    if level.is_one(rows):
+    if level.is_one_cluster(rows):
         return [_whole(rows)]
     merged: dict[tuple[int, ...], tuple[float, ...]] = {}
-    with one_thread():
-        for found in level.divided(rows):
+    with single_thread():
+        for each in level.divide(rows):
             # Two components can end with the same members: that is one cluster.
-            known = merged.get(found.members, found.weights)
-            merged[found.members] = tuple(map(max, known, found.weights))
+            weights = merged.get(each.members, each.weights)
+            merged[each.members] = tuple(map(max, weights, each.weights))
     return [Cluster(members, merged[members]) for members in sorted(merged)]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Level:
-    """The passages of one level: unit vectors (or zeros), tokens, and the knobs."""
+    """The passages of one level of a tree: unit vectors (or zeros), tokens, and the options."""
 
     vectors: Vectors
     tokens: NDArray[np.int64]
-    knobs: Clustering
+    options: ClusterOptions
 
-    def divided(self, rows: Rows, depth: int = 0) -> Iterator[Cluster]:
-        """Clusters of `rows`, each within the token cap."""
-        if self.is_one(rows):
+    def divide(self, rows: Rows, depth: int = 0) -> Iterator[Cluster]:
+        """Yield clusters of rows, each within the token cap."""
+        if self.is_one_cluster(rows):
             yield _whole(rows)
             return
         distinct = len(np.unique(self.vectors[rows].round(6), axis=0))
-        if depth > DEEPEST or distinct < 2:
-            yield from self.pieces(rows)
+        if depth > MAX_DEPTH or distinct < 2:
+            yield from self.split_in_order(rows)
         elif len(rows) > BLOCK_ROWS:
-            blocks = self.blocks(rows, distinct)
+            blocks = self.split_in_blocks(rows, distinct)
+            # A single block is no progress: the next step then splits in text order.
+            next_depth = depth + 1 if len(blocks) > 1 else MAX_DEPTH + 1
             for block in blocks:
-                yield from self.divided(block, depth + 1 if len(blocks) > 1 else DEEPEST + 1)
+                yield from self.divide(block, next_depth)
         else:
-            shares = self.shares(rows, distinct)
-            yield from self.pieces(rows) if shares is None else self.gathered(rows, shares, depth)
+            shares = self.memberships(rows, distinct)
+            if shares is None:
+                yield from self.split_in_order(rows)
+            else:
+                yield from self.make_clusters(rows, shares, depth)
 
-    def gathered(self, rows: Rows, shares: Reals, depth: int) -> Iterator[Cluster]:
-        """Clusters from membership probabilities (rows, components).
+    def make_clusters(self, rows: Rows, shares: Floats, depth: int) -> Iterator[Cluster]:
+        """Yield clusters by membership probabilities, shape (rows, components).
 
-        A row is in its best cluster, and in every other above the threshold that has room.
+        A row is in its best cluster, and in every other one above the threshold that has room.
         """
         best = shares.argmax(axis=1)
         for component in range(shares.shape[1]):
-            share, own = shares[:, component], best == component
-            if not self.fits(rows[own]):
-                yield from self.divided(rows[own], depth + 1)
-            elif own.any():
-                room = self.knobs.tokens - self.tokens[rows[own]].sum()
-                guests = np.flatnonzero(~own & (share > self.knobs.membership))
+            share, inside = shares[:, component], best == component
+            if not self.fits(rows[inside]):
+                yield from self.divide(rows[inside], depth + 1)
+            elif inside.any():
+                room = self.options.tokens - self.tokens[rows[inside]].sum()
+                guests = np.flatnonzero(~inside & (share > self.options.membership))
                 for guest in guests[np.argsort(-share[guests], kind="stable")]:
                     if self.tokens[rows[guest]] <= room:
-                        own[guest] = True
+                        inside[guest] = True
                         room -= self.tokens[rows[guest]]
-                yield Cluster(tuple(rows[own].tolist()), tuple(share[own].tolist()))
+                yield Cluster(tuple(rows[inside].tolist()), tuple(share[inside].tolist()))
 
-    def shares(self, rows: Rows, distinct: int) -> Reals | None:
-        """Membership probabilities (rows, components), or None where nothing divides the rows."""
-        points = placed(self.vectors[rows], self.knobs)
-        floor = self.knobs.variance_floor
-        while floor >= min(LOWEST_FLOOR, self.knobs.variance_floor):
-            mixture = self.mixture(rows, points, distinct, floor * float(points.var(axis=0).mean()))
+    def memberships(self, rows: Rows, distinct: int) -> Floats | None:
+        """Return membership probabilities, shape (rows, components).
+
+        Where the mixture puts all rows into one component, it is tried again with a lower variance
+        floor. None if even the lowest floor divides nothing that has to be divided.
+        """
+        points = reduce_dimensions(self.vectors[rows], self.options)
+        floor = self.options.variance_floor
+        while floor >= min(MIN_VARIANCE_FLOOR, self.options.variance_floor):
+            variance = floor * float(points.var(axis=0).mean())
+            mixture = self.fit_mixture(rows, points, distinct, variance)
             shares = np.asarray(mixture.predict_proba(points))
-            divides = len(np.unique(shares.argmax(axis=1))) > 1
-            if divides or (mixture.n_components == 1 and self.fits(rows)):
+            is_divided = len(np.unique(shares.argmax(axis=1))) > 1
+            if is_divided or (mixture.n_components == 1 and self.fits(rows)):
                 return shares
             floor /= 10
         return None
 
-    def mixture(self, rows: Rows, points: Reals, distinct: int, floor: float) -> GaussianMixture:
-        """The mixture with as many components as `knobs.count` says."""
-        knobs = self.knobs
-        if knobs.count == "size":
-            by_cap = math.ceil(self.tokens[rows].sum() / knobs.tokens)
-            count = min(distinct, max(2, by_cap, round(len(rows) / knobs.size)))
-            return _mixture(points, count, floor, knobs.seed)
+    def fit_mixture(
+        self, rows: Rows, points: Floats, distinct: int, floor: float
+    ) -> GaussianMixture:
+        """Fit a mixture with as many components as `options.count` asks for."""
+        options = self.options
+        if options.count == "size":
+            by_cap = math.ceil(self.tokens[rows].sum() / options.tokens)
+            count = min(distinct, max(2, by_cap, round(len(rows) / options.size)))
+            return _fit(points, count, floor, options.seed)
         fewest = 1 if self.fits(rows) else 2
-        counts = range(fewest, min(MOST_BY_BIC, distinct, max(2, len(rows) - 1)) + 1)
-        fitted = [_mixture(points, count, floor, knobs.seed) for count in counts]
-        return min(fitted, key=lambda mixture: float(mixture.bic(points)))
+        most = min(MAX_COMPONENTS_BY_BIC, distinct, max(2, len(rows) - 1))
+        mixtures = [_fit(points, count, floor, options.seed) for count in range(fewest, most + 1)]
+        return min(mixtures, key=lambda mixture: float(mixture.bic(points)))
 
-    def blocks(self, rows: Rows, distinct: int) -> list[Rows]:
-        """Hard parts of some 500 rows, which are then clustered each on its own."""
+    def split_in_blocks(self, rows: Rows, distinct: int) -> list[Rows]:
+        """Split into disjoint parts of some 500 rows, each to be clustered on its own."""
         from sklearn.mixture import GaussianMixture
 
-        points = reduced(self.vectors[rows], BLOCK_DIMENSIONS, self.knobs.seed)
+        points = project_by_pca(self.vectors[rows], BLOCK_DIMENSIONS, self.options.seed)
         mixture = GaussianMixture(
             min(distinct, math.ceil(2 * len(rows) / BLOCK_ROWS)),
             covariance_type="diag",
-            reg_covar=LOWEST_FLOOR * points.var(axis=0).mean(),
-            random_state=self.knobs.seed,
+            reg_covar=MIN_VARIANCE_FLOOR * points.var(axis=0).mean(),
+            random_state=self.options.seed,
         )
-        best = mixture.fit(points).predict(points)
-        return [rows[best == one] for one in np.unique(best)]
+        labels = mixture.fit(points).predict(points)
+        return [rows[labels == label] for label in np.unique(labels)]
 
-    def pieces(self, rows: Rows) -> Iterator[Cluster]:
-        """Near-equal runs in text order, as few as fit the cap."""
+    def split_in_order(self, rows: Rows) -> Iterator[Cluster]:
+        """Yield runs of rows in text order, of near-equal length, as few as fit the cap."""
         tokens = self.tokens[rows]
-        fewest = len(_runs(tokens, self.knobs.tokens))
-        low, high = 0, self.knobs.tokens
+        fewest = len(_run_starts(tokens, self.options.tokens))
+        # The lowest limit that needs no more runs makes them near-equal.
+        low, high = 0, self.options.tokens
         while low < high:
             limit = (low + high) // 2
-            low, high = (low, limit) if len(_runs(tokens, limit)) <= fewest else (limit + 1, high)
-        yield from map(_whole, np.split(rows, _runs(tokens, low)[1:]))
+            if len(_run_starts(tokens, limit)) <= fewest:
+                high = limit
+            else:
+                low = limit + 1
+        yield from map(_whole, np.split(rows, _run_starts(tokens, low)[1:]))
 
-    def is_one(self, rows: Rows) -> bool:
-        """Whether `rows` are too few to divide."""
-        return self.fits(rows) and len(rows) < 1.5 * self.knobs.size
+    def is_one_cluster(self, rows: Rows) -> bool:
+        """Tell whether rows are too few to be divided."""
+        return self.fits(rows) and len(rows) < MIN_DIVIDED * self.options.size
 
     def fits(self, rows: Rows) -> bool:
-        return len(rows) < 2 or bool(self.tokens[rows].sum() <= self.knobs.tokens)
+        """Tell whether rows are within the token cap; a single row always is."""
+        return len(rows) < 2 or bool(self.tokens[rows].sum() <= self.options.tokens)
 
 
-def _runs(tokens: NDArray[np.int64], limit: int) -> list[int]:
-    """Where each run begins when runs of at most `limit` tokens are filled one by one."""
-    begins, total = [0], 0
+def _run_starts(tokens: NDArray[np.int64], limit: int) -> list[int]:
+    """Return where each run begins, if runs of at most `limit` tokens are filled one by one."""
+    starts, total = [0], 0
     for position, count in enumerate(tokens.tolist()):
-        if total + count > limit and position > begins[-1]:
-            begins.append(position)
+        if total + count > limit and position > starts[-1]:
+            starts.append(position)
             total = 0
         total += count
-    return begins
+    return starts
 
 
 def _whole(rows: Rows) -> Cluster:
@@ -207,25 +247,33 @@ def _whole(rows: Rows) -> Cluster:
 
 
 def _unit(vectors: Vectors) -> Vectors:
-    """Rows of unit length; what is not a number is 0, and a zero row stays one."""
+    """Return rows of unit length; what is not finite becomes 0, and a zero row stays zero."""
     finite = np.nan_to_num(np.asarray(vectors, np.float32), nan=0.0, posinf=0.0, neginf=0.0)
-    # By the largest entry first: squares of very large or small ones leave float32.
+    # Divided by the largest entry first: squares of very large or very small entries leave float32.
     largest = np.abs(finite).max(axis=1, keepdims=True, initial=0.0)
     scaled = finite / np.where(largest > 0, largest, 1)
     norms = np.linalg.norm(scaled, axis=1, keepdims=True)
     return np.asarray(scaled / np.where(norms > 0, norms, 1), np.float32)
 
 
-def placed(vectors: Vectors, knobs: Clustering) -> Reals:
-    """The rows in the few dimensions that they are clustered in."""
-    # UMAP's layout needs a few more rows than dimensions.
-    if knobs.reduction == "umap" and len(vectors) > knobs.dimensions + FEWEST_MORE:
-        return _laid_out(vectors, knobs)
-    return reduced(vectors, knobs.dimensions, knobs.seed)
+def reduce_dimensions(vectors: Vectors, options: ClusterOptions) -> Floats:
+    """Project vectors to the few dimensions in which they are clustered.
+
+    Args:
+        vectors: Shape (rows, dimensions).
+        options: Their `reduction`, `dimensions` and `seed`.
+
+    Returns:
+        Shape (rows, at most `options.dimensions`).
+
+    """
+    if options.reduction == "umap" and len(vectors) > options.dimensions + UMAP_EXTRA_ROWS:
+        return _project_by_umap(vectors, options)
+    return project_by_pca(vectors, options.dimensions, options.seed)
 
 
-def _laid_out(vectors: Vectors, knobs: Clustering) -> Reals:
-    """By UMAP (McInnes et al. 2018, arXiv 1802.03426), with RAPTOR's number of neighbours."""
+def _project_by_umap(vectors: Vectors, options: ClusterOptions) -> Floats:
+    """Project by UMAP (McInnes et al. 2018, arXiv 1802.03426), with RAPTOR's neighbour count."""
     try:
         from umap import UMAP
     except ImportError as error:
@@ -233,35 +281,35 @@ def _laid_out(vectors: Vectors, knobs: Clustering) -> Reals:
             "`cluster_reduction = umap` needs the extra: run `pip install 'fabula[umap]'`."
         ) from error
     layout = UMAP(
-        n_components=knobs.dimensions,
+        n_components=options.dimensions,
         n_neighbors=max(2, math.isqrt(len(vectors) - 1)),
         metric="cosine",
-        random_state=knobs.seed,
+        random_state=options.seed,
         n_jobs=1,
     )
     return np.asarray(layout.fit_transform(vectors), np.float64)
 
 
-def reduced(vectors: Vectors, dimensions: int, seed: int) -> Reals:
-    """The rows in at most so many principal dimensions."""
+def project_by_pca(vectors: Vectors, dimensions: int, seed: int) -> Floats:
+    """Project vectors to their principal components, at most `dimensions` of them."""
     from sklearn.decomposition import PCA
 
     rows, columns = vectors.shape
     solver = "covariance_eigh" if columns <= 512 else "randomized"
-    reduction = PCA(min(dimensions, rows - 1, columns), svd_solver=solver, random_state=seed)
-    return np.asarray(reduction.fit_transform(vectors.astype(np.float64)))
+    pca = PCA(min(dimensions, rows - 1, columns), svd_solver=solver, random_state=seed)
+    return np.asarray(pca.fit_transform(vectors.astype(np.float64)))
 
 
-def _mixture(points: Reals, count: int, floor: float, seed: int) -> GaussianMixture:
-    """A spherical mixture that starts from the means of Ward's clusters."""
+def _fit(points: Floats, count: int, floor: float, seed: int) -> GaussianMixture:
+    """Fit a spherical mixture that starts from the means of Ward's clusters."""
     from sklearn.cluster import AgglomerativeClustering
     from sklearn.mixture import GaussianMixture
 
-    ones = np.zeros(len(points), np.intp)
-    start = ones if count < 2 else AgglomerativeClustering(count).fit_predict(points)
-    sizes = np.bincount(start, minlength=count)
-    means = np.stack([points[start == one].mean(axis=0) for one in range(count)])
-    within = float(np.square(points - means[start]).mean())
+    zeros = np.zeros(len(points), np.intp)
+    labels = zeros if count < 2 else AgglomerativeClustering(count).fit_predict(points)
+    sizes = np.bincount(labels, minlength=count)
+    means = np.stack([points[labels == label].mean(axis=0) for label in range(count)])
+    within = float(np.square(points - means[labels]).mean())
     mixture = GaussianMixture(
         count,
         covariance_type="spherical",
@@ -277,15 +325,16 @@ def _mixture(points: Reals, count: int, floor: float, seed: int) -> GaussianMixt
 
 
 @contextmanager
-def one_thread() -> Iterator[None]:
-    """Matrices this small gain nothing from threads, and on a busy machine they wait for them.
+def single_thread() -> Iterator[None]:
+    """Run the block with one thread for matrices, and no other such block beside it.
 
-    Measured on two busy cores: 987 rows in 0.3 s, and in 3 to 5 with BLAS's own threads.
+    Matrices this small gain nothing from more threads, which wait for each other on a busy machine.
+    Measured on two busy cores: 987 rows take 0.3 s, and 3 to 5 s with BLAS's own threads.
     """
     from sklearn.exceptions import ConvergenceWarning
     from threadpoolctl import threadpool_limits
 
-    with _alone, threadpool_limits(limits=1), warnings.catch_warnings():
-        # Thirty steps are the recipe; more change nothing that was measured.
+    with _process_settings, threadpool_limits(limits=1), warnings.catch_warnings():
+        # Thirty iterations are enough by measurement: more changed nothing.
         warnings.simplefilter("ignore", ConvergenceWarning)
         yield

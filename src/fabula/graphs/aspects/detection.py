@@ -1,4 +1,4 @@
-"""Which aspects are clearest in which cluster, so that the document represents them all."""
+"""Choosing the clusters of each aspect, so that every aspect of the set is in the graph."""
 
 from __future__ import annotations
 
@@ -10,35 +10,50 @@ from fabula.graphs.aspects.values import Aspect
 log = logging.getLogger("fabula")
 
 Detect = Callable[[Sequence[Aspect], int], Sequence[Collection[str]]]
-"""Asks every cluster which of some aspects are clearest in it, in the round of that number from 0;
-the names, a set a cluster."""
+"""Asks of every cluster which of some aspects are clearest in it, in the round of that number from
+0; returns a set of names for each cluster."""
 Fit = Callable[[Aspect], int | None]
-"""The cluster that an aspect's description fits best, if there is one to choose."""
+"""Returns the number of the cluster nearest to an aspect's description; None if none can be chosen.
+"""
 
 
-def represent(
+def assign_clusters(
     aspects: Sequence[Aspect], rounds: int, detect: Detect, best_fit: Fit
 ) -> Iterator[tuple[Aspect, list[int], bool]]:
-    """Every aspect with the clusters that hold it, each as soon as that is certain.
+    """Yield every aspect with its clusters, each as soon as they are certain.
 
-    Detection is repeated for what no cluster was found to hold, `rounds` times at the most; what
-    is still missing goes to the cluster that it fits best, and the last value says so. An aspect
-    that there is no cluster for is left out.
+    Aspects that no cluster was found to have are asked for again. The method that this graph
+    follows repeats the whole process where an aspect is missing; this is cheaper, and it ends.
+
+    Args:
+        aspects: The aspects of the set.
+        rounds: How often detection is repeated at most for aspects that are missing.
+        detect: Finds the aspects of all clusters.
+        best_fit: Chooses the cluster of an aspect that is still missing after all rounds.
+
+    Yields:
+        An aspect, the numbers of its clusters, and whether `best_fit` chose the cluster. An aspect
+        that it finds no cluster for is left out.
+
     """
     missing = list(aspects)
-    for number in range(rounds + 1):
+    for round_number in range(rounds + 1):
         if not missing:
             return
-        found = detect(missing, number)
+        detected = detect(missing, round_number)
         for aspect in missing:
-            holders = [number for number, names in enumerate(found) if aspect.name in names]
-            if holders:
-                yield aspect, holders, False
-        named = frozenset().union(*found)
-        missing = [aspect for aspect in missing if aspect.name not in named]
+            clusters = [number for number, names in enumerate(detected) if aspect.name in names]
+            if clusters:
+                yield aspect, clusters, False
+        names_found = frozenset().union(*detected)
+        missing = [aspect for aspect in missing if aspect.name not in names_found]
     for aspect in missing:
-        holder = best_fit(aspect)
-        if holder is None:
+        cluster = best_fit(aspect)
+        if cluster is None:
             continue
-        log.info("no cluster was found to hold %r; it goes to the one it fits best", aspect.name)
-        yield aspect, [holder], True
+        log.info(
+            "No cluster was found to have the aspect %r; it goes to the one nearest to its "
+            "description.",
+            aspect.name,
+        )
+        yield aspect, [cluster], True

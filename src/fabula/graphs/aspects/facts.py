@@ -1,4 +1,4 @@
-"""What the graph itself tells of a document's part."""
+"""The facts that a document's part of this graph records about itself."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fabula.graphs.aspects.values import Aspect, Detail, Missing, Summary
 
 
 def facts(
-    knobs: Knobs,
+    options: Knobs,
     aspects: Sequence[Aspect],
     summaries: Sequence[Summary],
     details: Sequence[Detail],
@@ -19,31 +19,41 @@ def facts(
     changed: int,
     missing: Sequence[Missing] = (),
 ) -> Mapping[str, Any]:
-    """What was promised, what had to be assigned, and how much was written.
+    """Return what the part promises (which `fabula check` tests), and how much was written.
 
-    Every aspect of `aspects` has a summary, and no chunk more than `details` details: one that
-    lacks all of its summaries, as some are `missing`, is not promised. `assigned`
-    are the aspects that no cluster was found to hold, `changed` counts the chunks that have
-    changed since the clusters were made. Means are left out where there is nothing to take them
-    of: `mean_aspects` of a cluster, `mean_summary` and `mean_detail` in tokens.
+    Args:
+        options: The options of the graph.
+        aspects: The aspects of the set.
+        summaries: All summaries of all levels.
+        details: All details.
+        assigned: The names of the aspects that no cluster was found to have.
+        changed: How many chunks have changed since the clusters were made.
+        missing: What no model gave. If there is any, an aspect without a summary is not promised.
+
+    Returns:
+        `assigned` and `changed`; `aspects`, the names of those that have a summary each; `details`,
+        the maximum number for a chunk; and means that a dry run expects of other documents, left
+        out where there is nothing to take the mean of: `mean_aspects` of a cluster, `mean_summary`
+        and `mean_detail` in tokens.
+
     """
-    told = {one.aspect for one in summaries}
-    promised = [one.name for one in aspects if one.name in told or not missing]
-    low = [one for one in summaries if one.level == 1]
-    clusters = {frozenset(member.id for member in one.members) for one in low}
+    with_summary = {summary.aspect for summary in summaries}
+    promised = [aspect.name for aspect in aspects if aspect.name in with_summary or not missing]
+    lowest = [summary for summary in summaries if summary.level == 1]
+    clusters = {frozenset(member.id for member in summary.members) for summary in lowest}
     means = {
-        "mean_aspects": len(low) / len(clusters) if clusters else None,
+        "mean_aspects": len(lowest) / len(clusters) if clusters else None,
         "mean_summary": _mean_tokens(summaries),
         "mean_detail": _mean_tokens(details),
     }
     return {
         "assigned": list(assigned),
         "changed": changed,
-        "aspects": promised if knobs.levels else [],
-        "details": knobs.details,
+        "aspects": promised if options.levels else [],
+        "details": options.details,
         **{name: mean for name, mean in means.items() if mean is not None},
     }
 
 
 def _mean_tokens(passages: Sequence[Summary | Detail]) -> float | None:
-    return fmean(one.tokens for one in passages) if passages else None
+    return fmean(passage.tokens for passage in passages) if passages else None

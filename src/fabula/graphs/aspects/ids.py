@@ -1,4 +1,4 @@
-"""The ids of this graph's nodes: digests of what they are made from."""
+"""The ids of this graph's nodes: digests of what the nodes are made from."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from fabula.text.ids import digest
 
 
 def summary_id(document: str, aspect: str, level: int, members: Sequence[str]) -> str:
-    """20 hex digits; the order of `members`, which are ids, doesn't matter."""
+    """Return a summary's id, 20 hex digits; `members` are ids, in any order."""
     return digest(10, "summary", document, aspect, str(level), *sorted(members))
 
 
 def detail_id(chunk: str, ordinal: int) -> str:
-    """20 hex digits; `ordinal` counts from 0 within the chunk."""
+    """Return the id of a chunk's detail, 20 hex digits; `ordinal` counts from 0 in the chunk."""
     return digest(10, "detail", chunk, str(ordinal))

@@ -1,4 +1,4 @@
-"""The settings of the aspect graph: the table `[aspects]`."""
+"""The options of the aspect graph: the table `[aspects]`."""
 
 from __future__ import annotations
 
@@ -7,39 +7,46 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 CHAT_ONLY = frozenset({"details_per_call", "aspects_with_summaries"})
-"""What changes nothing where no chat model is asked."""
+"""Options that change nothing where no chat model is asked."""
 
 
 class Knobs(BaseModel):
-    """How the graph is made; the same text, knobs and models give the same graph."""
+    """The table `[aspects]`; the same text, options and replies give the same graph."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    set: str = Field("narrative", description="aspect set: a shipped name or a TOML file")
-    cluster_size: int = Field(8, ge=2, description="passages aimed at in a cluster")
-    cluster_tokens: int = Field(3500, ge=64, description="most tokens of a cluster's text")
+    set: str = Field(
+        "narrative", description="aspect set: the name of a shipped set, or a TOML file"
+    )
+    cluster_size: int = Field(8, ge=2, description="number of passages to aim at in a cluster")
+    cluster_tokens: int = Field(3500, ge=64, description="maximum tokens of a cluster's text")
     cluster_count: Literal["size", "bic"] = Field(
         "size", description="how the number of clusters is chosen: by cluster_size, or by BIC"
     )
     cluster_reduction: Literal["pca", "umap"] = Field(
         "pca", description="how dimensions are reduced; umap needs the extra fabula[umap]"
     )
-    cluster_dimensions: int = Field(32, ge=1, description="dimensions that are left to cluster in")
+    cluster_dimensions: int = Field(32, ge=1, description="number of dimensions to cluster in")
     membership: float = Field(
         0.1, gt=0, lt=1, description="a passage is in each cluster above this probability"
     )
     variance_floor: float = Field(
-        1.0, gt=0, description="floor of the mixture's variance, in mean column variances"
+        1.0,
+        gt=0,
+        description="lower bound of the mixture's variance, in units of the columns' mean variance",
     )
     detection_rounds: int = Field(
-        2, ge=0, description="more rounds of detection while an aspect is missing"
+        2, ge=0, description="how often detection is repeated while an aspect is missing"
     )
-    summary_tokens: int = Field(200, ge=16, description="most tokens of a summary")
-    levels: int = Field(5, ge=0, description="most levels of a summary tree; 0 for no tree")
-    details: int = Field(2, ge=0, description="detail nodes a chunk")
-    detail_tokens: int = Field(60, ge=8, description="most tokens of a detail")
+    summary_tokens: int = Field(200, ge=16, description="maximum tokens of a summary")
+    levels: int = Field(5, ge=0, description="maximum levels of a summary tree; 0 for no tree")
+    details: int = Field(2, ge=0, description="detail nodes for each chunk")
+    detail_tokens: int = Field(60, ge=8, description="maximum tokens of a detail")
     details_per_call: int = Field(
-        4, ge=1, le=32, description="chunks whose details one call asks for; 1 is the method's own"
+        4,
+        ge=1,
+        le=32,
+        description="number of chunks whose details one call asks for; 1 as in the original method",
     )
     aspects_with_summaries: bool = Field(
         False,

@@ -1,4 +1,4 @@
-"""A writer that asks chat models, with the texts of `prompts/`."""
+"""A writer that asks chat models, with the prompts of `prompts/`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from fabula.errors import BadReply
+from fabula.graphs.aspects.placeholders import AspectPlaceholders
 from fabula.graphs.aspects.prompts import prompt
 from fabula.graphs.aspects.replies import read_aspects, read_details, read_passages, read_summaries
 from fabula.graphs.aspects.schemas import (
@@ -16,7 +17,6 @@ from fabula.graphs.aspects.schemas import (
     aspects_reply,
     summaries_reply,
 )
-from fabula.graphs.aspects.stand_ins import StandIns
 from fabula.graphs.aspects.values import Aspect
 from fabula.models import Chat, Prompt
 from fabula.models.prompted import WORDS
@@ -25,31 +25,40 @@ from fabula.text import tokens
 
 LOG = logging.getLogger("fabula")
 
-ROOM = 3
-"""A reply may take so many times its limit: cut by us at a sentence, not by the endpoint."""
-FAR_TOO_LONG = 1.5
-"""Times its limit; a longer summary is asked for again."""
+REPLY_ROOM = 3
+"""The endpoint's limit is this multiple of the wanted length: a longer reply is cut at the end of a
+sentence here, and not in the middle of one by the endpoint."""
+MAX_OVERRUN = 1.5
+"""A summary longer than this multiple of its limit is asked for again."""
 
 
 @dataclass(frozen=True, slots=True)
 class PromptedWriter:
-    """A `Writer` with a chat for each of its three tasks."""
+    """A `Writer` that has a chat model for each of its three tasks."""
 
     detecting: Chat
     summarising: Chat
     condensing: Chat
-    stand_ins: StandIns
+    placeholders: AspectPlaceholders
     temperature: float = 0.5
     summary_tokens: int = 200
+    """Maximum tokens of a summary."""
     details: int = 2
+    """Maximum number of details of a chunk."""
     detail_tokens: int = 60
+    """Maximum tokens of a detail."""
     aspects_with_summaries: bool = False
+    """Whether one call names a cluster's aspects and writes their summaries."""
 
     def detect(self, text: str, aspects: Sequence[Aspect], sample: int = 0) -> dict[str, str]:
-        """The names of those `aspects` that are clearest in `text`. Raises ModelError.
+        """Return the aspects that are clearest in a text, each with a summary or ''.
 
-        With `aspects_with_summaries` the same call writes the summaries; where its reply can't be
-        used, the names are asked for alone, and a summary that is far too long is left out.
+        With `aspects_with_summaries` the same call writes the summaries. If its reply cannot be
+        used, the names are asked for alone; a summary that is much too long is replaced by ''.
+
+        Raises:
+            ModelError: No usable reply could be had.
+
         """
         if self.aspects_with_summaries:
             try:
@@ -58,23 +67,29 @@ class PromptedWriter:
                 LOG.info("Aspects are asked for without their summaries: %s", error)
         names = tuple(aspect.name for aspect in aspects)
         listed = "\n".join(f"- {aspect.name}: {aspect.description}" for aspect in aspects)
-        asked = Prompt(
+        request = Prompt(
             system=prompt("detect_system"),
             user=prompt("detect", aspects=listed, passages=text),
             max_tokens=100 + 2 * tokens.count(", ".join(names)),
             temperature=self.temperature,
             schema=aspects_reply(names),
             sample=sample,
-            stand_in=lambda: self.stand_ins.detected(names, sample),
+            stand_in=lambda: self.placeholders.detect(names, sample),
         )
-        return dict.fromkeys(
-            ask(self.detecting, asked, lambda reply: read_aspects(reply, names)), ""
-        )
+        detected = ask(self.detecting, request, lambda reply: read_aspects(reply, names))
+        return dict.fromkeys(detected, "")
 
     def summarise(self, texts: Sequence[str], aspect: Aspect) -> str:
-        """What `texts` tell about `aspect`, in whole sentences of at most `summary_tokens`."""
+        """Return what texts say about an aspect, in whole sentences of at most `summary_tokens`.
+
+        A summary that is much too long is asked for once more, shorter; then it is cut.
+
+        Raises:
+            ModelError: No usable reply could be had.
+
+        """
         size, passages = self._summary_size, "\n\n".join(texts)
-        asked = Prompt(
+        request = Prompt(
             system=prompt("summarise_system"),
             user=prompt(
                 "summarise",
@@ -84,43 +99,44 @@ class PromptedWriter:
                 focus=aspect.focus,
                 **size,
             ),
-            max_tokens=ROOM * self.summary_tokens,
+            max_tokens=REPLY_ROOM * self.summary_tokens,
             temperature=self.temperature,
-            stand_in=lambda: self.stand_ins.summarised(passages),
+            stand_in=lambda: self.placeholders.summarise(passages),
         )
-        summary = ask(self.summarising, asked, read_summary)
-        if self._is_far_too_long(summary):
+        summary = ask(self.summarising, request, read_summary)
+        if self._is_much_too_long(summary):
             shorter = prompt("shorter", reply=summary, **size)
-            asked = replace(asked, user=f"{asked.user}\n\n{shorter}")
-            # Where that can't be had, what there is is cut.
+            request = replace(request, user=f"{request.user}\n\n{shorter}")
+            # Without a usable second reply, the first one is cut.
             with suppress(BadReply):
-                summary = ask(self.summarising, asked, read_summary)
+                summary = ask(self.summarising, request, read_summary)
         return shortened(summary, self.summary_tokens)
 
     def condense(self, texts: Sequence[str]) -> Iterator[tuple[str, ...] | BadReply]:
-        """Of each text at most `details` fragments of at most `detail_tokens`, none like another.
+        """Yield at most `details` fragments of each text, of at most `detail_tokens` each.
 
-        Several texts are asked for in one call; those that its reply leaves out, one by one, as
-        they are read. A text whose own call has no usable reply has the error in their place.
+        Several texts are asked for in one call. Those that its reply leaves out are asked for one
+        by one, as results are read. For a text whose own call has no usable reply either, the error
+        is yielded.
         """
         if not self.details:
             yield from [()] * len(texts)
             return
-        found = self._condense_several(texts) if len(texts) > 1 else {}
+        by_number = self._condense_several(texts) if len(texts) > 1 else {}
         for number, text in enumerate(texts, 1):
             try:
-                told = found.get(number) or self._condense_one(text)
+                details = by_number.get(number) or self._condense_one(text)
             except BadReply as error:
                 yield error
             else:
-                yield tuple(shortened(detail, self.detail_tokens) for detail in told)
+                yield tuple(shortened(detail, self.detail_tokens) for detail in details)
 
     def _detect_and_summarise(
         self, text: str, aspects: Sequence[Aspect], sample: int
     ) -> dict[str, str]:
         names = tuple(aspect.name for aspect in aspects)
         listed = [f"- {aspect.name}: {aspect.description} {aspect.focus}" for aspect in aspects]
-        asked = Prompt(
+        request = Prompt(
             system=prompt("detect_and_summarise_system"),
             user=prompt(
                 "detect_and_summarise",
@@ -128,21 +144,22 @@ class PromptedWriter:
                 passages=text,
                 **self._summary_size,
             ),
-            max_tokens=100 + ROOM * self.summary_tokens * len(aspects),
+            max_tokens=100 + REPLY_ROOM * self.summary_tokens * len(aspects),
             temperature=self.temperature,
             schema=summaries_reply(names),
             sample=sample,
-            stand_in=lambda: self.stand_ins.detected_and_summarised(text, names, sample),
+            stand_in=lambda: self.placeholders.detect_and_summarise(text, names, sample),
         )
-        found = ask_once(self.summarising, asked, lambda reply: read_summaries(reply, names))
+        summaries = ask_once(self.summarising, request, lambda reply: read_summaries(reply, names))
         return {
-            name: "" if self._is_far_too_long(one) else shortened(one, self.summary_tokens)
-            for name, one in found.items()
+            name: "" if self._is_much_too_long(summary) else shortened(summary, self.summary_tokens)
+            for name, summary in summaries.items()
         }
 
     def _condense_several(self, texts: Sequence[str]) -> dict[int, tuple[str, ...]]:
+        """Return details by the texts' numbers from 1; nothing if the reply cannot be used."""
         numbered = "\n\n".join(f"[passage {n}] {text}" for n, text in enumerate(texts, 1))
-        asked = Prompt(
+        request = Prompt(
             system=prompt("condense_several_system"),
             user=prompt(
                 "condense_several",
@@ -150,31 +167,31 @@ class PromptedWriter:
                 passages_count=len(texts),
                 **self._detail_size,
             ),
-            max_tokens=100 + ROOM * self.details * self.detail_tokens * len(texts),
+            max_tokens=100 + REPLY_ROOM * self.details * self.detail_tokens * len(texts),
             temperature=self.temperature,
             schema=PassagesReply,
-            stand_in=lambda: self.stand_ins.condensed_several(texts, self.details),
+            stand_in=lambda: self.placeholders.condense_several(texts, self.details),
         )
 
         def read(reply: str) -> dict[int, tuple[str, ...]]:
             return read_passages(reply, len(texts), self.details)
 
         try:
-            return ask_once(self.condensing, asked, read)
+            return ask_once(self.condensing, request, read)
         except BadReply as error:
             LOG.info("The details of %d chunks are asked for one by one: %s", len(texts), error)
             return {}
 
     def _condense_one(self, text: str) -> tuple[str, ...]:
-        asked = Prompt(
+        request = Prompt(
             system=prompt("condense_system"),
             user=prompt("condense", passage=text, **self._detail_size),
-            max_tokens=100 + ROOM * self.details * self.detail_tokens,
+            max_tokens=100 + REPLY_ROOM * self.details * self.detail_tokens,
             temperature=self.temperature,
             schema=DetailsReply,
-            stand_in=lambda: self.stand_ins.condensed(text, self.details),
+            stand_in=lambda: self.placeholders.condense(text, self.details),
         )
-        return ask(self.condensing, asked, lambda reply: read_details(reply, self.details))
+        return ask(self.condensing, request, lambda reply: read_details(reply, self.details))
 
     @property
     def _summary_size(self) -> dict[str, int]:
@@ -185,5 +202,5 @@ class PromptedWriter:
         words = round(WORDS * self.detail_tokens)
         return {"count": self.details, "tokens": self.detail_tokens, "words": words}
 
-    def _is_far_too_long(self, summary: str) -> bool:
-        return tokens.count(summary) > FAR_TOO_LONG * self.summary_tokens
+    def _is_much_too_long(self, summary: str) -> bool:
+        return tokens.count(summary) > MAX_OVERRUN * self.summary_tokens

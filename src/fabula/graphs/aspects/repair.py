@@ -1,4 +1,4 @@
-"""Clusters after an edit: what did not change stays together, what is new joins what it fits."""
+"""Clusters after an edit: unchanged passages stay together, new ones join the cluster they fit."""
 
 from __future__ import annotations
 
@@ -6,58 +6,79 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from fabula.graphs.aspects.cluster import Clustering, Reals, one_thread, placed
-from fabula.graphs.aspects.tree import Group, TreeNode, embeddings
+from fabula.graphs.aspects.cluster import (
+    ClusterOptions,
+    Floats,
+    reduce_dimensions,
+    single_thread,
+)
+from fabula.graphs.aspects.tree import NodeGroup, TreeNode, embeddings
 
 Members = dict[str, float]
-"""A cluster as the graph has it: the ids of its members and their membership probabilities."""
+"""A cluster as the graph has it: the ids of its members, with their membership probabilities."""
 
 
 def repair(
-    former: Sequence[Mapping[str, float]],
-    before: Collection[str],
+    previous: Sequence[Mapping[str, float]],
+    previous_nodes: Collection[str],
     nodes: Sequence[TreeNode],
-    knobs: Clustering,
-    divide: Callable[[Sequence[TreeNode]], list[Group]],
-) -> list[Group]:
-    """The clusters of `nodes`, in the order of their first members; `former` are those they had.
+    options: ClusterOptions,
+    divide: Callable[[Sequence[TreeNode]], list[NodeGroup]],
+) -> list[NodeGroup]:
+    """Return clusters of nodes that change as little as possible against the previous ones.
 
-    Nodes that were there `before`, which are ids, keep their clusters; each of the others joins
-    one, and no second one, so that memberships do not grow with every edit. That is, of those
-    that have room and that it belongs to with more than `knobs.membership`, the most probable of
-    those that change anyway, or of all; where there is none, the most probable of all clusters,
-    and what is too long then is divided. Measured on nine books: of the clusters, 88 % stay
-    untouched by one changed chunk, against 17 % when they are made again.
+    Nodes that were there before keep their clusters. Each new node joins one cluster and no second
+    one, so that memberships do not grow with every edit. Candidates are the clusters that have room
+    for it and that it belongs to with a probability above `options.membership`: the most probable
+    of those that change anyway, or else of all candidates. Where there is no candidate it joins the
+    most probable of all clusters, which is divided if it is then too long.
+
+    Measured on nine books: after a change of one chunk, 88 % of the clusters stay untouched,
+    against 17 % when clusters are made again.
+
+    Args:
+        previous: The previous clusters.
+        previous_nodes: The ids of all nodes that were clustered before.
+        nodes: The nodes to cluster now, in text order.
+        options: How to cluster.
+        divide: Makes clusters of nodes, without regard to previous ones.
+
+    Returns:
+        Clusters in text order of their first members.
+
     """
     place = {node.id: position for position, node in enumerate(nodes)}
-    clusters, touched = _kept(former, place)
+    clusters, touched = _remaining_clusters(previous, place)
     if not clusters:
         return divide(nodes)
-    settled = set(before).difference(*former).union(*clusters)
-    newcomers = [position for position, node in enumerate(nodes) if node.id not in settled]
+    # A node that was in no cluster before, since it waited for a level, still waits. One whose
+    # cluster is gone is a newcomer.
+    known = set(previous_nodes).difference(*previous).union(*clusters)
+    newcomers = [position for position, node in enumerate(nodes) if node.id not in known]
     rows = [[place[id] for id in members] for members in clusters]
-    for row, number, share in _join(newcomers, nodes, rows, touched, knobs):
+    for row, number, share in _join(newcomers, nodes, rows, touched, options):
         clusters[number][nodes[row].id] = share
-    groups: dict[tuple[int, ...], Group] = {}
+    groups: dict[tuple[int, ...], NodeGroup] = {}
     for number, members in enumerate(clusters):
-        for group in _within(_gathered(members, nodes, place), number in touched, knobs, divide):
-            groups.setdefault(tuple(place[node.id] for node in group.nodes), group)
+        group = _make_group(members, nodes, place)
+        for part in _within_cap(group, number in touched, options, divide):
+            groups.setdefault(tuple(place[node.id] for node in part.nodes), part)
     return [groups[rows] for rows in sorted(groups)]
 
 
-def _kept(
-    former: Sequence[Mapping[str, float]], place: Mapping[str, int]
+def _remaining_clusters(
+    previous: Sequence[Mapping[str, float]], place: Mapping[str, int]
 ) -> tuple[list[Members], set[int]]:
-    """What is left of each cluster, and the numbers of those that lost a member.
+    """Return what is left of each cluster, and the numbers of those that lost a member.
 
-    One that was several and is left alone is no cluster any more: it may join another.
+    A node that is left alone of several is no cluster any more: it may join another one.
     """
     clusters: list[Members] = []
     touched: set[int] = set()
-    for was in former:
-        now = {id: share for id, share in was.items() if id in place}
-        if now and (len(now) > 1 or len(was) == 1):
-            if len(now) < len(was):
+    for before in previous:
+        now = {id: share for id, share in before.items() if id in place}
+        if now and (len(now) > 1 or len(before) == 1):
+            if len(now) < len(before):
                 touched.add(len(clusters))
             clusters.append(now)
     return clusters, touched
@@ -68,57 +89,64 @@ def _join(
     nodes: Sequence[TreeNode],
     clusters: Sequence[Sequence[int]],
     touched: set[int],
-    knobs: Clustering,
+    options: ClusterOptions,
 ) -> Iterator[tuple[int, int, float]]:
-    """Which cluster each of some rows joins, and its probability; it is `touched` then."""
+    """Yield for each new row the cluster that it joins, and its probability.
+
+    The cluster is added to `touched`.
+    """
     lengths = [sum(nodes[row].tokens for row in rows) for rows in clusters]
-    shares = _shares(nodes, clusters, newcomers, knobs) if newcomers else ()
-    for row, share in zip(newcomers, shares, strict=True):
-        room = knobs.tokens - nodes[row].tokens
-        roomy = [number for number, length in enumerate(lengths) if length <= room]
-        likely = [number for number in roomy if share[number] > knobs.membership]
-        changing = [number for number in likely if number in touched]
-        best = max(changing or likely or range(len(share)), key=share.__getitem__)
+    all_shares = _memberships(nodes, clusters, newcomers, options) if newcomers else ()
+    for row, shares in zip(newcomers, all_shares, strict=True):
+        room = options.tokens - nodes[row].tokens
+        with_room = [number for number, length in enumerate(lengths) if length <= room]
+        candidates = [number for number in with_room if shares[number] > options.membership]
+        changing = [number for number in candidates if number in touched]
+        best = max(changing or candidates or range(len(shares)), key=shares.__getitem__)
         lengths[best] += nodes[row].tokens
         touched.add(best)
-        yield row, best, float(share[best])
+        yield row, best, float(shares[best])
 
 
-def _shares(
+def _memberships(
     nodes: Sequence[TreeNode],
     clusters: Sequence[Sequence[int]],
     rows: Sequence[int],
-    knobs: Clustering,
-) -> Reals:
-    """The probability of each of some rows to be of each cluster, shape (rows, clusters).
+    options: ClusterOptions,
+) -> Floats:
+    """Return the probability of each of some rows to be in each cluster, shape (rows, clusters).
 
-    A spherical mixture as in `cluster`, its means and variances those of the clusters' members.
+    By a spherical mixture as in `cluster`, whose means and variances are those of the clusters'
+    members.
     """
-    with one_thread():
-        points = placed(embeddings(nodes), knobs)
-    floor = knobs.variance_floor * float(points.var(axis=0).mean()) or 1.0
+    with single_thread():
+        points = reduce_dimensions(embeddings(nodes), options)
+    floor = options.variance_floor * float(points.var(axis=0).mean()) or 1.0
     means = np.stack([points[members].mean(axis=0) for members in map(list, clusters)])
-    spreads = np.array(
+    variances = np.array(
         [float(points[list(members)].var(axis=0).mean()) + floor for members in clusters]
     )
     sizes = np.array([len(members) for members in clusters], np.float64)
-    far = np.square(points[list(rows)][:, None, :] - means[None]).sum(axis=2)
-    logs = np.log(sizes) - points.shape[1] / 2 * np.log(spreads) - far / (2 * spreads)
+    distances = np.square(points[list(rows)][:, None, :] - means[None]).sum(axis=2)
+    # The logarithm of each cluster's weight times its density, up to a constant.
+    logs = np.log(sizes) - points.shape[1] / 2 * np.log(variances) - distances / (2 * variances)
     shares = np.exp(logs - logs.max(axis=1, keepdims=True))
     return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
 
-def _gathered(members: Members, nodes: Sequence[TreeNode], place: Mapping[str, int]) -> Group:
+def _make_group(members: Members, nodes: Sequence[TreeNode], place: Mapping[str, int]) -> NodeGroup:
     ordered = sorted(members, key=place.__getitem__)
-    return Group(tuple(nodes[place[id]] for id in ordered), tuple(members[id] for id in ordered))
+    return NodeGroup(
+        tuple(nodes[place[id]] for id in ordered), tuple(members[id] for id in ordered)
+    )
 
 
-def _within(
-    group: Group,
-    touched: bool,
-    knobs: Clustering,
-    divide: Callable[[Sequence[TreeNode]], list[Group]],
-) -> list[Group]:
-    """The group, divided if what joined it made it too long."""
-    too_long = sum(node.tokens for node in group.nodes) > knobs.tokens
-    return divide(group.nodes) if touched and too_long else [group]
+def _within_cap(
+    group: NodeGroup,
+    is_touched: bool,
+    options: ClusterOptions,
+    divide: Callable[[Sequence[TreeNode]], list[NodeGroup]],
+) -> list[NodeGroup]:
+    """Return the group, or its parts if a new member made it too long."""
+    is_too_long = sum(node.tokens for node in group.nodes) > options.tokens
+    return divide(group.nodes) if is_touched and is_too_long else [group]

@@ -1,4 +1,4 @@
-"""Replies about aspects, summaries and details, read into values or refused."""
+"""Reading models' replies about aspects, summaries and details."""
 
 from __future__ import annotations
 
@@ -9,39 +9,58 @@ from fabula.errors import BadReply
 from fabula.graphs.aspects.schemas import AspectsReply, DetailsReply, PassagesReply, SummariesReply
 from fabula.models.replies import one_line, plain_name, read_as, read_summary
 
-ALIKE = 0.7
-"""Share of the shorter detail's words from which another with them says the same."""
+MIN_SHARED_WORDS = 0.7
+"""A detail repeats another if they share at least this share of the shorter one's words."""
 
 
 def read_aspects(reply: str, known: Collection[str]) -> frozenset[str]:
-    """The aspects a reply names, maybe none; case, bullets and fences do not matter.
+    """Return the aspects that a reply names; there may be none.
 
-    Raises BadReply when it names one that is not in the closed list `known`.
+    Case, bullets and fences do not matter.
+
+    Args:
+        reply: A model's reply.
+        known: The names that it may choose from.
+
+    Raises:
+        BadReply: It names an aspect that is not among them.
+
     """
     names = {plain_name(name): name for name in known}
-    named = {plain_name(name) for name in read_as(reply, AspectsReply).aspects} - {""}
-    unknown = sorted(named - names.keys())
+    replied = {plain_name(name) for name in read_as(reply, AspectsReply).aspects} - {""}
+    unknown = sorted(replied - names.keys())
     if unknown:
         raise BadReply(f"{', '.join(unknown)}: not one of the aspects {', '.join(known)}.")
-    return frozenset(names[name] for name in named)
+    return frozenset(names[name] for name in replied)
 
 
 def read_summaries(reply: str, known: Collection[str]) -> dict[str, str]:
-    """The summaries a reply holds, by aspect; maybe none.
+    """Return the summaries in a reply, by aspect; there may be none.
 
-    Raises BadReply for an aspect that is not in the closed list `known`, and an empty summary.
+    Args:
+        reply: A model's reply.
+        known: The names of the aspects that it may choose from.
+
+    Raises:
+        BadReply: It names an aspect that is not among them, or a summary is empty.
+
     """
     names = {plain_name(name): name for name in known}
     summaries: dict[str, str] = {}
-    for one in read_as(reply, SummariesReply).summaries:
-        if plain_name(one.aspect) not in names:
-            raise BadReply(f"{one.aspect}: not one of the aspects {', '.join(known)}.")
-        summaries.setdefault(names[plain_name(one.aspect)], read_summary(one.summary))
+    for record in read_as(reply, SummariesReply).summaries:
+        if plain_name(record.aspect) not in names:
+            raise BadReply(f"{record.aspect}: not one of the aspects {', '.join(known)}.")
+        summaries.setdefault(names[plain_name(record.aspect)], read_summary(record.summary))
     return summaries
 
 
 def read_details(reply: str, count: int) -> tuple[str, ...]:
-    """At most `count` fragments, none like another. Raises BadReply when there is none."""
+    """Return at most `count` fragments, of which none repeats another.
+
+    Raises:
+        BadReply: There is none.
+
+    """
     details = _distinct(read_as(reply, DetailsReply).details)
     if not details:
         raise BadReply("There is no detail in the reply.")
@@ -49,33 +68,39 @@ def read_details(reply: str, count: int) -> tuple[str, ...]:
 
 
 def read_passages(reply: str, passages: int, count: int) -> dict[int, tuple[str, ...]]:
-    """At most `count` fragments of each passage that has some, by their numbers from 1.
+    """Return at most `count` fragments of each passage that has some, by its number from 1.
 
-    Raises BadReply when no passage has any, or when the numbers are not those of the passages.
+    Args:
+        reply: A model's reply.
+        passages: How many passages its prompt showed.
+        count: Maximum number of fragments of a passage.
+
+    Raises:
+        BadReply: No passage has a fragment, or a number is not a passage's, or comes twice.
+
     """
-    found: dict[int, tuple[str, ...]] = {}
-    for one in read_as(reply, PassagesReply).passages:
-        if not 1 <= one.passage <= passages or one.passage in found:
-            raise BadReply(f"Passage {one.passage} is none of the {passages}, or comes twice.")
-        if details := _distinct(one.details):
-            found[one.passage] = details[:count]
-    if not found:
+    details_of: dict[int, tuple[str, ...]] = {}
+    for record in read_as(reply, PassagesReply).passages:
+        if not 1 <= record.passage <= passages or record.passage in details_of:
+            raise BadReply(f"Passage {record.passage} is none of the {passages}, or comes twice.")
+        if details := _distinct(record.details):
+            details_of[record.passage] = details[:count]
+    if not details_of:
         raise BadReply("There is no detail in the reply.")
-    return found
+    return details_of
 
 
 def _distinct(texts: Sequence[str]) -> tuple[str, ...]:
-    """The fragments that say something, none like another."""
-    kept: list[str] = []
+    """Return the fragments that are not empty and do not repeat one before them."""
+    distinct: list[str] = []
     for text in texts:
         fragment = one_line(text).lstrip("-*• ")
-        if fragment and not any(_alike(fragment, other) for other in kept):
-            kept.append(fragment)
-    return tuple(kept)
+        if fragment and not any(_repeats(fragment, other) for other in distinct):
+            distinct.append(fragment)
+    return tuple(distinct)
 
 
-def _alike(one: str, other: str) -> bool:
-    """Whether most of the shorter's words are in the other."""
-    left, right = (set(re.findall(r"\w+", text.casefold())) for text in (one, other))
+def _repeats(fragment: str, other: str) -> bool:
+    left, right = (set(re.findall(r"\w+", text.casefold())) for text in (fragment, other))
     shorter = min(len(left), len(right))
-    return shorter > 0 and len(left & right) >= ALIKE * shorter
+    return shorter > 0 and len(left & right) >= MIN_SHARED_WORDS * shorter

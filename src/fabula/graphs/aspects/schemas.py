@@ -1,4 +1,8 @@
-"""The JSON schemas of what models reply about aspects, summaries and details."""
+"""The JSON schemas of models' replies about aspects, summaries and details.
+
+The names, fields and docstrings of these classes are sent with each call, and are part of the
+response cache's keys: a change has every call made and paid again.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +64,7 @@ class SummariesReply(BaseModel):
 
 @functools.cache
 def aspects_reply(names: tuple[str, ...]) -> type[AspectsReply]:
-    """AspectsReply whose schema tells an endpoint the closed list."""
+    """Return `AspectsReply` with a schema that allows only these names."""
     listed = {"type": "array", "items": {"type": "string", "enum": list(names)}}
     closed = Annotated[list[str], WithJsonSchema(listed)]
     return create_model("AspectsReply", __base__=AspectsReply, aspects=(closed, ...))
@@ -68,7 +72,7 @@ def aspects_reply(names: tuple[str, ...]) -> type[AspectsReply]:
 
 @functools.cache
 def summaries_reply(names: tuple[str, ...]) -> type[SummariesReply]:
-    """SummariesReply whose schema tells an endpoint the closed list."""
+    """Return `SummariesReply` with a schema that allows only these names."""
     closed = Annotated[str, WithJsonSchema({"type": "string", "enum": list(names)})]
-    one = create_model("AspectSummary", __base__=AspectSummary, aspect=(closed, ...))
-    return create_model("SummariesReply", __base__=SummariesReply, summaries=(list[one], ...))
+    summary = create_model("AspectSummary", __base__=AspectSummary, aspect=(closed, ...))
+    return create_model("SummariesReply", __base__=SummariesReply, summaries=(list[summary], ...))

@@ -13,30 +13,38 @@ from fabula.graphs.aspects.values import Aspect, Member, Summary
 from fabula.text.document import Chunk, Vectors
 
 TreeNode = Chunk | Summary
-"""What a summary may rest on."""
+"""What a summary may be made from."""
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class NodeGroup:
     """The passages of one cluster, in text order, with their membership probabilities."""
 
     nodes: tuple[TreeNode, ...]
     weights: tuple[float, ...]
 
 
-def grow(
+def grow_tree(
     aspect: Aspect,
-    groups: Sequence[Group],
+    groups: Sequence[NodeGroup],
     levels: int,
-    summarise: Callable[[Aspect, int, Sequence[Group]], list[Summary]],
-    divide: Callable[[Aspect, int, Sequence[TreeNode]], list[Group]],
+    summarise: Callable[[Aspect, int, Sequence[NodeGroup]], list[Summary]],
+    divide: Callable[[Aspect, int, Sequence[TreeNode]], list[NodeGroup]],
 ) -> list[Summary]:
-    """The summaries of `aspect`, all levels, lowest first.
+    """Return the summaries of an aspect on all levels, lowest first.
 
-    Level 1 summarises `groups` of chunks; each further level the clusters of the level below,
-    within this aspect alone, up to `levels` or until nothing is left to merge. Where `summarise`
-    leaves a group out, the next level goes on without what that would have told. After Sarthi et
-    al. 2024 (RAPTOR, arXiv 2401.18059), section 3, with a tree for each aspect.
+    After RAPTOR (Sarthi et al. 2024, arXiv 2401.18059, section 3), with a tree for each aspect:
+    level 1 summarises clusters of chunks, and each further level the clusters of the level below,
+    until nothing is left to merge.
+
+    Args:
+        aspect: The aspect of all summaries.
+        groups: The clusters of chunks that have this aspect.
+        levels: Maximum number of levels.
+        summarise: Writes the summaries of some clusters on a level. It may leave out a cluster
+            whose summary no model gives; the next level then goes on without it.
+        divide: Clusters the nodes of the level below.
+
     """
     level = summarise(aspect, 1, groups)
     tree = list(level)
@@ -46,40 +54,40 @@ def grow(
         merged = [group for group in groups if len(group.nodes) > 1]
         if not merged or len(groups) >= len(nodes):
             break
-        # What shares a cluster with nothing says all there is already: it waits a level.
-        kept = {node.id for group in merged for node in group.nodes}
+        # A summary alone in its cluster would only be summarised again: it waits for a level.
+        merged_ids = {node.id for group in merged for node in group.nodes}
         level = summarise(aspect, number, merged)
         tree += level
-        nodes = [node for node in nodes if node.id not in kept] + level
+        nodes = [node for node in nodes if node.id not in merged_ids] + level
     return tree
 
 
-def grouped(nodes: Sequence[TreeNode], clusters: Sequence[Cluster]) -> list[Group]:
-    """Clusters of row numbers as groups of the nodes in those rows; none has another's members."""
-    groups: dict[tuple[int, ...], Group] = {}
-    for one in clusters:
-        members = tuple(nodes[row] for row in one.members)
-        groups.setdefault(one.members, Group(members, one.weights))
+def group_nodes(nodes: Sequence[TreeNode], clusters: Sequence[Cluster]) -> list[NodeGroup]:
+    """Return clusters of row numbers as groups of nodes; of clusters of equal members, one."""
+    groups: dict[tuple[int, ...], NodeGroup] = {}
+    for cluster in clusters:
+        members = tuple(nodes[row] for row in cluster.members)
+        groups.setdefault(cluster.members, NodeGroup(members, cluster.weights))
     return list(groups.values())
 
 
-def members_of(group: Group) -> tuple[Member, ...]:
-    """The ids of a group's passages, with their membership probabilities."""
+def make_members(group: NodeGroup) -> tuple[Member, ...]:
+    """Return the ids of a group's passages, with their membership probabilities."""
     return tuple(
         Member(node.id, weight) for node, weight in zip(group.nodes, group.weights, strict=True)
     )
 
 
 def embeddings(nodes: Sequence[TreeNode]) -> Vectors:
-    """The embeddings of nodes, shape (nodes, dimensions)."""
+    """Return the embeddings of nodes, shape (nodes, dimensions)."""
     return np.stack([node.embedding for node in nodes])
 
 
-def summary(
-    document: str, aspect: str, level: int, group: Group, text: str, tokens: int
+def make_summary(
+    document: str, aspect: str, level: int, group: NodeGroup, text: str, tokens: int
 ) -> Summary:
-    """A summary of a group, placed where its members are; not embedded yet."""
-    members = members_of(group)
+    """Return a summary of a group, with the place of its members and without an embedding."""
+    members = make_members(group)
     return Summary(
         id=ids.summary_id(document, aspect, level, sorted(member.id for member in members)),
         aspect=aspect,
@@ -94,7 +102,9 @@ def summary(
 
 
 def _span_of_sections(nodes: Sequence[TreeNode]) -> str:
-    """'First – Last', or the one section that all are in."""
+    """Return 'First – Last', or the name of the section that all nodes are in."""
     first = min(nodes, key=lambda node: node.start).section.split(" – ")[0]
     last = max(nodes, key=lambda node: node.end).section.split(" – ")[-1]
-    return first if first == last or not last else (f"{first} – {last}" if first else last)
+    if first == last or not last:
+        return first
+    return f"{first} – {last}" if first else last

@@ -1,4 +1,4 @@
-"""What the steps hand each other: aspects, and what one document's graph is made of."""
+"""The values of this graph: aspects, and what is made of one document."""
 
 from __future__ import annotations
 
@@ -7,39 +7,42 @@ from dataclasses import dataclass, field
 from fabula.text.document import Chunk, Vector, not_embedded
 
 DETAILS, ASPECTS, SUMMARIES = "details", "aspects", "summaries"
-"""The steps in which models are asked."""
+"""The steps that ask models; gaps carry these names."""
 
 
 @dataclass(frozen=True, slots=True)
 class Aspect:
-    """One narrative dimension: its name, what it is, and what a summary aimed at it tells."""
+    """A narrative dimension, as plot or character."""
 
     name: str
     description: str
     focus: str
+    """What a summary of this aspect should contain."""
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A passage in a soft cluster: its id and its membership probability, 0 to 1."""
+    """A passage in a soft cluster."""
 
     id: str
     weight: float
+    """Its membership probability, from 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What one cluster says about one aspect; level 1 summarises chunks, level n summaries.
-
-    `section`, `start` and `end` span the chunks below it: the text from the first to the last.
-    """
+    """What the passages of one cluster say about one aspect."""
 
     id: str
     aspect: str
     level: int
+    """1 for a summary of chunks, n + 1 for a summary of summaries of level n and below."""
     section: str
+    """The section of the chunks below it, or the first and last one of them."""
     start: int
+    """Where the first chunk below it starts in the document's text."""
     end: int
+    """Where the last chunk below it ends."""
     text: str
     tokens: int
     members: tuple[Member, ...]
@@ -48,11 +51,12 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class Detail:
-    """Condensed key facts of one chunk, whose place it shares; `ordinal` counts from 0."""
+    """Key facts of one chunk in few words; it has the chunk's place in the text."""
 
     id: str
     chunk: str
     ordinal: int
+    """Its number among the details of the chunk, from 0."""
     section: str
     start: int
     end: int
@@ -63,13 +67,11 @@ class Detail:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """What no model gave in a `step`, and why.
-
-    DETAILS: those of the chunk that is its one member. ASPECTS: which a cluster of chunks holds.
-    SUMMARIES: that of a cluster, of its `aspect` and `level`.
-    """
+    """A reply that a model did not give, or not in a form that can be used."""
 
     step: str
+    """`DETAILS`: the details of the chunk that is the one member. `ASPECTS`: which aspects a
+    cluster of chunks has. `SUMMARIES`: the summary of a cluster for `aspect` and `level`."""
     why: str
     members: tuple[Member, ...]
     aspect: str = ""
@@ -78,18 +80,16 @@ class Missing:
 
 @dataclass(frozen=True, slots=True)
 class Earlier:
-    """What an earlier build made of a document, and the chunks it rested on; maybe nothing.
-
-    `missing` is what it asked for in vain.
-
-    `assigned` names the aspects that no cluster was found to hold and that were given to the
-    cluster which fits them best; `changed` is how many chunks had changed since the clusters were
-    made, and were fitted into them.
-    """
+    """The aspect graph of a document as the store has it; empty before the first build."""
 
     chunks: tuple[Chunk, ...] = ()
+    """The chunks that it was made from."""
     summaries: tuple[Summary, ...] = ()
     details: tuple[Detail, ...] = ()
     missing: tuple[Missing, ...] = ()
+    """What the build asked for and did not get."""
     assigned: tuple[str, ...] = ()
+    """The names of aspects that no cluster was found to have, and that were given to the cluster
+    nearest to their description."""
     changed: int = 0
+    """How many chunks have changed since the clusters were made, and were fitted into them."""

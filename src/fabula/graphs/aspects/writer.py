@@ -1,4 +1,4 @@
-"""What building asks of a model; one writer serves one document."""
+"""What a build asks of a model; one writer serves one document."""
 
 from __future__ import annotations
 
@@ -8,36 +8,53 @@ from typing import Protocol
 from fabula.errors import BadReply
 from fabula.graph.method import Text
 from fabula.graphs.aspects.knobs import Knobs
-from fabula.graphs.aspects.stand_ins import StandIns
+from fabula.graphs.aspects.placeholders import AspectPlaceholders
 from fabula.graphs.aspects.values import Aspect
 from fabula.models.roles import Models
 
 
 class Writer(Protocol):
-    """What building asks of a model."""
+    """What a build asks of a model."""
 
     def detect(self, text: str, aspects: Sequence[Aspect], sample: int = 0) -> dict[str, str]:
-        """The names of those `aspects` that are clearest in a cluster's text; may be none.
+        """Return the aspects that are clearest in a cluster's text; there may be none.
 
-        Another `sample` is asked anew, where the model does not always say the same.
-        Each with its summary, where the same call wrote it; else with ''.
+        Args:
+            text: The cluster's text.
+            aspects: The aspects to choose from.
+            sample: Another number is another call, for models that do not always reply the same.
+
+        Returns:
+            A summary by the name of each aspect, if the same call wrote one; otherwise ''.
+
         """
         ...
 
     def summarise(self, texts: Sequence[str], aspect: Aspect) -> str:
-        """What the passages of one cluster say about `aspect` alone."""
+        """Return what the passages of one cluster say about one aspect alone."""
         ...
 
     def condense(self, texts: Sequence[str]) -> Iterable[tuple[str, ...] | BadReply]:
-        """Key facts of each of some neighbouring chunks, as fragments, none like another.
+        """Yield the key facts of neighbouring chunks, as fragments of which none repeats another.
 
-        Or why there are none of a chunk. Who reads no further asks no further.
+        For a chunk without a usable reply the error is yielded. Calls are made while the results
+        are read, so a caller that stops reading makes no further call.
         """
         ...
 
 
-def make_writer(text: Text, knobs: Knobs, models: Models, stand_ins: StandIns) -> Writer:
-    """One that asks chat models, or where there is none, one that quotes the text itself."""
+def make_writer(
+    text: Text, options: Knobs, models: Models, placeholders: AspectPlaceholders
+) -> Writer:
+    """Return a writer that asks chat models, or one that quotes the text if there is no model.
+
+    Args:
+        text: The document to write about.
+        options: The options of the graph.
+        models: The models to ask.
+        placeholders: The replies that a dry run assumes.
+
+    """
     if models.offline:
         from fabula.graphs.aspects.offline_writer import ExtractiveWriter
 
@@ -45,22 +62,21 @@ def make_writer(text: Text, knobs: Knobs, models: Models, stand_ins: StandIns) -
             [chunk.text.strip() for chunk in text.chunks],
             text.document.language,
             models.static,
-            summary_tokens=knobs.summary_tokens,
-            details=knobs.details,
-            detail_tokens=knobs.detail_tokens,
+            summary_tokens=options.summary_tokens,
+            details=options.details,
+            detail_tokens=options.detail_tokens,
         )
     from fabula.graphs.aspects.prompted import PromptedWriter
 
+    has_one_model = models.model("aspect_model") == models.model("model")
     return PromptedWriter(
         detecting=models.chat("aspect_model", "aspects"),
         summarising=models.chat("model", "summaries"),
         condensing=models.chat("model", "details"),
-        stand_ins=stand_ins,
+        placeholders=placeholders,
         temperature=models.temperature,
-        summary_tokens=knobs.summary_tokens,
-        details=knobs.details,
-        detail_tokens=knobs.detail_tokens,
-        aspects_with_summaries=(
-            knobs.aspects_with_summaries and models.model("aspect_model") == models.model("model")
-        ),
+        summary_tokens=options.summary_tokens,
+        details=options.details,
+        detail_tokens=options.detail_tokens,
+        aspects_with_summaries=options.aspects_with_summaries and has_one_model,
     )

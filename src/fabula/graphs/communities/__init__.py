@@ -1,4 +1,4 @@
-"""Communities: who belongs together in a text, level by level, and a report of each."""
+"""Communities of entities that belong together, level by level, with a report on each."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ from fabula.graphs.communities.modes import MODES
 PROMPTS = Path(__file__).parent / "prompts"
 
 
-def _settings(knobs: Knobs, offline: bool) -> Mapping[str, Any]:
-    unread = CHAT_ONLY if offline else frozenset[str]() if knobs.claims else OF_CLAIMS
-    return knobs.model_dump(mode="json", exclude=set(unread))
+def _settings(options: Knobs, offline: bool) -> Mapping[str, Any]:
+    """Return the options that the result depends on: all but those that nothing reads."""
+    unread = CHAT_ONLY if offline else frozenset[str]() if options.claims else OF_CLAIMS
+    return options.model_dump(mode="json", exclude=set(unread))
 
 
 GRAPH = Graph(
     name="communities",
-    about="who belongs together in a text, level by level, with a report of each",
+    about="entities that belong together, level by level, with a report on each community",
     version=1,
     knobs=Knobs,
     build=Lazy(f"{__name__}.build:build"),

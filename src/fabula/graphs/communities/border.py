@@ -1,10 +1,13 @@
-"""Where entities come in as nodes, and communities, reports and claims go out as nodes and edges.
+"""Map entities to a network, and communities, reports and claims to nodes and edges and back.
 
-A `Community` has `level` (0 is the coarsest), `size`, `title`, `weight`, `chunks`, `by`, and the
-place of its first chunk. A `Report` has `level`, `title`, `summary`, `text`, `findings` (JSON: a
-list of `summary`, `explanation`, `refs`, and `chunks`, the most telling first), `importance`,
-`why`, `said` and `by`. A `Claim` has `subject`, `object`, `type`, `status`, `from`, `to`,
-`speaker`, `text` and `quotes`.
+Properties of the nodes in Neo4j:
+
+- `Community`: `level` (0 is the coarsest), `size`, `title`, `weight`, `chunks`, `by`, and the place
+  of its first chunk.
+- `Report`: `level`, `title`, `summary`, `text`, `findings` (JSON: a list of `summary`,
+  `explanation`, `refs` and `chunks`, the chunks with the strongest evidence first), `importance`,
+  `why`, `said` (the digest of the context that it was written from) and `by`.
+- `Claim`: `subject`, `object`, `type`, `status`, `from`, `to`, `speaker`, `text` and `quotes`.
 """
 
 from __future__ import annotations
@@ -39,36 +42,48 @@ HAS_MEMBER, PARENT_COMMUNITY = "HAS_MEMBER", "PARENT_COMMUNITY"
 REPORTS, CITES = "REPORTS", "CITES"
 FROM_CHUNK, SUBJECT, OBJECT = "FROM_CHUNK", "SUBJECT", "OBJECT"
 CLAIMS = "claims"
-"""The step in which claims are asked for, and in which there may be gaps."""
-NAMED = 3
-"""Members by whom a community is called that has no report."""
+"""The step that asks a model for claims; gaps carry this name."""
+MAX_NAMES_IN_TITLE = 3
+"""How many members' names make up the title of a community without a report."""
 
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """How a graph calls its nodes."""
+    """The node labels that a graph uses for its communities and reports."""
 
     community: str = COMMUNITY
     report: str = REPORT
 
 
-# In
+# From the entities' nodes to a network
 
 
 def read_members(part: Part) -> list[Member]:
-    """The entities of a document's part."""
-    found = []
+    """Return the entities in a document's part of the graph `entities`."""
+    members = []
     for node in part.nodes:
         if node.label == ENTITY:
-            told = node.properties
-            names = dict(zip(told["names"], told["counts"], strict=True))
-            who = (str(told["name"]), str(told["type"]), str(told["text"]))
-            found.append(Member(node.id, *who, names, node.sources, (node.id,)))
-    return found
+            properties = node.properties
+            names = dict(zip(properties["names"], properties["counts"], strict=True))
+            members.append(
+                Member(
+                    node.id,
+                    str(properties["name"]),
+                    str(properties["type"]),
+                    str(properties["text"]),
+                    names,
+                    node.sources,
+                    (node.id,),
+                )
+            )
+    return members
 
 
 def read_bonds(part: Part) -> list[Bond]:
-    """Its relations. What no model judged the strength of weighs as many chunks as say it."""
+    """Return the relations in a document's part of the graph `entities`.
+
+    A relation whose strength no model has rated weighs as much as the number of its chunks.
+    """
     ends: dict[str, dict[str, str]] = defaultdict(dict)
     for edge in part.edges:
         if edge.type in ("SOURCE", "TARGET"):
@@ -89,52 +104,70 @@ def read_bonds(part: Part) -> list[Bond]:
 
 
 def read_printed(part: Part) -> dict[str, list[tuple[int, str]]]:
-    """Where entities are named in the document's text, and their ids, by chunks."""
+    """Return the mentions of entities by chunk id.
+
+    Returns:
+        For each chunk the pairs of a mention's offset in the document's text and the entity's id.
+
+    """
     entities = {node.id for node in part.nodes if node.label == ENTITY}
-    found: dict[str, list[tuple[int, str]]] = defaultdict(list)
+    mentions: dict[str, list[tuple[int, str]]] = defaultdict(list)
     for edge in part.edges:
         if edge.type == FROM_CHUNK and edge.start in entities:
-            found[edge.end] += [(start, edge.start) for start in edge.properties["starts"]]
-    return found
+            mentions[edge.end] += [(start, edge.start) for start in edge.properties["starts"]]
+    return mentions
 
 
 def network_of(
     members: Iterable[Member],
-    bonds: Iterable[Bond],
+    relations: Iterable[Bond],
     places: Mapping[str, Place],
     claims: Iterable[Claim] = (),
 ) -> Network:
-    """All that is told of members and bonds, and of whom the claims are."""
-    by_id = {one.id: one for one in sorted(members, key=lambda one: one.id)}
-    called: dict[str, tuple[int, str]] = {}
-    for one in by_id.values():
-        for name, count in one.names.items():
-            called[plain(name)] = min(called.get(plain(name), (1, "")), (-count, one.id))
-    meant = {name: (id,) for name, (_, id) in called.items() if id}
-    told = [
+    """Return the network of members and their relations, with each claim linked to its members.
+
+    A claim's subject or object is linked to the member that is printed most often under that name;
+    of equal ones, the smaller id.
+
+    Args:
+        members: The nodes of the network.
+        relations: The relations between them.
+        places: The place of each chunk that a member, relation or claim names.
+        claims: Claims that are not linked yet.
+
+    """
+    by_id = {member.id: member for member in sorted(members, key=lambda member: member.id)}
+    most_printed: dict[str, tuple[int, str]] = {}
+    for member in by_id.values():
+        for name, count in member.names.items():
+            key = plain(name)
+            most_printed[key] = min(most_printed.get(key, (1, "")), (-count, member.id))
+    ids_by_name = {name: (id,) for name, (_, id) in most_printed.items() if id}
+    linked = [
         replace(
-            one,
-            subjects=meant.get(plain(one.subject), ()),
-            objects=meant.get(plain(one.object), ()),
+            claim,
+            subjects=ids_by_name.get(plain(claim.subject), ()),
+            objects=ids_by_name.get(plain(claim.object), ()),
         )
-        for one in claims
+        for claim in claims
     ]
     return Network(
         by_id,
-        {one.id: one for one in sorted(bonds, key=lambda one: one.id)},
+        {relation.id: relation for relation in sorted(relations, key=lambda relation: relation.id)},
         places,
-        tuple(sorted(told, key=lambda one: (places[one.chunk].order, one.id))),
+        tuple(sorted(linked, key=lambda claim: (places[claim.chunk].order, claim.id))),
     )
 
 
 def places_of(chunks: Sequence[Chunk]) -> dict[str, Place]:
-    """Where the chunks of a document are."""
+    """Return the places of a document's chunks by their ids."""
     return {
-        one.id: Place(order, one.section, one.start, one.end) for order, one in enumerate(chunks)
+        chunk.id: Place(order, chunk.section, chunk.start, chunk.end)
+        for order, chunk in enumerate(chunks)
     }
 
 
-# Out
+# From communities to nodes and edges
 
 
 def nodes_and_edges(
@@ -144,98 +177,121 @@ def nodes_and_edges(
     by: str,
     labels: Labels,
 ) -> tuple[list[Node], list[Edge]]:
-    """Communities, and the reports that there are of them, by their ids; bare of embeddings."""
+    """Return the nodes and edges of communities and their reports, without embeddings.
+
+    Args:
+        network: The network that was divided into the communities.
+        communities: The communities of all levels.
+        reports: The reports by their communities' ids; a community may have none.
+        by: Who writes the reports: `MODEL` or `RULES`.
+        labels: The labels of the nodes.
+
+    """
     nodes: list[Node] = []
     edges: list[Edge] = []
     weights = weigh(network, communities)
-    for one in communities:
-        report = reports.get(one.id)
-        title = report.title if report else call(network, one)
-        chunks = chunks_of(network, one)
-        told: dict[str, Any] = {
+    for community in communities:
+        report = reports.get(community.id)
+        title = report.title if report else call(network, community)
+        chunks = chunks_of(network, community)
+        properties: dict[str, Any] = {
             "name": title,
             "title": title,
-            "level": one.level,
-            "size": len(one.members),
-            "weight": weights[one.id],
+            "level": community.level,
+            "size": len(community.members),
+            "weight": weights[community.id],
             "chunks": len(chunks),
             "by": by,
         }
-        nodes.append(Node(one.id, labels.community, told | _place(network, chunks), chunks))
-        entities = sorted(id for who in one.members for id in network.members[who].entities)
-        edges += [Edge(HAS_MEMBER, one.id, id) for id in entities]
-        if one.parent:
-            edges.append(Edge(PARENT_COMMUNITY, one.id, one.parent))
+        properties |= _place(network, chunks)
+        nodes.append(Node(community.id, labels.community, properties, chunks))
+        entities = sorted(
+            id for member in community.members for id in network.members[member].entities
+        )
+        edges += [Edge(HAS_MEMBER, community.id, id) for id in entities]
+        if community.parent:
+            edges.append(Edge(PARENT_COMMUNITY, community.id, community.parent))
         if report:
-            node = _report(network, one, report, labels.report)
+            node = _report_node(network, community, report, labels.report)
             nodes.append(node)
-            edges.append(Edge(REPORTS, node.id, one.id))
+            edges.append(Edge(REPORTS, node.id, community.id))
             cited = sorted({id for finding in report.findings for id in finding.cites})
             edges += [Edge(CITES, node.id, id) for id in cited]
     return nodes, edges
 
 
 def claim_nodes(network: Network) -> tuple[list[Node], list[Edge]]:
-    """Claims, bare of embeddings, tied to their chunks and to those they are about."""
+    """Return nodes of claims, without embeddings, and edges to their chunks and members."""
     nodes: list[Node] = []
     edges: list[Edge] = []
-    for one in network.claims:
-        told: dict[str, Any] = {
-            "subject": one.subject,
-            "object": one.object,
-            "type": one.type,
-            "status": one.status,
-            "from": one.since,
-            "to": one.until,
-            "speaker": one.speaker,
-            "text": one.text,
-            "tokens": tokens.count(one.text),
-            "quotes": list(one.quotes),
+    for claim in network.claims:
+        properties: dict[str, Any] = {
+            "subject": claim.subject,
+            "object": claim.object,
+            "type": claim.type,
+            "status": claim.status,
+            "from": claim.since,
+            "to": claim.until,
+            "speaker": claim.speaker,
+            "text": claim.text,
+            "tokens": tokens.count(claim.text),
+            "quotes": list(claim.quotes),
             "level": 0,
         }
-        nodes.append(Node(one.id, CLAIM, told | _place(network, (one.chunk,)), (one.chunk,)))
-        edges.append(Edge(FROM_CHUNK, one.id, one.chunk))
-        edges += [Edge(SUBJECT, one.id, id) for id in one.subjects]
-        edges += [Edge(OBJECT, one.id, id) for id in one.objects]
+        properties |= _place(network, (claim.chunk,))
+        nodes.append(Node(claim.id, CLAIM, properties, (claim.chunk,)))
+        edges.append(Edge(FROM_CHUNK, claim.id, claim.chunk))
+        edges += [Edge(SUBJECT, claim.id, id) for id in claim.subjects]
+        edges += [Edge(OBJECT, claim.id, id) for id in claim.objects]
     return nodes, edges
 
 
 def chunks_of(network: Network, community: Community) -> tuple[str, ...]:
-    """The chunks that mention its members, in text order."""
-    return network.in_order(id for who in community.members for id in network.members[who].chunks)
+    """Return the ids of the chunks that mention a community's members, in text order."""
+    return network.in_order(
+        chunk for member in community.members for chunk in network.members[member].chunks
+    )
 
 
 def weigh(network: Network, communities: Sequence[Community]) -> dict[str, float]:
-    """In how many chunks a community is, over the largest such number of its level."""
-    counts = {one.id: len(chunks_of(network, one)) for one in communities}
-    most: Counter[int] = Counter()
-    for one in communities:
-        most[one.level] = max(most[one.level], counts[one.id])
-    return {one.id: counts[one.id] / most[one.level] for one in communities}
+    """Return the weights of communities by their ids.
+
+    A community's weight is the number of chunks that mention its members, divided by the largest
+    such number on the same level: above 0, at most 1.
+    """
+    counts = {community.id: len(chunks_of(network, community)) for community in communities}
+    largest: Counter[int] = Counter()
+    for community in communities:
+        largest[community.level] = max(largest[community.level], counts[community.id])
+    return {
+        community.id: counts[community.id] / largest[community.level] for community in communities
+    }
 
 
 def call(network: Network, community: Community) -> str:
-    """The names of its members with most bonds within it."""
+    """Return a title for a community: the names of its members with most relations inside it."""
     degrees: Counter[str] = Counter(dict.fromkeys(community.members, 0))
-    for bond in network.within(community.members):
-        degrees.update((bond.source, bond.target))
-    most = sorted(degrees, key=lambda who: (-degrees[who], -len(network.members[who].chunks), who))
-    return ", ".join(network.members[who].name for who in most[:NAMED])
+    for relation in network.within(community.members):
+        degrees.update((relation.source, relation.target))
+    ranked = sorted(degrees, key=lambda id: (-degrees[id], -len(network.members[id].chunks), id))
+    return ", ".join(network.members[id].name for id in ranked[:MAX_NAMES_IN_TITLE])
 
 
-def _report(network: Network, community: Community, report: CommunityReport, label: str) -> Node:
-    rests_on = {id for finding in report.findings for id in finding.chunks}
-    sources = network.in_order(rests_on) or chunks_of(network, community)
+def _report_node(
+    network: Network, community: Community, report: CommunityReport, label: str
+) -> Node:
+    evidence = {id for finding in report.findings for id in finding.chunks}
+    sources = network.in_order(evidence) or chunks_of(network, community)
     findings = [
         {
-            "summary": one.summary,
-            "explanation": one.explanation,
-            "chunks": list(one.chunks),
-            "refs": list(one.refs),
+            "summary": finding.summary,
+            "explanation": finding.explanation,
+            "chunks": list(finding.chunks),
+            "refs": list(finding.refs),
         }
-        for one in report.findings
+        for finding in report.findings
     ]
-    told: dict[str, Any] = {
+    properties: dict[str, Any] = {
         "name": report.title,
         "level": community.level,
         "title": report.title,
@@ -249,21 +305,29 @@ def _report(network: Network, community: Community, report: CommunityReport, lab
         "said": report.said,
         "by": report.by,
     }
-    return Node(ids.report_id(community.id), label, told | _place(network, sources), sources)
+    properties |= _place(network, sources)
+    return Node(ids.report_id(community.id), label, properties, sources)
 
 
 def _place(network: Network, chunks: Sequence[str]) -> dict[str, Any]:
+    """Return the properties that place a node at its first chunk."""
     first = network.places[chunks[0]]
-    place = {"section": first.section, "start": first.start, "end": first.end}
-    return {"aspect": "", **place}
+    return {"aspect": "", "section": first.section, "start": first.start, "end": first.end}
 
 
-# Back
+# From nodes and edges back to communities
 
 
 def read(known: Known, chunks: Iterable[Chunk], labels: Labels) -> Earlier:
-    """What is known of a build before, by the ids of entities."""
-    told = {node.id: node.properties for node in known.nodes}
+    """Return what the previous build made, its communities as sets of entities' ids.
+
+    Args:
+        known: The previous version of the part.
+        chunks: The document's chunks now; claims of chunks that are gone are left out.
+        labels: The labels of the graph's nodes.
+
+    """
+    properties = {node.id: node.properties for node in known.nodes}
     members: dict[str, set[str]] = defaultdict(set)
     parents: dict[str, str] = {}
     for edge in known.edges:
@@ -272,49 +336,56 @@ def read(known: Known, chunks: Iterable[Chunk], labels: Labels) -> Earlier:
         elif edge.type == PARENT_COMMUNITY:
             parents[edge.start] = edge.end
     communities = [
-        Community(id, told[id]["level"], parents.get(id, ""), frozenset(some))
-        for id, some in sorted(members.items())
+        Community(id, properties[id]["level"], parents.get(id, ""), frozenset(entities))
+        for id, entities in sorted(members.items())
     ]
     reports = {
         node.properties["said"]: _read_report(node.properties)
         for node in known.nodes
         if node.label == labels.report
     }
-    now = {chunk.id for chunk in chunks}
+    current = {chunk.id for chunk in chunks}
     claims: dict[str, list[Claim]] = defaultdict(list)
     for node in known.nodes:
-        if node.label == CLAIM and node.sources[0] in now:
+        if node.label == CLAIM and node.sources[0] in current:
             claims[node.sources[0]].append(_read_claim(node))
+    was_searched = known.facts.get("claimed")
     return Earlier(
         tuple(communities),
         reports,
-        {id: tuple(some) for id, some in claims.items()},
-        known.asked(CLAIMS) if known.facts.get("claimed") else frozenset(),
+        {chunk: tuple(listed) for chunk, listed in claims.items()},
+        known.asked(CLAIMS) if was_searched else frozenset(),
     )
 
 
-def _read_report(told: Mapping[str, Any]) -> CommunityReport:
+def _read_report(properties: Mapping[str, Any]) -> CommunityReport:
     findings = tuple(
-        ReportFinding(one["summary"], one["explanation"], tuple(one["refs"]))
-        for one in json.loads(told["findings"])
+        ReportFinding(finding["summary"], finding["explanation"], tuple(finding["refs"]))
+        for finding in json.loads(properties["findings"])
     )
     return CommunityReport(
-        told["title"],
-        told["summary"],
+        properties["title"],
+        properties["summary"],
         findings,
-        told["importance"],
-        told["why"],
-        told["by"],
-        told["said"],
+        properties["importance"],
+        properties["why"],
+        properties["by"],
+        properties["said"],
     )
 
 
 def _read_claim(node: Node) -> Claim:
-    told = node.properties
+    properties = node.properties
     return Claim(
         node.id,
         node.sources[0],
-        *(told["subject"], told["object"], told["type"], told["status"]),
-        *(told["from"], told["to"], told["speaker"], told["text"]),
-        quotes=tuple(told["quotes"]),
+        properties["subject"],
+        properties["object"],
+        properties["type"],
+        properties["status"],
+        properties["from"],
+        properties["to"],
+        properties["speaker"],
+        properties["text"],
+        quotes=tuple(properties["quotes"]),
     )

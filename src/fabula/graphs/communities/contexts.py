@@ -1,8 +1,9 @@
-"""What a report is written from: a community's members, claims and bonds, within a budget.
+"""The context that a report is written from: members, claims and relations, within a token budget.
 
-Where they do not fit, reports of the communities within it stand for theirs, the biggest first
-(Edge et al. 2024, arXiv 2404.16130, section 3.1.4). The published code never comes to it: it cuts
-contexts to the limit before it looks whether they fit, and shows one bond a member and no claims.
+Where they do not fit, reports on the communities inside replace their members and relations, the
+largest first (Edge et al. 2024, arXiv 2404.16130, section 3.1.4). Microsoft's published code never
+gets that far: it cuts contexts to the limit before it tests whether they fit, shows one relation
+for each entity, and no claims.
 """
 
 from __future__ import annotations
@@ -24,60 +25,68 @@ from fabula.graphs.communities.values import (
 from fabula.models.replies import shortened
 from fabula.text import tokens
 
-MOST_OF_ALL = 8
-"""One row may have an eighth of the room, so that a bond and its ends always fit."""
+MAX_ROW_SHARE = 8
+"""A row may take one eighth of the budget, so that a relation and both its ends always fit."""
 NUMBER_TOKENS = 6
-"""About what a row has besides its text: its number and the end of its line."""
+"""About how many tokens a row has besides its text: its number and the line break."""
 HEADING_TOKENS = 40
-"""All headings together have fewer."""
+"""More than all headings together have."""
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """A numbered line of a context, and what it rests on.
-
-    `is_general` where that tells of much else, too, as an entity's chunks do.
-    """
+class ContextRow:
+    """A numbered line of a context."""
 
     text: str
     tokens: int
     cites: tuple[str, ...]
+    """The ids of the nodes that it shows."""
     chunks: tuple[str, ...]
+    """The ids of the chunks that it rests on."""
     is_general: bool = False
+    """Whether those chunks are about much else, too, as the chunks of an entity are."""
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What a model reads of a community; `rows` are numbered from 1, in this order."""
+    """What a model reads about a community; its rows are numbered from 1, in this order."""
 
     text: str
-    rows: tuple[Row, ...]
+    rows: tuple[ContextRow, ...]
 
     @property
     def said(self) -> str:
-        """16 hex digits; what reads the same has the same."""
-        written = self.text.encode("utf-8", "surrogatepass")
-        return hashlib.blake2b(written, digest_size=8).hexdigest()
+        """A digest of the text, 16 hex digits; a report is used again where it is the same."""
+        # "surrogatepass": a text may hold half of a surrogate pair, which plain UTF-8 refuses.
+        encoded = self.text.encode("utf-8", "surrogatepass")
+        return hashlib.blake2b(encoded, digest_size=8).hexdigest()
 
     def resolve(self, report: CommunityReport, network: Network) -> CommunityReport:
-        """The report with what its findings rest on, by the numbers that they refer to."""
-        found = []
-        for one in report.findings:
-            rows = [self.rows[number - 1] for number in one.refs]
+        """Return the report with the nodes and chunks that its findings rest on.
+
+        Args:
+            report: A report whose findings refer to rows by their numbers, all of which exist.
+            network: The network that the context was made from.
+
+        """
+        findings = []
+        for finding in report.findings:
+            rows = [self.rows[number - 1] for number in finding.refs]
             cites = dict.fromkeys(id for row in rows for id in row.cites)
-            chunks = _most_telling(rows, network)
-            found.append(replace(one, cites=tuple(cites), chunks=chunks))
-        return replace(report, findings=tuple(found), said=self.said)
+            chunks = _rank_chunks(rows, network)
+            findings.append(replace(finding, cites=tuple(cites), chunks=chunks))
+        return replace(report, findings=tuple(findings), said=self.said)
 
 
-def _most_telling(rows: Sequence[Row], network: Network) -> tuple[str, ...]:
-    """The chunks of bonds and claims, or where there are none of members: those of most rows first.
+def _rank_chunks(rows: Sequence[ContextRow], network: Network) -> tuple[str, ...]:
+    """Return the chunks of rows, those of most rows first.
 
-    A hero is in most chunks, and what ties him to another in few.
+    Only chunks of relations and claims, if there are any: a protagonist is in most chunks of a
+    book, and what happens between two people is in few.
     """
     particular = [row for row in rows if not row.is_general]
-    times = Counter(id for row in particular or rows for id in set(row.chunks))
-    return tuple(sorted(times, key=lambda id: (-times[id], network.places[id].order)))
+    counts = Counter(id for row in particular or rows for id in set(row.chunks))
+    return tuple(sorted(counts, key=lambda id: (-counts[id], network.places[id].order)))
 
 
 @dataclass(frozen=True)
@@ -93,163 +102,209 @@ class Renderer:
         children: Sequence[Community] = (),
         reports: Mapping[str, CommunityReport] = {},
     ) -> Context:
-        """All that is told of a community, as far as it fits.
+        """Return the context of a community, as much of it as fits.
 
-        `children` are those that it was divided into, and `reports` what is told of them, by their
-        ids: where it does not fit, the one with most to tell is replaced by its report, and then
-        the next, until it does. Where all are replaced and it still does not, reports come first.
+        Where it does not fit, the child with the longest rows is replaced by its report, then the
+        next one, until it does. If all children are replaced and it is still too long, the reports
+        come first and the remaining rows fill what is left.
+
+        Args:
+            community: The community to report on.
+            children: The communities that it was divided into.
+            reports: Reports on the children, by their ids; a child without one is not replaced.
+
         """
-        room = self.limit - HEADING_TOKENS
-        bonds = self.bonds_of(community.members)
-        if self._size(community.members, bonds) <= room:
-            return self._context([], self._fill(bonds, community.members, room))
-        told = {one.id: report_rows(reports[one.id]) for one in children if one.id in reports}
-        sizes = {one.id: self._size(one.members, self.bonds_of(one.members)) for one in children}
+        budget = self.limit - HEADING_TOKENS
+        relations = self._ranked_relations(community.members)
+        if self._count_tokens(community.members, relations) <= budget:
+            return self._make_context([], self._fill(relations, community.members, budget))
+        rows = {
+            child.id: report_rows(reports[child.id]) for child in children if child.id in reports
+        }
+        sizes = {
+            child.id: self._count_tokens(child.members, self._ranked_relations(child.members))
+            for child in children
+        }
         replaced: list[Community] = []
-        left, members = bonds, community.members
-        by_size = sorted(children, key=lambda one: (-sizes[one.id], min(one.members)))
-        for child in (one for one in by_size if one.id in told):
+        remaining, members = relations, community.members
+        by_size = sorted(children, key=lambda child: (-sizes[child.id], min(child.members)))
+        for child in (child for child in by_size if child.id in rows):
             replaced.append(child)
-            left = [
-                bond for bond in left if not child.members.issuperset((bond.source, bond.target))
+            remaining = [
+                relation
+                for relation in remaining
+                if not child.members.issuperset((relation.source, relation.target))
             ]
             members -= child.members
-            written = sum(row.tokens for one in replaced for row in told[one.id])
-            if written + self._size(members, left) <= room:
+            report_tokens = sum(row.tokens for done in replaced for row in rows[done.id])
+            if report_tokens + self._count_tokens(members, remaining) <= budget:
                 break
-        shown: list[list[Row]] = []
+        report_lists: list[list[ContextRow]] = []
         for child in replaced:
-            length = sum(row.tokens for row in told[child.id])
-            if length > room:
+            length = sum(row.tokens for row in rows[child.id])
+            if length > budget:
                 break
-            shown.append(told[child.id])
-            room -= length
-        return self._context(shown, self._fill(left, members, room))
+            report_lists.append(rows[child.id])
+            budget -= length
+        return self._make_context(report_lists, self._fill(remaining, members, budget))
 
-    def bonds_of(self, members: Iterable[str]) -> list[Bond]:
-        """The bonds within a group, those of whom most is told first (by degree within it)."""
-        within = self.network.within(members)
-        degrees = Counter(who for bond in within for who in (bond.source, bond.target))
-        return sorted(within, key=lambda one: (-degrees[one.source] - degrees[one.target], one.id))
+    def _ranked_relations(self, members: Iterable[str]) -> list[Bond]:
+        """Return the relations inside a group, by the degrees of their ends inside it."""
+        relations = self.network.within(members)
+        degrees = Counter(
+            end for relation in relations for end in (relation.source, relation.target)
+        )
+        return sorted(
+            relations,
+            key=lambda relation: (
+                -degrees[relation.source] - degrees[relation.target],
+                relation.id,
+            ),
+        )
 
-    def _size(self, members: Iterable[str], bonds: Iterable[Bond]) -> int:
-        """Tokens of all rows of these members, what is claimed of them, and these bonds."""
-        own = set(members)
-        rows = [self._members[who] for who in own]
-        rows += [self._claims[claim.id] for claim in self._claims_of(own)]
-        return sum(row.tokens for row in rows) + sum(self._bonds[one.id].tokens for one in bonds)
+    def _count_tokens(self, members: Iterable[str], relations: Iterable[Bond]) -> int:
+        """Count the tokens of all rows: members, the claims about them, and relations."""
+        inside = set(members)
+        rows = [self._member_rows[member] for member in inside]
+        rows += [self._claim_rows[claim.id] for claim in self._claims_about(inside)]
+        rows += [self._relation_rows[relation.id] for relation in relations]
+        return sum(row.tokens for row in rows)
 
     def _fill(
-        self, bonds: Sequence[Bond], members: Iterable[str], room: int
-    ) -> tuple[list[Row], list[Row], list[Row]]:
-        """Rows of members, claims and bonds: bond by bond, each with its ends, while they fit.
+        self, relations: Sequence[Bond], members: Iterable[str], budget: int
+    ) -> tuple[list[ContextRow], list[ContextRow], list[ContextRow]]:
+        """Return rows of members, claims and relations: relation by relation while they fit.
 
-        After each pair of ends come the claims about them, as many as there is room for.
+        Each relation brings its ends along, and these as many claims about them as there is room
+        for.
         """
-        own = set(members)
-        people: dict[str, Row] = {}
-        claims: dict[str, Row] = {}
-        ties: list[Row] = []
-        for ends, bond in self._in_turn(bonds, own):
-            new = {who: self._members[who] for who in ends if who in own and who not in people}
-            tie = [self._bonds[bond.id]] if bond else []
-            needed = sum(row.tokens for row in (*new.values(), *tie))
-            if needed > room:
+        inside = set(members)
+        member_rows: dict[str, ContextRow] = {}
+        claim_rows: dict[str, ContextRow] = {}
+        relation_rows: list[ContextRow] = []
+        for ends, relation in self._in_turn(relations, inside):
+            new = {
+                end: self._member_rows[end]
+                for end in ends
+                if end in inside and end not in member_rows
+            }
+            relation_row = [self._relation_rows[relation.id]] if relation else []
+            needed = sum(row.tokens for row in (*new.values(), *relation_row))
+            if needed > budget:
                 break
-            room -= needed
-            people |= new
-            ties += tie
-            for one in self._claims_of(new):
-                row = self._claims[one.id]
-                if one.id not in claims and row.tokens <= room:
-                    room -= row.tokens
-                    claims[one.id] = row
-        return [*people.values()], [*claims.values()], ties
+            budget -= needed
+            member_rows |= new
+            relation_rows += relation_row
+            for claim in self._claims_about(new):
+                row = self._claim_rows[claim.id]
+                if claim.id not in claim_rows and row.tokens <= budget:
+                    budget -= row.tokens
+                    claim_rows[claim.id] = row
+        return [*member_rows.values()], [*claim_rows.values()], relation_rows
 
     def _in_turn(
-        self, bonds: Sequence[Bond], own: set[str]
+        self, relations: Sequence[Bond], inside: set[str]
     ) -> Iterator[tuple[Sequence[str], Bond | None]]:
-        """Bonds with their ends, and then who has no bond that is left."""
-        for bond in bonds:
-            yield (bond.source, bond.target), bond
-        tied = {who for bond in bonds for who in (bond.source, bond.target)}
-        for who in sorted(own - tied):
-            yield (who,), None
+        """Yield relations with their ends, and then the members that none of them has."""
+        for relation in relations:
+            yield (relation.source, relation.target), relation
+        related = {end for relation in relations for end in (relation.source, relation.target)}
+        for member in sorted(inside - related):
+            yield (member,), None
 
-    def _context(
-        self, reports: Sequence[Sequence[Row]], elements: tuple[list[Row], list[Row], list[Row]]
+    def _make_context(
+        self,
+        reports: Sequence[Sequence[ContextRow]],
+        elements: tuple[list[ContextRow], list[ContextRow], list[ContextRow]],
     ) -> Context:
-        people, claims, ties = elements
+        member_rows, claim_rows, relation_rows = elements
         sections = (
             ("Groups within", [row for rows in reports for row in rows]),
-            ("Entities", people),
-            ("Claims", claims),
-            ("Relations", ties),
+            ("Entities", member_rows),
+            ("Claims", claim_rows),
+            ("Relations", relation_rows),
         )
-        rows: list[Row] = []
+        numbered: list[ContextRow] = []
         lines: list[str] = []
-        for heading, some in sections:
-            if some:
+        for heading, rows in sections:
+            if rows:
                 lines += ["", f"{heading}:"]
-            for row in some:
-                rows.append(row)
-                lines.append(f"[{len(rows)}] {row.text}")
-        return Context("\n".join(lines).strip(), tuple(rows))
+            for row in rows:
+                numbered.append(row)
+                lines.append(f"[{len(numbered)}] {row.text}")
+        return Context("\n".join(lines).strip(), tuple(numbered))
 
-    def _claims_of(self, members: Iterable[str]) -> list[Claim]:
-        found = {claim.id: claim for who in members for claim in self._claimed.get(who, ())}
+    def _claims_about(self, members: Iterable[str]) -> list[Claim]:
+        """Return the claims about any of some members, in text order."""
+        claims = {
+            claim.id: claim
+            for member in members
+            for claim in self._claims_by_member.get(member, ())
+        }
         places = self.network.places
-        return sorted(found.values(), key=lambda one: (places[one.chunk].order, one.id))
+        return sorted(claims.values(), key=lambda claim: (places[claim.chunk].order, claim.id))
 
     @cached_property
-    def _claimed(self) -> Mapping[str, Sequence[Claim]]:
-        found: dict[str, list[Claim]] = defaultdict(list)
+    def _claims_by_member(self) -> Mapping[str, Sequence[Claim]]:
+        claims: dict[str, list[Claim]] = defaultdict(list)
         for claim in self.network.claims:
-            for who in dict.fromkeys((*claim.subjects, *claim.objects)):
-                found[who].append(claim)
-        return found
+            for member in dict.fromkeys((*claim.subjects, *claim.objects)):
+                claims[member].append(claim)
+        return claims
 
     @cached_property
-    def _members(self) -> Mapping[str, Row]:
-        return {id: self._row(*_member(one)) for id, one in self.network.members.items()}
+    def _member_rows(self) -> Mapping[str, ContextRow]:
+        return {
+            id: self._row(_member_text(member), member.entities, member.chunks, is_general=True)
+            for id, member in self.network.members.items()
+        }
 
     @cached_property
-    def _bonds(self) -> Mapping[str, Row]:
+    def _relation_rows(self) -> Mapping[str, ContextRow]:
         members = self.network.members
-        return {id: self._row(*_bond(one, members)) for id, one in self.network.bonds.items()}
+        return {
+            id: self._row(_relation_text(relation, members), relation.relations, relation.chunks)
+            for id, relation in self.network.bonds.items()
+        }
 
     @cached_property
-    def _claims(self) -> Mapping[str, Row]:
-        return {one.id: self._row(*_claim(one)) for one in self.network.claims}
+    def _claim_rows(self) -> Mapping[str, ContextRow]:
+        return {
+            claim.id: self._row(_claim_text(claim), (claim.id,), (claim.chunk,))
+            for claim in self.network.claims
+        }
 
     def _row(
         self, text: str, cites: tuple[str, ...], chunks: tuple[str, ...], is_general: bool = False
-    ) -> Row:
-        told = shortened(" ".join(text.split()), max(1, self.limit // MOST_OF_ALL - NUMBER_TOKENS))
-        return Row(told, tokens.count(told) + NUMBER_TOKENS, cites, chunks, is_general)
+    ) -> ContextRow:
+        limit = max(1, self.limit // MAX_ROW_SHARE - NUMBER_TOKENS)
+        line = shortened(" ".join(text.split()), limit)
+        return ContextRow(line, tokens.count(line) + NUMBER_TOKENS, cites, chunks, is_general)
 
 
-def report_rows(report: CommunityReport) -> list[Row]:
-    """A report as rows of another's context, a finding each, which rest on what it rests on."""
+def report_rows(report: CommunityReport) -> list[ContextRow]:
+    """Return a report as rows of its parent's context, one for each finding."""
     rows = []
-    for one in report.findings:
-        said = " ".join(f"{report.title}: {one.summary} {one.explanation}".split())
-        rows.append(Row(said, tokens.count(said) + NUMBER_TOKENS, one.cites, one.chunks))
+    for finding in report.findings:
+        line = " ".join(f"{report.title}: {finding.summary} {finding.explanation}".split())
+        rows.append(
+            ContextRow(line, tokens.count(line) + NUMBER_TOKENS, finding.cites, finding.chunks)
+        )
     return rows
 
 
-def _member(one: Member) -> tuple[str, tuple[str, ...], tuple[str, ...], bool]:
-    return f"{one.name} ({one.type}): {one.text}", one.entities, one.chunks, True
+def _member_text(member: Member) -> str:
+    return f"{member.name} ({member.type}): {member.text}"
 
 
-def _bond(one: Bond, members: Mapping[str, Member]) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
-    ends = f"{members[one.source].name} – {members[one.target].name}"
-    return f"{ends}: {one.text}", one.relations, one.chunks
+def _relation_text(relation: Bond, members: Mapping[str, Member]) -> str:
+    return f"{members[relation.source].name} – {members[relation.target].name}: {relation.text}"
 
 
-def _claim(one: Claim) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
-    who = f"{one.speaker or 'The text'} of {one.subject}"
-    about = f"{who} and {one.object}" if one.object else who
-    when = " to ".join(dict.fromkeys(filter(None, (one.since, one.until))))
-    told = ", ".join(filter(None, (one.type, one.status, when)))
-    return f"{about} ({told}): {one.text}", (one.id,), (one.chunk,)
+def _claim_text(claim: Claim) -> str:
+    topic = f"{claim.speaker or 'The text'} of {claim.subject}"
+    if claim.object:
+        topic = f"{topic} and {claim.object}"
+    when = " to ".join(dict.fromkeys(filter(None, (claim.since, claim.until))))
+    label = ", ".join(filter(None, (claim.type, claim.status, when)))
+    return f"{topic} ({label}): {claim.text}"

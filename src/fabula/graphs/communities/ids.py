@@ -1,4 +1,4 @@
-"""The ids of this graph's nodes: digests of what they are made from."""
+"""The ids of this graph's nodes: digests of what the nodes are made from."""
 
 from __future__ import annotations
 
@@ -8,15 +8,22 @@ from fabula.text.ids import digest
 
 
 def community_id(owner: str, level: int, members: Sequence[str]) -> str:
-    """20 hex digits; `owner` is a document or a collection, `members` are ids, in any order."""
+    """Return a community's id, 20 hex digits.
+
+    Args:
+        owner: The id of the document, or the name of the collection, that it belongs to.
+        level: Its level, from 0.
+        members: The ids of its members, in any order.
+
+    """
     return digest(10, "community", owner, str(level), *sorted(members))
 
 
 def report_id(community: str) -> str:
-    """20 hex digits; a community has one report."""
+    """Return the id of a community's report, 20 hex digits."""
     return digest(10, "report", community)
 
 
 def claim_id(chunk: str, text: str) -> str:
-    """20 hex digits; of what one chunk claims."""
+    """Return the id of a claim in a chunk, 20 hex digits."""
     return digest(10, "claim", chunk, text)

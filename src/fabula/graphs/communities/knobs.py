@@ -1,15 +1,16 @@
-"""The settings of communities: the table `[communities]`."""
+"""The options of communities: the table `[communities]`."""
 
 from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict, Field
 
 CHAT_ONLY = frozenset({"report_tokens_in", "report_tokens", "claims", "window_tokens", "gleanings"})
-"""What changes nothing where no chat model is asked."""
+"""Options that change nothing where no chat model is asked."""
 OF_CLAIMS = frozenset({"window_tokens", "gleanings"})
-"""What changes nothing where no claims are asked for."""
+"""Options that change nothing where no claims are asked for."""
 UNASKED = frozenset({"max_cluster_size", "report_tokens_in", "claims"})
-"""What changes none of the questions: another division, or another context, asks others."""
+"""Options that change no question to a model: with another value a build asks other questions, and
+still reuses the replies to those that stay the same."""
 
 
 class Dividing(BaseModel):
@@ -21,26 +22,35 @@ class Dividing(BaseModel):
         10,
         ge=2,
         le=10_000,
-        description="a community of more entities is divided, if there is a way to divide it",
+        description="a community of more entities is divided further, where that is possible",
     )
     report_tokens_in: int = Field(
-        8000, ge=200, description="most tokens of a community that the call for its report reads"
+        8000,
+        ge=200,
+        description="maximum tokens about a community that the call for its report reads",
     )
     report_tokens: int = Field(
-        400, ge=50, le=4000, description="most tokens of a report: its summary and findings"
+        400,
+        ge=50,
+        le=4000,
+        description="maximum tokens of a report: its summary and findings",
     )
 
 
 class Knobs(Dividing):
-    """How the graph is made; the same entities, knobs and replies give the same graph."""
+    """The table `[communities]`.
+
+    The same entities, options and replies give the same graph.
+    """
 
     claims: bool = Field(
         False,
-        description="statements, promises, accusations and lies, too: calls for each window",
+        description="also ask for claims (statements, promises, accusations, lies), in calls for "
+        "each window",
     )
     window_tokens: int = Field(
-        600, ge=1, description="most tokens of the whole chunks that one call for claims reads"
+        600, ge=1, description="maximum tokens of the whole chunks that one call for claims reads"
     )
     gleanings: int = Field(
-        1, ge=0, le=5, description="times that a model is asked which claims it missed"
+        1, ge=0, le=5, description="how often a model is asked which claims it missed"
     )

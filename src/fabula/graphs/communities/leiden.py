@@ -1,9 +1,10 @@
-"""Who belongs together: Leiden communities, level by level, and which of them there were before.
+"""Leiden communities, level by level, and which of them were there in the previous build.
 
-Traag, Waltman and van Eck 2019, Scientific Reports 9:5233, by graspologic-native. That takes the
-first of repeated edges alone, and divides in another way what comes in another order: so edges are
-summed and sorted before. Each level is divided from where the level was before, which its own
-hierarchical function can't do below the first.
+Traag, Waltman and van Eck 2019, Scientific Reports 9:5233, by the library graspologic-native. Two
+things to know about it: of repeated edges it counts only the first, and another order of the edges
+gives another division. So edges are summed and sorted before they are passed on. Each level starts
+from where it was in the previous build, which the library's own hierarchical function can do for
+the first level only.
 """
 
 from __future__ import annotations
@@ -14,90 +15,113 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from fabula.graphs.communities.values import Community
 
 SEED = 0xDEADBEEF
+"""Microsoft's seed."""
 ITERATIONS = 10
-"""Until nothing moves, mostly: what is not settled moves at the next build, though nothing changed.
+"""After ten iterations mostly nothing moves any more. What still would, moves at the next build,
+although nothing has changed.
 """
-ALIKE = 0.5
-"""Share of the members of two communities together that are of both: where it is as much, they are
-the same one."""
+MIN_SHARED = 0.5
+"""The Jaccard index of two communities' members from which on they are the same community."""
 
 Pair = tuple[str, str]
 Weights = Mapping[Pair, float]
 
 
 def sum_weights(edges: Iterable[tuple[str, str, float]]) -> dict[Pair, float]:
-    """One weight above 0 for each pair of different ends, smaller end first, in order."""
-    found: dict[Pair, float] = defaultdict(float)
-    for one, other, weight in edges:
-        if one != other:
-            found[min(one, other), max(one, other)] += weight
-    return {pair: found[pair] for pair in sorted(found) if found[pair] > 0}
+    """Return one weight for each pair of different ends, the smaller end first, sorted.
+
+    Pairs whose weights sum up to 0 or less are left out.
+    """
+    weights: dict[Pair, float] = defaultdict(float)
+    for source, target, weight in edges:
+        if source != target:
+            weights[min(source, target), max(source, target)] += weight
+    return {pair: weights[pair] for pair in sorted(weights) if weights[pair] > 0}
 
 
 def find_communities(
     weights: Weights,
-    most: int,
-    before: Sequence[Community],
+    max_size: int,
+    previous: Sequence[Community],
     make_id: Callable[[int, frozenset[str]], str],
 ) -> list[Community]:
-    """Communities by level, then size, largest first, then their smallest member.
+    """Return communities by level, then by size, largest first, then by their smallest member.
 
-    Level 0 has everyone who is tied to anyone, once; what has more than `most` members is divided
-    as far as Leiden divides it, all of it. `before` are those of an earlier build, from which this
-    one starts: what is alike keeps its id, and all others are given one by `make_id`.
+    Level 0 has every member that has an edge, once. The communities below a community have all of
+    its members.
+
+    Args:
+        weights: The network's weights, as `sum_weights` returns them.
+        max_size: A community of more members is divided further, as far as Leiden divides it.
+        previous: The communities of the previous build, from which this one starts. A community
+            that shares enough members with one of them keeps its id.
+        make_id: Makes an id of a level and members, for all other communities.
+
     """
-    found: list[Community] = []
-    ids = _Ids(before, make_id)
-    open_ = {"": weights} if weights else {}
+    communities: list[Community] = []
+    ids = _Ids(previous, make_id)
+    undivided = {"": weights} if weights else {}
     for level in range(len(weights)):
-        old = {who: one.id for one in before if one.level == level for who in one.members}
+        previous_ids = {
+            member: community.id
+            for community in previous
+            if community.level == level
+            for member in community.members
+        }
         groups: list[tuple[str, frozenset[str]]] = []
-        inner: dict[frozenset[str], Weights] = {}
-        for parent, own in open_.items():
-            divided = _divide(own, old)
-            if parent and len(divided) == 1:
+        weights_inside: dict[frozenset[str], Weights] = {}
+        for parent, parent_weights in undivided.items():
+            parts = _divide(parent_weights, previous_ids)
+            if parent and len(parts) == 1:
                 continue
-            groups += [(parent, members) for members in divided]
-            inner |= _within(own, [one for one in divided if len(one) > most])
+            groups += [(parent, members) for members in parts]
+            too_large = [members for members in parts if len(members) > max_size]
+            weights_inside |= _split_weights(parent_weights, too_large)
         if not groups:
             break
-        named = ids.give(level, [members for _, members in groups])
-        made = [
+        group_ids = ids.assign(level, [members for _, members in groups])
+        found = [
             Community(id, level, parent, members)
-            for (parent, members), id in zip(groups, named, strict=True)
+            for (parent, members), id in zip(groups, group_ids, strict=True)
         ]
-        made.sort(key=lambda one: (-len(one.members), min(one.members)))
-        found += made
-        open_ = {one.id: inner[one.members] for one in made if one.members in inner}
-    return found
+        found.sort(key=lambda community: (-len(community.members), min(community.members)))
+        communities += found
+        undivided = {
+            community.id: weights_inside[community.members]
+            for community in found
+            if community.members in weights_inside
+        }
+    return communities
 
 
 def modularity(weights: Weights, groups: Iterable[Iterable[str]]) -> float:
-    """How much more of the weight is within groups than by chance; 1 at most."""
+    """Return how much more of the weight is inside groups than by chance; 1 at most."""
     import graspologic_native
 
-    place = {who: number for number, group in enumerate(groups) for who in group}
-    return float(graspologic_native.modularity(_edges(weights), place))
+    group_of = {member: number for number, group in enumerate(groups) for member in group}
+    return float(graspologic_native.modularity(_edges(weights), group_of))
 
 
-def _divide(weights: Weights, old: Mapping[str, str]) -> list[frozenset[str]]:
-    """The groups that Leiden finds, each of them connected; who was in none before is alone.
+def _divide(weights: Weights, previous_ids: Mapping[str, str]) -> list[frozenset[str]]:
+    """Return the groups that Leiden finds, each of them connected.
 
-    It starts from the connected pieces of old communities: where one of those is in pieces, as an
-    edit has cut it, the library's code panics.
+    It starts from the previous communities, and from a community of its own for each new member.
+    Not from whole communities, but from their connected pieces: an edit may have cut one in two,
+    and the library's code panics where a community to start from is not connected.
     """
     import graspologic_native
 
-    nodes = sorted({who for pair in weights for who in pair})
-    # Ids have no such character.
-    pieces = _connected(weights, {who: old.get(who, f"\0{who}") for who in nodes})
-    start = {who: number for number, piece in enumerate(pieces) for who in piece}
-    _, found = graspologic_native.leiden(
+    members = sorted({member for pair in weights for member in pair})
+    # Ids have no zero byte, so no new member is taken for a community.
+    starts = {member: previous_ids.get(member, f"\0{member}") for member in members}
+    pieces = _connected_pieces(weights, starts)
+    start = {member: number for number, piece in enumerate(pieces) for member in piece}
+    _, partition = graspologic_native.leiden(
         _edges(weights), starting_communities=start, iterations=ITERATIONS, seed=SEED
     )
     groups: dict[int, set[str]] = defaultdict(set)
-    for who, number in found.items():
-        groups[number].add(who)
+    for member, number in partition.items():
+        groups[number].add(member)
     return sorted(map(frozenset, groups.values()), key=min)
 
 
@@ -105,78 +129,80 @@ def _edges(weights: Weights) -> list[tuple[str, str, float]]:
     return [(*pair, float(weight)) for pair, weight in sorted(weights.items())]
 
 
-def _connected(weights: Weights, groups: Mapping[str, str]) -> list[frozenset[str]]:
-    """The groups, each a name to its members, as far as ties hold them together."""
-    root = {who: who for who in groups}
+def _connected_pieces(weights: Weights, groups: Mapping[str, str]) -> list[frozenset[str]]:
+    """Split groups, given by each member's group, into pieces that edges connect (union-find)."""
+    root = {member: member for member in groups}
 
-    def find(who: str) -> str:
-        while root[who] != who:
-            root[who] = who = root[root[who]]
-        return who
+    def find_root(member: str) -> str:
+        while root[member] != member:
+            root[member] = member = root[root[member]]
+        return member
 
-    for one, other in weights:
-        if groups[one] == groups[other]:
-            first, second = sorted((find(one), find(other)))
+    for source, target in weights:
+        if groups[source] == groups[target]:
+            first, second = sorted((find_root(source), find_root(target)))
             root[second] = first
-    found: dict[str, set[str]] = defaultdict(set)
-    for who in groups:
-        found[find(who)].add(who)
-    return [frozenset(found[who]) for who in sorted(found)]
+    pieces: dict[str, set[str]] = defaultdict(set)
+    for member in groups:
+        pieces[find_root(member)].add(member)
+    return [frozenset(pieces[member]) for member in sorted(pieces)]
 
 
-def _within(
+def _split_weights(
     weights: Weights, groups: Sequence[frozenset[str]]
 ) -> dict[frozenset[str], dict[Pair, float]]:
-    """What ties the members of each group to each other."""
-    place = {who: number for number, group in enumerate(groups) for who in group}
-    found: list[dict[Pair, float]] = [{} for _ in groups]
-    for (one, other), weight in weights.items():
-        if one in place and place[one] == place.get(other):
-            found[place[one]][one, other] = weight
-    return dict(zip(groups, found, strict=True))
+    """Return the weights inside each group; those between groups are left out."""
+    group_of = {member: number for number, group in enumerate(groups) for member in group}
+    inside: list[dict[Pair, float]] = [{} for _ in groups]
+    for (source, target), weight in weights.items():
+        if source in group_of and group_of[source] == group_of.get(target):
+            inside[group_of[source]][source, target] = weight
+    return dict(zip(groups, inside, strict=True))
 
 
 class _Ids:
-    """Gives communities the ids that they had, if they are alike those of before."""
+    """Assigns ids to communities: the previous one's, where it shares enough members."""
 
     def __init__(
-        self, before: Sequence[Community], make_id: Callable[[int, frozenset[str]], str]
+        self, previous: Sequence[Community], make_id: Callable[[int, frozenset[str]], str]
     ) -> None:
-        self._before, self._make = before, make_id
-        self._taken = {one.id for one in before}
+        self._previous, self._make_id = previous, make_id
+        self._taken = {community.id for community in previous}
 
-    def give(self, level: int, groups: Sequence[frozenset[str]]) -> list[str]:
-        """An id for each of a level's groups, by their order."""
-        old = [one for one in self._before if one.level == level]
-        holding: dict[str, list[int]] = defaultdict(list)
-        for place, one in enumerate(old):
-            for who in one.members:
-                holding[who].append(place)
-        likely = sorted(
-            (-_alike(group, old[place].members), old[place].id, row)
+    def assign(self, level: int, groups: Sequence[frozenset[str]]) -> list[str]:
+        """Return an id for each group of a level, in their order; the best matches go first."""
+        previous = [community for community in self._previous if community.level == level]
+        with_member: dict[str, list[int]] = defaultdict(list)
+        for index, community in enumerate(previous):
+            for member in community.members:
+                with_member[member].append(index)
+        matches = sorted(
+            (-_jaccard(group, previous[index].members), previous[index].id, row)
             for row, group in enumerate(groups)
-            for place in {place for who in group for place in holding[who]}
+            for index in {index for member in group for index in with_member[member]}
         )
-        found: dict[int, str] = {}
-        given: set[str] = set()
-        for score, id, row in likely:
-            if -score >= ALIKE and id not in given and row not in found:
-                found[row] = id
-                given.add(id)
+        ids: dict[int, str] = {}
+        reused: set[str] = set()
+        for score, id, row in matches:
+            if -score >= MIN_SHARED and id not in reused and row not in ids:
+                ids[row] = id
+                reused.add(id)
         return [
-            found[row] if row in found else self._new(level, groups[row])
+            ids[row] if row in ids else self._new_id(level, groups[row])
             for row in range(len(groups))
         ]
 
-    def _new(self, level: int, group: frozenset[str]) -> str:
-        """The one of its members; another, where one that has changed since has that."""
+    def _new_id(self, level: int, group: frozenset[str]) -> str:
+        """Return an id made of the members, or of more where that one is taken.
+
+        It may be: a community keeps its id while its members change.
+        """
         members = group
-        while (id := self._make(level, members)) in self._taken:
+        while (id := self._make_id(level, members)) in self._taken:
             members |= {id}
         self._taken.add(id)
         return id
 
 
-def _alike(one: frozenset[str], other: frozenset[str]) -> float:
-    """The Jaccard index."""
-    return len(one & other) / len(one | other)
+def _jaccard(left: frozenset[str], right: frozenset[str]) -> float:
+    return len(left & right) / len(left | right)

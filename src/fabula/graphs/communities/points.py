@@ -1,7 +1,7 @@
-"""Points of an answer: read out of many reports side by side, scored, and made one answer of.
+"""Answers from many reports: points are read out of them side by side, scored, and put together.
 
-Microsoft's map and reduce (Edge et al. 2024, arXiv 2404.16130, section 3.1.6). What a point says it
-rests on is followed through the report's findings to chunks, so that the answer cites the text.
+Microsoft's map and reduce (Edge et al. 2024, arXiv 2404.16130, section 3.1.6). The findings that a
+point refers to lead to chunks, so that the answer cites the text and not a report.
 """
 
 from __future__ import annotations
@@ -21,36 +21,45 @@ from fabula.ask.answer import CITED, citations, shown
 from fabula.errors import BadReply
 from fabula.graph.hits import Filters, Passage
 from fabula.graph.mode import Tools
-from fabula.graphs.communities.finding import AskedFinding, AskedReport
+from fabula.graphs.communities.report_search import StoredFinding, StoredReport
 from fabula.graphs.entities.finding import chunk_hits
 from fabula.graphs.entities.records import read_line, read_numbers
 from fabula.models import NO_ANSWER, Prompt, Reply
+from fabula.models.prompted import WORDS
 from fabula.models.prompts import filled
 from fabula.models.replies import ask, read_lists, shortened
 from fabula.text import tokens
 
 PROMPTS = Path(__file__).parent / "modes" / "prompts"
-"""Apart from those that a graph is built with, which make it stale where they change."""
+"""A folder apart from the prompts of the build: a change of those makes the graph stale."""
 SEED = 86
-"""Of the order in which reports are put together (Microsoft's)."""
-TRIES = 3
-MOST_POINTS, MOST_REFS, POINT_TOKENS = 100, 20, 300
-"""What is taken of one reply, and of one point, at most."""
-BEST = 100
-WORDS = 0.7
-"""Words a token, told beside a limit in tokens, which models can't count."""
+"""The seed of the order in which reports are put into batches (Microsoft's)."""
+MAX_TRIES = 3
+"""How often a batch's call is made until its reply can be used."""
+MAX_POINTS = 100
+"""How many points of one reply are used."""
+MAX_REFS = 20
+"""How many references of one point are used."""
+MAX_POINT_TOKENS = 300
+MAX_SCORE = 100
 
 Cites = Mapping[int, tuple[str, ...]]
-"""Ids of chunks, by the numbers that a text cites them as."""
+"""The ids of the chunks that each citation number of a text stands for."""
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A part of an answer, how much it helps, 1 to 100, and the chunks that its [n] stand for."""
+    """A part of an answer."""
 
     text: str
+    """With citations as [1]."""
     score: int
+    """How much it helps, from 1 to 100; 0 if it does not help."""
     cites: Cites
+
+
+# The names and docstrings of these classes are part of the schema that an endpoint is sent, and so
+# of the response cache's keys: a change of them has every call made and paid again.
 
 
 class PointShape(BaseModel):
@@ -74,121 +83,140 @@ class PointsReply(BaseModel):
 # The map
 
 
-def make_batches(reports: Sequence[AskedReport], limit: int) -> list[list[AskedReport]]:
-    """The reports in an order that no text and no level has, in batches of at most `limit` tokens.
+def make_batches(reports: Sequence[StoredReport], limit: int) -> list[list[StoredReport]]:
+    """Divide reports into batches of at most `limit` tokens, shuffled across texts and levels.
 
-    Within a batch those come first whose communities most chunks mention, then the most important
-    ones. A report that is longer than a batch is one alone.
+    A report that is longer than the limit is a batch of its own. Inside a batch, the reports whose
+    communities most chunks mention come first, then the most important ones.
     """
-    mixed = sorted(reports, key=lambda one: one.id)
-    random.Random(SEED).shuffle(mixed)
-    batches: list[list[AskedReport]] = []
+    shuffled = sorted(reports, key=lambda report: report.id)
+    random.Random(SEED).shuffle(shuffled)
+    batches: list[list[StoredReport]] = []
     room = 0
-    for one in mixed:
-        length = tokens.count(print_report(one, 1))
+    for report in shuffled:
+        length = tokens.count(format_report(report, 1))
         if not batches or length > room:
             batches.append([])
             room = limit
-        batches[-1].append(one)
+        batches[-1].append(report)
         room -= length
     return [
-        sorted(some, key=lambda one: (-one.chunks, -one.importance, one.id)) for some in batches
+        sorted(batch, key=lambda report: (-report.chunks, -report.importance, report.id))
+        for batch in batches
     ]
 
 
-def print_report(report: AskedReport, first: int) -> str:
-    """A report as models are shown it, its findings numbered from `first` on."""
+def format_report(report: StoredReport, first: int) -> str:
+    """Return a report as prompts show it, with its findings numbered from `first` on."""
     findings = (
-        f"[{number}] {shown(one.text)}" for number, one in enumerate(report.findings, first)
+        f"[{number}] {shown(finding.text)}" for number, finding in enumerate(report.findings, first)
     )
     summary = shown(report.summary)
     return "\n".join([f"Report: {shown(report.title)}", *filter(None, [summary]), *findings])
 
 
-def print_reports(reports: Sequence[AskedReport]) -> tuple[str, Cites]:
-    """Reports as models are shown them, and the chunks of their findings, by number."""
+def format_reports(reports: Sequence[StoredReport]) -> tuple[str, Cites]:
+    """Return reports as prompts show them, and the chunks of their findings by number."""
     texts: list[str] = []
-    found: list[AskedFinding] = []
-    for one in reports:
-        texts.append(print_report(one, len(found) + 1))
-        found += one.findings
-    return "\n\n".join(texts), {number: one.chunks for number, one in enumerate(found, 1)}
+    findings: list[StoredFinding] = []
+    for report in reports:
+        texts.append(format_report(report, len(findings) + 1))
+        findings += report.findings
+    return "\n\n".join(texts), {
+        number: finding.chunks for number, finding in enumerate(findings, 1)
+    }
 
 
 def read_points(reply: str, cites: Cites) -> list[Point]:
-    """The points of a reply that help at all and rest on something, in its order; maybe none.
+    """Return the points of a reply that help and have evidence, in its order.
 
-    Raises BadReply for what is no such JSON, and where all that helps rests on nothing.
+    Args:
+        reply: A model's reply to the prompt `map`.
+        cites: The chunks of the findings that the prompt showed, by number.
+
+    Raises:
+        BadReply: The reply is no such JSON, or none of the points that help refers to a finding.
+
     """
-    found: list[Point] = []
-    helping = 0
-    for given in islice(read_lists(reply, ["points"])["points"], MOST_POINTS):
-        told = given if isinstance(given, dict) else {}
-        text, score = read_line(told.get("description")), read_score(told.get("score"), BEST)
+    points: list[Point] = []
+    helpful = 0
+    for record in islice(read_lists(reply, ["points"])["points"], MAX_POINTS):
+        fields = record if isinstance(record, dict) else {}
+        text = read_line(fields.get("description"))
+        score = read_score(fields.get("score"), MAX_SCORE)
         if not text or not score:
             continue
-        helping += 1
-        refs = [one for one in read_numbers(told.get("refs")) if cites.get(one)][:MOST_REFS]
+        helpful += 1
+        numbers = read_numbers(fields.get("refs"))
+        refs = [number for number in numbers if cites.get(number)][:MAX_REFS]
         if refs:
-            said = shortened(shown(text), POINT_TOKENS)
-            numbers = "".join(f"[{one}]" for one in refs)
-            found.append(Point(f"{said} {numbers}", score, {one: cites[one] for one in refs}))
-    if helping and not found:
+            line = shortened(shown(text), MAX_POINT_TOKENS)
+            citations = "".join(f"[{number}]" for number in refs)
+            evidence = {number: cites[number] for number in refs}
+            points.append(Point(f"{line} {citations}", score, evidence))
+    if helpful and not points:
         raise BadReply('Each point needs "refs": the numbers of the findings that it rests on.')
-    return found
+    return points
 
 
-def read_score(given: Any, most: int) -> int | None:
-    """A whole number from 0 to `most`, the nearest one; None for what is no number."""
-    if isinstance(given, str) and given.strip().replace(".", "", 1).isdecimal():
-        given = float(given)
-    if isinstance(given, bool) or not isinstance(given, int | float):
+def read_score(value: Any, highest: int) -> int | None:
+    """Return a score as a whole number from 0 to `highest`; None if it is no number."""
+    if isinstance(value, str) and value.strip().replace(".", "", 1).isdecimal():
+        value = float(value)
+    if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    if isinstance(given, float) and math.isnan(given):
+    if isinstance(value, float) and math.isnan(value):
         return None
-    return round(max(0, min(given, most)))
+    return round(max(0, min(value, highest)))
 
 
 def ask_points(
-    question: str, reports: Sequence[AskedReport], tools: Tools
+    question: str, reports: Sequence[StoredReport], tools: Tools
 ) -> tuple[list[Point], str]:
-    """What reports say to a question, best first; and, for people, how that went.
+    """Ask a model what reports say to a question: one call for each batch of them, side by side.
 
-    A call a batch, side by side. Raises BadReply where none of them brings a reply of use.
+    Returns:
+        The points, best first, and a note for people on how the calls went.
+
+    Raises:
+        BadReply: No batch has a reply that can be used.
+
     """
-    knobs = tools.knobs
-    batches = make_batches(reports, knobs.batch_tokens)
+    options = tools.knobs
+    batches = make_batches(reports, options.batch_tokens)
     chat = tools.models.chat("model", "map")
 
-    def points(batch: Sequence[AskedReport]) -> list[Point] | BadReply:
-        listed, cites = print_reports(batch)
-        asked = Prompt(
+    def ask_batch(batch: Sequence[StoredReport]) -> list[Point] | BadReply:
+        text, cites = format_reports(batch)
+        prompt = Prompt(
             system=filled(PROMPTS / "map_system.txt"),
             user=filled(
-                PROMPTS / "map.txt", reports=listed, question=question, words=knobs.map_words
+                PROMPTS / "map.txt", reports=text, question=question, words=options.map_words
             ),
-            max_tokens=round(knobs.map_words / WORDS),
+            max_tokens=round(options.map_words / WORDS),
             temperature=0,
             schema=PointsReply,
         )
         try:
-            return ask(chat, asked, lambda reply: read_points(reply, cites), TRIES)
+            return ask(chat, prompt, lambda reply: read_points(reply, cites), MAX_TRIES)
         except BadReply as error:
             return error
 
-    replies = tools.each(points, batches)
-    failed = {place: one for place, one in enumerate(replies, 1) if isinstance(one, BadReply)}
+    results = tools.each(ask_batch, batches)
+    failed = {
+        number: result for number, result in enumerate(results, 1) if isinstance(result, BadReply)
+    }
     if failed and len(failed) == len(batches):
         raise BadReply(f"No batch of reports could be read: {failed[1]}") from failed[1]
-    found = rank_points([[] if isinstance(one, BadReply) else one for one in replies])
-    told = [f"{len(reports)} reports in {len(batches)} batches: {len(found)} points"]
-    told += [f"batch {place} failed: {error}" for place, error in failed.items()]
-    return found, "; ".join(told)
+    points = rank_points([[] if isinstance(result, BadReply) else result for result in results])
+    notes = [f"{len(reports)} reports in {len(batches)} batches: {len(points)} points"]
+    notes += [f"batch {number} failed: {error}" for number, error in failed.items()]
+    return points, "; ".join(notes)
 
 
 def rank_points(batches: Sequence[Sequence[Point]]) -> list[Point]:
-    """The points of all batches, highest score first; equal ones as their batches and they come."""
-    return sorted(chain.from_iterable(batches), key=lambda one: -one.score)
+    """Return the points of all batches, highest score first; equal scores keep their order."""
+    return sorted(chain.from_iterable(batches), key=lambda point: -point.score)
 
 
 # The reduce
@@ -201,59 +229,74 @@ def reduce(
     filters: Filters,
     tools: Tools,
 ) -> Iterator[Reply | Passage]:
-    """One answer from points, best first, as many as fit; before it, the passages it may cite.
+    """Ask a model to write one answer from points, and yield it piece by piece.
 
-    Where there are none, no model is asked.
+    Where there are no points, the answer is `NO_ANSWER` and no call is made.
+
+    Args:
+        question: The question to answer.
+        points: Points, best first; as many are used as the option `point_tokens` allows.
+        context: Passages that the reader is shown already, numbered from 1.
+        filters: The collection that the points' chunks are read from.
+        tools: The model, and the mode's options.
+
+    Yields:
+        First the passages that the answer may cite and that are not in the context, numbered on
+        from it; then pieces of the answer.
+
     """
-    knobs = tools.knobs
+    options = tools.knobs
     with tools.path.step("reduce") as step:
-        likely = points[: fit([one.text for one in points], knobs.point_tokens)]
-        numbers, passages = number_chunks(likely, context, filters, tools)
-        lines = [f"(score {one.score}) {renumber(one, numbers)}\n" for one in likely]
-        # A finding is followed to several chunks: their numbers count, too.
-        lines = lines[: fit(lines, knobs.point_tokens)]
+        best = points[: count_fitting([point.text for point in points], options.point_tokens)]
+        numbers, passages = number_chunks(best, context, filters, tools)
+        lines = [f"(score {point.score}) {renumber(point, numbers)}\n" for point in best]
+        # One number of a finding may become those of several chunks, so lines are measured again.
+        lines = lines[: count_fitting(lines, options.point_tokens)]
         cited = set(citations("".join(lines), len(context) + len(passages)))
-        passages = [one for one in passages if one.number in cited]
+        passages = [passage for passage in passages if passage.number in cited]
         step.note = f"{len(lines)} of {len(points)} points"
-        step.found([one.hit for one in passages])
+        step.found([passage.hit for passage in passages])
     if not lines:
         yield Reply(NO_ANSWER)
         return
     yield from passages
-    asked = Prompt(
+    prompt = Prompt(
         system=filled(PROMPTS / "reduce_system.txt"),
         user=filled(
             PROMPTS / "reduce.txt",
             points="".join(lines).rstrip(),
             question=question,
-            words=knobs.words,
+            words=options.words,
             unanswered=NO_ANSWER,
         ),
-        max_tokens=round(knobs.words / WORDS),
+        max_tokens=round(options.words / WORDS),
         temperature=0,
     )
-    yield from tools.models.chat("model", "reduce").stream(asked)
+    yield from tools.models.chat("model", "reduce").stream(prompt)
 
 
-def fit(texts: Sequence[str], limit: int) -> int:
-    """How many texts are at most `limit` tokens together; at least one, if there is any."""
-    for place, text in enumerate(texts):
+def count_fitting(texts: Sequence[str], limit: int) -> int:
+    """Return how many texts have at most `limit` tokens together; at least 1, if there are any."""
+    for index, text in enumerate(texts):
         limit -= tokens.count(text)
-        if place and limit < 0:
-            return place
+        if index and limit < 0:
+            return index
     return len(texts)
 
 
 def number_chunks(
     points: Sequence[Point], context: Sequence[Passage], filters: Filters, tools: Tools
 ) -> tuple[dict[str, int], list[Passage]]:
-    """The numbers of the chunks that points cite, and those that no passage is of, as passages.
+    """Number the chunks that points cite.
 
-    These are numbered on from the context's. A chunk that is not there any more has none.
+    Returns:
+        The numbers by the chunks' ids: the context's own numbers, and new ones after them. Chunks
+        that are no longer in the graph have none. And the chunks with new numbers, as passages.
+
     """
-    numbers = {one.hit.id: one.number for one in context if one.hit.kind == "chunk"}
+    numbers = {passage.hit.id: passage.number for passage in context if passage.hit.kind == "chunk"}
     cited = chain.from_iterable(
-        cited_chunks(group, one.cites) for one in points for group in CITED.findall(one.text)
+        cited_chunks(group, point.cites) for point in points for group in CITED.findall(point.text)
     )
     new = dict.fromkeys((id for id in cited if id not in numbers), 0.0)
     hits = chunk_hits(new, Filters(filters.collection), tools)
@@ -261,20 +304,24 @@ def number_chunks(
         Passage(number, hit, hit.text, ((0, len(hit.text)),))
         for number, hit in enumerate(hits, len(context) + 1)
     ]
-    return numbers | {one.hit.id: one.number for one in passages}, passages
+    return numbers | {passage.hit.id: passage.number for passage in passages}, passages
 
 
 def renumber(point: Point, numbers: Mapping[str, int]) -> str:
-    """A point's text, its citations by the numbers of their chunks; what has none is left out."""
+    """Return a point's text, with the numbers of chunks in place of the findings' numbers.
 
-    def chunks(cited: re.Match[str]) -> str:
-        found = (numbers[id] for id in cited_chunks(cited[1], point.cites) if id in numbers)
-        return "".join(f"[{number}]" for number in dict.fromkeys(found))
+    Chunks without a number are left out.
+    """
 
-    return CITED.sub(chunks, point.text)
+    def cite(match: re.Match[str]) -> str:
+        chunks = cited_chunks(match[1], point.cites)
+        new_numbers = dict.fromkeys(numbers[id] for id in chunks if id in numbers)
+        return "".join(f"[{number}]" for number in new_numbers)
+
+    return CITED.sub(cite, point.text)
 
 
 def cited_chunks(group: str, cites: Cites) -> Iterator[str]:
-    """The ids of the chunks that '1' or '1, 3' cites."""
+    """Yield the ids of the chunks that '1' or '1, 3' cites."""
     for number in re.findall(r"\d+", group):
         yield from cites.get(int(number), ())

@@ -1,4 +1,4 @@
-"""What communities are made of: members and bonds of a network, groups of them, reports, claims."""
+"""The values of this graph: a network of members and relations, communities, reports, claims."""
 
 from __future__ import annotations
 
@@ -15,65 +15,65 @@ MODEL, RULES = "model", "rules"
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """An entity, as its community's report is told of it.
-
-    `entities` are the ids of the nodes that it stands for: several, where entities of different
-    documents are one. `chunks` are those that mention it, in text order, and `names` all its names,
-    each with how often it is printed.
-    """
+    """An entity as a node of the network, with what its community's report is written from."""
 
     id: str
     name: str
     type: str
     text: str
+    """Its description."""
     names: Mapping[str, int]
+    """Every name it is printed under, with the number of times."""
     chunks: tuple[str, ...]
+    """The ids of the chunks that mention it, in text order."""
     entities: tuple[str, ...]
+    """The ids of the nodes it represents: several where entities of several documents are one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bond:
-    """What is told of two members, `source` being the smaller of the two ids.
-
-    `relations` are the ids of the nodes that it stands for.
-    """
+    """A relation between two members; `source` is the smaller of their ids."""
 
     id: str
     source: str
     target: str
     text: str
+    """What the text says of the two."""
     weight: float
     chunks: tuple[str, ...]
     relations: tuple[str, ...]
+    """The ids of the nodes it represents."""
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What somebody states, promises, or accuses another of, in one chunk of a text.
-
-    `speaker`, `subject` and `object` are names, '' for none; `status` is true, false or suspected.
-    `quotes` are words of the text that say so. `subjects` and `objects` are the ids of the members
-    that are meant, at most one each.
-    """
+    """A statement, promise or accusation that somebody makes in one chunk of a text."""
 
     id: str
     chunk: str
     subject: str
+    """The name of whom it is about."""
     object: str
+    """The name of whom else it concerns; '' for nobody."""
     type: str
     status: str
+    """`true`, `false` or `suspected`."""
     since: str
     until: str
     speaker: str
+    """The name of who makes it; '' for the narrator."""
     text: str
     quotes: tuple[str, ...]
+    """Words of the text that make the claim."""
     subjects: tuple[str, ...] = ()
+    """The id of the member that the subject is, or nothing."""
     objects: tuple[str, ...] = ()
+    """The id of the member that the object is, or nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a chunk is: its place among all, and what nodes that begin with it have of it."""
+    """Where a chunk is in its document, and in what order among all chunks of the network."""
 
     order: int
     section: str = ""
@@ -83,7 +83,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Network:
-    """Members and bonds, by their ids, the claims that are made, and the places of all chunks."""
+    """Members and the relations between them by their ids, claims, and the places of all chunks."""
 
     members: Mapping[str, Member]
     bonds: Mapping[str, Bond]
@@ -91,88 +91,92 @@ class Network:
     claims: tuple[Claim, ...] = ()
 
     def in_order(self, chunks: Iterable[str]) -> tuple[str, ...]:
-        """Ids of chunks in text order, none twice."""
+        """Return the ids of chunks in text order, each once."""
         return tuple(sorted(set(chunks), key=lambda id: self.places[id].order))
 
     def within(self, members: Iterable[str]) -> list[Bond]:
-        """The bonds between some members, by their ids."""
-        own = set(members)
-        some = {id for who in own for id in self._ties.get(who, ())}
-        found = (self.bonds[id] for id in sorted(some))
-        return [one for one in found if one.source in own and one.target in own]
+        """Return the relations that have both ends among some members, by their ids."""
+        inside = set(members)
+        touching = {id for member in inside for id in self._relations_by_member.get(member, ())}
+        relations = (self.bonds[id] for id in sorted(touching))
+        return [
+            relation
+            for relation in relations
+            if relation.source in inside and relation.target in inside
+        ]
 
     @cached_property
-    def _ties(self) -> Mapping[str, Sequence[str]]:
-        """The ids of each member's bonds."""
-        found: dict[str, list[str]] = defaultdict(list)
-        for id, bond in self.bonds.items():
-            found[bond.source].append(id)
-            found[bond.target].append(id)
-        return found
+    def _relations_by_member(self) -> Mapping[str, Sequence[str]]:
+        """The ids of each member's relations."""
+        relations: dict[str, list[str]] = defaultdict(list)
+        for id, relation in self.bonds.items():
+            relations[relation.source].append(id)
+            relations[relation.target].append(id)
+        return relations
 
 
 @dataclass(frozen=True, slots=True)
 class Community:
-    """Members that are tied to each other more than to others, by their ids.
-
-    `level` is 0 for one of the whole network, and one more for each division; `parent` is the id
-    of the community that it was divided from, '' for none.
-    """
+    """A set of members that are tied to each other more than to others."""
 
     id: str
     level: int
+    """0 for a division of the whole network, and one more for each division of a community."""
     parent: str
+    """The id of the community that it was divided from; '' at level 0."""
     members: frozenset[str]
+    """The members' ids."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReportFinding:
-    """One thing that a report says.
-
-    `refs` are the numbers of what it rests on in the context that the report was written from;
-    `cites` the ids of those nodes, and `chunks` those that they rest on, most telling first.
-    """
+    """One thing that a report states."""
 
     summary: str
     explanation: str
     refs: tuple[int, ...] = ()
+    """Numbers of the rows that it rests on, in the context that the report was written from."""
     cites: tuple[str, ...] = ()
+    """The ids of the nodes that those rows show."""
     chunks: tuple[str, ...] = ()
+    """The ids of the chunks that those nodes rest on, the strongest evidence first."""
 
 
 @dataclass(frozen=True, slots=True)
 class CommunityReport:
-    """What is told of a community; `said` is the digest of what it was written from."""
+    """A report on a community."""
 
     title: str
     summary: str
     findings: tuple[ReportFinding, ...]
     importance: float
+    """From 0 to 10."""
     why: str
+    """Why it is as important as that."""
     by: str = MODEL
     said: str = ""
+    """The digest of the context that it was written from; '' for a report made by rules."""
 
     @property
     def text(self) -> str:
-        """All of it but the title, as prose."""
-        told = [f"{one.summary} {one.explanation}".strip() for one in self.findings]
-        return "\n".join(dict.fromkeys(filter(None, [self.summary, *told])))
+        """The whole report without its title, as prose."""
+        lines = [f"{finding.summary} {finding.explanation}".strip() for finding in self.findings]
+        return "\n".join(dict.fromkeys(filter(None, [self.summary, *lines])))
 
     @property
     def tokens(self) -> int:
-        """Of its text."""
+        """The number of tokens of its text."""
         return tokens.count(self.text)
 
 
 @dataclass(frozen=True, slots=True)
 class Earlier:
-    """What an earlier build made: communities, reports by what they were written from, claims.
-
-    `claims` are by chunks, `asked` the chunks that a model was asked about for them, whether it had
-    something to say or not.
-    """
+    """What the previous build made, to start from and to use again."""
 
     communities: tuple[Community, ...] = ()
     reports: Mapping[str, CommunityReport] = field(default_factory=dict)
+    """Reports by the digests of the contexts that they were written from."""
     claims: Mapping[str, tuple[Claim, ...]] = field(default_factory=dict)
+    """Claims by the ids of their chunks."""
     asked: frozenset[str] = frozenset()
+    """The ids of the chunks that were searched for claims, whether there were any or not."""

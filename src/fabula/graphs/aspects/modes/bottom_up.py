@@ -8,27 +8,28 @@ from fabula.graph.hits import Filters, Hit
 from fabula.graph.mode import Mode, Tools
 from fabula.graph.queries import query
 
-STARTS = 4
-"""Times `width` passages are begun with."""
-COVERING = 0.1
-"""What covering counts against cosine. Measured on SQuALITY and QuALITY: level with more and less
-within a story, and a point better than 0.3 over 25 of them."""
+STARTS_PER_WIDTH = 4
+"""The search starts from this multiple of `width` chunks and details."""
+COVERAGE_WEIGHT = 0.1
+"""The weight of coverage against cosine. Measured on SQuALITY and QuALITY: within one story more
+and less do as well; over 25 stories it is a point better than 0.3."""
 
 
-class Knobs(BaseModel):
-    """How far to look."""
+class Options(BaseModel):
+    """The table `[bottom-up]`."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    width: int = Field(5, ge=1, le=100, description="passages a traversal keeps or opens at once")
+    width: int = Field(5, ge=1, le=100, description="passages that a traversal keeps at each step")
 
 
 def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
-    """The `k` best of the starts and of all above them, by cosine and share of starts below.
+    """Return the best of the starting passages and of all summaries above them.
 
-    One statement. A passage covers the starts that it rests on, itself, and a chunk its details.
+    They are ranked by cosine, and by the share of the starting passages that they cover. A passage
+    covers itself and what is below it, and a chunk its details. One round trip.
     """
-    starts = STARTS * tools.knobs.width
+    starts = STARTS_PER_WIDTH * tools.knobs.width
     vector = tools.embed(question)
     with tools.path.step("bottom-up", f"from {starts} chunks and details") as step:
         hits = tools.found(
@@ -37,7 +38,7 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
             filters,
             limit=starts,
             depth=starts,
-            covering=COVERING,
+            covering=COVERAGE_WEIGHT,
         )
         step.found(hits, hits[: tools.k])
     return hits[: tools.k]
@@ -46,6 +47,6 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
 MODE = Mode(
     retrieve,
     "from the best chunks and details up to the summaries that cover them",
-    knobs=Knobs,
+    knobs=Options,
     graph="aspects",
 )

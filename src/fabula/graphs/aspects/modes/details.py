@@ -7,7 +7,7 @@ from fabula.graph.mode import Mode, Tools
 
 
 def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
-    """The nearest details that `filters` let through."""
+    """Return the details of highest cosine with the question."""
     return tools.nearest(question, filters, tools.k)
 
 

@@ -9,20 +9,22 @@ from fabula.graph.mode import Mode, Tools
 from fabula.graph.queries import query
 
 
-class Knobs(BaseModel):
-    """How far to look."""
+class Options(BaseModel):
+    """The table `[top-down]`."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    width: int = Field(5, ge=1, le=100, description="passages a traversal keeps or opens at once")
-    depth: int = Field(6, ge=1, le=20, description="steps that top-down goes down")
+    width: int = Field(5, ge=1, le=100, description="passages that a traversal keeps at each step")
+    depth: int = Field(6, ge=1, le=20, description="steps that the traversal goes down")
 
 
 def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
-    """The tree traversal of RAPTOR (Sarthi et al. 2024, arXiv 2401.18059), section 3.
+    """Return the best passages on a way down the trees; one round trip.
 
-    One statement: the best `width` tops of each aspect, then `depth` times the best `width` of
-    what those at hand rest on. The best `k` of all that was kept on the way.
+    The tree traversal of RAPTOR (Sarthi et al. 2024, arXiv 2401.18059, section 3). It starts at the
+    best `width` top summaries of each aspect; RAPTOR starts at those of the whole top layer. Then,
+    `depth` times, it goes on to the best `width` members of the passages that it has. The best of
+    all passages on the way are returned.
     """
     width, depth = tools.knobs.width, tools.knobs.depth
     vector = tools.embed(question)
@@ -37,6 +39,6 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
 MODE = Mode(
     retrieve,
     "from the top summaries of each aspect to their best members, level by level",
-    knobs=Knobs,
+    knobs=Options,
     graph="aspects",
 )

@@ -1,4 +1,4 @@
-"""The texts that models are asked with about aspects, one a file."""
+"""The prompts of the build of the aspect graph, one in each file."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ FOLDER = Path(__file__).parent
 
 
 def prompt(name: str, /, **values: object) -> str:
-    """`prompts/<name>.txt` with every $placeholder filled, as by `fabula.models.prompts.prompt`."""
+    """Return the prompt `<name>.txt` with every $placeholder filled."""
     return filled(FOLDER / f"{name}.txt", **values)

@@ -1,4 +1,4 @@
-"""Aspect sets: the narrative dimensions a book is summarised along, one TOML file a set."""
+"""Aspect sets: the narrative dimensions along which a book is summarised, one TOML file each."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ class _File(BaseModel):
     aspects: list[_Entry] = Field(min_length=1)
 
 
-def shipped() -> tuple[str, ...]:
-    """The names of the sets that come with Fabula."""
-    return sets.shipped(__name__)
-
-
 def read_aspects(name_or_path: str) -> tuple[Aspect, ...]:
-    """The aspects of a shipped set or of a TOML file, in the file's order.
+    """Return the aspects of a shipped set or of a TOML file, in the file's order.
 
-    Names keep their spelling; two that differ only in case are one too many. Raises
-    SettingsError, which names the file and what is wrong with it.
+    Args:
+        name_or_path: The name of a shipped set, or the path of a file.
+
+    Raises:
+        SettingsError: There is no such set or file, or it is malformed, or two names differ only
+            in case. The message names the file and what is wrong with it.
+
     """
-    read = sets.read_set(name_or_path, __name__, "aspect set", _File, _in_words)
-    sets.refuse_names(name_or_path, "aspect", (entry.name for entry in read.aspects))
-    return tuple(Aspect(entry.name, entry.description, entry.focus) for entry in read.aspects)
+    file = sets.read_set(name_or_path, __name__, "aspect set", _File, _describe)
+    sets.refuse_names(name_or_path, "aspect", (entry.name for entry in file.aspects))
+    return tuple(Aspect(entry.name, entry.description, entry.focus) for entry in file.aspects)
 
 
-def _in_words(error: ValidationError) -> str:
+def _describe(error: ValidationError) -> str:
     first = error.errors(include_url=False)[0]
     place = first["loc"]
     what = f"aspect {int(place[1]) + 1}" if len(place) > 1 else "the file"

@@ -1,4 +1,4 @@
-"""The modes that read reports of communities, by name."""
+"""The modes that answer from reports on communities."""
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
-"""Microsoft's DRIFT: what reports say opens questions, which are looked up in the text by turns.
+"""Microsoft's DRIFT search: reports open questions, which are looked up in the text in rounds.
 
-microsoft/graphrag, read at 6dad6d2. Its code draws the report that shows the form, and the
-questions of a round, at random, and asks again and again what it can't read the answer of; here the
-report is the nearest one, the questions are ranked and none comes twice in other words, and each
-costs one call of a budget. So the same question takes the same steps.
+microsoft/graphrag, read at 6dad6d2. Its code draws at random both the report that shows the form of
+the hypothetical answer and the questions of a round, and asks a question again and again if its
+reply cannot be read. Here it is the report nearest to the question; questions are ranked, none is
+asked twice in other words, and each costs one call of a budget. So the same question always takes
+the same steps.
 """
 
 from __future__ import annotations
@@ -20,50 +21,52 @@ from fabula.ask.context import fill
 from fabula.errors import BadReply
 from fabula.graph.hits import Filters, Hit, Passage
 from fabula.graph.mode import Mode, Pieces, Tools
-from fabula.graphs.communities.finding import (
-    AskedReport,
-    Scope,
-    at_level,
-    by_cosine,
-    embed,
-    fall_back,
-    read_reports,
-)
 from fabula.graphs.communities.points import (
-    BEST,
+    MAX_SCORE,
+    MAX_TRIES,
     PROMPTS,
-    TRIES,
-    WORDS,
     Cites,
     Point,
-    print_report,
-    print_reports,
+    format_report,
+    format_reports,
     rank_points,
     read_score,
     reduce,
+)
+from fabula.graphs.communities.report_search import (
+    Scope,
+    StoredReport,
+    embed_texts,
+    fall_back,
+    rank_by_cosine,
+    read_reports,
+    reports_at_level,
 )
 from fabula.graphs.entities.finding import allows_report
 from fabula.graphs.entities.modes import local
 from fabula.graphs.entities.records import read_line, read_list
 from fabula.models import Prompt
+from fabula.models.prompted import WORDS
 from fabula.models.prompts import filled
 from fabula.models.replies import ask, ask_once, read_object, read_summary, said, shortened
 from fabula.text.document import Vector
 
-LOCAL = local.Knobs(report_share=0.1, entity_share=0.0, relation_share=0.0)
-"""How a follow-up is looked up: in chunks, and a few reports."""
-SAME = 0.9
-"""Cosine from which on two follow-ups are one."""
-LEAST, MOST = 5, 10
-"""Follow-ups that the primer is asked for, and that are taken of one reply."""
-RESPONSE_TOKENS = 2000
-"""What is taken of the response of one reply, at most."""
-LONGEST = 500
-"""Characters of a follow-up; what is longer is no question."""
+LOCAL_OPTIONS = local.Knobs(report_share=0.1, entity_share=0.0, relation_share=0.0)
+"""How a follow-up question is looked up: in chunks and a few reports, as Microsoft's code does."""
+MIN_SAME_COSINE = 0.9
+"""Two follow-up questions whose cosine is at least this are the same question."""
+MIN_FOLLOW_UPS = 5
+"""How many follow-up questions the primer is asked for at least."""
+MAX_FOLLOW_UPS = 10
+"""How many follow-up questions of one reply are used."""
+MAX_RESPONSE_TOKENS = 2000
+"""How much of one reply's response is used."""
+MAX_FOLLOW_UP_CHARACTERS = 500
+"""A longer text is not taken for a question."""
 
 
-class Knobs(BaseModel):
-    """How far a question is followed up, and how long an answer is."""
+class Options(BaseModel):
+    """The table `[drift]`."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -75,15 +78,21 @@ class Knobs(BaseModel):
     folds: int = Field(5, ge=1, le=100, description="calls that read them, side by side")
     rounds: int = Field(3, ge=1, le=20, description="rounds of follow-up questions")
     calls: int = Field(
-        20, ge=0, le=100, description="follow-up questions in all rounds, a call each"
+        20, ge=0, le=100, description="follow-up questions in all rounds, one call each"
     )
-    reply_words: int = Field(300, ge=20, le=5000, description="words of the answer to one of them")
+    reply_words: int = Field(
+        300, ge=20, le=5000, description="words of the answer to a follow-up question"
+    )
     point_tokens: int = Field(
-        12_000, ge=1, le=200_000, description="most tokens of these that the answer is made of"
+        12_000,
+        ge=1,
+        le=200_000,
+        description="maximum tokens of these answers that the final answer is written from",
     )
-    words: int = Field(2000, ge=20, le=10_000, description="most words of the answer")
+    words: int = Field(2000, ge=20, le=10_000, description="maximum words of the final answer")
 
 
+# Its name and docstring are sent with each call, and are part of the response cache's key.
 class StepReply(BaseModel):
     """What a step found, and what it would have looked up next."""
 
@@ -95,8 +104,8 @@ class StepReply(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """What a step found, and the questions that it opens."""
+class StepResult:
+    """What the reply of one call says: a part of the answer, and follow-up questions."""
 
     point: Point
     follow_ups: tuple[str, ...]
@@ -104,15 +113,17 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class FollowUp:
-    """A question that was opened: its embedding, and how much its answer may help, 0 to 1."""
+    """A question that a reply opened."""
 
     text: str
     vector: Vector = field(compare=False)
+    """Its embedding, of length 1."""
     rank: float
+    """How much its answer may help: its cosine with the question times its reply's score / 100."""
 
 
 def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
-    """The chunks that the question itself leads to, as a follow-up would; no model is asked."""
+    """Look the question up in the text as a follow-up question would be; no model is asked."""
     if not read_reports(filters, tools):
         return fall_back(question, filters, tools)
     return _look_up(question, filters, tools)
@@ -121,154 +132,176 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
 def answer(
     question: str, context: Sequence[Passage], filters: Filters, tools: Tools
 ) -> Pieces | None:
-    """An answer from what the reports say, and the text to the questions that they open."""
+    """Answer from what reports say, and from what the text says to the questions they open."""
     if tools.models.offline:
         return None
     reports = [
-        one
-        for one in at_level(read_reports(filters, tools), tools.knobs.level)
-        if allows_report(filters, one.hit.level)
+        report
+        for report in reports_at_level(read_reports(filters, tools), tools.knobs.level)
+        if allows_report(filters, report.hit.level)
     ]
-    return _explored(question, reports, context, filters, tools) if reports else None
+    return _search_and_answer(question, reports, context, filters, tools) if reports else None
 
 
-def _explored(
+def _search_and_answer(
     question: str,
-    reports: Sequence[AskedReport],
+    reports: Sequence[StoredReport],
     context: Sequence[Passage],
     filters: Filters,
     tools: Tools,
 ) -> Pieces:
-    [vector] = embed([question], tools)
-    nearest = _prime(question, vector, reports, filters, tools)
+    [vector] = embed_texts([question], tools)
+    nearest = _nearest_to_hypothesis(question, vector, reports, filters, tools)
     primed = read_folds(question, nearest, tools)
 
     def look_up(text: str) -> list[Passage]:
         return fill(_look_up(text, filters, tools), tools.tokens)
 
-    found = primed + follow_up(question, vector, primed, look_up, tools)
-    yield from reduce(question, rank_points([helping(found)]), context, filters, tools)
+    results = primed + follow_up(question, vector, primed, look_up, tools)
+    points = rank_points([helpful_points(results)])
+    yield from reduce(question, points, context, filters, tools)
 
 
-def helping(found: Sequence[Found]) -> list[Point]:
-    """What steps found that helps at all, as they come."""
-    return [one.point for one in found if one.point.score and one.point.text]
+def helpful_points(results: Sequence[StepResult]) -> list[Point]:
+    """Return the points that help and say something, in their order."""
+    return [result.point for result in results if result.point.score and result.point.text]
 
 
 # The primer
 
 
-def _prime(
-    question: str, vector: Vector, reports: Sequence[AskedReport], filters: Filters, tools: Tools
-) -> list[AskedReport]:
-    """The reports nearest to an answer that a model makes up, in the form of the nearest one."""
+def _nearest_to_hypothesis(
+    question: str, vector: Vector, reports: Sequence[StoredReport], filters: Filters, tools: Tools
+) -> list[StoredReport]:
+    """Return the reports nearest to an answer that a model makes up.
+
+    It is made up in the form of the report nearest to the question.
+    """
     with tools.path.step("hypothesis") as step:
-        form, *_ = by_cosine(vector, reports, filters, tools) or reports
-        asked = Prompt(
+        example, *_ = rank_by_cosine(vector, reports, filters, tools) or reports
+        prompt = Prompt(
             system=filled(PROMPTS / "hypothesis_system.txt"),
             user=filled(
-                PROMPTS / "hypothesis.txt", question=question, report=print_report(form, 1)
+                PROMPTS / "hypothesis.txt", question=question, report=format_report(example, 1)
             ),
             max_tokens=1000,
             temperature=0,
         )
-        supposed = question
+        hypothesis = question
         try:
-            supposed = read_summary(said(tools.models.chat("model", "primer"), asked))
-            step.note = f"in the form of {form.title}"
+            hypothesis = read_summary(said(tools.models.chat("model", "primer"), prompt))
+            step.note = f"in the form of {example.title}"
         except BadReply as error:
-            step.note = f"the question alone, as the model's reply is of no use: {error}"
-    [near] = embed([supposed], tools)
+            step.note = f"the question alone, as the model's reply cannot be used: {error}"
+    [hypothesis_vector] = embed_texts([hypothesis], tools)
     with tools.path.step("primer", "reports by cosine") as step:
-        nearest = by_cosine(near, reports, filters, tools)
-        kept = nearest[: tools.knobs.reports]
-        step.found([one.hit for one in nearest], [one.hit for one in kept])
-    return kept
+        ranked = rank_by_cosine(hypothesis_vector, reports, filters, tools)
+        nearest = ranked[: tools.knobs.reports]
+        step.found([report.hit for report in ranked], [report.hit for report in nearest])
+    return nearest
 
 
-def read_folds(question: str, reports: Sequence[AskedReport], tools: Tools) -> list[Found]:
-    """What the reports say, a call for each fold of them, side by side."""
+def read_folds(question: str, reports: Sequence[StoredReport], tools: Tools) -> list[StepResult]:
+    """Ask what reports say to a question: one call for each fold of them, side by side.
+
+    Folds whose reply cannot be used are left out, and named in the path.
+    """
     size = max(1, math.ceil(len(reports) / tools.knobs.folds))
     folds = [reports[start : start + size] for start in range(0, len(reports), size)]
     chat = tools.models.chat("model", "primer")
 
-    def read(fold: Sequence[AskedReport]) -> Found | BadReply:
-        listed, cites = print_reports(fold)
-        asked = _prompt("primer", tools, reports=listed, question=question, least=LEAST)
+    def ask_fold(fold: Sequence[StoredReport]) -> StepResult | BadReply:
+        text, cites = format_reports(fold)
+        prompt = _prompt("primer", tools, reports=text, question=question, least=MIN_FOLLOW_UPS)
         try:
-            return ask(chat, asked, lambda reply: read_step(reply, cites), TRIES)
+            return ask(chat, prompt, lambda reply: read_step(reply, cites), MAX_TRIES)
         except BadReply as error:
             return error
 
     with tools.path.step("folds") as step:
-        replies = tools.each(read, folds)
-        step.note = _told(replies, "fold")
-    return [one for one in replies if isinstance(one, Found)]
+        results = tools.each(ask_fold, folds)
+        step.note = _describe(results, "fold")
+    return [result for result in results if isinstance(result, StepResult)]
 
 
-# The follow-ups
+# Follow-up questions
 
 
 def follow_up(
     question: str,
     vector: Vector,
-    primed: Sequence[Found],
+    primed: Sequence[StepResult],
     look_up: Callable[[str], list[Passage]],
     tools: Tools,
-) -> list[Found]:
-    """What the text says to the questions that the primer opens, and to those that these open.
+) -> list[StepResult]:
+    """Answer the questions that the primer opened, and those that their answers open.
 
-    A call each, as many as the budget has, shared over rounds. It ends early where a round reads no
-    chunk that was not read before. Where the primer failed, the question itself is looked up.
+    Each costs one call of the budget, which is shared over the rounds. The search ends early when a
+    round reads no new chunk. Where the primer failed, the question itself is looked up.
+
+    Args:
+        question: The user's question.
+        vector: Its embedding, of length 1.
+        primed: What the primer's calls found.
+        look_up: Returns the passages that a question leads to.
+        tools: The model, and the mode's options.
+
     """
-    knobs = tools.knobs
-    score = sum(one.point.score for one in primed) / len(primed) if primed else BEST
-    texts = [text for one in primed for text in one.follow_ups] or [question]
-    open_ = _ranked([(text, score) for text in texts], vector, tools)
-    found: list[Found] = []
-    asked: list[FollowUp] = []
+    options = tools.knobs
+    scores = [result.point.score for result in primed]
+    score = sum(scores) / len(scores) if scores else MAX_SCORE
+    texts = [text for result in primed for text in result.follow_ups] or [question]
+    candidates = _rank([(text, score) for text in texts], vector, tools)
+    results: list[StepResult] = []
+    done: list[FollowUp] = []
     seen: set[str] = set()
-    for turn in range(knobs.rounds):
-        share = math.ceil((knobs.calls - len(asked)) / (knobs.rounds - turn))
-        chosen, open_ = choose(open_, asked, share)
+    for number in range(options.rounds):
+        share = math.ceil((options.calls - len(done)) / (options.rounds - number))
+        chosen, candidates = choose(candidates, done, share)
         if not chosen:
             break
-        asked += chosen
-        replies, read = _ask_round(question, [one.text for one in chosen], look_up, tools)
-        found += replies
-        if read <= seen:
+        done += chosen
+        found, chunks = _ask_round(question, [each.text for each in chosen], look_up, tools)
+        results += found
+        if chunks <= seen:
             break
-        seen |= read
-        told = [(text, float(one.point.score)) for one in replies for text in one.follow_ups]
-        open_ += _ranked(told, vector, tools)
-    return found
+        seen |= chunks
+        opened = [
+            (text, float(result.point.score)) for result in found for text in result.follow_ups
+        ]
+        candidates += _rank(opened, vector, tools)
+    return results
 
 
-def _ranked(told: Sequence[tuple[str, float]], vector: Vector, tools: Tools) -> list[FollowUp]:
-    """Questions, each with the score of what opened it, by how near they are to the first one."""
-    best: dict[str, float] = {}
-    for text, score in told:
-        best[text] = max(best.get(text, 0.0), score)
-    vectors = embed(list(best), tools) if best else []
+def _rank(questions: Sequence[tuple[str, float]], vector: Vector, tools: Tools) -> list[FollowUp]:
+    """Return questions with their ranks, given the score of the reply that opened each."""
+    scores: dict[str, float] = {}
+    for text, score in questions:
+        scores[text] = max(scores.get(text, 0.0), score)
+    vectors = embed_texts(list(scores), tools) if scores else []
     return [
-        FollowUp(text, row, float(row @ vector) * score / BEST)
-        for (text, score), row in zip(best.items(), vectors, strict=True)
+        FollowUp(text, row, float(row @ vector) * score / MAX_SCORE)
+        for (text, score), row in zip(scores.items(), vectors, strict=True)
     ]
 
 
 def choose(
-    open_: Sequence[FollowUp], asked: Sequence[FollowUp], most: int
+    candidates: Sequence[FollowUp], done: Sequence[FollowUp], limit: int
 ) -> tuple[list[FollowUp], list[FollowUp]]:
-    """The best `most` follow-ups, and those that stay open; what was asked already is in neither.
+    """Choose follow-up questions for a round by rank, equal ranks by text.
 
-    Equal ones come by their texts.
+    Returns:
+        At most `limit` questions, and those that stay open. Questions that were asked already, or
+        that are the same as a better one in other words, are in neither.
+
     """
     chosen: list[FollowUp] = []
     rest: list[FollowUp] = []
-    for one in sorted(open_, key=lambda one: (-one.rank, one.text)):
-        if any(float(one.vector @ other.vector) >= SAME for other in (*asked, *chosen)):
+    for candidate in sorted(candidates, key=lambda each: (-each.rank, each.text)):
+        cosines = (float(candidate.vector @ other.vector) for other in (*done, *chosen))
+        if any(cosine >= MIN_SAME_COSINE for cosine in cosines):
             continue
-        (chosen if len(chosen) < most else rest).append(one)
+        (chosen if len(chosen) < limit else rest).append(candidate)
     return chosen, rest
 
 
@@ -277,55 +310,59 @@ def _ask_round(
     chosen: Sequence[str],
     look_up: Callable[[str], list[Passage]],
     tools: Tools,
-) -> tuple[list[Found], set[str]]:
-    """What the text says to some follow-ups, a call each, side by side; and the chunks read."""
-    read: list[tuple[str, list[Passage]]] = []
+) -> tuple[list[StepResult], set[str]]:
+    """Answer follow-up questions from the text, one call each, side by side.
+
+    Returns the answers, and the ids of the chunks that were read.
+    """
+    contexts: list[tuple[str, list[Passage]]] = []
     for text in chosen:
         with tools.path.step("follow up", text) as step:
             passages = look_up(text)
-            step.found([one.hit for one in passages])
-        read.append((text, passages))
+            step.found([passage.hit for passage in passages])
+        contexts.append((text, passages))
     chat = tools.models.chat("model", "follow-ups")
 
-    def ask_one(one: tuple[str, Sequence[Passage]]) -> Found | BadReply:
-        text, passages = one
-        listed, cites = print_passages(passages)
-        asked = _prompt(
-            "follow_up", tools, passages=listed, asked=text, question=question, most=MOST
+    def ask_follow_up(context: tuple[str, Sequence[Passage]]) -> StepResult | BadReply:
+        text, passages = context
+        listed, cites = format_passages(passages)
+        prompt = _prompt(
+            "follow_up", tools, passages=listed, asked=text, question=question, most=MAX_FOLLOW_UPS
         )
         try:
-            return ask_once(chat, asked, lambda reply: read_step(reply, cites))
+            return ask_once(chat, prompt, lambda reply: read_step(reply, cites))
         except BadReply as error:
             return error
 
     with tools.path.step("round") as step:
-        replies = tools.each(ask_one, read)
-        step.note = _told(replies, "follow-up")
+        results = tools.each(ask_follow_up, contexts)
+        step.note = _describe(results, "follow-up")
     chunks = {
         passage.hit.id
-        for _, passages in read
+        for _, passages in contexts
         for passage in passages
         if passage.hit.kind == "chunk"
     }
-    return [one for one in replies if isinstance(one, Found)], chunks
+    return [result for result in results if isinstance(result, StepResult)], chunks
 
 
 def _look_up(question: str, filters: Filters, tools: Tools) -> list[Hit]:
-    # Without a model a report quotes sentences of chunks, and the chunks are here.
-    knobs = LOCAL.model_copy(update={"report_share": 0.0}) if tools.models.offline else LOCAL
-    return local.retrieve(question, filters, replace(tools, knobs=knobs))
+    # Without a model, a report consists of sentences of the chunks that are returned here anyway.
+    offline = tools.models.offline
+    options = LOCAL_OPTIONS.model_copy(update={"report_share": 0.0}) if offline else LOCAL_OPTIONS
+    return local.retrieve(question, filters, replace(tools, knobs=options))
 
 
-def print_passages(passages: Sequence[Passage]) -> tuple[str, Cites]:
-    """Passages as a model is shown them, chunks with their numbers; and these chunks, by number.
+def format_passages(passages: Sequence[Passage]) -> tuple[str, Cites]:
+    """Return passages as prompts show them, and the numbered chunks among them by number.
 
-    Reports tell what the chunks are about, and are not cited.
+    Reports come first, without a number: they help to understand the chunks and are not cited.
     """
-    chunks = [one for one in passages if one.hit.kind == "chunk"]
-    others = [shown(one.text) for one in passages if one.hit.kind != "chunk"]
-    numbered = [f"[{number}] {shown(one.text)}" for number, one in enumerate(chunks, 1)]
-    return "\n\n".join([*others, *numbered]), {
-        number: (one.hit.id,) for number, one in enumerate(chunks, 1)
+    chunks = [passage for passage in passages if passage.hit.kind == "chunk"]
+    reports = [shown(passage.text) for passage in passages if passage.hit.kind != "chunk"]
+    numbered = [f"[{number}] {shown(chunk.text)}" for number, chunk in enumerate(chunks, 1)]
+    return "\n\n".join([*reports, *numbered]), {
+        number: (chunk.hit.id,) for number, chunk in enumerate(chunks, 1)
     }
 
 
@@ -343,34 +380,45 @@ def _prompt(name: str, tools: Tools, **values: object) -> Prompt:
     )
 
 
-def read_step(reply: str, cites: Cites) -> Found:
-    """What a reply found, and opens. Raises BadReply where it says neither, or has no score."""
-    told = read_object(reply)
-    text, score = read_line(told.get("response")), read_score(told.get("score"), BEST)
+def read_step(reply: str, cites: Cites) -> StepResult:
+    """Return what a reply found, and the questions that it opens.
+
+    Args:
+        reply: A model's reply to the prompt `primer` or `follow_up`.
+        cites: The chunks that the numbers in its prompt stand for.
+
+    Raises:
+        BadReply: The reply has no score, or neither a response nor a question.
+
+    """
+    fields = read_object(reply)
+    text = read_line(fields.get("response"))
+    score = read_score(fields.get("score"), MAX_SCORE)
     if score is None:
         raise BadReply('Expected "score", a whole number from 0 to 100.')
-    lines = map(read_line, read_list(told.get("follow_up_queries")))
-    questions = dict.fromkeys(line for line in lines if 0 < len(line) <= LONGEST)
+    lines = map(read_line, read_list(fields.get("follow_up_queries")))
+    questions = dict.fromkeys(line for line in lines if 0 < len(line) <= MAX_FOLLOW_UP_CHARACTERS)
     if not text and not questions:
         raise BadReply('Expected "response" or "follow_up_queries" to say something.')
-    point = Point(shortened(text, RESPONSE_TOKENS), score, cites)
-    return Found(point, tuple(islice(questions, MOST)))
+    point = Point(shortened(text, MAX_RESPONSE_TOKENS), score, cites)
+    return StepResult(point, tuple(islice(questions, MAX_FOLLOW_UPS)))
 
 
-def _told(replies: Sequence[Found | BadReply], what: str) -> str:
-    failed = [
-        f"{what} {place} failed: {one}"
-        for place, one in enumerate(replies, 1)
-        if isinstance(one, BadReply)
+def _describe(results: Sequence[StepResult | BadReply], noun: str) -> str:
+    """Return a note on how calls went: the scores of their replies, and which failed."""
+    failures = [
+        f"{noun} {number} failed: {result}"
+        for number, result in enumerate(results, 1)
+        if isinstance(result, BadReply)
     ]
-    scores = [str(one.point.score) for one in replies if isinstance(one, Found)]
-    return "; ".join([f"scores {', '.join(scores) or '-'}", *failed])
+    scores = [str(result.point.score) for result in results if isinstance(result, StepResult)]
+    return "; ".join([f"scores {', '.join(scores) or '-'}", *failures])
 
 
 MODE = Mode(
     retrieve,
-    "questions that reports open, looked up in the text one by one (Microsoft DRIFT)",
-    knobs=Knobs,
+    "questions that reports open, looked up in the text one after another (Microsoft DRIFT)",
+    knobs=Options,
     graph="communities",
     answer=answer,
 )

@@ -1,8 +1,9 @@
-"""Microsoft's dynamic selection: reports are rated from the top down, and those that help are read.
+"""Microsoft GraphRAG's dynamic selection: rate reports from the top down, read those that help.
 
-microsoft/graphrag, read at 6dad6d2. A report that helps takes the place of the one above it, and
-has those below it rated; but one above stays where a community below it has no report, since
-nothing else tells of that branch. A rating that can't be read counts as 1, so that nothing is lost.
+microsoft/graphrag, read at 6dad6d2. A report that helps replaces the report above it, and the
+reports below it are rated next. The report above stays where a community below it has no report,
+since it is then the only one on that branch. A rating that cannot be read counts as 1, so that
+nothing is lost.
 """
 
 from __future__ import annotations
@@ -14,32 +15,32 @@ from pydantic import BaseModel, ConfigDict, Field
 from fabula.errors import BadReply
 from fabula.graph.hits import Filters, Hit, Passage
 from fabula.graph.mode import Mode, Pieces, Tools
-from fabula.graphs.communities.finding import (
-    AskedReport,
-    as_hits,
-    by_meaning_and_words,
+from fabula.graphs.communities.modes.global_ import ReadingOptions, answer_from_reports
+from fabula.graphs.communities.points import PROMPTS, format_report, read_score
+from fabula.graphs.communities.report_search import (
+    StoredReport,
     fall_back,
+    rank_by_cosine_and_words,
     read_reports,
+    to_hits,
 )
-from fabula.graphs.communities.modes.global_ import Reading, put_together
-from fabula.graphs.communities.points import PROMPTS, print_report, read_score
 from fabula.graphs.entities.finding import allows_report
 from fabula.models import Prompt
 from fabula.models.prompts import filled
 from fabula.models.replies import read_object, said
 
-HELPS, MOST = 1, 5
-"""The rating from which on a report helps, and the highest."""
+MIN_HELPFUL_RATING, MAX_RATING = 1, 5
 
 
-class Knobs(Reading):
-    """Which reports are rated, and how those that help are read."""
+class Options(ReadingOptions):
+    """The table `[dynamic]`."""
 
     deepest: int = Field(
-        2, ge=0, le=99, description="level down to which all are rated while none helps"
+        2, ge=0, le=99, description="level down to which all reports are rated while none helps"
     )
 
 
+# Its name and docstring are sent with each call, and are part of the response cache's key.
 class RatingReply(BaseModel):
     """How much a report helps."""
 
@@ -49,94 +50,114 @@ class RatingReply(BaseModel):
 
 
 def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
-    """The reports of all levels, the best by cosine and words first; no model is asked."""
+    """Return the reports of all levels, ranked by cosine and words; no model is asked."""
     reports = read_reports(filters, tools)
     if not reports:
         return fall_back(question, filters, tools)
-    return as_hits(by_meaning_and_words(question, reports, filters, tools), filters, tools)
+    return to_hits(rank_by_cosine_and_words(question, reports, filters, tools), filters, tools)
 
 
 def answer(
     question: str, context: Sequence[Passage], filters: Filters, tools: Tools
 ) -> Pieces | None:
-    """An answer from the reports that a model says help."""
+    """Answer from the reports that a model rates as helpful."""
     if tools.models.offline:
         return None
-    reports = read_reports(filters, tools)
-    reports = tuple(one for one in reports if allows_report(filters, one.hit.level))
-    return _selected(question, reports, context, filters, tools) if reports else None
+    reports = [
+        report
+        for report in read_reports(filters, tools)
+        if allows_report(filters, report.hit.level)
+    ]
+    return _answer_from_helpful(question, reports, context, filters, tools) if reports else None
 
 
-def _selected(
+def _answer_from_helpful(
     question: str,
-    reports: Sequence[AskedReport],
+    reports: Sequence[StoredReport],
     context: Sequence[Passage],
     filters: Filters,
     tools: Tools,
 ) -> Pieces:
     rated = 0
 
-    def rate(some: Sequence[AskedReport]) -> list[int]:
+    def rate(batch: Sequence[StoredReport]) -> list[int]:
         nonlocal rated
-        rated += len(some)
-        return tools.each(lambda one: ask_rating(question, one, tools), some)
+        rated += len(batch)
+        return tools.each(lambda report: ask_rating(question, report, tools), batch)
 
     with tools.path.step("rate") as step:
-        kept = select(reports, rate, tools.knobs.deepest)
-        step.note = f"{rated} of {len(reports)} reports, of which {len(kept)} are read"
-        step.found([one.hit for one in kept])
-    yield from put_together(question, kept, context, filters, tools)
+        selected = select_reports(reports, rate, tools.knobs.deepest)
+        step.note = f"{rated} of {len(reports)} reports, of which {len(selected)} are read"
+        step.found([report.hit for report in selected])
+    yield from answer_from_reports(question, selected, context, filters, tools)
 
 
-def select(
-    reports: Sequence[AskedReport],
-    rate: Callable[[Sequence[AskedReport]], Sequence[int]],
+def select_reports(
+    reports: Sequence[StoredReport],
+    rate: Callable[[Sequence[StoredReport]], Sequence[int]],
     deepest: int,
-) -> list[AskedReport]:
-    """The reports that help, without those above one that does; rated level by level.
+) -> list[StoredReport]:
+    """Return the reports that help, without those above a report that does.
 
-    One above stays that alone tells of some of its members: they are in no report below it. While
-    none helps, all of the next level are rated, down to the `deepest`.
+    A report above one that helps stays if some of its members are in no report below it.
+
+    Args:
+        reports: Reports of all levels.
+        rate: Rates some reports, each from 0 to 5; it is called level by level.
+        deepest: While no report helps, all reports of the next level are rated, down to this one.
+
     """
-    there = {one.id for one in reports}
-    bottom = max((one.hit.level for one in reports), default=0)
-    open_ = [one for one in reports if one.parent not in there]
+    ids = {report.id for report in reports}
+    bottom = max((report.hit.level for report in reports), default=0)
+    to_rate = [report for report in reports if report.parent not in ids]
     rated: set[str] = set()
-    kept: dict[str, AskedReport] = {}
+    selected: dict[str, StoredReport] = {}
     level = 0
-    while open_:
-        rated.update(one.id for one in open_)
-        helping = [one for one, rating in zip(open_, rate(open_), strict=True) if rating >= HELPS]
-        for one in helping:
-            kept[one.id] = one
-            if one.parent in kept and bottom not in kept[one.parent].untold:
-                del kept[one.parent]
-        above = {one.id for one in helping}
-        open_ = [one for one in reports if one.parent in above]
-        while not open_ and not kept and level < deepest:
+    while to_rate:
+        rated.update(report.id for report in to_rate)
+        helpful = [
+            report
+            for report, rating in zip(to_rate, rate(to_rate), strict=True)
+            if rating >= MIN_HELPFUL_RATING
+        ]
+        for report in helpful:
+            selected[report.id] = report
+            parent = selected.get(report.parent)
+            if parent and bottom not in parent.uncovered_levels:
+                del selected[report.parent]
+        helpful_ids = {report.id for report in helpful}
+        to_rate = [report for report in reports if report.parent in helpful_ids]
+        while not to_rate and not selected and level < deepest:
             level += 1
-            open_ = [one for one in reports if one.hit.level == level and one.id not in rated]
-    return list(kept.values())
+            to_rate = [
+                report for report in reports if report.hit.level == level and report.id not in rated
+            ]
+    return list(selected.values())
 
 
-def ask_rating(question: str, report: AskedReport, tools: Tools) -> int:
-    """How much a report helps, 0 to 5; 1 where no rating can be read."""
-    asked = Prompt(
+def ask_rating(question: str, report: StoredReport, tools: Tools) -> int:
+    """Ask a model how much a report helps, from 0 to 5; 1 where its reply has no rating."""
+    prompt = Prompt(
         system=filled(PROMPTS / "rate_system.txt"),
-        user=filled(PROMPTS / "rate.txt", report=print_report(report, 1), question=question),
+        user=filled(PROMPTS / "rate.txt", report=format_report(report, 1), question=question),
         max_tokens=100,
         temperature=0,
         schema=RatingReply,
     )
     try:
-        return read_rating(said(tools.models.chat("model", "rate"), asked))
+        return read_rating(said(tools.models.chat("model", "rate"), prompt))
     except BadReply:
-        return HELPS
+        return MIN_HELPFUL_RATING
 
 
 def read_rating(reply: str) -> int:
-    """The rating of a reply, 0 to 5. Raises BadReply where it has none."""
-    rating = read_score(read_object(reply).get("rating"), MOST)
+    """Return the rating of a reply, from 0 to 5.
+
+    Raises:
+        BadReply: The reply has no rating.
+
+    """
+    rating = read_score(read_object(reply).get("rating"), MAX_RATING)
     if rating is None:
         raise BadReply("Expected a rating from 0 to 5.")
     return rating
@@ -145,7 +166,7 @@ def read_rating(reply: str) -> int:
 MODE = Mode(
     retrieve,
     "reports that help, as a model rates them from the top down (Microsoft GraphRAG)",
-    knobs=Knobs,
+    knobs=Options,
     graph="communities",
     answer=answer,
 )

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from fabula.graphs.aspects.cluster import cluster
-from fabula.graphs.aspects.former import Former
+from fabula.graphs.aspects.previous import PreviousAspects
 from fabula.graphs.aspects.repair import repair
-from fabula.graphs.aspects.tree import Group, TreeNode, embeddings, grouped, members_of
+from fabula.graphs.aspects.tree import NodeGroup, TreeNode, embeddings, group_nodes, make_members
 from fabula.graphs.aspects.values import Missing
 from fabula.text import tokens
 from fabula.text.chunk import split
@@ -96,11 +96,11 @@ def chunk(number: int, centre: int, name: str = "c") -> Chunk:
     return Chunk(f"{name}{number}", number, "", *place, "text", 50, near(centre, number))
 
 
-def divide(nodes: Sequence[TreeNode]) -> list[Group]:
-    return grouped(nodes, cluster(embeddings(nodes), [node.tokens for node in nodes], KNOBS))
+def divide(nodes: Sequence[TreeNode]) -> list[NodeGroup]:
+    return group_nodes(nodes, cluster(embeddings(nodes), [node.tokens for node in nodes], KNOBS))
 
 
-def members(groups: Sequence[Group]) -> list[set[str]]:
+def members(groups: Sequence[NodeGroup]) -> list[set[str]]:
     return [{node.id for node in group.nodes} for group in groups]
 
 
@@ -109,24 +109,26 @@ def nodes() -> list[Chunk]:
     return [chunk(number, number // 8) for number in range(32)]
 
 
-FORMER = [{f"c{n}": 1.0 for n in range(first, first + 8)} for first in (0, 8, 16, 24)]
+PREVIOUS = [{f"c{n}": 1.0 for n in range(first, first + 8)} for first in (0, 8, 16, 24)]
 
 
-def repaired(nodes: Sequence[Chunk], former: Sequence[dict[str, float]] = FORMER) -> list[set[str]]:
+def repaired(
+    nodes: Sequence[Chunk], previous: Sequence[dict[str, float]] = PREVIOUS
+) -> list[set[str]]:
     before = {f"c{number}" for number in range(32)}
-    return members(repair(former, before, nodes, KNOBS, divide))
+    return members(repair(previous, before, nodes, KNOBS, divide))
 
 
 def test_what_did_not_change_keeps_its_clusters(nodes: list[Chunk]) -> None:
-    assert repaired(nodes) == [one.keys() for one in FORMER]
+    assert repaired(nodes) == [one.keys() for one in PREVIOUS]
 
 
 def test_a_changed_chunk_joins_the_cluster_that_it_fits(nodes: list[Chunk]) -> None:
     nodes[3] = chunk(3, 2, "new")
     first, third, second, fourth = repaired(nodes)
-    assert first == FORMER[0].keys() - {"c3"}
-    assert third == FORMER[2].keys() | {"new3"}
-    assert [second, fourth] == [FORMER[1].keys(), FORMER[3].keys()]
+    assert first == PREVIOUS[0].keys() - {"c3"}
+    assert third == PREVIOUS[2].keys() | {"new3"}
+    assert [second, fourth] == [PREVIOUS[1].keys(), PREVIOUS[3].keys()]
 
 
 def test_a_chunk_joins_one_cluster_alone(nodes: list[Chunk]) -> None:
@@ -136,13 +138,13 @@ def test_a_chunk_joins_one_cluster_alone(nodes: list[Chunk]) -> None:
 
 
 def test_an_emptied_cluster_goes(nodes: list[Chunk]) -> None:
-    assert repaired(nodes[8:]) == [one.keys() for one in FORMER[1:]]
+    assert repaired(nodes[8:]) == [one.keys() for one in PREVIOUS[1:]]
 
 
 def test_a_cluster_that_is_too_long_is_divided_alone(nodes: list[Chunk]) -> None:
     more = [replace(chunk(32 + n, 3, "new"), tokens=100) for n in range(10)]
     groups = repaired([*nodes, *more])
-    assert groups[:3] == [one.keys() for one in FORMER[:3]]
+    assert groups[:3] == [one.keys() for one in PREVIOUS[:3]]
     assert len(groups) > 4
     assert set().union(*groups) == {node.id for node in [*nodes, *more]}
 
@@ -159,26 +161,26 @@ def test_clusters_are_made_again_once_a_tenth_has_changed() -> None:
 
     def changed(count: int) -> int:
         new = [replace(one, id=f"new {one.id}") for one in graph.chunks[:count]]
-        return Former(graph, [*new, *graph.chunks[count:]]).changed
+        return PreviousAspects(graph, [*new, *graph.chunks[count:]]).changed
 
     assert [changed(count) for count in (0, 1, 3, 4)] == [1, 2, 4, 0]
 
 
 def test_a_detail_moves_with_its_chunk() -> None:
     graph = small_earlier()
-    former = Former(graph, graph.chunks)
+    previous = PreviousAspects(graph, graph.chunks)
     moved = replace(graph.chunks[1], start=500, end=510, section="II")
-    assert former.has(moved)
-    for detail in former.details(moved):
+    assert previous.has_details(moved)
+    for detail in previous.details(moved):
         assert (detail.chunk, detail.start, detail.section) == (moved.id, 500, "II")
-    assert len(former.details(moved)) == 2
+    assert len(previous.details(moved)) == 2
 
 
 def test_a_cluster_with_the_same_members_holds_the_same_aspects() -> None:
     graph = small_earlier()
-    former = Former(graph, graph.chunks)
-    assert former.aspects(Group(graph.chunks[:3], (1.0,) * 3)) == {"plot", "theme"}
-    assert former.aspects(Group(graph.chunks[:2], (1.0,) * 2)) is None
+    previous = PreviousAspects(graph, graph.chunks)
+    assert previous.aspects(NodeGroup(graph.chunks[:3], (1.0,) * 3)) == {"plot", "theme"}
+    assert previous.aspects(NodeGroup(graph.chunks[:2], (1.0,) * 2)) is None
 
 
 # What was missing
@@ -187,11 +189,11 @@ def test_a_cluster_with_the_same_members_holds_the_same_aspects() -> None:
 def test_details_that_were_missing_are_asked_for_again() -> None:
     graph = small_earlier()
     [*kept, bare] = graph.chunks
-    lost = Missing("details", "why", members_of(Group((bare,), (1.0,))), level=0)
+    lost = Missing("details", "why", make_members(NodeGroup((bare,), (1.0,))), level=0)
     details = tuple(one for one in graph.details if one.chunk != bare.id)
-    former = Former(replace(graph, details=details, missing=(lost,)), graph.chunks)
-    assert all(former.has(chunk) for chunk in kept)
-    assert not former.has(bare)
+    previous = PreviousAspects(replace(graph, details=details, missing=(lost,)), graph.chunks)
+    assert all(previous.has_details(chunk) for chunk in kept)
+    assert not previous.has_details(bare)
 
 
 @pytest.mark.parametrize("level", [1, 2])
@@ -201,15 +203,15 @@ def test_a_cluster_without_its_summary_stays_one(level: int) -> None:
     # Of the cluster's two aspects the other goes, too: nothing else tells of it.
     rest = tuple(one for one in graph.summaries if one.members != lost.members)
     gap = Missing("summaries", "why", lost.members, "plot", level)
-    former = Former(replace(graph, summaries=rest, missing=(gap,)), graph.chunks)
+    previous = PreviousAspects(replace(graph, summaries=rest, missing=(gap,)), graph.chunks)
     below: Sequence[TreeNode] = graph.chunks
     if level > 1:
         below = [one for one in graph.summaries if (one.aspect, one.level) == ("plot", 1)]
-    groups = former.groups("plot" if level > 1 else "", level, below, KNOBS, refuse)
+    groups = previous.groups("plot" if level > 1 else "", level, below, KNOBS, refuse)
     assert {member.id for member in lost.members} in members(groups)
     if level == 1:
-        again = next(group for group in groups if members_of(group) == lost.members)
-        assert former.aspects(again) == {"plot"}
+        again = next(group for group in groups if make_members(group) == lost.members)
+        assert previous.aspects(again) == {"plot"}
 
 
 def test_a_cluster_without_its_aspects_stays_one_and_is_asked_for_them() -> None:
@@ -217,11 +219,11 @@ def test_a_cluster_without_its_aspects_stays_one_and_is_asked_for_them() -> None
     [lost, *_] = [one for one in graph.summaries if one.level == 1]
     rest = tuple(one for one in graph.summaries if one.members != lost.members)
     gap = Missing("aspects", "why", lost.members)
-    former = Former(replace(graph, summaries=rest, missing=(gap,)), graph.chunks)
-    groups = former.groups("", 1, graph.chunks, KNOBS, refuse)
-    [again] = [group for group in groups if members_of(group) == lost.members]
-    assert former.aspects(again) is None
+    previous = PreviousAspects(replace(graph, summaries=rest, missing=(gap,)), graph.chunks)
+    groups = previous.groups("", 1, graph.chunks, KNOBS, refuse)
+    [again] = [group for group in groups if make_members(group) == lost.members]
+    assert previous.aspects(again) is None
 
 
-def refuse(nodes: Sequence[TreeNode]) -> list[Group]:
+def refuse(nodes: Sequence[TreeNode]) -> list[NodeGroup]:
     raise AssertionError("clusters are made again")

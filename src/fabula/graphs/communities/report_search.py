@@ -1,0 +1,289 @@
+"""What the modes over communities share: reading reports, choosing a level, ranking, fallbacks.
+
+A report takes part in an answer at its own level, or above it where its branch of communities goes
+no deeper. A report whose community was divided takes part beside the reports on its parts only
+where some of its members are in none of them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from fabula.ask import hybrid
+from fabula.ask.fusion import by_scores
+from fabula.graph.calls import batches
+from fabula.graph.hits import Filters, Hit
+from fabula.graph.installed import graph
+from fabula.graph.mode import Tools
+from fabula.graph.queries import query
+from fabula.graph.recipes import is_outdated
+from fabula.graphs.entities.finding import allows_report, chunk_hits, report_hit
+from fabula.graphs.entities.modes import local
+from fabula.text.document import Vector
+from fabula.text.ranking import bm25
+from fabula.text.stems import stemmer_of
+
+Scope = Literal["document", "collection"]
+"""Whose communities are asked: those of each document, or the collection's own."""
+SOURCE_GRAPHS = ("text", "entities")
+"""The graphs that reports are made from: when one of these changes, reports are read again."""
+COLLECTION_GRAPH = "collection_communities"
+"""The graph of a collection's own communities."""
+MAX_CHUNKS_PER_FINDING = 5
+"""A finding leads to at most this many chunks: those with the strongest evidence, which are first.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFinding:
+    """One thing that a report states."""
+
+    text: str
+    chunks: tuple[str, ...]
+    """The ids of the chunks with the strongest evidence for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredReport:
+    """A report as it is read from the graph; its `hit` has its id, level, text and place."""
+
+    hit: Hit
+    parent: str
+    """The id of the nearest report above it; '' where there is none."""
+    chunks: int
+    """How many chunks mention its community's members."""
+    importance: float
+    title: str
+    summary: str
+    findings: tuple[StoredFinding, ...]
+    is_extract: bool = False
+    """Whether it was made by rules and not by a model."""
+    uncovered_levels: frozenset[int] = frozenset()
+    """Levels at which some of its community's members are in no report below it."""
+
+    @property
+    def id(self) -> str:
+        """The report's id."""
+        return self.hit.id
+
+
+# Reading reports
+
+
+def read_reports(filters: Filters, tools: Tools) -> tuple[StoredReport, ...]:
+    """Return all reports of a collection, or of one document of it, by level.
+
+    They are read once after every change of the graph, and kept in memory with the connection.
+
+    Args:
+        filters: The collection, and the document if the question is limited to one.
+        tools: Its option `scope` says whether to read the documents' reports or the collection's
+            own. A question that is limited to one document gets the document's reports in any case.
+
+    """
+    with tools.path.step("reports") as step:
+        graph_name, whole = "communities", Filters(filters.collection, filters.document)
+        if tools.knobs.scope == "collection" and filters.document:
+            step.note = "of the one document that is asked; "
+        elif tools.knobs.scope == "collection":
+            graph_name = COLLECTION_GRAPH
+        cached = tools.keep(
+            graph_name,
+            whole,
+            (*SOURCE_GRAPHS, graph_name),
+            lambda: (_read(whole, graph_name, tools), _staleness_note(whole, tools)),
+            uses=("identities",),
+        )
+        reports, staleness = cached or ((), "")
+        extracts = sum(report.is_extract for report in reports)
+        step.note += f"{len(reports):,}" + (f", {extracts:,} of them extracts" if extracts else "")
+        step.note += staleness if graph_name == COLLECTION_GRAPH else ""
+    return reports
+
+
+def _read(filters: Filters, graph_name: str, tools: Tools) -> tuple[StoredReport, ...]:
+    kind = "collectioncommunity" if graph_name == COLLECTION_GRAPH else "community"
+    return make_reports(tools.read(query("communities/find_reports"), filters, kind=kind))
+
+
+def make_reports(rows: Sequence[Mapping[str, Any]]) -> tuple[StoredReport, ...]:
+    """Return the reports in rows of communities, each with the nearest report above it.
+
+    A community may have no report: because no model gave one, or because it has one member.
+
+    Args:
+        rows: Rows of the statement `communities/find_reports`, one for each community.
+
+    """
+    parents = {row["community"]: row["parent"] for row in rows}
+    report_ids = {row["community"]: row["id"] for row in rows if row["id"]}
+
+    def find_parent(community: str) -> str:
+        seen = {community}
+        # `seen` ends the walk where edges form a ring, as a hand-edited graph may have one.
+        while (parent := parents.get(community)) and parent not in seen:
+            if parent in report_ids:
+                return str(report_ids[parent])
+            seen.add(parent)
+            community = parent
+        return ""
+
+    divided = set(parents.values())
+    deepest = max((row["level"] for row in rows), default=0)
+    uncovered: dict[str, set[int]] = {}
+    for row in rows:
+        if not row["id"]:
+            level = row["level"]
+            # Deeper down, the reports on its parts cover its members.
+            last = level if row["community"] in divided else deepest
+            levels = uncovered.setdefault(find_parent(row["community"]), set())
+            levels.update(range(level, last + 1))
+    return tuple(
+        StoredReport(
+            hit=report_hit(row, 0.0),
+            parent=find_parent(row["community"]),
+            chunks=row["chunks"],
+            importance=float(row["importance"]),
+            title=row["heading"],
+            summary=row["summary"],
+            findings=_findings(row),
+            is_extract=row["by"] == "rules",
+            uncovered_levels=frozenset(uncovered.get(row["id"], ())),
+        )
+        for row in rows
+        if row["id"]
+    )
+
+
+def _findings(row: Mapping[str, Any]) -> tuple[StoredFinding, ...]:
+    """Return a report's findings; if it has none, its whole text as one finding."""
+    findings = [
+        StoredFinding(
+            f"{finding['summary']} {finding['explanation']}".strip(),
+            tuple(finding["chunks"][:MAX_CHUNKS_PER_FINDING]),
+        )
+        for finding in json.loads(row["findings"] or "[]")
+    ]
+    whole = StoredFinding(row["text"], tuple(row["sources"][:MAX_CHUNKS_PER_FINDING]))
+    return tuple(findings) or (whole,)
+
+
+def _staleness_note(filters: Filters, tools: Tools) -> str:
+    """Return a note if documents changed since the collection's own communities were built."""
+    records = tools.store.settled(filters.collection)
+    if COLLECTION_GRAPH not in records:
+        return ""
+    documents = tools.store.documents(filters.collection)
+    if is_outdated(graph(COLLECTION_GRAPH), documents, records):
+        return f"; documents changed since they were made: run `fabula build {COLLECTION_GRAPH}`"
+    return ""
+
+
+# Choosing reports of a level
+
+
+def reports_at_level(reports: Iterable[StoredReport], level: int) -> list[StoredReport]:
+    """Return the reports of one level, and those above it whose branch goes no deeper.
+
+    So every entity counts once, with the deepest report on it down to that level. The exception: a
+    report is also taken if one of its members is in no deeper report, and then its other members
+    count twice.
+    """
+    within = [report for report in reports if report.hit.level <= level]
+    parents = {report.parent for report in within}
+    deepest = max((report.hit.level for report in within), default=0)
+    return [
+        report
+        for report in within
+        if report.id not in parents or deepest in report.uncovered_levels
+    ]
+
+
+# Ranking reports
+
+
+def embed_texts(texts: Sequence[str], tools: Tools) -> list[Vector]:
+    """Return the embeddings of texts, in as few requests as the embedder takes."""
+    with tools.path.step("embed", f"{len(texts)} texts, {tools.embedder.model}"):
+        return [
+            vector
+            for batch in batches(texts, tools.embedder.batch)
+            for vector in tools.embedder.embed(batch).vectors
+        ]
+
+
+def rank_by_cosine(
+    vector: Vector, reports: Sequence[StoredReport], filters: Filters, tools: Tools
+) -> list[StoredReport]:
+    """Return reports by the cosine of their embeddings with a vector, which becomes their score.
+
+    Reports without an embedding are left out.
+    """
+    vectors = tools.store.vectors(filters.collection, [report.id for report in reports])
+    scored = [
+        replace(report, hit=replace(report.hit, score=float(vectors[report.id] @ vector)))
+        for report in reports
+        if report.id in vectors
+    ]
+    return sorted(scored, key=lambda report: (-report.hit.score, report.id))
+
+
+def rank_by_cosine_and_words(
+    question: str, reports: Sequence[StoredReport], filters: Filters, tools: Tools
+) -> list[StoredReport]:
+    """Return reports by cosine and BM25, combined with the weights of the mode `hybrid`."""
+    vector = tools.embed(question)
+    with tools.path.step("rank", "reports by cosine and words") as step:
+        by_cosine = [report.hit for report in rank_by_cosine(vector, reports, filters, tools)]
+        languages = {report.hit.language for report in reports}
+        terms = {term for language in languages for term in stemmer_of(language).terms(question)}
+        texts = [stemmer_of(report.hit.language).terms(report.hit.text) for report in reports]
+        scores = bm25(terms, texts).tolist()
+        by_words = [
+            replace(report.hit, score=score)
+            for report, score in zip(reports, scores, strict=True)
+            if score > 0
+        ]
+        weight = hybrid.WORDS
+        ranked = by_scores([(by_words, weight), (by_cosine, 1 - weight)], len(reports))
+        step.found(ranked)
+    by_id = {report.id: report for report in reports}
+    return [replace(by_id[hit.id], hit=hit) for hit in ranked]
+
+
+def to_hits(ranked: Sequence[StoredReport], filters: Filters, tools: Tools) -> list[Hit]:
+    """Return the best reports as hits; where the filters allow no report, the chunks behind them.
+
+    A chunk gets the score of the best report that leads to it.
+    """
+    hits = [report.hit for report in ranked if allows_report(filters, report.hit.level)]
+    if hits:
+        return hits[: tools.k]
+    scores: dict[str, float] = {}
+    for report in ranked:
+        for finding in report.findings:
+            for chunk in finding.chunks:
+                scores.setdefault(chunk, report.hit.score)
+    hits = chunk_hits(scores, filters, tools)
+    return sorted(hits, key=lambda hit: (-hit.score, hit.id))[: tools.k]
+
+
+# Without reports
+
+
+def fall_back(question: str, filters: Filters, tools: Tools) -> list[Hit]:
+    """Return what `local` finds, where there are no reports; where it finds nothing, `hybrid`."""
+    note = "there are no reports: entities are searched, as by local"
+    with tools.path.step("fall back", note) as step:
+        hits = local.retrieve(question, filters, replace(tools, knobs=local.Knobs()))
+        step.found(hits)
+    if hits:
+        return hits
+    note = "there are no entities: passages are searched, as by hybrid"
+    with tools.path.step("fall back", note) as step:
+        hits = hybrid.retrieve(question, filters, replace(tools, knobs=hybrid.Knobs()))
+        step.found(hits)
+    return hits
