@@ -8,8 +8,9 @@ from collections.abc import Collection, Iterable
 import pytest
 
 from fabula.errors import SettingsError
-from fabula.graphs.entities.decisions import Decisions, key, read_decisions, title
+from fabula.graphs.entities.decisions import Decisions, read_decisions
 from fabula.graphs.entities.merge import merge
+from fabula.graphs.entities.names import key, title
 from fabula.graphs.entities.values import Cast, Entity, Extraction, Mention, Tie
 
 CHUNK = 1_000

@@ -11,7 +11,8 @@ import pytest
 
 from fabula.errors import BadReply, SettingsError
 from fabula.graph.method import Known
-from fabula.graphs.entities.decisions import Decisions, key, read_decisions
+from fabula.graphs.entities.decisions import Decisions, read_decisions
+from fabula.graphs.entities.names import key
 from fabula.graphs.entities.resolve import misspelt_by
 from fabula.graphs.identities.border import Verdict, nodes_and_edges, verdicts_of
 from fabula.graphs.identities.grouping import MODEL, NAMES, PERSON, Decision, Groups

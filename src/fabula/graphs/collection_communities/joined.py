@@ -1,91 +1,89 @@
-"""Entities of several documents as members of one network: those of one key or identity are one."""
+"""The entities of several documents as the members of one network."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from fabula.graph import Node, Part
+from fabula.graph import Part
 from fabula.graphs.communities.border import ENTITY
 from fabula.graphs.communities.values import Bond, Member
-from fabula.graphs.entities.resolve import agree, kind
+from fabula.graphs.entities.across_documents import DocumentEntity, group_across_documents
 
-IDENTITY, SAME = "Identity", "SAME"
+IDENTITY = "Identity"
 
 
-def group(parts: Iterable[Part], identities: Part | None) -> dict[str, str]:
-    """The id of the member that each entity belongs to, which is the smallest of its entities'.
+def find_members(parts: Iterable[Part], identities: Part | None) -> dict[str, str]:
+    """Find which entities are one member of the network.
 
-    Those that identities take for one are one, and of all others those of equal keys, but no person
-    and a place; with one identity of that key, too, where documents came after it was made.
+    Args:
+        parts: The graphs of entities of all documents.
+        identities: The collection's identities, where these were built.
+
+    Returns:
+        By the id of each entity the id of its member, which is the smallest of its entities' ids.
     """
-    standing: dict[str, str] = {}
-    by_key: dict[str, list[Node]] = defaultdict(list)
-    if identities:
-        for edge in identities.edges:
-            if edge.type == SAME:
-                standing[edge.end] = f"identity {edge.start}"
-        for node in identities.nodes:
-            if node.label == IDENTITY:
-                for key in node.properties["keys"]:
-                    by_key[key].append(node)
-    entities = [node for part in parts for node in part.nodes if node.label == ENTITY]
-    kinds: dict[str, set[str]] = defaultdict(set)
-    for node in entities:
-        kinds[node.properties["key"]] |= {kind(node.properties["type"])} - {""}
-    named: dict[str, list[str]] = defaultdict(list)
-    for node in entities:
-        key = node.properties["key"]
-        type = node.properties["type"]
-        known = [one for one in by_key[key] if agree((one.properties["type"], type), ())]
-        # Of no kind, it may be either, unless there are both.
-        if len(known) == 1:
-            alone = f"identity {known[0].id}"
-        else:
-            alone = f"key {key} {kind(type) if len(kinds[key]) > 1 else ''}"
-        named[standing.get(node.id, alone)].append(node.id)
-    return {id: min(some) for some in named.values() for id in some}
+    entities = [
+        DocumentEntity(node.id, node.properties["key"], node.properties["type"])
+        for part in parts
+        for node in part.nodes
+        if node.label == ENTITY
+    ]
+    decided = {
+        member: node.id
+        for node in (identities.nodes if identities else ())
+        if node.label == IDENTITY
+        for member in node.properties["members"]
+    }
+    member_of: dict[str, str] = {}
+    for group in group_across_documents(entities, decided):
+        ids = [entities[position].id for position in group]
+        member_of |= dict.fromkeys(ids, min(ids))
+    return member_of
 
 
-def join_members(members: Iterable[Member], standing: Mapping[str, str]) -> Iterator[Member]:
-    """One of all that are one, called as whom most chunks mention; `standing` as `group` says."""
+def join_members(members: Iterable[Member], member_of: Mapping[str, str]) -> Iterator[Member]:
+    """Join the members that are one, as `find_members` says.
+
+    Each has the name and the type that it has in the document whose most chunks mention it.
+    """
     groups: dict[str, list[Member]] = defaultdict(list)
-    for one in members:
-        groups[standing[one.id]].append(one)
-    for id, some in groups.items():
-        first = min(some, key=lambda one: (-len(one.chunks), one.id))
+    for member in members:
+        groups[member_of[member.id]].append(member)
+    for id, group in groups.items():
+        first = min(group, key=lambda member: (-len(member.chunks), member.id))
         names: Counter[str] = Counter()
-        for one in some:
-            names.update(one.names)
+        for member in group:
+            names.update(member.names)
         yield Member(
             id,
             first.name,
             first.type,
-            " ".join(dict.fromkeys(one.text for one in some)),
+            " ".join(dict.fromkeys(member.text for member in group)),
             names,
-            tuple(chunk for one in some for chunk in one.chunks),
-            tuple(sorted(one.id for one in some)),
+            tuple(chunk for member in group for chunk in member.chunks),
+            tuple(sorted(member.id for member in group)),
         )
 
 
-def join_bonds(bonds: Iterable[Bond], standing: Mapping[str, str]) -> Iterator[Bond]:
-    """One of each two members that are tied in any document; none of a member to itself."""
+def join_bonds(bonds: Iterable[Bond], member_of: Mapping[str, str]) -> Iterator[Bond]:
+    """Join the bonds of the same two members; what ties a member to itself is left out."""
     groups: dict[tuple[str, str], list[Bond]] = defaultdict(list)
-    for one in bonds:
-        ends = sorted((standing[one.source], standing[one.target]))
-        if ends[0] != ends[1]:
-            groups[ends[0], ends[1]].append(one)
-    for (source, target), some in groups.items():
+    for bond in bonds:
+        first, second = sorted((member_of[bond.source], member_of[bond.target]))
+        if first != second:
+            groups[first, second].append(bond)
+    for (source, target), group in groups.items():
         yield Bond(
-            min(one.id for one in some),
+            min(bond.id for bond in group),
             source,
             target,
-            " ".join(dict.fromkeys(one.text for one in some)),
-            sum(one.weight for one in some),
-            _chunks(some),
-            tuple(sorted(one.id for one in some)),
+            " ".join(dict.fromkeys(bond.text for bond in group)),
+            sum(bond.weight for bond in group),
+            _chunks(group),
+            tuple(sorted(bond.id for bond in group)),
         )
 
 
 def _chunks(bonds: Sequence[Bond]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(chunk for one in bonds for chunk in one.chunks))
+    return tuple(dict.fromkeys(chunk for bond in bonds for chunk in bond.chunks))

@@ -8,7 +8,7 @@ from dataclasses import replace
 from fabula.graph import TEXT, Edge, Node
 from fabula.graph.method import Built, Known, Reader, Work
 from fabula.graph.parts import chunks_of
-from fabula.graphs.collection_communities.joined import group, join_bonds, join_members
+from fabula.graphs.collection_communities.joined import find_members, join_bonds, join_members
 from fabula.graphs.collection_communities.knobs import Knobs
 from fabula.graphs.communities.border import (
     ENTITIES,
@@ -43,12 +43,12 @@ def settle(reader: Reader, knobs: Knobs, models: Models, known: Known, work: Wor
     parts = {entry.id: reader.read(ENTITIES, entry.id) for entry in reader.documents}
     chunks = {entry.id: chunks_of(reader.read(TEXT, entry.id)) for entry in reader.documents}
     identities = reader.read(IDENTITIES, "") if IDENTITIES in reader.own else None
-    standing = group(parts.values(), identities)
+    member_of = find_members(parts.values(), identities)
     # Where something is in a text says nothing of several.
     ids = [chunk.id for some in chunks.values() for chunk in some]
     network = network_of(
-        join_members((one for part in parts.values() for one in read_members(part)), standing),
-        join_bonds((one for part in parts.values() for one in read_bonds(part)), standing),
+        join_members((one for part in parts.values() for one in read_members(part)), member_of),
+        join_bonds((one for part in parts.values() for one in read_bonds(part)), member_of),
         {id: Place(order) for order, id in enumerate(ids)},
     )
     stand_ins = StandIns.expected(known.means, knobs.report_tokens)
@@ -59,7 +59,7 @@ def settle(reader: Reader, knobs: Knobs, models: Models, known: Known, work: Wor
         stems = []
         for entry in reader.documents:
             printed = {
-                chunk: [(place, standing[id]) for place, id in named]
+                chunk: [(place, member_of[id]) for place, id in named]
                 for chunk, named in read_printed(parts[entry.id]).items()
             }
             sentences += read_sentences(chunks[entry.id], entry.language, printed)

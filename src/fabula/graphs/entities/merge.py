@@ -9,7 +9,8 @@ from dataclasses import replace
 from itertools import chain, count
 
 from fabula.graphs.entities import ids
-from fabula.graphs.entities.decisions import Decisions, key, lowered, title, titled
+from fabula.graphs.entities.decisions import Decisions
+from fabula.graphs.entities.names import key, lower_name, title, titled
 from fabula.graphs.entities.resolve import (
     PERSON,
     PLACE,
@@ -148,7 +149,7 @@ def _entities(
         counts = _counts(of)
         name = _full_name(group, of, counts)
         type = FAMILY if _is_family(name, groups) else _most_frequent([one.type for one in of])
-        keys = (key(name), lowered(name), f"{key(name)} ({type})")
+        keys = (key(name), lower_name(name), f"{key(name)} ({type})")
         numbered = (f"{key(name)} ({number})" for number in count(2))
         identity = next(one for one in chain(keys, numbered) if one not in taken)
         taken.add(identity)
@@ -196,7 +197,7 @@ def _full_name(group: Group, mentions: Sequence[Mention], counts: Mapping[str, i
 
 def _is_family(name: str, groups: Iterable[Group]) -> bool:
     """Whether it is an article and the plural of a person's last name: the Cratchits."""
-    words = lowered(name).split()
+    words = lower_name(name).split()
     if len(words) != 2 or words[0] not in all_words().articles or not words[1].endswith("s"):
         return False
     return any(

@@ -7,14 +7,14 @@ apart, a man's title with a woman's, or a person with a place.
 
 from __future__ import annotations
 
-import functools
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from rapidfuzz.distance import DamerauLevenshtein, Prefix
 
-from fabula.graphs.entities.decisions import Decisions, key, lowered, title, titled
+from fabula.graphs.entities.decisions import Decisions
+from fabula.graphs.entities.names import key, lower_name, title, title_sex, titled, titles_agree
 from fabula.graphs.entities.words import all_words, words_of
 
 PERSON, PLACE, UNKNOWN = "person", "place", "name"
@@ -28,8 +28,6 @@ SHORTEST_STEM, SHORTEST_STEM_OF_SEVERAL = 4, 3
 """Letters before a case ending in a name of one word, and in one of several."""
 FEWEST_FULL = 2
 """How often a full name occurs, at least, before a first name alone is taken for it."""
-_APART = (("m", "f"), ("m", "w"), ("m", "g"), ("w", "g"))
-"""What titles say that no one person is: a man and a woman, Mrs and Miss."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +90,8 @@ def kind(type: str) -> str:
 
 def agree(types: Iterable[str], names: Iterable[str]) -> bool:
     """Whether these types, and the titles before these names, may all be of one."""
-    sexes = {_sex(name) for name in names}
     kinds = {kind(type) for type in types} - {""}
-    return len(kinds) < 2 and not any(sexes.issuperset(pair) for pair in _APART)
+    return len(kinds) < 2 and titles_agree(names)
 
 
 def is_inflected(first: str, second: str, language: str) -> bool:
@@ -141,7 +138,7 @@ class _Joining:
         return sum(one.count for one in self.members(form))
 
     def sexes(self, form: Form) -> set[str]:
-        return {found for one in self.members(form) if (found := _sex(one.name))}
+        return {found for one in self.members(form) if (found := title_sex(one.name))}
 
     def group(self, form: Form) -> Group:
         root = self._root[form]
@@ -219,8 +216,8 @@ def _join_equal(joining: _Joining, people: _People) -> None:
     for form in joining.forms:
         by_key[key(form.name)].append(form)
     for forms in by_key.values():
-        titled = [form for form in forms if _sex(form.name)]
-        bare = [form for form in forms if not _sex(form.name)]
+        titled = [form for form in forms if title_sex(form.name)]
+        bare = [form for form in forms if not title_sex(form.name)]
         for some in (titled, bare):
             for number, form in enumerate(some):
                 _join_first(joining, form, some[:number])
@@ -303,7 +300,7 @@ def _join_short(joining: _Joining, people: _People) -> dict[Form, tuple[Form, ..
         elif is_family and joining.count(form) <= sum(map(joining.count, found)):
             # Whoever is called so more often than all who bear it in full is someone else, and so
             # is who has a title.
-            bare = (one for one in joining.members(form) if not _sex(one.name))
+            bare = (one for one in joining.members(form) if not title_sex(one.name))
             shared |= dict.fromkeys(bare, tuple(found))
     return shared
 
@@ -438,7 +435,7 @@ def _words(form: Form) -> int:
 
 def _has_article(name: str) -> bool:
     """Whether it says what someone is, not who: the Spirit."""
-    words = lowered(name).split()
+    words = lower_name(name).split()
     return len(words) > 1 and words[0] in all_words().articles
 
 
@@ -446,15 +443,8 @@ def _is_of_a_person(name: str) -> bool:
     """Whether its words in small letters are such as stand in persons' names: de, von."""
     words = all_words()
     small = {word for word in name.split() if word.islower()}
-    is_owned = "'s " in f"{lowered(name)} ".replace(f"{key(name)} ", f"{key(name)}")
+    is_owned = "'s " in f"{lower_name(name)} ".replace(f"{key(name)} ", f"{key(name)}")
     return small <= words.particles | words.titles.keys() and not is_owned
-
-
-@functools.lru_cache(65_536)
-def _sex(name: str) -> str:
-    """What the titles before a name say of who bears it, as `Words` has it; '' for nothing."""
-    titles = all_words().titles
-    return next((titles[word] for word in title(name).split() if titles[word]), "")
 
 
 def _commonest(form: Form) -> tuple[int, str, str, tuple[str, ...]]:

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from itertools import combinations, pairwise
 from typing import NamedTuple
 
-from fabula.graphs.entities.decisions import key, title
 from fabula.graphs.entities.merge import FAMILY
+from fabula.graphs.entities.names import key, title
 from fabula.graphs.entities.resolve import PERSON, PLACE, UNKNOWN, beginnings, is_inflected
 from fabula.graphs.entities.values import Extraction, Mention, Tie
 from fabula.graphs.entities.words import Words, words_of

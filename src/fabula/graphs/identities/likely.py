@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from fabula.graphs.entities.decisions import key, titled
+from fabula.graphs.entities.names import key, titled
 from fabula.graphs.entities.resolve import PERSON, agree, kind, misspelt_by, most_letters
 
 EQUAL, SPELLING, INITIAL, ALIAS, FAMILY, FIRST = (
