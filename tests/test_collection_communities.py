@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fabula.graph import Node, Owner, Part, Record
-from fabula.graphs.collection_communities.joined import find_members
+from fabula.graphs.collection_communities.members import find_members
 
 
 def part(graph: str, *nodes: Node) -> Part:

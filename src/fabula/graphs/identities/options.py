@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from fabula.graphs.entities.decisions import Pairs
 
 
-class Knobs(BaseModel):
+class Options(BaseModel):
     """What a person decides; a name may be an entity's id, which stands for that one alone."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")

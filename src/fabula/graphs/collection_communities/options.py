@@ -5,5 +5,5 @@ from __future__ import annotations
 from fabula.graphs.communities.knobs import Dividing
 
 
-class Knobs(Dividing):
+class Options(Dividing):
     """How the graph is made, as a document's communities are."""
