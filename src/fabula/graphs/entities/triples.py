@@ -1,7 +1,7 @@
-"""Facts of subject, predicate and object, as a chat model states them of a window.
+"""Triples: facts of subject, predicate and object, which a chat model reads in a window.
 
-HippoRAG 2 (Gutiérrez et al. 2025, arXiv 2502.14802) finds passages by such facts. Other than its
-code, which keeps Latin letters alone, a phrase keeps those of any script.
+HippoRAG 2 (Gutiérrez et al. 2025, arXiv 2502.14802) finds passages by such facts. Its code keeps
+only Latin letters of a phrase; here letters of any script are kept.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from fabula.models.replies import ask, read_lists
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """What one chunk states; `place` is where the chunk begins, in characters of the document."""
+    """A fact that one chunk states; `place` is the character at which the chunk begins."""
 
     chunk: str
     place: int
@@ -45,7 +45,7 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Triple:
-    """What a document states, in the words in which it is stated first, and where it is stated."""
+    """A fact of a document in the words of the chunk that states it first, and all its places."""
 
     id: str
     subject: str
@@ -63,11 +63,15 @@ class Stater:
     stand_ins: StandIns
 
     def ask(self, window: Window) -> tuple[list[Fact], Counter[str]]:
-        """The facts, chunk by chunk, and how many records were left out, by the reason.
+        """Ask a model which facts a window states: a paid call.
 
-        Both ends of a fact must be printed in the window. Raises BadReply.
+        Returns:
+            The facts, chunk by chunk, and how many records were left out, by the reason.
+
+        Raises:
+            BadReply: No reply can be used.
         """
-        asked = Prompt(
+        request = Prompt(
             system=prompt("triples_system"),
             user=prompt("triples", passages=window.passages, count=len(window.chunks)),
             max_tokens=REPLY_TOKENS,
@@ -75,56 +79,72 @@ class Stater:
             schema=TriplesReply,
             stand_in=lambda: self.stand_ins.stated(window),
         )
-        return ask(self.chat, asked, lambda reply: read_facts(reply, window), TRIES)
+        return ask(self.chat, request, lambda reply: read_facts(reply, window), TRIES)
 
 
 def read_facts(reply: str, window: Window) -> tuple[list[Fact], Counter[str]]:
-    """The facts of a reply that the window bears out. Raises BadReply where it is none."""
-    given = read_lists(reply, ("triples",))["triples"]
-    dropped = Counter({SURPLUS: len(given[MOST_RECORDS:])})
-    records = [read_triple(one) for one in given[:MOST_RECORDS]]
-    dropped[MALFORMED] += records.count(None)
-    found = [one for one in records if one is not None]
-    longest = [max(map(len, (one.subject, one.predicate, one.object))) for one in found]
-    fit = [one for one, length in zip(found, longest, strict=True) if length <= LONGEST_NAME]
-    dropped[OVERLONG] += len(found) - len(fit)
-    ends = [end for one in fit for end in (one.subject, one.object)]
+    """Read the facts of a reply.
+
+    Both ends of a fact must be printed in the window. A fact is given to those of the chunks that
+    the reply names which print one of its ends; or else to those that print both, or one.
+
+    Returns:
+        The facts, chunk by chunk, and how many records were left out, by the reason.
+
+    Raises:
+        BadReply: The reply is not of this shape.
+    """
+    values = read_lists(reply, ("triples",))["triples"]
+    dropped = Counter({SURPLUS: len(values[MOST_RECORDS:])})
+    records_or_none = [read_triple(value) for value in values[:MOST_RECORDS]]
+    records = [record for record in records_or_none if record is not None]
+    dropped[MALFORMED] += len(records_or_none) - len(records)
+    short = [
+        record
+        for record in records
+        if max(map(len, (record.subject, record.predicate, record.object))) <= LONGEST_NAME
+    ]
+    dropped[OVERLONG] += len(records) - len(short)
+    ends = [end for record in short for end in (record.subject, record.object)]
     printed = find_printed(ends, window.chunks)
     facts: list[Fact] = []
-    for one in fit:
-        subject, object = (printed.get(plain(end)) for end in (one.subject, one.object))
+    for record in short:
+        subject, object = (printed.get(plain(end)) for end in (record.subject, record.object))
         if not subject or not object:
             dropped[UNPRINTED] += 1
             continue
-        rows = {number - 1 for number in one.parts if 1 <= number <= len(window.chunks)}
+        named = {number - 1 for number in record.parts if 1 <= number <= len(window.chunks)}
         either = [row for row in range(len(window.chunks)) if subject[row] or object[row]]
         both = [row for row in either if subject[row] and object[row]]
-        for row in sorted(rows.intersection(either)) or both or either:
+        words = (record.subject, record.predicate, record.object)
+        for row in sorted(named.intersection(either)) or both or either:
             chunk = window.chunks[row]
-            facts.append(Fact(chunk.id, chunk.start, one.subject, one.predicate, one.object))
+            facts.append(Fact(chunk.id, chunk.start, *words))
     return facts, +dropped
 
 
 def join_facts(document: str, facts: Iterable[Fact]) -> tuple[Triple, ...]:
-    """Facts of the same words as one, by their ids; the order they come in does not matter."""
-    same: dict[tuple[str, ...], list[Fact]] = defaultdict(list)
+    """Join facts of the same phrases; the order of the facts does not matter.
+
+    Returns:
+        Triples, ordered by their ids.
+    """
+    by_phrases: dict[tuple[str, ...], list[Fact]] = defaultdict(list)
     for fact in sorted(set(facts), key=_order):
-        same[tuple(map(phrase, (fact.subject, fact.predicate, fact.object)))].append(fact)
-    triples = [
-        Triple(
-            ids.triple_id(document, *words),
-            told[0].subject,
-            told[0].predicate,
-            told[0].object,
-            tuple(told),
-        )
-        for words, told in same.items()
-    ]
+        by_phrases[tuple(map(phrase, (fact.subject, fact.predicate, fact.object)))].append(fact)
+    triples = []
+    for phrases, same in by_phrases.items():
+        first = same[0]
+        id = ids.triple_id(document, *phrases)
+        triples.append(Triple(id, first.subject, first.predicate, first.object, tuple(same)))
     return tuple(sorted(triples, key=lambda triple: triple.id))
 
 
 def phrase(text: str) -> str:
-    """An end or a predicate as phrases are compared: its words, in lower case, of any script."""
+    """Return the words of an end or a predicate, in lower case and of any script.
+
+    Ids in Neo4j are digests of phrases.
+    """
     folded = unicodedata.normalize("NFKC", text).casefold()
     return " ".join(re.findall(r"\w+", folded))
 
