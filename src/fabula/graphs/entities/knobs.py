@@ -7,14 +7,14 @@ from pydantic import BaseModel, ConfigDict, Field
 from fabula.graphs.entities.decisions import Pairs
 
 CHAT_ONLY = frozenset({"types", "window_tokens", "gleanings", "triples"})
-"""What changes nothing where no chat model is asked."""
+"""The options that change nothing where no chat model is asked."""
 
 UNASKED = frozenset({"triples", "keep_apart", "join"})
-"""What changes none of the questions that are asked of a window: `triples` adds others."""
+"""The options that change no prompt about a window; `triples` only adds other prompts."""
 
 
 class Knobs(BaseModel):
-    """How the graph is made; the same text, knobs and replies give the same graph."""
+    """How the graph is built; the same text, options and replies give the same graph."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
