@@ -35,7 +35,7 @@ MAX_KEYWORDS = 12
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """The description of an entity or a relation; `said` is the digest of its statements."""
+    """The description of an entity or a relation; `digest` is that of its statements."""
 
     text: str
     said: str
@@ -47,11 +47,11 @@ class Earlier:
 
     Attributes:
         mentions: By the id of the chunk.
-        ties: By the id of the chunk.
+        relation_mentions: By the id of the chunk.
         facts: By the id of the chunk.
-        asked: By the step, the ids of the chunks that a model was asked about, whether it found
+        asked_about: By the step, the ids of the chunks that a model was asked about, whether it found
             something in them or not.
-        described: Descriptions by the digests of their statements.
+        descriptions: Descriptions by the digests of their statements.
         vectors: Embeddings by the texts that were embedded.
     """
 
@@ -97,7 +97,7 @@ def nodes_of(
             properties = _entity(entity, degrees[entity.id], by)
             nodes.append(_node(ENTITY, entity.id, properties, descriptions[entity.id], sources))
     for relation in cast.relations:
-        if sources := _in_order((tie.chunk for tie in relation.ties), chunk_by_id):
+        if sources := _in_order((mention.chunk for mention in relation.ties), chunk_by_id):
             properties = _relation(relation, names)
             description = descriptions[relation.id]
             nodes.append(_node(RELATION, relation.id, properties, description, sources))
@@ -122,9 +122,9 @@ def edges_of(cast: Cast, triples: Sequence[Triple], extraction: Extraction) -> l
     decisions may have split mentions of two entities in one, and what ties two names of one entity
     is no relation, but both count again when the decisions change.
     """
-    of_relations = {tie for relation in cast.relations for tie in relation.ties}
-    left = [tie for tie in extraction.ties if tie not in of_relations]
-    ties_within = dict(_by_chunk(left))
+    of_relations = {mention for relation in cast.relations for mention in relation.ties}
+    left = [mention for mention in extraction.ties if mention not in of_relations]
+    within_entities = dict(_by_chunk(left))
     extracted = dict(_by_chunk(extraction.mentions))
     edges: list[Edge] = []
     for entity in cast.entities:
@@ -136,13 +136,15 @@ def edges_of(cast: Cast, triples: Sequence[Triple], extraction: Extraction) -> l
             ]
             properties = _mention_properties(mentions, whole)
             names = {mention.name for mention in mentions}
-            if ties := [tie for tie in ties_within.get(chunk, ()) if tie.source in names]:
-                properties["ties"] = _json(map(_tie_record, ties))
+            if within := [
+                mention for mention in within_entities.get(chunk, ()) if mention.source in names
+            ]:
+                properties["ties"] = _json(map(_relation_record, within))
             edges.append(Edge(FROM_CHUNK, entity.id, chunk, properties))
     for relation in cast.relations:
         forward = dict(zip(relation.ties, relation.forward, strict=True))
-        for chunk, ties in _by_chunk(relation.ties):
-            properties = {**_tie_properties(ties), "forward": forward[ties[0]]}
+        for chunk, mentions in _by_chunk(relation.ties):
+            properties = {**_relation_mention_properties(mentions), "forward": forward[mentions[0]]}
             edges.append(Edge(FROM_CHUNK, relation.id, chunk, properties))
         edges += [
             Edge(SOURCE, relation.id, relation.source),
@@ -215,8 +217,8 @@ def _entity(entity: Entity, degree: int, by: str) -> dict[str, Any]:
 def _relation(relation: Relation, names: Mapping[str, str]) -> dict[str, Any]:
     source, target = names[relation.source], names[relation.target]
     counts: dict[str, int] = defaultdict(int)
-    for tie in relation.ties:
-        for keyword in tie.keywords:
+    for mention in relation.ties:
+        for keyword in mention.keywords:
             counts[keyword] += 1
     keywords = sorted(counts, key=lambda keyword: -counts[keyword])
     return {
@@ -231,8 +233,8 @@ def _relation(relation: Relation, names: Mapping[str, str]) -> dict[str, Any]:
 def _weights(relation: Relation) -> dict[str, int]:
     """In how many chunks a relation is, and its strength: the sum of each chunk's strongest."""
     strongest: dict[str, int] = defaultdict(int)
-    for tie in relation.ties:
-        strongest[tie.chunk] = max(strongest[tie.chunk], tie.strength)
+    for mention in relation.ties:
+        strongest[mention.chunk] = max(strongest[mention.chunk], mention.strength)
     return {"count": len(strongest), "strength": sum(strongest.values())}
 
 
@@ -275,19 +277,19 @@ def _mention_properties(mentions: Sequence[Mention], whole: Sequence[Mention]) -
     return properties | {"records": _json(map(_mention_record, whole))}
 
 
-def _tie_properties(ties: Sequence[Tie]) -> dict[str, Any]:
-    """What a chunk says of a relation; several ties are kept one by one as JSON, too."""
-    first = ties[0]
+def _relation_mention_properties(mentions: Sequence[Tie]) -> dict[str, Any]:
+    """What a chunk says of a relation; several mentions are kept one by one as JSON, too."""
+    first = mentions[0]
     properties: dict[str, Any] = {
-        "said": _join_statements(tie.said for tie in ties),
-        "keywords": list(dict.fromkeys(word for tie in ties for word in tie.keywords)),
-        "strength": max(tie.strength for tie in ties),
+        "said": _join_statements(mention.said for mention in mentions),
+        "keywords": list(dict.fromkeys(word for mention in mentions for word in mention.keywords)),
+        "strength": max(mention.strength for mention in mentions),
         "from_name": first.source,
         "to_name": first.target,
     }
-    if len(ties) == 1:
+    if len(mentions) == 1:
         return properties
-    return properties | {"records": _json(map(_tie_record, ties))}
+    return properties | {"records": _json(map(_relation_record, mentions))}
 
 
 def _wording(triple: Triple, fact: Fact) -> dict[str, Any]:
@@ -314,18 +316,18 @@ def _mention_record(mention: Mention) -> dict[str, Any]:
     }
 
 
-def _tie_record(tie: Tie) -> dict[str, Any]:
+def _relation_record(mention: Tie) -> dict[str, Any]:
     return {
-        "from_name": tie.source,
-        "to_name": tie.target,
-        "said": tie.said,
-        "keywords": tie.keywords,
-        "strength": tie.strength,
+        "from_name": mention.source,
+        "to_name": mention.target,
+        "said": mention.said,
+        "keywords": mention.keywords,
+        "strength": mention.strength,
     }
 
 
 def _by_chunk(records: Iterable[Any]) -> Iterator[tuple[str, list[Any]]]:
-    """Mentions, ties or facts by their chunks, in text order."""
+    """Mentions or facts by their chunks, in text order."""
     ordered = sorted(records, key=lambda record: (record.place, record.chunk))
     for chunk, group in groupby(ordered, key=lambda record: record.chunk):
         yield str(chunk), list(group)
@@ -352,7 +354,7 @@ def read(known: Known, chunks: Sequence[Chunk]) -> Earlier:
         if node.label == TRIPLE
     }
     mentions: dict[str, list[Mention]] = defaultdict(list)
-    ties: dict[str, list[Tie]] = defaultdict(list)
+    relation_mentions: dict[str, list[Tie]] = defaultdict(list)
     facts: dict[str, list[Fact]] = defaultdict(list)
     for edge in known.edges:
         chunk, properties = edge.end, edge.properties
@@ -363,15 +365,17 @@ def read(known: Known, chunks: Sequence[Chunk]) -> Earlier:
             shift = place - previous_starts[chunk]
             mentions[chunk] += _read_mentions(chunk, place, shift, properties)
             if "ties" in properties:
-                ties[chunk] += _read_ties(chunk, place, {"records": properties["ties"]})
+                relation_mentions[chunk] += _read_relation_mentions(
+                    chunk, place, {"records": properties["ties"]}
+                )
         elif labels[edge.start] == RELATION:
-            ties[chunk] += _read_ties(chunk, place, properties)
+            relation_mentions[chunk] += _read_relation_mentions(chunk, place, properties)
         else:
             words = properties.get("words") or triples[edge.start]
             facts[chunk].append(Fact(chunk, place, *words))
     return Earlier(
         mentions,
-        ties,
+        relation_mentions,
         facts,
         {step: _chunks_asked_about(known, step) for step in (EXTRACTION, TRIPLES)},
         {
@@ -416,8 +420,8 @@ def _read_mentions(
         )
 
 
-def _read_ties(chunk: str, place: int, properties: Mapping[str, Any]) -> Iterator[Tie]:
-    """Ties from the edge of a relation, or from an entity's edge those of its own names."""
+def _read_relation_mentions(chunk: str, place: int, properties: Mapping[str, Any]) -> Iterator[Tie]:
+    """Mentions from the edge of a relation, or from an entity's edge those of its own names."""
     records = json.loads(properties["records"]) if "records" in properties else [properties]
     for record in records:
         yield Tie(

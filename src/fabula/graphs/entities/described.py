@@ -51,7 +51,7 @@ class Statements:
 
     @classmethod
     def of(cls, subject: str, records: Sequence[Mention | Tie]) -> Statements:
-        """Collect the statements of mentions or ties, which are in text order."""
+        """Collect the statements of mentions, which are in text order."""
         texts = dict.fromkeys(record.said for record in records if record.said)
         chunks = dict.fromkeys(record.chunk for record in records)
         return cls(subject, tuple(texts), tuple(chunks))

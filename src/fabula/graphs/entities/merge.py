@@ -41,7 +41,7 @@ def merge(
     decisions: Decisions,
     ordinary: Collection[str],
 ) -> Cast:
-    """Merge an extraction; the order of its mentions and ties does not matter.
+    """Merge an extraction; the order of its mentions does not matter.
 
     Args:
         document: The id of the document, which the ids of entities are made from.
@@ -51,7 +51,7 @@ def merge(
         ordinary: Words that the text has in lower case; none is taken for a misspelt name.
 
     Returns:
-        Entities and relations, each ordered by ids, and their mentions and ties in text order. An
+        Entities and relations, each ordered by ids, and their mentions in text order. An
         entity has each of its mentions, several of a chunk where there are several.
     """
     whole_and_split = (
@@ -267,29 +267,29 @@ def _explain(group: Group, name: str, printed: Iterable[str], language: str) -> 
 
 
 def _relations(
-    document: str, entities: Sequence[Entity], ties: Iterable[Tie]
+    document: str, entities: Sequence[Entity], relation_mentions: Iterable[Tie]
 ) -> tuple[Relation, ...]:
-    """Ties by the two entities that they are of; what ties an entity to itself is left out."""
+    """Relations of every two entities; what is of two names of one entity is left out."""
     entity_of: dict[tuple[str, str], str] = {}
-    mentions = [(mention, entity.id) for entity in entities for mention in entity.mentions]
-    # The names that the extraction gave come first: ties have these names.
-    for mention, id in mentions:
-        entity_of.setdefault((mention.chunk, mention.name), id)
-    for mention, id in mentions:
-        for form in (*mention.names, *mention.aliases):
-            entity_of.setdefault((mention.chunk, form), id)
+    of_entities = [(mention, entity.id) for entity in entities for mention in entity.mentions]
+    # The names that the extraction gave come first: it gives relations by these names.
+    for entity_mention, id in of_entities:
+        entity_of.setdefault((entity_mention.chunk, entity_mention.name), id)
+    for entity_mention, id in of_entities:
+        for form in (*entity_mention.names, *entity_mention.aliases):
+            entity_of.setdefault((entity_mention.chunk, form), id)
     pairs: dict[tuple[str, str], list[tuple[Tie, bool]]] = defaultdict(list)
-    for tie in sorted(set(ties), key=_tie_order):
-        source = entity_of.get((tie.chunk, tie.source), "")
-        target = entity_of.get((tie.chunk, tie.target), "")
+    for mention in sorted(set(relation_mentions), key=_relation_mention_order):
+        source = entity_of.get((mention.chunk, mention.source), "")
+        target = entity_of.get((mention.chunk, mention.target), "")
         if source and target and source != target:
-            pairs[min(source, target), max(source, target)].append((tie, source < target))
+            pairs[min(source, target), max(source, target)].append((mention, source < target))
     relations = [
         Relation(
             ids.relation_id(document, first, second),
             first,
             second,
-            tuple(tie for tie, _ in of_pair),
+            tuple(mention for mention, _ in of_pair),
             tuple(forward for _, forward in of_pair),
         )
         for (first, second), of_pair in pairs.items()
@@ -309,6 +309,7 @@ def _mention_order(mention: Mention) -> tuple[object, ...]:
     return (mention.place, mention.chunk, names, *rest)
 
 
-def _tie_order(tie: Tie) -> tuple[object, ...]:
-    ends = (tie.source, tie.target)
-    return (tie.place, tie.chunk, *ends, tie.said, tie.keywords, tie.strength)
+def _relation_mention_order(mention: Tie) -> tuple[object, ...]:
+    ends = (mention.source, mention.target)
+    rest = (mention.said, mention.keywords, mention.strength)
+    return (mention.place, mention.chunk, *ends, *rest)

@@ -109,7 +109,7 @@ def extract_by_rules(chunks: Sequence[Chunk], language: str) -> Extraction:
 
     Returns:
         A mention for each name of each chunk, with the most particular sentence that has the name,
-        and a tie for every two names that a sentence has, with the shortest such sentence.
+        and a relation for every two names that a sentence has, with the shortest such sentence.
     """
     small = words_of(language)
     texts = [_read_words(chunk.text) for chunk in chunks]
@@ -126,7 +126,7 @@ def extract_by_rules(chunks: Sequence[Chunk], language: str) -> Extraction:
     }
     sentences = _Sentences(chunks, language)
     mentions: list[Mention] = []
-    ties: list[Tie] = []
+    relation_mentions: list[Tie] = []
     for row, (chunk, of_chunk) in enumerate(zip(chunks, runs, strict=True)):
         by_name: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
         for run in of_chunk:
@@ -143,8 +143,8 @@ def extract_by_rules(chunks: Sequence[Chunk], language: str) -> Extraction:
             sentence = sentences.most_particular(row, places[name])
             type = types[key(name)]
             mentions.append(Mention(chunk.id, chunk.start, name, printed, type, sentence))
-        ties += sentences.ties(row, places)
-    return Extraction(tuple(mentions), tuple(ties))
+        relation_mentions += sentences.pairs_of_names(row, places)
+    return Extraction(tuple(mentions), tuple(relation_mentions))
 
 
 def _with_article(form: str, use: _Uses) -> str:
@@ -513,7 +513,7 @@ class _Sentences:
         best = min(sentences, key=lambda sentence: (-self._salience[row][sentence], sentence))
         return self._text(row, best)
 
-    def ties(self, row: int, names: Mapping[str, Iterable[int]]) -> Iterator[Tie]:
+    def pairs_of_names(self, row: int, names: Mapping[str, Iterable[int]]) -> Iterator[Tie]:
         """The pairs of names that sentences of a chunk have, in the order of their first places."""
         names_of: dict[int, dict[str, None]] = defaultdict(dict)
         for place, name in sorted(

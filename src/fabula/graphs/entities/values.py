@@ -1,7 +1,7 @@
-"""The values of the entity graph: mentions and ties of chunks, entities and relations of a text.
+"""The values of the entity graph: mentions by chunks, entities and relations of a text.
 
-An extraction, by a model or by rules, gives mentions and ties, chunk by chunk; the merge makes
-entities and relations of them. These keep all their mentions and ties, so that the next build can
+An extraction, by a model or by rules, gives mentions of entities and of relations, chunk by chunk; the merge makes
+entities and relations of them. These keep all their mentions, so that the next build can
 read from the graph what was extracted from chunks that did not change.
 """
 
@@ -22,7 +22,7 @@ class Mention:
         names: The forms printed in this chunk, each with the characters of the document at which it
             begins; empty where the chunk has only pronouns for it.
         type: The type that the extraction gave.
-        said: A statement about the entity, in the words of the extraction.
+        statement: A statement about the entity, in the words of the extraction.
         aliases: Its other names, as the extraction gave them.
     """
 
@@ -44,7 +44,7 @@ class Tie:
         place: The character of the document at which the chunk begins.
         source: The first entity, by the name of its mention in this chunk.
         target: The second entity, likewise.
-        said: A statement about both, in the words of the extraction.
+        statement: A statement about both, in the words of the extraction.
         keywords: The themes of the relation.
         strength: From 1 to 10 as a model judged it; 0 where no model did.
     """
@@ -60,7 +60,7 @@ class Tie:
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """The mentions and ties of a text, or of some of its chunks.
+    """The mentions of entities and of relations in a text, or in some of its chunks.
 
     `dropped` counts the records of a model that were left out, by the reason.
     """
@@ -102,8 +102,8 @@ class Relation:
         id: A digest of the ids of both entities.
         source: The smaller of the two ids.
         target: The larger one.
-        ties: What chunks say, in text order.
-        forward: Of each tie, whether it goes from source to target.
+        mentions: What chunks say, in text order.
+        forward: Of each mention, whether it goes from source to target.
     """
 
     id: str
