@@ -49,8 +49,8 @@ class Earlier:
         mentions: By the id of the chunk.
         relation_mentions: By the id of the chunk.
         facts: By the id of the chunk.
-        asked_about: By the step, the ids of the chunks that a model was asked about, whether it found
-            something in them or not.
+        asked_about: By the step, the ids of the chunks that a model was asked about, whatever it
+            found in them.
         descriptions: Descriptions by the digests of their statements.
         vectors: Embeddings by the texts that were embedded.
     """

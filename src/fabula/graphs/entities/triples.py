@@ -113,11 +113,11 @@ def read_facts(reply: str, window: Window) -> tuple[list[Fact], Counter[str]]:
         if not subject or not object:
             dropped[UNPRINTED] += 1
             continue
-        named = {number - 1 for number in record.parts if 1 <= number <= len(window.chunks)}
+        claimed = {number - 1 for number in record.parts if 1 <= number <= len(window.chunks)}
         either = [row for row in range(len(window.chunks)) if subject[row] or object[row]]
         both = [row for row in either if subject[row] and object[row]]
         words = (record.subject, record.predicate, record.object)
-        for row in sorted(named.intersection(either)) or both or either:
+        for row in sorted(claimed.intersection(either)) or both or either:
             chunk = window.chunks[row]
             facts.append(Fact(chunk.id, chunk.start, *words))
     return facts, +dropped

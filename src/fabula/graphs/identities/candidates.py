@@ -182,12 +182,12 @@ def _people(
     by_key: Mapping[str, Sequence[ComparedEntity]], *, last: bool
 ) -> Mapping[str, list[str]]:
     """Persons' names of several words, by their last or their first one."""
-    found: dict[str, list[str]] = defaultdict(list)
+    by_word: dict[str, list[str]] = defaultdict(list)
     for name in sorted(by_key):
         words = name.split()
         if len(words) > 1 and kind(by_key[name][0].type) == PERSON:
-            found[words[-1 if last else 0]].append(name)
-    return found
+            by_word[words[-1 if last else 0]].append(name)
+    return by_word
 
 
 def _is_long(first: str, second: str) -> bool:

@@ -80,9 +80,9 @@ class Groups:
         none is, the next one is.
         """
         paired: set[frozenset[str]] = set()
-        for some in candidates:
-            heads = {self._root[member.id]: member for member in reversed(some.members)}
-            for root in sorted(heads, key=lambda root: some.members.index(heads[root])):
+        for group in candidates:
+            heads = {self._root[member.id]: member for member in reversed(group.members)}
+            for root in sorted(heads, key=lambda root: group.members.index(heads[root])):
                 new = [
                     other
                     for other in heads
@@ -90,7 +90,7 @@ class Groups:
                 ]
                 for other in new:
                     paired.add(frozenset((root, other)))
-                    yield some, heads[root], heads[other]
+                    yield group, heads[root], heads[other]
                 if new:
                     break
 

@@ -203,7 +203,7 @@ def _relations_of(
     ids = [network.relations.ids[row] for row in compared]
     vectors = tools.store.vectors(filters.collection, ids)
     by_row = {row: vectors[id] for row, id in zip(compared, ids, strict=True) if id in vectors}
-    scores = {row: float(own @ vector) * particular[row] for row, own in by_row.items()}
+    scores = {row: float(embedding @ vector) * particular[row] for row, embedding in by_row.items()}
     chosen = limit_each(of_entities, scores, options.most_relations)
     if not chosen:
         return []
