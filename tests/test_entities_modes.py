@@ -157,7 +157,7 @@ def test_a_question_about_nobody_is_answered_as_hybrid_would(name: str) -> None:
     if name in ("hippo", "mini"):
         assert "fall back" in names(steps.root.steps)
         [why] = [one.note for one in steps.root.steps[0].steps if one.name == "fall back"]
-        assert why.startswith("nobody is named")
+        assert why.startswith("the question names no entity")
         assert "road" in hits[0].text
     assert hits
 

@@ -39,7 +39,7 @@ def read_decisions(keep_apart: Sequence[str], join: Sequence[str]) -> Decisions:
     """Read decisions from settings of the type `Pairs`.
 
     Raises:
-        SettingsError: A line is no pair of names; the message has the setting and the line.
+        SettingsError: A line is not a pair of names; the message has the setting and the line.
     """
     return Decisions(
         tuple(_read_pair("keep_apart", line) for line in keep_apart),
@@ -50,5 +50,7 @@ def read_decisions(keep_apart: Sequence[str], join: Sequence[str]) -> Decisions:
 def _read_pair(setting: str, line: str) -> tuple[str, str]:
     first, _, second = (part.strip() for part in line.partition("="))
     if not (first and second):
-        raise SettingsError(f"{setting}: {line!r} is no pair of names; write 'Holmes = Sherlock'.")
+        raise SettingsError(
+            f"{setting}: {line!r} is not a pair of names. Write it as 'Holmes = Sherlock'."
+        )
     return first, second

@@ -53,7 +53,7 @@ def read_network(filters: Filters, tools: Tools) -> Network | None:
             uses=("facts", "identities"),
         )
         if network is None:
-            step.note = "there is none: no entities were built"
+            step.note = "no entities were built"
         else:
             counts = {
                 "entities": len(network.entities),
@@ -471,8 +471,8 @@ def fall_back(
             step.found(hits)
         if hits:
             return hits
-        why = "these have no chunks"
-    with tools.path.step("fall back", f"{why}: passages as hybrid finds them") as step:
+        why = "the entities have no chunks"
+    with tools.path.step("fall back", f"{why}: passages found by the mode hybrid") as step:
         hits = _as_hybrid(question, filters, tools)
         step.found(hits)
     return hits

@@ -43,7 +43,7 @@ def build_collection(
 
     Raises:
         ModelError: A model cannot be asked.
-        SettingsError: A decision is no pair of names.
+        SettingsError: A decision is not a pair of names.
     """
     entities = [
         entity

@@ -48,27 +48,33 @@ class Knobs(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    damping: float = Field(0.85, gt=0, lt=1, description="how likely a walk goes on")
-    entities: int = Field(128, ge=1, le=10_000, description="entities that chunks are ranked by")
-    relations: int = Field(64, ge=1, le=10_000, description="relations that chunks are ranked by")
+    damping: float = Field(0.85, gt=0, lt=1, description="probability that the walk goes on")
+    entities: int = Field(128, ge=1, le=10_000, description="number of entities that rank chunks")
+    relations: int = Field(64, ge=1, le=10_000, description="number of relations that rank chunks")
     least: float | None = Field(
         None,
         ge=0,
         le=1,
-        description="share of a walk's steps that an entity must have; unless set, its share of "
-        "all relations' ends",
+        description="share of the walk's steps that an entity needs; the default is its share of "
+        "the ends of all relations",
     )
-    mentions: bool = Field(True, description="a chunk counts for whom it mentions, too")
+    mentions: bool = Field(
+        True, description="whether a chunk also counts for the entities that it mentions"
+    )
     passages: float | None = Field(
         None,
         ge=0,
         le=1,
-        description="what passages that the question alone finds count beside the walk; unless "
-        "set, 0 with a model and 0.7 without",
+        description="weight of the passages that the question finds without the walk; the default "
+        "is 0 with a model and 0.7 without one",
     )
-    chunks: int = Field(1000, ge=1, le=1000, description="most chunks")
-    entity_share: float = Field(0.1, ge=0, le=1, description="share of entities' records")
-    relation_share: float = Field(0.1, ge=0, le=1, description="share of relations' records")
+    chunks: int = Field(1000, ge=1, le=1000, description="maximum number of chunks")
+    entity_share: float = Field(
+        0.1, ge=0, le=1, description="share of the context for records of entities"
+    )
+    relation_share: float = Field(
+        0.1, ge=0, le=1, description="share of the context for records of relations"
+    )
 
 
 def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
@@ -89,7 +95,14 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
     scores_of_names = _find_seeds(question, sought, network, filters, tools)
     seeds = seed(scores_of_names, len(network.entities))
     if not seeds.any():
-        return fall_back(question, "nobody is named or near", (), network, filters, tools)
+        return fall_back(
+            question,
+            "the question names no entity and is near to none",
+            (),
+            network,
+            filters,
+            tools,
+        )
     note = f"damping {options.damping}, from {_describe(seeds, network)}"
     with tools.path.step("walk", note) as step:
         ranks = pagerank(network.ties, seeds, options.damping)
@@ -121,7 +134,7 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
     chunks = chunks[: options.chunks]
     hits = together(list(zip(records, shares, strict=True)), chunks, filters, tools)
     return hits or fall_back(
-        question, "the walk leads to no chunk", entities, network, filters, tools
+        question, "the walk reaches no chunk", entities, network, filters, tools
     )
 
 

@@ -52,17 +52,17 @@ class Knobs(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     facts: int = Field(
-        5, ge=1, le=MAX_NEAR_FACTS, description="facts that a model is shown to choose from"
+        5, ge=1, le=MAX_NEAR_FACTS, description="number of facts from which a model chooses"
     )
-    phrases: int = Field(5, ge=1, le=100, description="entities that a walk begins at")
+    phrases: int = Field(5, ge=1, le=100, description="number of entities at which the walk begins")
     passage_weight: float | None = Field(
         None,
         ge=0,
         le=100,
-        description="what passages weigh beside facts where a walk begins; unless set, 0.05 with a "
-        "model and 1 without",
+        description="weight of passages beside that of facts where the walk begins; the default is "
+        "0.05 with a model and 1 without one",
     )
-    damping: float = Field(0.5, gt=0, lt=1, description="how likely a walk goes on")
+    damping: float = Field(0.5, gt=0, lt=1, description="probability that the walk goes on")
 
 
 class FactsReply(BaseModel):
@@ -89,7 +89,7 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
         helpful = _filter(question, nearest, kind, network, filters, tools)
         phrases = fact_weights(helpful, network, tools.knobs.phrases)
     if not phrases:
-        why = "nobody is named" if tools.models.offline else "no fact helps"
+        why = "the question names no entity" if tools.models.offline else "no fact helps"
         return fall_back(question, why, (), network, filters, tools)
     alone = passages(question, vector, filters, tools, max(MAX_PASSAGES, tools.k))
     weight = tools.knobs.passage_weight
@@ -105,7 +105,7 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
     if are_read((), filters):
         shares = {row: float(entities[row]) for row in best(entities, tools.k)}
         hits = together([(entity_hits(shares, network, filters, tools), 1.0)], (), filters, tools)
-    return hits or fall_back(question, "the walk meets nothing", (), network, filters, tools)
+    return hits or fall_back(question, "the walk reaches no chunk", (), network, filters, tools)
 
 
 # Where a walk begins

@@ -55,27 +55,38 @@ class Knobs(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     search: Literal["low", "high", "both", "mix"] = Field(
-        "mix", description="by details, by themes, by both, or by both and passages of the question"
+        "mix",
+        description="what is searched by: details, themes, both, or both and the whole question",
     )
     keywords: Literal["each", "together"] = Field(
-        "each", description="whether keywords are compared one by one, or as one text"
+        "each", description="whether each keyword is embedded, or all of them as one text"
     )
     ranking: Literal["question", "degree"] = Field(
-        "question", description="what relations are ranked by: the question, or how tied ends are"
+        "question", description="what relations are ranked by: the question, or their ends' degrees"
     )
     picking: Literal["vector", "weight"] = Field(
-        "vector", description="what chunks are picked by: the question, or how many entities share"
+        "vector", description="what picks chunks: the question, or how many entities share them"
     )
-    entities: int = Field(40, ge=1, le=1000, description="entities that details are near to")
-    relations: int = Field(40, ge=1, le=1000, description="relations that themes are near to")
-    least: float = Field(0.2, ge=-1, le=1, description="least cosine of both")
-    most_relations: int = Field(10, ge=1, le=100_000, description="relations that an entity brings")
+    entities: int = Field(
+        40, ge=1, le=1000, description="maximum number of entities near to details"
+    )
+    relations: int = Field(
+        40, ge=1, le=1000, description="maximum number of relations near to themes"
+    )
+    least: float = Field(0.2, ge=-1, le=1, description="minimum cosine of both")
+    most_relations: int = Field(
+        10, ge=1, le=100_000, description="maximum number of relations of each entity"
+    )
     diversity: float = Field(
-        0.3, ge=0, le=1, description="how much likeness to better relations counts against one"
+        0.3, ge=0, le=1, description="how much a relation loses for likeness to better ones"
     )
-    chunks: int = Field(20, ge=1, le=1000, description="most chunks")
-    entity_share: float = Field(0.2, ge=0, le=1, description="share of entities' records")
-    relation_share: float = Field(0.25, ge=0, le=1, description="share of relations' records")
+    chunks: int = Field(20, ge=1, le=1000, description="maximum number of chunks")
+    entity_share: float = Field(
+        0.2, ge=0, le=1, description="share of the context for records of entities"
+    )
+    relation_share: float = Field(
+        0.25, ge=0, le=1, description="share of the context for records of relations"
+    )
 
 
 def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
@@ -132,7 +143,9 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
     # Without a model a record only quotes a sentence of a chunk that is among the hits.
     shares = (0.0, 0.0) if tools.models.offline else shares
     hits = together(list(zip(records, shares, strict=True)), chunks, filters, tools)
-    return hits or fall_back(question, "nothing is near", entities, network, filters, tools)
+    return hits or fall_back(
+        question, "no entity and no relation is near", entities, network, filters, tools
+    )
 
 
 def _embed_each(

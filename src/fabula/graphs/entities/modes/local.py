@@ -47,18 +47,29 @@ class Knobs(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    entities: int = Field(10, ge=1, le=1000, description="entities nearest to the question")
-    named: bool = Field(True, description="entities that the question names come first")
-    relations: int = Field(10, ge=0, le=1000, description="relations outwards, for each entity")
+    entities: int = Field(
+        10, ge=1, le=1000, description="number of entities nearest to the question"
+    )
+    named: bool = Field(True, description="whether entities that the question names come first")
+    relations: int = Field(
+        10,
+        ge=0,
+        le=1000,
+        description="maximum number of relations to other entities, for each entity",
+    )
     report_share: float | None = Field(
         None,
         ge=0,
         le=1,
-        description="share of reports, where there are communities; unless set, 0.15 with a model "
-        "and 0 without",
+        description="share of the context for reports, where there are communities; the default is "
+        "0.15 with a model and 0 without one",
     )
-    entity_share: float = Field(0.15, ge=0, le=1, description="share of entities' records")
-    relation_share: float = Field(0.2, ge=0, le=1, description="share of relations' records")
+    entity_share: float = Field(
+        0.15, ge=0, le=1, description="share of the context for records of entities"
+    )
+    relation_share: float = Field(
+        0.2, ge=0, le=1, description="share of the context for records of relations"
+    )
 
 
 def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:

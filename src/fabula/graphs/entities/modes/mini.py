@@ -49,16 +49,22 @@ class Knobs(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    names: int = Field(5, ge=1, le=1000, description="entities near to a name of the question")
-    least: float = Field(0.5, ge=-1, le=1, description="least cosine of these with the name")
+    names: int = Field(5, ge=1, le=1000, description="maximum number of entities near to a name")
+    least: float = Field(0.5, ge=-1, le=1, description="minimum cosine of these with the name")
     answers: int = Field(
-        60, ge=0, le=1_000_000, description="entities of the answer's types that may be it"
+        60, ge=0, le=1_000_000, description="maximum number of entities that may be the answer"
     )
-    relations: int = Field(60, ge=1, le=1_000_000, description="relations that count on a path")
-    hops: int = Field(2, ge=0, le=4, description="how far from a relation names and answers count")
-    paths: int = Field(30, ge=1, le=10_000, description="paths that chunks are ranked by")
-    chunks: int = Field(30, ge=1, le=1000, description="most chunks")
-    entity_share: float = Field(0.1, ge=0, le=1, description="share of entities' records")
+    relations: int = Field(
+        60, ge=1, le=1_000_000, description="number of relations that weigh paths"
+    )
+    hops: int = Field(
+        2, ge=0, le=4, description="how far from a relation names and answers count, in relations"
+    )
+    paths: int = Field(30, ge=1, le=10_000, description="number of paths that rank chunks")
+    chunks: int = Field(30, ge=1, le=1000, description="maximum number of chunks")
+    entity_share: float = Field(
+        0.1, ge=0, le=1, description="share of the context for records of entities"
+    )
 
 
 class EntityPath(NamedTuple):
@@ -86,7 +92,7 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
         step.note = _describe(starts, network)
         step.walked = network.ids(starts)
     if not starts:
-        return fall_back(question, "nobody is named", (), network, filters, tools)
+        return fall_back(question, "the question names no entity", (), network, filters, tools)
     with tools.path.step("answers") as step:
         answers = _find_answers(vector, sought.answer_types, network, filters, tools)
         names = [network.name(row) for row in answers[:MAX_NAMES]]
