@@ -8,8 +8,9 @@ from collections.abc import Collection, Iterable
 import pytest
 
 from fabula.errors import SettingsError
-from fabula.graphs.entities.decisions import Decisions, key, read_decisions, title
+from fabula.graphs.entities.decisions import Decisions, read_decisions
 from fabula.graphs.entities.merge import merge
+from fabula.graphs.entities.names import key, title
 from fabula.graphs.entities.values import Cast, Entity, Extraction, Mention, Tie
 
 CHUNK = 1_000
@@ -314,7 +315,7 @@ def test_decisions_are_of_names_without_articles_and_capitals() -> None:
 def test_decisions_are_read_as_pairs() -> None:
     read = read_decisions(["Holmes = Mr. Holmes"], ["A=B"])
     assert read == Decisions((("Holmes", "Mr. Holmes"),), (("A", "B"),))
-    with pytest.raises(SettingsError, match="keep_apart: 'Holmes' is no pair of names"):
+    with pytest.raises(SettingsError, match="keep_apart: 'Holmes' is not a pair of names"):
         read_decisions(["Holmes"], [])
 
 

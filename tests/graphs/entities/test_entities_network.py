@@ -16,7 +16,6 @@ from fabula.graphs.entities.network import (
     columns_of,
     pagerank,
     per_chunk,
-    spell,
     within,
 )
 from fabula.text.ranking import Scores
@@ -199,7 +198,7 @@ def test_names_in_other_alphabets_stay_apart() -> None:
     # HippoRAG 2's code keeps A-Z and figures of a name, and so had one node for all of these.
     one = network({"a": ("Соня", "c1"), "b": ("Родион", "c2"), "c": ("Żółć", "c3")}, {})
     assert len(one.entities) == 3
-    assert len(one.spelt) == 3
+    assert [one.by_name.exact(name) for name in ("Соня", "родион", "ŻÓŁĆ")] == [(0,), (1,), (2,)]
 
 
 def test_the_walk_ties_chunks_once_and_facts_twice_for_each_chunk() -> None:
@@ -227,7 +226,7 @@ def test_what_went_while_it_was_read_is_left_out() -> None:
 
 def test_a_name_is_whom_the_text_calls_so_most_often() -> None:
     one = network({"a": ("Scrooge", "c1"), "b": ("Fred|Scrooge", "c1 c2")}, {})
-    assert one.spelt[spell("Scrooge’s")][0] == one.row["a"]
+    assert one.by_name.exact("Scrooge’s")[0] == one.row["a"]
 
 
 def test_within_so_many_hops() -> None:

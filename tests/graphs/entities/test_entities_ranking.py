@@ -76,17 +76,20 @@ def test_the_walk_begins_at_phrases_and_at_passages_by_their_weight() -> None:
 
 def test_numbers_that_a_filter_invents_are_dropped() -> None:
     # The code takes the fact whose spelling is nearest, however far.
-    assert hippo.read_facts(json.dumps({"keep": [2, 7, 0, -1, "1", 99999999999]}), 3) == {1, 2}
-    assert hippo.read_facts('{"keep": []}', 3) == frozenset()
+    assert hippo.read_fact_numbers(json.dumps({"keep": [2, 7, 0, -1, "1", 99999999999]}), 3) == {
+        1,
+        2,
+    }
+    assert hippo.read_fact_numbers('{"keep": []}', 3) == frozenset()
     with pytest.raises(BadReply):
-        hippo.read_facts("the second", 3)
+        hippo.read_fact_numbers("the second", 3)
 
 
 def test_a_fact_is_text_whatever_it_reads_like() -> None:
     # The code evaluates stored facts as Python.
     chat = Says(lambda user: json.dumps({"keep": [2]}))
     facts = ["__import__('os').abort() is a fact", "('Anna', 'is', 'late')"]
-    assert hippo.ask_facts("Who is late?", facts, chat) == {2}
+    assert hippo.ask_which_help("Who is late?", facts, chat) == {2}
     listed = "[1] __import__('os').abort() is a fact\n[2] ('Anna', 'is', 'late')"
     assert listed in chat.asked[0].user
 
@@ -100,19 +103,19 @@ def test_seeds_are_the_largest_of_the_rows_each_divided_by_its_sum() -> None:
 
 def test_relations_of_a_triangle_count_for_their_chunks() -> None:
     ranks = np.array([0.5, 0.3, 0.2, 0.0])
-    entities = fast.keep(ranks, TRIANGLE, 128, 0.005)
-    relations = fast.relate(entities, TRIANGLE, 64)
+    entities = fast.select_entities(ranks, TRIANGLE, 128, 0.005)
+    relations = fast.select_relations(entities, TRIANGLE, 64)
     assert relations == pytest.approx({0: 0.8, 2: 0.7, 1: 0.5})
     scores = fast.rank_chunks(entities, relations, TRIANGLE, mentions=False)
     assert scores == pytest.approx([0.8, 0.7, 0.5, 0])
     with_mentions = fast.rank_chunks(entities, relations, TRIANGLE, mentions=True)
     assert with_mentions == pytest.approx([0.8 + 0.4, 0.7 + 0.35, 0.5 + 0.25, 0])
-    assert fast.relate(entities, TRIANGLE, 1) == pytest.approx({0: 0.8})
+    assert fast.select_relations(entities, TRIANGLE, 1) == pytest.approx({0: 0.8})
 
 
 def test_an_entity_without_relations_leads_to_its_chunk() -> None:
     ranks = pagerank(TRIANGLE.ties, np.array([0.0, 0, 0, 1]), 0.85)
-    entities = fast.keep(ranks, TRIANGLE, 128, None)
+    entities = fast.select_entities(ranks, TRIANGLE, 128, None)
     assert entities == {3: 1.0}
     scores = fast.rank_chunks(entities, {}, TRIANGLE, mentions=True)
     assert scores.tolist() == [0, 0, 0, 1]
@@ -123,14 +126,14 @@ def test_the_first_row_is_somebody() -> None:
     # The code takes the index 0 for none.
     assert rows_of(["Anna"], TRIANGLE) == [0]
     ranks = pagerank(TRIANGLE.ties, fast.seed([{0: 1.0}], 4), 0.85)
-    assert 0 in fast.keep(ranks, TRIANGLE, 128, None)
-    assert 0 in fast.relate({0: 1.0}, TRIANGLE, 64)
+    assert 0 in fast.select_entities(ranks, TRIANGLE, 128, None)
+    assert 0 in fast.select_relations({0: 1.0}, TRIANGLE, 64)
 
 
 def test_entities_are_kept_that_are_met_more_often_than_from_anywhere() -> None:
     ranks = np.array([0.5, 1 / 3, 0.1, 0.0])
-    assert fast.keep(ranks, TRIANGLE, 128, None) == {0: 0.5}
-    assert fast.keep(ranks, TRIANGLE, 128, 0.005) == {0: 0.5, 1: 1 / 3, 2: 0.1}
+    assert fast.select_entities(ranks, TRIANGLE, 128, None) == {0: 0.5}
+    assert fast.select_entities(ranks, TRIANGLE, 128, 0.005) == {0: 0.5, 1: 1 / 3, 2: 0.1}
 
 
 def test_leftovers_go_to_chunks_and_no_record_is_cut() -> None:
@@ -192,7 +195,7 @@ def test_what_two_say_of_each_other_alone_tells_more_than_a_hubs() -> None:
             **{f"i{n}": ("i", n, "c1") for n in "acd"},
         },
     )
-    telling = light.tell_apart(pair)
+    telling = light.particularity(pair)
     row = pair.relations.row
     assert telling[row["ab"]] == pytest.approx(np.log(2) / np.log(3))
     assert telling[row["ab"]] > telling[row["hc"]] > telling[row["ha"]]
@@ -205,7 +208,7 @@ def test_how_strong_a_model_takes_a_relation_to_be_ranks_nothing() -> None:
         {"a": ("Anna", "c1"), "b": ("Boris", "c1"), "c": ("Clara", "c2")},
         {"often": ("a", "b", "c1 c2 c3"), "once": ("a", "c", "c2")},
     )
-    often, once = light.tell_apart(two)[[two.relations.row[id] for id in ("often", "once")]]
+    often, once = light.particularity(two)[[two.relations.row[id] for id in ("often", "once")]]
     assert often > once
 
 
@@ -326,10 +329,10 @@ def test_relations_among_the_selected_come_before_those_outwards() -> None:
             "cz": ("c", "z", "c1"),
         },
     )
-    names = [many.relations.ids[row] for row in local.relate([0, 1], many, 10)]
+    names = [many.relations.ids[row] for row in local.rank_relations([0, 1], many, 10)]
     # ab is among them; y is reached from both, c and x from one, c being tied to more.
     assert names == ["ab", "ay", "by", "bc", "ax"]
-    names = [many.relations.ids[row] for row in local.relate([0, 1], many, 1)]
+    names = [many.relations.ids[row] for row in local.rank_relations([0, 1], many, 1)]
     assert names == ["ab", "ay", "by"]
 
 

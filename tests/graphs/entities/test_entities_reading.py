@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -13,8 +13,8 @@ from casts import network
 from fabula.errors import BadReply
 from fabula.graphs.entities.network import Network
 from fabula.graphs.entities.reading import (
-    LONGEST,
-    MOST,
+    MAX_CHARACTERS,
+    MAX_TEXTS,
     Sought,
     examples,
     find_names,
@@ -128,13 +128,12 @@ def test_a_networks_names_and_types_are_gone_through_once_whatever_is_asked() ->
             read.append(at)
             return super().__getitem__(at)
 
-    class Spelt(dict[tuple[str, ...], tuple[int, bool]]):
-        def __iter__(self) -> Iterator[tuple[str, ...]]:
-            read.append("spelt")
+    class Forms(tuple[Mapping[str, int], ...]):
+        def __iter__(self) -> Iterator[Mapping[str, int]]:
+            read.append("names")
             return super().__iter__()
 
-    known = replace(CAROL, types=Types(CAROL.types))
-    vars(known)["spelt"] = Spelt(CAROL.spelt)
+    known = replace(CAROL, types=Types(CAROL.types), names=Forms(CAROL.names))
     first = read_by_words("Who is Scrooge?", known), examples(known)
     once = len(read)
     assert (read_by_words("Who is Scrooge?", known), examples(known)) == first
@@ -158,14 +157,14 @@ def test_a_question_without_keywords_is_its_own() -> None:
 def test_a_reply_is_cut_to_what_is_asked_for() -> None:
     read = read_sought(
         reply(
-            named=["Scrooge", " Scrooge ", "x" * (LONGEST + 1), 7, ""],
+            named=["Scrooge", " Scrooge ", "x" * (MAX_CHARACTERS + 1), 7, ""],
             low=[f"word {n}" for n in range(1000)],
             answer_types=["Person", "villain", "person"],
         ),
         ["person", "place"],
     )
     assert read.named == ("Scrooge",)
-    assert len(read.low) == MOST
+    assert len(read.low) == MAX_TEXTS
     assert read.answer_types == ("person",)
 
 

@@ -11,31 +11,34 @@ import pytest
 
 from fabula.errors import BadReply, SettingsError
 from fabula.graph.method import Known
-from fabula.graphs.entities.decisions import Decisions, key, read_decisions
+from fabula.graphs.entities.decisions import Decisions, read_decisions
+from fabula.graphs.entities.names import key
 from fabula.graphs.entities.resolve import misspelt_by
-from fabula.graphs.identities.border import Verdict, nodes_and_edges, verdicts_of
+from fabula.graphs.identities.candidates import ComparedEntity, find_candidates
+from fabula.graphs.identities.confirm import MAX_WHY_CHARACTERS, Pair, read_pairs
 from fabula.graphs.identities.grouping import MODEL, NAMES, PERSON, Decision, Groups
-from fabula.graphs.identities.judge import LONGEST_WHY, Pair, read_pairs
-from fabula.graphs.identities.knobs import Knobs
-from fabula.graphs.identities.likely import Named, find_alike
+from fabula.graphs.identities.mapping import Verdict, nodes_and_edges, read_verdicts
+from fabula.graphs.identities.options import Options
 
 
-def named(document: str, name: str, *also: str, type: str = "person", mentions: int = 9) -> Named:
+def named(
+    document: str, name: str, *also: str, type: str = "person", mentions: int = 9
+) -> ComparedEntity:
     id = f"{document}/{key(name)}"
     says = f"{name} is in {document}."
     names = (name, *also)
-    return Named(
+    return ComparedEntity(
         id, document, document.upper(), name, key(name), names, type, says, mentions, f"{id}/1"
     )
 
 
-def why(*everyone: Named) -> dict[tuple[str, ...], str]:
-    return {tuple(sorted(one.id for one in it.members)): it.why for it in find_alike(everyone)}
+def why(*everyone: ComparedEntity) -> dict[tuple[str, ...], str]:
+    return {tuple(sorted(one.id for one in it.members)): it.why for it in find_candidates(everyone)}
 
 
-def offline(everyone: Sequence[Named], decisions: Decisions | None = None) -> Groups:
+def offline(everyone: Sequence[ComparedEntity], decisions: Decisions | None = None) -> Groups:
     groups = Groups(everyone, decisions or Decisions())
-    for alike, one, other in list(groups.open_pairs(find_alike(everyone))):
+    for alike, one, other in list(groups.open_pairs(find_candidates(everyone))):
         if alike.is_sure:
             groups.decide(Decision(one, other, True, NAMES, alike.why))
     return groups
@@ -63,7 +66,7 @@ def test_equal_names_of_different_documents_are_alike_whatever_their_titles() ->
     ],
 )
 def test_likely_names_say_why(one: str, other: str, what: str) -> None:
-    [found] = find_alike([named("a", one), named("b", other)])
+    [found] = find_candidates([named("a", one), named("b", other)])
     assert found.why == what
 
 
@@ -71,7 +74,7 @@ def test_likely_names_say_why(one: str, other: str, what: str) -> None:
     ("one", "other"), [("Ivan", "Ian"), ("Anna Holt", "Bella Holt"), ("Mary Ann", "Mary Jane")]
 )
 def test_other_names_are_not_alike(one: str, other: str) -> None:
-    assert find_alike([named("a", one), named("b", other)]) == []
+    assert find_candidates([named("a", one), named("b", other)]) == []
 
 
 @pytest.mark.parametrize(
@@ -101,9 +104,9 @@ def test_names_that_only_begin_alike_are_not_compared(monkeypatch: pytest.Monkey
         compared.append((one, other))
         return misspelt_by(one, other, ordinary)
 
-    monkeypatch.setattr("fabula.graphs.identities.likely.misspelt_by", counting)
+    monkeypatch.setattr("fabula.graphs.identities.candidates.misspelt_by", counting)
     everyone = [named(document, word) for document, word in zip("ab" * 500, words, strict=True)]
-    find_alike([*everyone, named("a", "Sigurdsen"), named("b", "Sigurdson")])
+    find_candidates([*everyone, named("a", "Sigurdsen"), named("b", "Sigurdson")])
     assert ("sigurdsen", "sigurdson") in compared
     assert len(compared) < 5_000, "of half a million"
 
@@ -115,8 +118,8 @@ def test_another_name_that_one_document_has_is_alike() -> None:
 
 def test_a_family_name_that_several_bear_is_no_ones() -> None:
     everyone = [named("a", "Baskerville"), named("b", "Henry Baskerville")]
-    assert len(find_alike(everyone)) == 1
-    assert find_alike([*everyone, named("c", "Hugo Baskerville")]) == []
+    assert len(find_candidates(everyone)) == 1
+    assert find_candidates([*everyone, named("c", "Hugo Baskerville")]) == []
 
 
 def test_names_that_one_document_takes_for_two_are_two() -> None:
@@ -178,7 +181,7 @@ def test_what_a_person_keeps_apart_or_joins_wins() -> None:
 
 def test_a_model_is_asked_of_each_namesake_once_and_of_those_left_again() -> None:
     everyone = [named(document, "John", mentions=9 - n) for n, document in enumerate("abcdef")]
-    alike = find_alike(everyone)
+    alike = find_candidates(everyone)
     truth = {"a": 1, "b": 1, "c": 2, "d": 2, "e": 3, "f": 3}
     groups = Groups(everyone, Decisions())
     rounds = []
@@ -195,7 +198,7 @@ def test_a_model_is_asked_of_each_namesake_once_and_of_those_left_again() -> Non
     assert [node.label for node in nodes] == ["Identity"] * 3
     apart = [edge for edge in edges if edge.type == "APART"]
     assert len(apart) == 3
-    told = verdicts_of(Known(nodes=tuple(nodes), edges=tuple(edges)))
+    told = read_verdicts(Known(nodes=tuple(nodes), edges=tuple(edges)))
     assert len(told) == sum(rounds)
     for one, other in combinations(everyone, 2):
         if (digest := Pair(one, other).digest) in told:
@@ -223,7 +226,7 @@ def reply(*verdicts: tuple[int, object], **more: object) -> str:
 def test_a_reply_says_something_of_each_pair() -> None:
     assert read_pairs(reply((2, False), (1, True)), 2) == [(True, "so"), (False, "so")]
     [(_, long)] = read_pairs(reply((1, True), why="x " * 10_000), 1)
-    assert len(long) == LONGEST_WHY
+    assert len(long) == MAX_WHY_CHARACTERS
     for wrong, what in (
         (reply((1, True)), "said of the pairs 2"),
         (reply((1, True), (2, True), (3, True)), "Pair 3 is none of the 2"),
@@ -242,6 +245,6 @@ def test_a_pair_is_known_again_by_what_is_told_of_it_alone() -> None:
 
 
 def test_decisions_that_are_none_are_refused_in_words() -> None:
-    assert Knobs(keep_apart="a = b; c = d").keep_apart == ("a = b", "c = d")
+    assert Options(keep_apart="a = b; c = d").keep_apart == ("a = b", "c = d")
     with pytest.raises(SettingsError, match="keep_apart: 'John'"):
         read_decisions(["John"], [])

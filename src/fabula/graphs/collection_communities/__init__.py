@@ -1,4 +1,4 @@
-"""Communities of a collection: who belongs together across its documents, with reports."""
+"""Communities of a collection: groups of entities across its documents, with reports."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from typing import Any
 
 from fabula.graph.method import Graph, Lazy
 from fabula.graph.queries import FOLDER
-from fabula.graphs.collection_communities.knobs import IDENTITIES, LABELS, Knobs
-from fabula.graphs.communities import PROMPTS, border
+from fabula.graphs.collection_communities.options import IDENTITIES, LABELS, Options
+from fabula.graphs.communities import PROMPTS, border, prompts
 from fabula.graphs.communities.knobs import CHAT_ONLY, UNASKED
 
 
-def _settings(knobs: Knobs, offline: bool) -> Mapping[str, Any]:
-    return knobs.model_dump(mode="json", exclude=set(CHAT_ONLY) if offline else None)
+def _settings(options: Options, offline: bool) -> Mapping[str, Any]:
+    return options.model_dump(mode="json", exclude=set(CHAT_ONLY) if offline else None)
 
 
 GRAPH = Graph(
     name="collection_communities",
     about="who belongs together across the documents of a collection, with a report of each group",
     version=1,
-    knobs=Knobs,
-    settle=Lazy(f"{__name__}.settle:settle"),
+    knobs=Options,
+    settle=Lazy(f"{__name__}.build:build_collection"),
     elements=(LABELS.community, LABELS.report),
     edges=(border.HAS_MEMBER, border.PARENT_COMMUNITY, border.REPORTS, border.CITES),
     rests_on=(border.ENTITIES,),

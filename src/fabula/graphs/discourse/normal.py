@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 
-from fabula.graphs.entities.decisions import key
+from fabula.graphs.entities.names import key
 from fabula.graphs.entities.words import words_of
 from fabula.text.stems import stemmer_of, words
 

@@ -15,10 +15,10 @@ from fabula.graphs.entities.types import read_types
 
 
 def _settings(knobs: Knobs, offline: bool) -> Mapping[str, Any]:
-    """The knobs, the types written out: another text under the same name is another set."""
+    """The options with the types written out, as a set of types may change under its name."""
     if offline:
         return knobs.model_dump(mode="json", exclude=set(CHAT_ONLY))
-    types = {one.name: one.description for one in read_types(knobs.types)}
+    types = {type.name: type.description for type in read_types(knobs.types)}
     return knobs.model_dump(mode="json") | {"types": types}
 
 

@@ -1,7 +1,7 @@
-"""Where a cast becomes nodes and edges, as every graph has them, and back.
+"""Maps entities, relations and triples to nodes and edges, and back.
 
-What was said of a chunk is whole on the edges that lead to it, so that the graph gives it back
-where the chunk did not change.
+The edges that lead to a chunk hold all that was extracted of it, so that the next build reads it
+from the graph where the chunk did not change. The names of properties are kept in Neo4j.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from typing import Any
 
 from fabula.graph import Edge, Node
 from fabula.graph.method import Known
+from fabula.graphs.entities.names import Names
 from fabula.graphs.entities.records import EXTRACTION, TRIPLES
-from fabula.graphs.entities.triples import Fact, Triple, phrase
+from fabula.graphs.entities.triples import Fact, Triple
 from fabula.graphs.entities.values import Cast, Entity, Extraction, Mention, Relation, Tie
 from fabula.text import tokens
 from fabula.text.document import Chunk
@@ -25,15 +26,15 @@ from fabula.text.document import Chunk
 ENTITY, RELATION, TRIPLE = "Entity", "Relation", "Triple"
 FROM_CHUNK, SOURCE, TARGET = "FROM_CHUNK", "SOURCE", "TARGET"
 SUBJECT, OBJECT, RELATES_TO = "SUBJECT", "OBJECT", "RELATES_TO"
-CAPTION = 60
-"""Most characters of a relation's name."""
-MOST_KEYWORDS = 12
-"""Of a relation: those that are said most often."""
+MAX_CAPTION = 60
+"""Characters of a relation's name."""
+MAX_KEYWORDS = 12
+"""How many keywords a relation keeps: those of most chunks."""
 
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """What is told of an entity or a relation; `said` is the digest of what it was made from."""
+    """The description of an entity or a relation; `digest` is that of its statements."""
 
     text: str
     said: str
@@ -41,11 +42,15 @@ class Description:
 
 @dataclass(frozen=True, slots=True)
 class Earlier:
-    """What an earlier build made of a document, by the chunks and texts that it made it from.
+    """What the previous build made of a document, as far as it can be used again.
 
-    `asked` are the ids of the chunks that a model was asked about, by the step, whether it had
-    something to say of them or not. `described` has descriptions by the digests of what they were
-    made from.
+    Attributes:
+        mentions: By the id of the chunk.
+        relation_mentions: By the id of the chunk.
+        facts: By the id of the chunk.
+        asked_about: By the step, the ids of the chunks that a model was asked about, whatever it
+            found in them.
+        descriptions: Descriptions by the digests of their statements.
     """
 
     mentions: Mapping[str, Sequence[Mention]] = field(default_factory=dict)
@@ -55,7 +60,7 @@ class Earlier:
     described: Mapping[str, str] = field(default_factory=dict)
 
 
-# Out
+# To nodes and edges
 
 
 def nodes_of(
@@ -65,99 +70,133 @@ def nodes_of(
     chunks: Sequence[Chunk],
     by: str,
 ) -> list[Node]:
-    """Entities, relations and triples, bare of embeddings; `descriptions` are by ids.
+    """Make the nodes of entities, relations and triples, without embeddings.
 
-    Each rests on the chunks that mention or state it, in text order, and stands where the first
-    of them does. `by` is who extracted them: "model" or "rules".
+    Each rests on the chunks that mention or state it, in text order, and its place in the text is
+    that of the first of them.
+
+    Args:
+        cast: The entities and relations.
+        triples: The triples.
+        descriptions: By the id of each entity and relation.
+        chunks: All chunks of the document.
+        by: Who extracted them: "model" or "rules".
     """
-    placed = {chunk.id: chunk for chunk in chunks}
+    chunk_by_id = {chunk.id: chunk for chunk in chunks}
     names = {entity.id: entity.name for entity in cast.entities}
     degrees: dict[str, int] = defaultdict(int)
     for relation in cast.relations:
         degrees[relation.source] += 1
         degrees[relation.target] += 1
-    found = [
-        _node(ENTITY, one.id, _entity(one, degrees[one.id], by), descriptions[one.id], sources)
-        for one in cast.entities
-        if (sources := _in_order((mention.chunk for mention in one.mentions), placed))
-    ]
-    found += [
-        _node(RELATION, one.id, _relation(one, names), descriptions[one.id], sources)
-        for one in cast.relations
-        if (sources := _in_order((tie.chunk for tie in one.ties), placed))
-    ]
-    for one in triples:
-        sources = _in_order((fact.chunk for fact in one.facts), placed)
-        told: dict[str, Any] = {"count": len(sources), "by": by}
-        told |= {"subject": one.subject, "predicate": one.predicate, "object": one.object}
-        text = f"{one.subject} {one.predicate} {one.object}"
-        found.append(_node(TRIPLE, one.id, told, Description(text, ""), sources))
-    return found
+    nodes: list[Node] = []
+    for entity in cast.entities:
+        if sources := _in_order((mention.chunk for mention in entity.mentions), chunk_by_id):
+            properties = _entity(entity, degrees[entity.id], by)
+            nodes.append(_node(ENTITY, entity.id, properties, descriptions[entity.id], sources))
+    for relation in cast.relations:
+        if sources := _in_order((mention.chunk for mention in relation.ties), chunk_by_id):
+            properties = _relation(relation, names)
+            description = descriptions[relation.id]
+            nodes.append(_node(RELATION, relation.id, properties, description, sources))
+    for triple in triples:
+        sources = _in_order((fact.chunk for fact in triple.facts), chunk_by_id)
+        text = f"{triple.subject} {triple.predicate} {triple.object}"
+        properties = {
+            "count": len(sources),
+            "by": by,
+            "subject": triple.subject,
+            "predicate": triple.predicate,
+            "object": triple.object,
+        }
+        nodes.append(_node(TRIPLE, triple.id, properties, Description(text, ""), sources))
+    return nodes
 
 
 def edges_of(cast: Cast, triples: Sequence[Triple], extraction: Extraction) -> list[Edge]:
-    """What each rests on, whom relations and triples tie, and plain ties to walk along.
+    """Make the edges to chunks, and between entities, relations and triples.
 
-    `extraction` is what the cast was made of: a person may have parted mentions that are of two,
-    and what ties two names that are one is no relation. It is kept for who is told them apart.
+    `extraction` is what the cast was merged from. It is kept on the edges whole: a person's
+    decisions may have split mentions of two entities in one, and what ties two names of one entity
+    is no relation, but both count again when the decisions change.
     """
-    tied = {tie for relation in cast.relations for tie in relation.ties}
-    within = dict(_by_chunk([tie for tie in extraction.ties if tie not in tied]))
+    of_relations = {mention for relation in cast.relations for mention in relation.ties}
+    left = [mention for mention in extraction.ties if mention not in of_relations]
+    within_entities = dict(_by_chunk(left))
     extracted = dict(_by_chunk(extraction.mentions))
-    found: list[Edge] = []
+    edges: list[Edge] = []
     for entity in cast.entities:
         for chunk, mentions in _by_chunk(entity.mentions):
-            whole = [at for one in mentions if (at := _whole(one, extracted[chunk]))]
-            told = _mentioned(mentions, whole)
+            whole = [
+                original
+                for mention in mentions
+                if (original := _before_splitting(mention, extracted[chunk]))
+            ]
+            properties = _mention_properties(mentions, whole)
             names = {mention.name for mention in mentions}
-            if ties := [tie for tie in within.get(chunk, ()) if tie.source in names]:
-                told["ties"] = _json(map(_tie_record, ties))
-            found.append(Edge(FROM_CHUNK, entity.id, chunk, told))
+            if within := [
+                mention for mention in within_entities.get(chunk, ()) if mention.source in names
+            ]:
+                properties["ties"] = _json(map(_relation_record, within))
+            edges.append(Edge(FROM_CHUNK, entity.id, chunk, properties))
     for relation in cast.relations:
         forward = dict(zip(relation.ties, relation.forward, strict=True))
-        for chunk, ties in _by_chunk(relation.ties):
-            told = {**_tied(ties), "forward": forward[ties[0]]}
-            found.append(Edge(FROM_CHUNK, relation.id, chunk, told))
-        found += [
+        for chunk, mentions in _by_chunk(relation.ties):
+            properties = {**_relation_mention_properties(mentions), "forward": forward[mentions[0]]}
+            edges.append(Edge(FROM_CHUNK, relation.id, chunk, properties))
+        edges += [
             Edge(SOURCE, relation.id, relation.source),
             Edge(TARGET, relation.id, relation.target),
             Edge(RELATES_TO, relation.source, relation.target, _weights(relation)),
         ]
-    ends = _ends(cast)
-    for triple in triples:
-        for chunk, (fact, *_) in _by_chunk(triple.facts):
-            found.append(Edge(FROM_CHUNK, triple.id, chunk, _stated(triple, fact)))
-        for type, words in ((SUBJECT, triple.subject), (OBJECT, triple.object)):
-            if end := ends.get(phrase(words)):
-                found.append(Edge(type, triple.id, end))
-    return found
+    return edges + _triple_edges(cast, triples)
 
 
 def embedded(node: Node) -> str:
-    """What of a node is embedded."""
+    """Return the text of a node that is embedded."""
     return str(node.properties.get("embedded_text") or node.properties["text"])
 
 
+def _triple_edges(cast: Cast, triples: Sequence[Triple]) -> list[Edge]:
+    # An entity may be printed as "the Spirit" alone: then its key is the bare name.
+    names = Names({entity.id: {entity.key: 0, **entity.names} for entity in cast.entities})
+    edges: list[Edge] = []
+    for triple in triples:
+        for chunk, (fact, *_) in _by_chunk(triple.facts):
+            edges.append(Edge(FROM_CHUNK, triple.id, chunk, _wording(triple, fact)))
+        for type, name in ((SUBJECT, triple.subject), (OBJECT, triple.object)):
+            if entities := names.exact(name) or names.untitled(name):
+                edges.append(Edge(type, triple.id, entities[0]))
+    return edges
+
+
 def _node(
-    label: str, id: str, told: Mapping[str, Any], about: Description, sources: Sequence[Chunk]
+    label: str,
+    id: str,
+    properties: Mapping[str, Any],
+    description: Description,
+    sources: Sequence[Chunk],
 ) -> Node:
-    place = {"aspect": "", "level": 0, "section": sources[0].section}
-    place |= {"start": sources[0].start, "end": sources[0].end}
-    said: dict[str, Any] = {"text": about.text, "tokens": tokens.count(about.text)}
+    first = sources[0]
+    place = {"aspect": "", "level": 0, "section": first.section}
+    place |= {"start": first.start, "end": first.end}
+    text: dict[str, Any] = {"text": description.text, "tokens": tokens.count(description.text)}
     if label != TRIPLE:
-        said |= {"said": about.said, "embedded_text": _embedded(label, told, about.text)}
-    return Node(id, label, {**told, **said, **place}, tuple(chunk.id for chunk in sources))
+        text["said"] = description.said
+        text["embedded_text"] = _embedded_text(label, properties, description.text)
+    ids = tuple(chunk.id for chunk in sources)
+    return Node(id, label, {**properties, **text, **place}, ids)
 
 
-def _embedded(label: str, told: Mapping[str, Any], text: str) -> str:
-    """Names, and theme words, before what is told, as LightRAG embeds entities and relations."""
+def _embedded_text(label: str, properties: Mapping[str, Any], text: str) -> str:
+    """Names and keywords before the description, as LightRAG embeds entities and relations."""
     if label == ENTITY:
-        return f"{told['name']}. {text}"
-    words = f"{', '.join(told['keywords'])}. " if told["keywords"] else ""
-    return f"{words}{told['source']}, {told['target']}. {text}"
+        return f"{properties['name']}. {text}"
+    keywords = f"{', '.join(properties['keywords'])}. " if properties["keywords"] else ""
+    return f"{keywords}{properties['source']}, {properties['target']}. {text}"
 
 
 def _entity(entity: Entity, degree: int, by: str) -> dict[str, Any]:
+    places = [starts for mention in entity.mentions for starts in mention.names.values()]
     return {
         "name": entity.name,
         "key": entity.key,
@@ -165,7 +204,7 @@ def _entity(entity: Entity, degree: int, by: str) -> dict[str, Any]:
         "counts": list(entity.names.values()),
         "merged_by": [entity.merged_by.get(name, "") for name in entity.names],
         "type": entity.type,
-        "mentions": sum(len(starts) for one in entity.mentions for starts in one.names.values()),
+        "mentions": sum(map(len, places)),
         "chunks": len({mention.chunk for mention in entity.mentions}),
         "degree": degree,
         "by": by,
@@ -174,82 +213,90 @@ def _entity(entity: Entity, degree: int, by: str) -> dict[str, Any]:
 
 def _relation(relation: Relation, names: Mapping[str, str]) -> dict[str, Any]:
     source, target = names[relation.source], names[relation.target]
-    times: dict[str, int] = defaultdict(int)
-    for tie in relation.ties:
-        for keyword in tie.keywords:
-            times[keyword] += 1
-    keywords = sorted(times, key=lambda keyword: -times[keyword])
+    counts: dict[str, int] = defaultdict(int)
+    for mention in relation.ties:
+        for keyword in mention.keywords:
+            counts[keyword] += 1
+    keywords = sorted(counts, key=lambda keyword: -counts[keyword])
     return {
-        "name": textwrap.shorten(f"{source} – {target}", CAPTION, placeholder="…"),
+        "name": textwrap.shorten(f"{source} – {target}", MAX_CAPTION, placeholder="…"),
         "source": source,
         "target": target,
-        "keywords": keywords[:MOST_KEYWORDS],
+        "keywords": keywords[:MAX_KEYWORDS],
         **_weights(relation),
     }
 
 
 def _weights(relation: Relation) -> dict[str, int]:
-    """In how many chunks a relation is, and its strength: that of each chunk once, added up."""
+    """In how many chunks a relation is, and its strength: the sum of each chunk's strongest."""
     strongest: dict[str, int] = defaultdict(int)
-    for tie in relation.ties:
-        strongest[tie.chunk] = max(strongest[tie.chunk], tie.strength)
+    for mention in relation.ties:
+        strongest[mention.chunk] = max(strongest[mention.chunk], mention.strength)
     return {"count": len(strongest), "strength": sum(strongest.values())}
 
 
-def _whole(mention: Mention, extracted: Sequence[Mention]) -> Mention | None:
-    """What a mention was before some of its names were parted from it; None for what was parted."""
+def _before_splitting(mention: Mention, extracted: Sequence[Mention]) -> Mention | None:
+    """A mention with the names that a decision took from it; None for what was made of those."""
     if mention in extracted:
         return mention
-    same = (one for one in extracted if replace(one, names=mention.names) == mention)
+    same = (other for other in extracted if replace(other, names=mention.names) == mention)
     return next(same, None)
 
 
-def _mentioned(mentions: Sequence[Mention], whole: Sequence[Mention]) -> dict[str, Any]:
+def _mention_properties(mentions: Sequence[Mention], whole: Sequence[Mention]) -> dict[str, Any]:
     """What a chunk says of an entity.
 
-    Several records of it, and such as were parted, are told one by one, as JSON.
+    Several mentions of it, and such as were split, are kept one by one as JSON, too.
     """
     places = sorted(
-        (start, form) for one in mentions for form, starts in one.names.items() for start in starts
+        (start, form)
+        for mention in mentions
+        for form, starts in mention.names.items()
+        for start in starts
     )
-    first, *others = mentions
-    aliases = dict.fromkeys(alias for one in mentions for alias in (*one.aliases, one.name))
-    del aliases[first.name]
-    told: dict[str, Any] = {
+    first = mentions[0]
+    if len(mentions) == 1:
+        aliases = list(first.aliases)
+    else:
+        names = (alias for mention in mentions for alias in (*mention.aliases, mention.name))
+        aliases = [alias for alias in dict.fromkeys(names) if alias != first.name]
+    properties: dict[str, Any] = {
         "count": len(places),
         "starts": [start for start, _ in places],
         "names": [form for _, form in places],
-        "said": _joined(one.said for one in mentions),
+        "said": _join_statements(mention.said for mention in mentions),
         "type": first.type,
         "form": first.name,
-        "aliases": list(aliases) if others else list(first.aliases),
+        "aliases": aliases,
     }
     if list(whole) == [first]:
-        return told
-    return told | {"records": _json(map(_mention_record, whole))}
+        return properties
+    return properties | {"records": _json(map(_mention_record, whole))}
 
 
-def _tied(ties: Sequence[Tie]) -> dict[str, Any]:
-    """What a chunk says of a relation, likewise."""
-    first, *others = ties
-    told: dict[str, Any] = {
-        "said": _joined(tie.said for tie in ties),
-        "keywords": list(dict.fromkeys(word for tie in ties for word in tie.keywords)),
-        "strength": max(tie.strength for tie in ties),
+def _relation_mention_properties(mentions: Sequence[Tie]) -> dict[str, Any]:
+    """What a chunk says of a relation; several mentions are kept one by one as JSON, too."""
+    first = mentions[0]
+    properties: dict[str, Any] = {
+        "said": _join_statements(mention.said for mention in mentions),
+        "keywords": list(dict.fromkeys(word for mention in mentions for word in mention.keywords)),
+        "strength": max(mention.strength for mention in mentions),
         "from_name": first.source,
         "to_name": first.target,
     }
-    return told | {"records": _json(map(_tie_record, ties))} if others else told
+    if len(mentions) == 1:
+        return properties
+    return properties | {"records": _json(map(_relation_record, mentions))}
 
 
-def _stated(triple: Triple, fact: Fact) -> dict[str, Any]:
-    """The words in which a chunk states a fact, where they are not the node's."""
+def _wording(triple: Triple, fact: Fact) -> dict[str, Any]:
+    """The words in which a chunk states a triple, where they differ from the node's."""
     words = [fact.subject, fact.predicate, fact.object]
     return {} if words == [triple.subject, triple.predicate, triple.object] else {"words": words}
 
 
-def _joined(said: Iterable[str]) -> str:
-    return " ".join(dict.fromkeys(filter(None, said)))
+def _join_statements(statements: Iterable[str]) -> str:
+    return " ".join(dict.fromkeys(filter(None, statements)))
 
 
 def _json(records: Iterable[Mapping[str, Any]]) -> str:
@@ -266,72 +313,68 @@ def _mention_record(mention: Mention) -> dict[str, Any]:
     }
 
 
-def _tie_record(tie: Tie) -> dict[str, Any]:
+def _relation_record(mention: Tie) -> dict[str, Any]:
     return {
-        "from_name": tie.source,
-        "to_name": tie.target,
-        "said": tie.said,
-        "keywords": tie.keywords,
-        "strength": tie.strength,
+        "from_name": mention.source,
+        "to_name": mention.target,
+        "said": mention.said,
+        "keywords": mention.keywords,
+        "strength": mention.strength,
     }
 
 
-def _by_chunk(records: Sequence[Any]) -> Iterator[tuple[str, list[Any]]]:
-    """Mentions, or ties, by their chunks, in text order."""
-    ordered = sorted(records, key=lambda one: (one.place, one.chunk))
-    for chunk, found in groupby(ordered, key=lambda one: one.chunk):
-        yield str(chunk), list(found)
+def _by_chunk(records: Iterable[Any]) -> Iterator[tuple[str, list[Any]]]:
+    """Mentions or facts by their chunks, in text order."""
+    ordered = sorted(records, key=lambda record: (record.place, record.chunk))
+    for chunk, group in groupby(ordered, key=lambda record: record.chunk):
+        yield str(chunk), list(group)
 
 
-def _in_order(ids: Iterable[str], placed: Mapping[str, Chunk]) -> list[Chunk]:
-    return sorted((placed[id] for id in set(ids)), key=lambda chunk: chunk.index)
+def _in_order(ids: Iterable[str], chunk_by_id: Mapping[str, Chunk]) -> list[Chunk]:
+    return sorted((chunk_by_id[id] for id in set(ids)), key=lambda chunk: chunk.index)
 
 
-def _ends(cast: Cast) -> dict[str, str]:
-    """The entity that a phrase is a name of, by its id; where several have it, the one most often
-    called so.
-    """
-    found: dict[str, tuple[int, str]] = {}
-    for entity in cast.entities:
-        for form, count in {entity.key: 0, **entity.names}.items():
-            best = (-count, entity.id)
-            found[phrase(form)] = min(found.get(phrase(form), best), best)
-    return {form: id for form, (_, id) in found.items()}
-
-
-# Back
+# From nodes and edges
 
 
 def read(known: Known, chunks: Sequence[Chunk]) -> Earlier:
-    """What is known of those chunks that are still there, moved to where they are now."""
-    now = {chunk.id: chunk.start for chunk in chunks}
-    was = {chunk.id: chunk.start for chunk in known.chunks}
+    """Read what the previous build made of the chunks that are still there.
+
+    Their places are moved to where the chunks are now.
+    """
+    starts = {chunk.id: chunk.start for chunk in chunks}
+    previous_starts = {chunk.id: chunk.start for chunk in known.chunks}
     labels = {node.id: node.label for node in known.nodes}
-    stated = {
+    triples = {
         node.id: [node.properties[name] for name in ("subject", "predicate", "object")]
         for node in known.nodes
         if node.label == TRIPLE
     }
     mentions: dict[str, list[Mention]] = defaultdict(list)
-    ties: dict[str, list[Tie]] = defaultdict(list)
+    relation_mentions: dict[str, list[Tie]] = defaultdict(list)
     facts: dict[str, list[Fact]] = defaultdict(list)
     for edge in known.edges:
-        if edge.type != FROM_CHUNK or edge.end not in now or edge.end not in was:
+        chunk, properties = edge.end, edge.properties
+        if edge.type != FROM_CHUNK or chunk not in starts or chunk not in previous_starts:
             continue
-        id, place, told = edge.end, now[edge.end], edge.properties
+        place = starts[chunk]
         if labels[edge.start] == ENTITY:
-            mentions[id] += _read_mentions(id, place, place - was[id], told)
-            if "ties" in told:
-                ties[id] += _read_ties(id, place, {"records": told["ties"]})
+            shift = place - previous_starts[chunk]
+            mentions[chunk] += _read_mentions(chunk, place, shift, properties)
+            if "ties" in properties:
+                relation_mentions[chunk] += _read_relation_mentions(
+                    chunk, place, {"records": properties["ties"]}
+                )
         elif labels[edge.start] == RELATION:
-            ties[id] += _read_ties(id, place, told)
+            relation_mentions[chunk] += _read_relation_mentions(chunk, place, properties)
         else:
-            facts[id].append(Fact(id, place, *(told.get("words") or stated[edge.start])))
+            words = properties.get("words") or triples[edge.start]
+            facts[chunk].append(Fact(chunk, place, *words))
     return Earlier(
         mentions,
-        ties,
+        relation_mentions,
         facts,
-        {step: _asked(known, step) for step in (EXTRACTION, TRIPLES)},
+        {step: _chunks_asked_about(known, step) for step in (EXTRACTION, TRIPLES)},
         {
             node.properties["said"]: node.properties["text"]
             for node in known.nodes
@@ -340,40 +383,48 @@ def read(known: Known, chunks: Sequence[Chunk]) -> Earlier:
     )
 
 
-def _asked(known: Known, step: str) -> frozenset[str]:
+def _chunks_asked_about(known: Known, step: str) -> frozenset[str]:
     if step == TRIPLES and not known.facts.get("stated"):
         return frozenset()
     return known.asked(step)
 
 
 def _read_mentions(
-    chunk: str, place: int, shift: int, told: Mapping[str, Any]
+    chunk: str, place: int, shift: int, properties: Mapping[str, Any]
 ) -> Iterator[Mention]:
-    places: dict[str, list[int]] = defaultdict(list)
-    for form, start in zip(told["names"], told["starts"], strict=True):
-        places[form].append(start)
-    records = json.loads(told["records"]) if "records" in told else [{**told, "places": places}]
-    for one in records:
+    if "records" in properties:
+        records = json.loads(properties["records"])
+    else:
+        places: dict[str, list[int]] = defaultdict(list)
+        for form, start in zip(properties["names"], properties["starts"], strict=True):
+            places[form].append(start)
+        records = [{**properties, "places": places}]
+    for record in records:
+        names = {
+            form: tuple(start + shift for start in starts)
+            for form, starts in record["places"].items()
+        }
         yield Mention(
             chunk,
             place,
-            one["form"],
-            {form: tuple(start + shift for start in at) for form, at in one["places"].items()},
-            one["type"],
-            one["said"],
-            tuple(one["aliases"]),
+            record["form"],
+            names,
+            record["type"],
+            record["said"],
+            tuple(record["aliases"]),
         )
 
 
-def _read_ties(chunk: str, place: int, told: Mapping[str, Any]) -> Iterator[Tie]:
-    """What a chunk says of a relation; of an entity, what ties its own names."""
-    for one in json.loads(told["records"]) if "records" in told else [told]:
+def _read_relation_mentions(chunk: str, place: int, properties: Mapping[str, Any]) -> Iterator[Tie]:
+    """Mentions from the edge of a relation, or from an entity's edge those of its own names."""
+    records = json.loads(properties["records"]) if "records" in properties else [properties]
+    for record in records:
         yield Tie(
             chunk,
             place,
-            one["from_name"],
-            one["to_name"],
-            one["said"],
-            tuple(one["keywords"]),
-            one["strength"],
+            record["from_name"],
+            record["to_name"],
+            record["said"],
+            tuple(record["keywords"]),
+            record["strength"],
         )

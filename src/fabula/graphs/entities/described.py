@@ -1,9 +1,9 @@
-"""What is said of an entity or a relation, chunk by chunk, becomes its description.
+"""Describes entities and relations: what chunks say of one becomes one description.
 
-A few statements are joined; many are merged by a model, in blocks where they are too many for one
+A few statements are joined. Many are merged by a model, in blocks where they are too many for one
 call, as LightRAG does it (Guo et al. 2024; `merge_nodes_then_upsert` of its code). Unlike there,
-one call merges those of several subjects, where they fit: half of what Microsoft's GraphRAG asks of
-a novel are such calls, one a subject.
+one call merges the statements of several subjects, where they fit: such calls, one for each
+subject, are half of what Microsoft's GraphRAG asks of a novel.
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ from fabula.models.replies import ask, read_as, read_summary, shortened
 from fabula.text import tokens
 from fabula.text.stems import Stemmer
 
-FEWEST_MERGED, MOST_JOINED = 8, 1200
-"""From so many statements on, or so many tokens of them, a call merges them."""
+MIN_MERGED_STATEMENTS, MIN_MERGED_TOKENS = 8, 1200
+"""A call merges statements from this many on, or from so many tokens of them."""
 BLOCK = 8000
-"""Most tokens of the statements of one call; a description has at most half of it."""
-SUBJECTS = 10
-"""Most subjects of one call, whose statements are a block together."""
+"""The most tokens of the statements of one call; a description has at most half of it."""
+MAX_SUBJECTS = 10
+"""The most subjects of one call, whose statements are a block together."""
 TRIES = 3
 ROOM, ROOM_TOGETHER = 3, 4 / 3
-"""A reply may take so many times its limit: cut by us at a sentence, not by the endpoint. One about
-several subjects stays within 4,096 tokens, which is all that some endpoints write."""
+"""How many times its limit a reply may take, so that we cut it at a sentence and not the endpoint
+anywhere. One about several subjects stays within 4,096 tokens: some endpoints write no more."""
 
 
 @dataclass(frozen=True, slots=True)
 class Statements:
-    """What is said of one thing: each statement once, in the order of the text.
+    """What chunks say of one subject: each statement once, in the order of the text.
 
-    `chunks` are the ids of those that say anything of it.
+    `chunks` are the ids of all chunks that mention the subject.
     """
 
     subject: str
@@ -52,13 +52,14 @@ class Statements:
 
     @classmethod
     def of(cls, subject: str, records: Sequence[Mention | Tie]) -> Statements:
-        """Out of what each chunk says, in their order."""
-        texts = dict.fromkeys(one.said for one in records if one.said)
-        return cls(subject, tuple(texts), tuple(dict.fromkeys(one.chunk for one in records)))
+        """Collect the statements of mentions, which are in text order."""
+        texts = dict.fromkeys(record.said for record in records if record.said)
+        chunks = dict.fromkeys(record.chunk for record in records)
+        return cls(subject, tuple(texts), tuple(chunks))
 
     @property
     def digest(self) -> str:
-        """16 hex digits; another list of statements has another. '' for none."""
+        """16 hex digits of the statements, which are kept in Neo4j; '' where there are none."""
         if not self.texts:
             return ""
         written = json.dumps(self.texts, ensure_ascii=False).encode("utf-8", "surrogatepass")
@@ -66,13 +67,16 @@ class Statements:
 
     @property
     def joined(self) -> str:
-        """One a line."""
+        """The statements, each on a line."""
         return "\n".join(self.texts)
 
     @property
     def are_many(self) -> bool:
         """Whether a call is to merge them."""
-        return len(self.texts) >= FEWEST_MERGED or tokens.count(self.joined) >= MOST_JOINED
+        return (
+            len(self.texts) >= MIN_MERGED_STATEMENTS
+            or tokens.count(self.joined) >= MIN_MERGED_TOKENS
+        )
 
 
 class DescribedShape(BaseModel):
@@ -94,58 +98,65 @@ class DescriptionsReply(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Describer:
-    """Has a chat model merge statements into descriptions of at most `limit` tokens each."""
+    """Asks a chat model to merge statements into descriptions of at most `limit` tokens each."""
 
     chat: Chat
     limit: int
     temperature: float
     stand_ins: StandIns
 
-    def merge(self, some: Sequence[Statements]) -> list[str | BadReply]:
-        """A description of each subject of a call, or why there is none.
+    def merge(self, subjects: Sequence[Statements]) -> list[str | BadReply]:
+        """Describe each subject of one portion: one paid call, or several.
 
-        Where no reply tells of all of them, each is asked about alone.
+        Where no reply describes all of them, each is asked about alone.
+
+        Returns:
+            The description of each subject, or the error for which it has none.
         """
-        if len(some) > 1:
+        if len(subjects) > 1:
             try:
-                return [*self._together(some)]
+                return [*self._merge_together(subjects)]
             except BadReply:
                 pass
-        return [self._alone(one) for one in some]
+        return [self._merge_alone(statements) for statements in subjects]
 
-    def _alone(self, statements: Statements) -> str | BadReply:
+    def _merge_alone(self, statements: Statements) -> str | BadReply:
         texts: Sequence[str] = statements.texts
         try:
-            while len(some := blocks(texts, BLOCK)) > 1:
-                texts = [self._merge(statements.subject, block) for block in some]
+            while len(parts := blocks(texts, BLOCK)) > 1:
+                texts = [self._merge(statements.subject, block) for block in parts]
             return self._merge(statements.subject, texts)
         except BadReply as error:
             return error
 
-    def _together(self, some: Sequence[Statements]) -> list[str]:
-        listed = "\n\n".join(
-            f"[{number}] {one.subject}\n{one.joined}" for number, one in enumerate(some, 1)
-        )
-        asked = Prompt(
+    def _merge_together(self, subjects: Sequence[Statements]) -> list[str]:
+        joined = [statements.joined for statements in subjects]
+        numbered = [
+            f"[{number}] {statements.subject}\n{statements.joined}"
+            for number, statements in enumerate(subjects, 1)
+        ]
+        request = Prompt(
             system=filled(PROMPTS / "describe_many_system.txt"),
             user=filled(
                 PROMPTS / "describe_many.txt",
-                statements=listed,
-                count=len(some),
+                statements="\n\n".join(numbered),
+                count=len(subjects),
                 tokens=self.limit,
                 words=round(WORDS * self.limit),
             ),
-            max_tokens=round(ROOM_TOGETHER * self.limit * len(some)),
+            max_tokens=round(ROOM_TOGETHER * self.limit * len(subjects)),
             temperature=self.temperature,
             schema=DescriptionsReply,
-            stand_in=lambda: self.stand_ins.described_together([one.joined for one in some]),
+            stand_in=lambda: self.stand_ins.described_together(joined),
         )
-        found = ask(self.chat, asked, lambda reply: read_descriptions(reply, len(some)), TRIES)
-        return [shortened(text, self.limit) for text in found]
+        descriptions = ask(
+            self.chat, request, lambda reply: read_descriptions(reply, len(subjects)), TRIES
+        )
+        return [shortened(text, self.limit) for text in descriptions]
 
     def _merge(self, subject: str, texts: Sequence[str]) -> str:
         joined = "\n".join(texts)
-        asked = Prompt(
+        request = Prompt(
             system=filled(PROMPTS / "describe_system.txt"),
             user=filled(
                 PROMPTS / "describe.txt",
@@ -158,53 +169,58 @@ class Describer:
             temperature=self.temperature,
             stand_in=lambda: self.stand_ins.described(joined),
         )
-        return shortened(ask(self.chat, asked, read_summary, TRIES), self.limit)
+        return shortened(ask(self.chat, request, read_summary, TRIES), self.limit)
 
 
 def read_descriptions(reply: str, count: int) -> list[str]:
-    """The description of each of `count` subjects. Raises BadReply where one is missing."""
-    told: dict[int, str] = {}
-    for one in read_as(reply, DescriptionsReply).descriptions:
-        if one.description.strip():
-            told.setdefault(one.number, read_summary(one.description))
-    if missing := [str(number) for number in range(1, count + 1) if number not in told]:
-        raise BadReply(f"There is no description of the subjects {', '.join(missing)}.")
-    return [told[number] for number in range(1, count + 1)]
+    """Read the descriptions of `count` subjects.
 
-
-def portions(some: Sequence[Statements]) -> list[list[Statements]]:
-    """What one call merges: subjects whose statements fit a block together, in order of names.
-
-    One with more statements than that is alone.
+    Raises:
+        BadReply: The reply is not of this shape, or a description is missing.
     """
-    found: list[list[Statements]] = []
+    descriptions: dict[int, str] = {}
+    for described in read_as(reply, DescriptionsReply).descriptions:
+        if described.description.strip():
+            descriptions.setdefault(described.number, read_summary(described.description))
+    if missing := [str(number) for number in range(1, count + 1) if number not in descriptions]:
+        raise BadReply(f"There is no description of the subjects {', '.join(missing)}.")
+    return [descriptions[number] for number in range(1, count + 1)]
+
+
+def portions(subjects: Sequence[Statements]) -> list[list[Statements]]:
+    """Divide subjects into what one call merges each, in the order of their names.
+
+    The statements of a portion fit a block together. A subject with more is alone.
+    """
+    in_order = sorted(subjects, key=lambda statements: (statements.subject, statements.digest))
+    divided: list[list[Statements]] = []
     room = 0
-    for one in sorted(some, key=lambda one: (one.subject, one.digest)):
-        length = tokens.count(one.joined)
-        if not found or length > room or len(found[-1]) == SUBJECTS:
-            found.append([])
+    for statements in in_order:
+        length = tokens.count(statements.joined)
+        if not divided or length > room or len(divided[-1]) == MAX_SUBJECTS:
+            divided.append([])
             room = BLOCK
-        found[-1].append(one)
+        divided[-1].append(statements)
         room -= length
-    return found
+    return divided
 
 
 def blocks(texts: Sequence[str], limit: int) -> list[list[str]]:
-    """Runs of texts of at most `limit` tokens together, in order; a longer one is alone."""
-    found: list[list[str]] = []
+    """Divide texts into runs of at most `limit` tokens, in order; a longer text is alone."""
+    divided: list[list[str]] = []
     room = 0
     for text in texts:
         length = tokens.count(text)
-        if not found or length > room:
-            found.append([])
+        if not divided or length > room:
+            divided.append([])
             room = limit
-        found[-1].append(text)
+        divided[-1].append(text)
         room -= length
-    return found
+    return divided
 
 
 def first_ones(statements: Statements, limit: int) -> str:
-    """The first of them that fit the limit together, at least how the first one begins."""
+    """Return the first statements that fit a limit of tokens, or the beginning of the first."""
     [first, *_] = blocks(statements.texts, limit)
     return shortened("\n".join(first), limit)
 
@@ -212,14 +228,23 @@ def first_ones(statements: Statements, limit: int) -> str:
 def most_salient(
     statements: Statements, limit: int, stemmer: Stemmer, weights: Mapping[str, float]
 ) -> str:
-    """Those that hold most of what is particular to them all, within the limit, in text order."""
+    """Return the statements with most of what is particular to all of them, in text order.
+
+    Args:
+        statements: The statements.
+        limit: The most tokens.
+        stemmer: The stemmer of the text's language.
+        weights: How rare each stem is in the text (inverse document frequency).
+    """
     if tokens.count(statements.joined) <= limit:
         return statements.joined
     scores = salience([stemmer.stems(text) for text in statements.texts], weights)
-    room, kept = limit, []
+    room, chosen = limit, []
     for row in sorted(range(len(scores)), key=lambda row: (-scores[row], row)):
         length = tokens.count(statements.texts[row]) + 1
         if length <= room:
-            kept.append(row)
+            chosen.append(row)
             room -= length
-    return "\n".join(statements.texts[row] for row in sorted(kept)) or first_ones(statements, limit)
+    if not chosen:
+        return first_ones(statements, limit)
+    return "\n".join(statements.texts[row] for row in sorted(chosen))

@@ -1,6 +1,6 @@
-"""What this graph's modes share: the network, what is near, hits, and what to fall back on.
+"""What the modes of this graph share: the network, nearest elements, hits, and a fallback.
 
-A ranking is of rows and scores, and knows no database; here rows become hits.
+The rankings of the modes are of rows and scores and know no database. Here rows become hits.
 """
 
 from __future__ import annotations
@@ -25,43 +25,47 @@ from fabula.text.document import Vector
 from fabula.text.ranking import Scores, scaled
 
 RECORDS = ("entity", "relation", "triple", "fact")
-"""The kinds of hits that are printed records, and no text of the book's."""
+"""The kinds of hits that are printed records, and not text of the book."""
 STATED = ("triple", "fact")
-"""The kinds of elements that state what HippoRAG calls facts: this graph's own, and typed ones."""
-AT_ONCE = 4
-"""Times as many entities are asked of the index where several may be one."""
-MOST_WORDS = 200
-"""Of a text, that elements are compared with."""
+"""The kinds of elements that are facts as HippoRAG means them: triples, and typed facts."""
+NAMESAKES = 4
+"""How many times more entities the index is asked for in a collection, where several entities of
+different documents may be one."""
+MAX_WORDS = 200
+"""How many words of a text elements are compared with."""
 
 
 def read_network(filters: Filters, tools: Tools) -> Network | None:
-    """The network of a collection, or of one document of it; None where it was never built.
+    """Read the network of a collection, or of one document of it.
 
-    Read by a few statements, once for every change, and kept beside the connection.
+    It is read by a few statements, and cached until the graph changes.
+
+    Returns:
+        The network; None where no entities were built.
     """
     with tools.path.step("network") as step:
-        whole = _everywhere(filters)
-        found = tools.keep(
+        unfiltered = _unfiltered(filters)
+        network = tools.keep(
             "network",
-            whole,
+            unfiltered,
             ("text", "entities"),
-            lambda: _read(whole, tools).prepare(),
+            lambda: _read(unfiltered, tools).prepare(),
             uses=("facts", "identities"),
         )
-        if found is None:
-            step.note = "there is none: no entities were built"
+        if network is None:
+            step.note = "no entities were built"
         else:
-            told = {
-                "entities": len(found.entities),
-                "relations": len(found.relations.ids),
-                "facts": len(found.facts.ids),
-                "chunks": len(found.chunks),
+            counts = {
+                "entities": len(network.entities),
+                "relations": len(network.relations.ids),
+                "facts": len(network.facts.ids),
+                "chunks": len(network.chunks),
             }
-            step.note = ", ".join(f"{count:,} {name}" for name, count in told.items() if count)
-            if found.facts.ids and found.without_facts:
+            step.note = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
+            if network.facts.ids and network.without_facts:
                 # HippoRAG walks facts alone as soon as there are some.
-                step.note += f"; documents with relations, but no facts: {found.without_facts:,}"
-    return found
+                step.note += f"; documents with relations, but no facts: {network.without_facts:,}"
+    return network
 
 
 def _read(filters: Filters, tools: Tools) -> Network:
@@ -81,7 +85,7 @@ def _read(filters: Filters, tools: Tools) -> Network:
         facts,
         languages[0][0] if languages else "",
         links.get("few", none),
-        {} if filters.document else _decided(filters, tools),
+        {} if filters.document else _read_identities(filters, tools),
     )
     without = sum(
         stated.isdisjoint(row["chunks"]) and not related.isdisjoint(row["chunks"]) for row in texts
@@ -89,17 +93,17 @@ def _read(filters: Filters, tools: Tools) -> Network:
     return replace(network, without_facts=without)
 
 
-def _decided(filters: Filters, tools: Tools) -> dict[str, str]:
-    """Who an entity is, by its id, as the collection's identities have it; nothing without them."""
+def _read_identities(filters: Filters, tools: Tools) -> dict[str, str]:
+    """The identity of each entity of which it is decided, by its id."""
     rows = tools.read(query("entities/find_identities"), filters)
     return {member: row["id"] for row in rows for member in row["members"]}
 
 
-# What a question is near to
+# Nearest elements
 
 
 def embed(texts: Sequence[str], tools: Tools) -> list[Vector]:
-    """The embeddings of some texts, in one request."""
+    """Embed texts in one request."""
     with tools.path.step("embed", f"{len(texts)} texts, {tools.embedder.model}"):
         return [*tools.embedder.embed(texts).vectors] if texts else []
 
@@ -113,17 +117,28 @@ def nearest_entities(
     least: float,
     text: str = "",
 ) -> dict[int, float]:
-    """The rows of the nearest entities and their cosines, of `least` or more; best first.
+    """Find the entities that are nearest to a vector.
 
-    Where there is no model, those that share words with a `text` come first, as in `hybrid`.
+    Args:
+        vector: The vector.
+        network: The network.
+        filters: The collection, and the document if it is only one.
+        tools: The tools of the mode.
+        limit: The most entities.
+        least: The least cosine.
+        text: Where there is no model, entities that share words with this text count, too, as in
+            the mode `hybrid`.
+
+    Returns:
+        Their rows and cosines, best first.
     """
-    wanted = limit if filters.document else AT_ONCE * limit
-    found: dict[int, float] = {}
-    for id, score in _nearest(vector, text, "entity", filters, tools, wanted).items():
+    candidates = limit if filters.document else NAMESAKES * limit
+    rows: dict[int, float] = {}
+    for id, score in _nearest(vector, text, "entity", filters, tools, candidates).items():
         row = network.row.get(id)
-        if row is not None and score >= least and len(found) < limit:
-            found.setdefault(row, score)
-    return found
+        if row is not None and score >= least and len(rows) < limit:
+            rows.setdefault(row, score)
+    return rows
 
 
 def nearest_links(
@@ -135,9 +150,10 @@ def nearest_links(
     limit: int,
     text: str = "",
 ) -> dict[int, float]:
-    """The rows of the nearest relations or facts and their cosines, best first.
+    """Find the relations or facts that are nearest to a vector, as `nearest_entities` does.
 
-    Where there is no model, those that share words with a `text` come first, as in `hybrid`.
+    Returns:
+        Their rows and cosines, best first.
     """
     near = _nearest(vector, text, kind, filters, tools, limit)
     return {links.row[id]: score for id, score in near.items() if id in links.row}
@@ -146,35 +162,39 @@ def nearest_links(
 def _nearest(
     vector: Vector, text: str, kind: str, filters: Filters, tools: Tools, limit: int
 ) -> dict[str, float]:
-    """The ids of the nearest elements of a kind; by words, too, where static vectors miss them."""
-    everywhere = _everywhere(filters)
+    """The nearest elements of a kind by their ids; without a model by words, too.
+
+    Static vectors miss what words find.
+    """
+    unfiltered = _unfiltered(filters)
     kinds = STATED if kind in STATED else (kind,)
-    near = {hit.id: hit.score for hit in tools.elements(vector, everywhere, limit, kinds)}
-    words = re.findall(r"\w+", text.lower())[:MOST_WORDS]
+    near = {hit.id: hit.score for hit in tools.elements(vector, unfiltered, limit, kinds)}
+    words = re.findall(r"\w+", text.lower())[:MAX_WORDS]
     if not (words and tools.models.offline):
         return near
-    asked = {"words": " ".join(words), "kind": kind, "limit": limit}
+    parameters = {"words": " ".join(words), "kind": kind, "limit": limit}
     with tools.path.step("matching", f"BM25, {kind}") as step:
-        rows = tools.read(query("entities/find_alike"), everywhere, **asked)
+        rows = tools.read(query("entities/find_alike"), unfiltered, **parameters)
         step.note += f", {len(rows)} found"
-    alike = {row["id"]: row["score"] for row in rows}
+    matching = {row["id"]: row["score"] for row in rows}
     sums: dict[str, float] = {}
-    for found, weight in ((near, 1 - hybrid.WORDS), (alike, hybrid.WORDS)):
-        scores = np.array([*found.values()])
-        shares = scaled(scores) if len(set(found.values())) > 1 else np.ones(len(scores))
-        for id, share in zip(found, shares.tolist(), strict=True):
+    for ranking, weight in ((near, 1 - hybrid.WORDS), (matching, hybrid.WORDS)):
+        scores = np.array([*ranking.values()])
+        shares = scaled(scores) if len(set(ranking.values())) > 1 else np.ones(len(scores))
+        for id, share in zip(ranking, shares.tolist(), strict=True):
             sums[id] = sums.get(id, 0.0) + weight * share
-    return dict(sorted(sums.items(), key=lambda one: (-one[1], one[0]))[:limit])
+    return dict(sorted(sums.items(), key=lambda item: (-item[1], item[0]))[:limit])
 
 
 def passages(
     question: str, vector: Vector, filters: Filters, tools: Tools, limit: int
 ) -> list[Hit]:
-    """Chunks as the question alone finds them: by cosine, or as `hybrid` does without a model.
+    """Return the chunks that the question alone finds, without a network.
 
-    Static vectors miss what words find.
+    They are found by cosine; without a model as the mode `hybrid` does, as static vectors miss what
+    words find.
     """
-    chunks = replace(_everywhere(filters), kinds=("chunk",))
+    chunks = replace(_unfiltered(filters), kinds=("chunk",))
     if tools.models.offline:
         wide = replace(tools, k=limit, knobs=hybrid.Knobs())
         return hybrid.retrieve(question, chunks, wide)
@@ -188,7 +208,7 @@ def passages(
 
 
 def allows(filters: Filters, kind: str) -> bool:
-    """Whether the filters let hits of this graph through, which have no aspect and no height."""
+    """Return whether the filters let hits of this kind through, which have no aspect and level."""
     return (
         (not filters.kinds or kind in filters.kinds)
         and (not filters.aspects or "" in filters.aspects)
@@ -197,11 +217,11 @@ def allows(filters: Filters, kind: str) -> bool:
 
 
 def chunk_hits(scored: Mapping[str, float], filters: Filters, tools: Tools) -> list[Hit]:
-    """Chunks by their ids, in the order in which they are given; those that went are left out."""
+    """Return chunks by their ids, in the order of `scored`; removed chunks are left out."""
     if not scored or not allows(filters, "chunk"):
         return []
-    found = tools.store.related(query("core/find_chunks"), filters.collection, list(scored))
-    return [replace(found[id][0], score=score) for id, score in scored.items() if id in found]
+    by_id = tools.store.related(query("core/find_chunks"), filters.collection, list(scored))
+    return [replace(by_id[id][0], score=score) for id, score in scored.items() if id in by_id]
 
 
 def best_chunks(
@@ -212,31 +232,34 @@ def best_chunks(
     limit: int,
     others: Sequence[Hit] = (),
 ) -> list[Hit]:
-    """The chunks of the highest scores above 0, best first; equal ones in the order of `others`."""
+    """Return the chunks of the highest scores above 0, best first.
+
+    Equal ones are in the order of `others`, another ranking.
+    """
     place = {
-        network.chunk_row[hit.id]: at
-        for at, hit in enumerate(others)
+        network.chunk_row[hit.id]: number
+        for number, hit in enumerate(others)
         if hit.id in network.chunk_row
     }
-    found = np.flatnonzero(scores > 0).tolist()
-    rows = sorted(found, key=lambda row: (-scores[row], place.get(row, len(others)), row))[:limit]
-    scored = {network.chunks[row]: float(scores[row]) for row in rows}
+    rows = np.flatnonzero(scores > 0).tolist()
+    rows.sort(key=lambda row: (-scores[row], place.get(row, len(others)), row))
+    scored = {network.chunks[row]: float(scores[row]) for row in rows[:limit]}
     return chunk_hits(scored, filters, tools)
 
 
 def record_hits(scored: Mapping[str, float], filters: Filters, tools: Tools) -> list[Hit]:
-    """Entities, relations and facts as printed records, in the order in which they are given."""
+    """Return entities, relations and facts as printed records, in the order of `scored`."""
     if not scored:
         return []
-    asked = tools.read(query("entities/find_records"), filters, nodes=list(scored))
-    rows = {row["id"]: row for row in asked if allows(filters, row["kind"])}
-    return [_record(rows[id], score) for id, score in scored.items() if id in rows]
+    rows = tools.read(query("entities/find_records"), filters, nodes=list(scored))
+    by_id = {row["id"]: row for row in rows if allows(filters, row["kind"])}
+    return [_record(by_id[id], score) for id, score in scored.items() if id in by_id]
 
 
 def entity_hits(
     rows: Mapping[int, float], network: Network, filters: Filters, tools: Tools
 ) -> list[Hit]:
-    """Entities as records, each as the document tells of it that mentions it most."""
+    """Return entities as records, each from the document whose most chunks mention it."""
     scored = {network.entities[row][0]: score for row, score in rows.items()}
     return record_hits(scored, filters, tools) if allows(filters, "entity") else []
 
@@ -244,20 +267,20 @@ def entity_hits(
 def link_hits(
     rows: Mapping[int, float], links: Links, kind: str, filters: Filters, tools: Tools
 ) -> list[Hit]:
-    """Relations, or facts, as records."""
+    """Return relations, or facts, as records."""
     scored = {links.ids[row]: score for row, score in rows.items()}
     return record_hits(scored, filters, tools) if allows(filters, kind) else []
 
 
 def _record(row: Mapping[str, Any], score: float) -> Hit:
     """A record on one line: `Scrooge (person): ...`, or `Scrooge - Marley: ...`."""
-    told = " ".join(row["text"].split())
+    description = " ".join(row["text"].split())
     if row["kind"] == "entity":
-        text = f"{row['name']} ({row['type']}): {told}"
+        text = f"{row['name']} ({row['type']}): {description}"
     elif row["kind"] == "relation":
-        text = f"{row['source']} - {row['target']}: {told}"
+        text = f"{row['source']} - {row['target']}: {description}"
     else:
-        text = told
+        text = description
     place = {
         name: row[name]
         for name in ("id", "kind", "document", "title", "language", "section", "aspect", "level")
@@ -275,18 +298,18 @@ def _record(row: Mapping[str, Any], score: float) -> Hit:
 def report_hits(
     rows: Mapping[int, float], network: Network, filters: Filters, tools: Tools
 ) -> list[Hit]:
-    """Reports of the communities that these entities are in, most of them inside first.
+    """Return reports of the communities of these entities, those with most of them first.
 
-    None where no communities were built, or the filters let no reports through.
+    There are none where no communities were built, or the filters let no reports through.
     """
     statement = query("communities/find_of_entities")
-    found = tools.read(statement, filters, nodes=list(network.ids(rows)), limit=tools.k)
-    hits = (report_hit(row, 1 / place) for place, row in enumerate(found, 1))
+    reports = tools.read(statement, filters, nodes=list(network.ids(rows)), limit=tools.k)
+    hits = (report_hit(report, 1 / place) for place, report in enumerate(reports, 1))
     return [hit for hit in hits if allows_report(filters, hit.level)]
 
 
 def allows_report(filters: Filters, level: int) -> bool:
-    """Whether the filters let a report of this level through; it has no aspect."""
+    """Return whether the filters let a report of this level through, which has no aspect."""
     return (
         (not filters.kinds or "report" in filters.kinds)
         and (not filters.aspects or "" in filters.aspects)
@@ -295,7 +318,7 @@ def allows_report(filters: Filters, level: int) -> bool:
 
 
 def report_hit(row: Mapping[str, Any], score: float) -> Hit:
-    """A report under its title; one that no model wrote is an extract, and says so."""
+    """Return a report under its title; one that no model wrote says that it is an extract."""
     mark = " (extract)" if row["by"] == "rules" else ""
     text = f"{' '.join(row['heading'].split())}{mark}: {row['text'].strip()}"
     names = ("id", "document", "title", "language", "section", "level", "start", "end")
@@ -309,30 +332,37 @@ def report_hit(row: Mapping[str, Any], score: float) -> Hit:
     )
 
 
-# Together
+# Records and chunks together
 
 
 def are_read(shares: Iterable[float], filters: Filters) -> bool:
-    """Whether any records are shown: they have a share, or no chunks are let through."""
+    """Return whether records are needed: they have a share, or the filters exclude chunks."""
     return any(shares) or not allows(filters, "chunk")
 
 
 def fit(blocks: Sequence[Sequence[int]], budgets: Sequence[int]) -> list[list[int]]:
-    """Which items of each block are taken, by what they cost; none is cut.
+    """Choose the items of blocks that fit budgets.
 
-    Each block takes as many as fit, in order, and hands on what it leaves over. One that does not
-    fit is passed over.
+    Each block takes its items in order; an item that does not fit is left out, and none is cut.
+    What a block leaves over of its budget goes to the next one.
+
+    Args:
+        blocks: What the items of each block cost.
+        budgets: The budget of each block.
+
+    Returns:
+        The positions of the chosen items of each block.
     """
-    left, taken = 0, []
+    left, chosen = 0, []
     for costs, budget in zip(blocks, budgets, strict=True):
         left += budget
-        kept = []
-        for place, cost in enumerate(costs):
+        of_block = []
+        for position, cost in enumerate(costs):
             if cost <= left:
-                kept.append(place)
+                of_block.append(position)
                 left -= cost
-        taken.append(kept)
-    return taken
+        chosen.append(of_block)
+    return chosen
 
 
 def together(
@@ -341,11 +371,17 @@ def together(
     filters: Filters,
     tools: Tools,
 ) -> list[Hit]:
-    """Blocks of records, each with its share of hits and of the context's tokens, then chunks.
+    """Return records and then chunks as one list of hits.
 
-    Where the filters let no chunks through, records have all of both, of each block as many. Scores
-    are made to tell the order: those of a block are above those of the next, those of the last,
-    which the chunks are if there are any, from 0 to 1.
+    The new scores say the order: those of a block are above those of the next, and those of the
+    last block, the chunks if there are any, are from 0 to 1.
+
+    Args:
+        records: Blocks of records, each with its share of the hits and of the context's tokens.
+            Where the filters exclude chunks, records have all of both, each block as many.
+        chunks: The chunks, best first.
+        filters: The filters.
+        tools: The tools of the mode.
     """
     with tools.path.step("together", "records, then chunks") as step:
         if allows(filters, "chunk"):
@@ -361,23 +397,31 @@ def _within_shares(
 ) -> list[Hit]:
     blocks = [block[: int(share * tools.k)] for block, share in records]
     budgets = [int(share * tools.tokens) for _, share in records]
-    taken = fit([[hit.tokens for hit in block] for block in blocks], budgets)
-    kept = [[block[place] for place in rows] for block, rows in zip(blocks, taken, strict=True)]
-    if not any(kept):
+    fitting = fit([[hit.tokens for hit in block] for block in blocks], budgets)
+    blocks = [
+        [block[position] for position in positions]
+        for block, positions in zip(blocks, fitting, strict=True)
+    ]
+    if not any(blocks):
         return list(chunks[: tools.k])
-    return _in_blocks([*filter(None, kept), list(chunks)])[: tools.k]
+    return _in_blocks([*filter(None, blocks), list(chunks)])[: tools.k]
 
 
 def in_equal_parts(blocks: Sequence[Sequence[Hit]], limit: int) -> list[Sequence[Hit]]:
-    """The first of each block, as many of one as of another while there are any; none is empty."""
-    turns = sorted((turn, at) for at, block in enumerate(blocks) for turn in range(len(block)))
-    counts = Counter(at for _, at in turns[:limit])
-    return [block[: counts[at]] for at, block in enumerate(blocks) if counts[at]]
+    """Return the first hits of each block, `limit` in all, of each block as many as there are.
+
+    Blocks without hits are left out.
+    """
+    turns = sorted(
+        (turn, number) for number, block in enumerate(blocks) for turn in range(len(block))
+    )
+    counts = Counter(number for _, number in turns[:limit])
+    return [block[: counts[number]] for number, block in enumerate(blocks) if counts[number]]
 
 
 def _in_blocks(blocks: Sequence[Sequence[Hit]]) -> list[Hit]:
     """Hits of blocks in their order, scored from the number of blocks down to 0."""
-    found = []
+    hits: list[Hit] = []
     for below, block in zip(range(len(blocks) - 1, -1, -1), blocks, strict=True):
         top = max((hit.score for hit in block), default=0.0)
         shares = [max(0.0, hit.score) / top if top > 0 else 0.0 for hit in block]
@@ -386,11 +430,11 @@ def _in_blocks(blocks: Sequence[Sequence[Hit]]) -> list[Hit]:
             replace(hit, score=below + (0.5 + share / 2 if below else share))
             for hit, share in zip(block, shares, strict=True)
         ]
-        found += sorted(scored, key=lambda hit: (-hit.score, hit.id))
-    return found
+        hits += sorted(scored, key=lambda hit: (-hit.score, hit.id))
+    return hits
 
 
-# What to fall back on
+# The fallback
 
 
 def fall_back(
@@ -401,26 +445,34 @@ def fall_back(
     filters: Filters,
     tools: Tools,
 ) -> list[Hit]:
-    """The chunks of the entities that were found; without such, what `hybrid` finds.
+    """Return the chunks of some entities; or else, what the mode `hybrid` finds.
 
-    An entity counts as much in all its chunks together, whether it is in many or in few: of all
-    chunks of one hero those that `hybrid` finds come first.
+    The score of an entity is divided among its chunks: an entity of many chunks counts no more than
+    one of few. Of the chunks of one hero those that `hybrid` finds come first.
+
+    Args:
+        question: The question.
+        why: Why the mode falls back, for the trace.
+        rows: The entities that the mode has; there may be none.
+        network: The network.
+        filters: The filters.
+        tools: The tools of the mode.
     """
-    found = list(rows)
-    if found:
+    entities = list(rows)
+    if entities:
         with tools.path.step("fall back", f"{why}: chunks of the entities found") as step:
             scores = np.zeros(len(network.entities))
-            scores[found] = 1.0
+            scores[entities] = 1.0
             shares = per_chunk(network.mentions, scores, shared=True)
             hits = best_chunks(shares, network, filters, tools, len(network.chunks))
-            known = {hit.id for hit in hits}
-            alone = [hit for hit in _as_hybrid(question, filters, tools) if hit.id in known]
+            of_entities = {hit.id for hit in hits}
+            alone = [hit for hit in _as_hybrid(question, filters, tools) if hit.id in of_entities]
             hits = by_scores([(hits, 0.5), (alone, 0.5)], tools.k)
             step.found(hits)
         if hits:
             return hits
-        why = "these have no chunks"
-    with tools.path.step("fall back", f"{why}: passages as hybrid finds them") as step:
+        why = "the entities have no chunks"
+    with tools.path.step("fall back", f"{why}: passages found by the mode hybrid") as step:
         hits = _as_hybrid(question, filters, tools)
         step.found(hits)
     return hits
@@ -430,6 +482,6 @@ def _as_hybrid(question: str, filters: Filters, tools: Tools) -> list[Hit]:
     return hybrid.retrieve(question, filters, replace(tools, knobs=hybrid.Knobs()))
 
 
-def _everywhere(filters: Filters) -> Filters:
-    """The same collection and document, of all kinds, aspects and levels."""
+def _unfiltered(filters: Filters) -> Filters:
+    """The same collection and document, with all kinds, aspects and levels."""
     return Filters(filters.collection, filters.document)

@@ -6,15 +6,15 @@ from fabula.text.ids import digest
 
 
 def entity_id(document: str, key: str) -> str:
-    """20 hex digits; `key` is its name as names are compared, one of its kind in the document."""
+    """Return 20 hex digits; `key` is the entity's key, which no other of the document has."""
     return digest(10, "entity", document, key)
 
 
 def relation_id(document: str, first: str, second: str) -> str:
-    """20 hex digits; the order of the two, which are ids of entities, doesn't matter."""
+    """Return 20 hex digits; the order of the two ids of entities does not matter."""
     return digest(10, "relation", document, *sorted((first, second)))
 
 
 def triple_id(document: str, subject: str, predicate: str, object: str) -> str:
-    """20 hex digits; the three as phrases are compared."""
+    """Return 20 hex digits; the three are as `triples.phrase` returns them."""
     return digest(10, "triple", document, subject, predicate, object)

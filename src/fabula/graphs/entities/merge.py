@@ -1,4 +1,4 @@
-"""What chunks say one by one becomes a cast: entities with all their names, and their relations."""
+"""Merges what chunks say one by one into entities with all their names, and their relations."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, count
+from itertools import chain, count, groupby
 
 from fabula.graphs.entities import ids
-from fabula.graphs.entities.decisions import Decisions, key, lowered, title, titled
+from fabula.graphs.entities.decisions import Decisions
+from fabula.graphs.entities.names import key, lower_name, title, titled
 from fabula.graphs.entities.resolve import (
     PERSON,
     PLACE,
@@ -26,10 +27,10 @@ from fabula.graphs.entities.words import all_words
 
 FAMILY = "group"
 """The type of a family: a family name with the ending of the plural."""
-MOST_CHUNKS_OF_ERROR = 2
-"""A name that is of a person, and of a place, in more chunks each, is of both."""
-NEAR = 4_000
-"""Characters, about 1,000 tokens: whom a family name is given to, of several, is named so near."""
+MAX_CHUNKS_IN_ERROR = 2
+"""A name that is a person in more chunks than this, and a place in more chunks, is both."""
+NEAR_CHARACTERS = 4_000
+"""How near to a family name its bearer is looked for, where several bear it: 1,000 tokens."""
 
 
 def merge(
@@ -40,27 +41,36 @@ def merge(
     decisions: Decisions,
     ordinary: Collection[str],
 ) -> Cast:
-    """The cast of a document; the same records give the same in any order.
+    """Merge an extraction; the order of its mentions does not matter.
 
-    `ordinary` are the words that the text has in lower case: they are never taken for a name that
-    is spelt otherwise.
+    Args:
+        document: The id of the document, which the ids of entities are made from.
+        extraction: What chunks say.
+        language: The language of the document, an ISO 639-1 code.
+        decisions: What a person decided of names.
+        ordinary: Words that the text has in lower case; none is taken for a misspelt name.
 
-    Entities are ordered by id, and so are relations; mentions and ties by where they are in the
-    text. Each mention is one that was extracted, so that an entity may have several of a chunk.
+    Returns:
+        Entities and relations, each ordered by ids, and their mentions in text order. An
+        entity has each of its mentions, several of a chunk where there are several.
     """
-    parted = (part for one in extraction.mentions for part in _part(one, decisions.keep_apart))
-    mentions = sorted(parted, key=_mention_order)
-    mentions = [one for at, one in enumerate(mentions) if not at or one != mentions[at - 1]]
+    whole_and_split = (
+        part for mention in extraction.mentions for part in _split(mention, decisions.keep_apart)
+    )
+    mentions = [mention for mention, _ in groupby(sorted(whole_and_split, key=_mention_order))]
     forms = _forms(mentions)
-    found = resolve(frozenset(forms), language=language, decisions=decisions, ordinary=ordinary)
-    entities = _entities(document, language, found.groups, _shared_out(mentions, forms, found))
+    resolution = resolve(
+        frozenset(forms), language=language, decisions=decisions, ordinary=ordinary
+    )
+    by_group = _mentions_by_group(mentions, forms, resolution)
+    entities = _entities(document, language, resolution.groups, by_group)
     return Cast(entities, _relations(document, entities, extraction.ties))
 
 
-def _part(mention: Mention, keep_apart: Iterable[tuple[str, str]]) -> Iterator[Mention]:
-    """A mention, without those of its printed names that a person keeps apart, and one of these."""
+def _split(mention: Mention, keep_apart: Iterable[tuple[str, str]]) -> Iterator[Mention]:
+    """A mention without the printed names that a person keeps apart from it, and one of those."""
     names = dict(mention.names)
-    for pair in ({titled(one), titled(other)} for one, other in keep_apart):
+    for pair in (set(map(titled, names_apart)) for names_apart in keep_apart):
         if len(pair) == 2 and pair <= {titled(form) for form in (mention.name, *names)}:
             leaving = max(pair - {titled(mention.name)})
             gone = {form: names.pop(form) for form in [*names] if titled(form) == leaving}
@@ -69,64 +79,69 @@ def _part(mention: Mention, keep_apart: Iterable[tuple[str, str]]) -> Iterator[M
 
 
 def _forms(mentions: Sequence[Mention]) -> list[Form]:
-    """The form of each mention: its name, as a person's or a place's where it is of both."""
+    """The form of each mention: its name; a person's and a place's are two where it is both."""
     chunks: dict[tuple[str, str], set[str]] = defaultdict(set)
     for mention in mentions:
         chunks[key(mention.name), kind(mention.type)].add(mention.chunk)
 
-    def side(mention: Mention) -> str:
-        people, places = (len(chunks[key(mention.name), one]) for one in (PERSON, PLACE))
-        if min(people, places) <= MOST_CHUNKS_OF_ERROR:
-            return ""
-        return kind(mention.type) or (PERSON if people >= places else PLACE)
+    def name_and_kind(mention: Mention) -> tuple[str, str]:
+        people, places = (len(chunks[key(mention.name), side]) for side in (PERSON, PLACE))
+        if min(people, places) <= MAX_CHUNKS_IN_ERROR:
+            return mention.name, ""
+        commoner = PERSON if people >= places else PLACE
+        return mention.name, kind(mention.type) or commoner
 
-    sides = [(mention.name, side(mention)) for mention in mentions]
+    of_mentions = [name_and_kind(mention) for mention in mentions]
     types: dict[tuple[str, str], list[str]] = defaultdict(list)
     counts: Counter[tuple[str, str]] = Counter()
     aliases: dict[tuple[str, str], set[str]] = defaultdict(set)
-    for mention, (name, one) in zip(mentions, sides, strict=True):
-        types[key(name), one].append(mention.type)
-        counts[name, one] += max(1, sum(map(len, mention.names.values())))
-        aliases[name, one].update((*mention.aliases, *mention.names))
-    made = {
-        (name, one): Form(
+    for mention, (name, its_kind) in zip(mentions, of_mentions, strict=True):
+        types[key(name), its_kind].append(mention.type)
+        counts[name, its_kind] += max(1, sum(map(len, mention.names.values())))
+        aliases[name, its_kind].update((*mention.aliases, *mention.names))
+    forms = {
+        (name, its_kind): Form(
             name,
-            _most_frequent(types[key(name), one]),
-            counts[name, one],
-            frozenset(alias for alias in aliases[name, one] if key(alias) != key(name)),
+            _most_frequent(types[key(name), its_kind]),
+            count,
+            frozenset(alias for alias in aliases[name, its_kind] if key(alias) != key(name)),
         )
-        for name, one in counts
+        for (name, its_kind), count in counts.items()
     }
-    return [made[one] for one in sides]
+    return [forms[of_mention] for of_mention in of_mentions]
 
 
-def _shared_out(
-    mentions: Sequence[Mention], forms: Sequence[Form], found: Resolution
+def _mentions_by_group(
+    mentions: Sequence[Mention], forms: Sequence[Form], resolution: Resolution
 ) -> list[list[Mention]]:
-    """The mentions of each group, in its order.
+    """The mentions of each group, in the order of the groups.
 
-    A family name that several bear goes to the one who is named most often nearby, and is a
-    name of its own where none is.
+    A family name of several people goes to the one who is named most often nearby. Where none is,
+    it is a name of its own.
     """
-    group_of = {form: at for at, group in enumerate(found.groups) for form in group.forms}
+    group_of = {
+        form: number for number, group in enumerate(resolution.groups) for form in group.forms
+    }
     places: dict[int, list[int]] = defaultdict(list)
     for mention, form in zip(mentions, forms, strict=True):
         places[group_of[form]] += _places(mention)
-    for some in places.values():
-        some.sort()
+    for of_group in places.values():
+        of_group.sort()
 
     def bearer(mention: Mention, form: Form) -> int:
-        near = [
-            (-_count_near(places[at], _places(mention)[0]), -len(places[at]), at)
-            for at in sorted({group_of[one] for one in found.shared.get(form, ())})
-        ]
-        best = min(near, default=(0, 0, 0))
-        return best[2] if best[0] else group_of[form]
+        place = _places(mention)[0]
+        bearers = {group_of[full] for full in resolution.shared.get(form, ())}
+        nearest_first = sorted(
+            (-_count_near(places[group], place), -len(places[group]), group) for group in bearers
+        )
+        if not nearest_first or not nearest_first[0][0]:
+            return group_of[form]
+        return nearest_first[0][2]
 
-    shared: list[list[Mention]] = [[] for _ in found.groups]
+    by_group: list[list[Mention]] = [[] for _ in resolution.groups]
     for mention, form in zip(mentions, forms, strict=True):
-        shared[bearer(mention, form)].append(mention)
-    return shared
+        by_group[bearer(mention, form)].append(mention)
+    return by_group
 
 
 def _places(mention: Mention) -> list[int]:
@@ -134,40 +149,48 @@ def _places(mention: Mention) -> list[int]:
 
 
 def _count_near(places: Sequence[int], place: int) -> int:
-    return bisect_right(places, place + NEAR) - bisect_left(places, place - NEAR)
+    first = bisect_left(places, place - NEAR_CHARACTERS)
+    return bisect_right(places, place + NEAR_CHARACTERS) - first
 
 
 def _entities(
     document: str, language: str, groups: Sequence[Group], mentions: Sequence[Sequence[Mention]]
 ) -> tuple[Entity, ...]:
-    """An entity for each group that has mentions; those of equal keys get longer ones."""
-    pairs = [(group, of) for group, of in zip(groups, mentions, strict=True) if of]
+    """An entity for each group that has mentions; where keys are equal, some get longer ones."""
+    pairs = [
+        (group, of_group) for group, of_group in zip(groups, mentions, strict=True) if of_group
+    ]
+    pairs.sort(key=lambda pair: (-len(pair[1]), _mention_order(pair[1][0])))
     taken: set[str] = set()
     entities = []
-    for group, of in sorted(pairs, key=lambda pair: (-len(pair[1]), _mention_order(pair[1][0]))):
-        counts = _counts(of)
-        name = _full_name(group, of, counts)
-        type = FAMILY if _is_family(name, groups) else _most_frequent([one.type for one in of])
-        keys = (key(name), lowered(name), f"{key(name)} ({type})")
+    for group, of_group in pairs:
+        counts = _counts(of_group)
+        name = _full_name(group, of_group, counts)
+        types = [mention.type for mention in of_group]
+        type = FAMILY if _is_family(name, groups) else _most_frequent(types)
+        keys = (key(name), lower_name(name), f"{key(name)} ({type})")
         numbered = (f"{key(name)} ({number})" for number in count(2))
-        identity = next(one for one in chain(keys, numbered) if one not in taken)
-        taken.add(identity)
+        unique_key = next(
+            candidate for candidate in chain(keys, numbered) if candidate not in taken
+        )
+        taken.add(unique_key)
+        names = sorted(counts.items(), key=lambda form: (form[0] != name, -form[1], form[0]))
         entities.append(
             Entity(
-                ids.entity_id(document, identity),
-                identity,
+                ids.entity_id(document, unique_key),
+                unique_key,
                 name,
                 type,
-                dict(sorted(counts.items(), key=lambda one: (one[0] != name, -one[1], one[0]))),
+                dict(names),
                 _explain(group, name, counts, language),
-                tuple(of),
+                tuple(of_group),
             )
         )
     return tuple(sorted(entities, key=lambda entity: entity.id))
 
 
 def _counts(mentions: Iterable[Mention]) -> Counter[str]:
-    """How often each form is printed, and, with 0, a name that is given and printed in no form."""
+    """How often each form is printed; 0 for a name that an extraction gave and no chunk prints."""
     counts: Counter[str] = Counter()
     for mention in mentions:
         for form, starts in mention.names.items():
@@ -180,23 +203,26 @@ def _counts(mentions: Iterable[Mention]) -> Counter[str]:
 
 
 def _full_name(group: Group, mentions: Sequence[Mention], counts: Mapping[str, int]) -> str:
-    """The most frequent of the forms that stand for no fuller one; else the longest, the first."""
-    full = {key(form.name) for form in group.forms - group.short}
+    """The most frequent of the forms that do not stand for a fuller one.
+
+    Of equals it is one that is not all in capitals, has no title, is longer, and is printed first.
+    """
+    full_keys = {key(form.name) for form in group.forms - group.short}
     first: dict[str, int] = {}
     for mention in mentions:
         for form in (mention.name, *mention.names):
             first.setdefault(form, min(mention.names.get(form, (mention.place,))))
-    named = [form for form in counts if key(form) in full] or list(counts)
+    full = [form for form in counts if key(form) in full_keys] or list(counts)
 
     def rank(form: str) -> tuple[object, ...]:
         return (-counts[form], form.isupper(), bool(title(form)), -len(form), first[form], form)
 
-    return min(named, key=rank)
+    return min(full, key=rank)
 
 
 def _is_family(name: str, groups: Iterable[Group]) -> bool:
-    """Whether it is an article and the plural of a person's last name: the Cratchits."""
-    words = lowered(name).split()
+    """Whether a name is an article and the plural of a person's last name: the Cratchits."""
+    words = lower_name(name).split()
     if len(words) != 2 or words[0] not in all_words().articles or not words[1].endswith("s"):
         return False
     return any(
@@ -207,76 +233,83 @@ def _is_family(name: str, groups: Iterable[Group]) -> bool:
 
 
 def _explain(group: Group, name: str, printed: Iterable[str], language: str) -> dict[str, str]:
-    """By what each form but `name` came to be taken for this entity."""
+    """Why each form except `name` was taken for this entity.
+
+    The pairs of the group that were joined are followed from `name` on; a form has the level of the
+    pair by which it is reached first.
+    """
     neighbours: dict[Form, list[tuple[Form, str]]] = defaultdict(list)
-    for one, other, why in group.joined:
-        neighbours[one].append((other, why))
-        neighbours[other].append((one, why))
+    for first, second, why in group.joined:
+        neighbours[first].append((second, why))
+        neighbours[second].append((first, why))
     reached = {form: "exact" for form in group.forms if key(form.name) == key(name)}
     waiting = sorted(reached, key=lambda form: form.name)
     for form in waiting:
-        for other, why in neighbours[form]:
-            if other not in reached:
-                reached[other] = why
-                waiting.append(other)
+        for neighbour, why in neighbours[form]:
+            if neighbour not in reached:
+                reached[neighbour] = why
+                waiting.append(neighbour)
     whys = {form.name: why for form, why in reached.items()}
     by_key = {key(form.name): reached[form] for form in reversed(waiting)}
 
     def why_of(form: str) -> str:
-        own = key(form)
-        if own == key(name):
+        form_key = key(form)
+        if form_key == key(name):
             return "exact" if title(form) == title(name) else "title"
-        if found := whys.get(form) or by_key.get(own):
-            return found
-        if own == key(name).split()[-1]:
+        if why := whys.get(form) or by_key.get(form_key):
+            return why
+        if form_key == key(name).split()[-1]:
             return "family"
-        return "inflection" if any(is_inflected(own, one, language) for one in by_key) else "alias"
+        is_case_form = any(is_inflected(form_key, other, language) for other in by_key)
+        return "inflection" if is_case_form else "alias"
 
     return {form: why_of(form) for form in printed if form != name}
 
 
 def _relations(
-    document: str, entities: Sequence[Entity], ties: Iterable[Tie]
+    document: str, entities: Sequence[Entity], relation_mentions: Iterable[Tie]
 ) -> tuple[Relation, ...]:
-    """Ties by the two entities that they are of; what ties one to itself is none."""
-    whose: dict[tuple[str, str], str] = {}
-    owned = [(mention, entity.id) for entity in entities for mention in entity.mentions]
-    for mention, id in owned:
-        whose.setdefault((mention.chunk, mention.name), id)
-    for mention, id in owned:
-        for form in (*mention.names, *mention.aliases):
-            whose.setdefault((mention.chunk, form), id)
+    """Relations of every two entities; what is of two names of one entity is left out."""
+    entity_of: dict[tuple[str, str], str] = {}
+    of_entities = [(mention, entity.id) for entity in entities for mention in entity.mentions]
+    # The names that the extraction gave come first: it gives relations by these names.
+    for entity_mention, id in of_entities:
+        entity_of.setdefault((entity_mention.chunk, entity_mention.name), id)
+    for entity_mention, id in of_entities:
+        for form in (*entity_mention.names, *entity_mention.aliases):
+            entity_of.setdefault((entity_mention.chunk, form), id)
     pairs: dict[tuple[str, str], list[tuple[Tie, bool]]] = defaultdict(list)
-    for tie in sorted(set(ties), key=_tie_order):
-        source = whose.get((tie.chunk, tie.source), "")
-        target = whose.get((tie.chunk, tie.target), "")
+    for mention in sorted(set(relation_mentions), key=_relation_mention_order):
+        source = entity_of.get((mention.chunk, mention.source), "")
+        target = entity_of.get((mention.chunk, mention.target), "")
         if source and target and source != target:
-            pairs[min(source, target), max(source, target)].append((tie, source < target))
+            pairs[min(source, target), max(source, target)].append((mention, source < target))
     relations = [
         Relation(
             ids.relation_id(document, first, second),
             first,
             second,
-            tuple(tie for tie, _ in found),
-            tuple(forward for _, forward in found),
+            tuple(mention for mention, _ in of_pair),
+            tuple(forward for _, forward in of_pair),
         )
-        for (first, second), found in pairs.items()
+        for (first, second), of_pair in pairs.items()
     ]
     return tuple(sorted(relations, key=lambda relation: relation.id))
 
 
 def _most_frequent(types: Iterable[str]) -> str:
-    """The type given most often; UNKNOWN only where no other was."""
+    """The type that most mentions have; UNKNOWN only where no mention has another."""
     counts = Counter(types)
     return min(counts, key=lambda type: (type == UNKNOWN, -counts[type], type))
 
 
 def _mention_order(mention: Mention) -> tuple[object, ...]:
     names = tuple(sorted(mention.names.items()))
-    told = (mention.name, mention.type, mention.said, mention.aliases)
-    return (mention.place, mention.chunk, names, *told)
+    rest = (mention.name, mention.type, mention.said, mention.aliases)
+    return (mention.place, mention.chunk, names, *rest)
 
 
-def _tie_order(tie: Tie) -> tuple[object, ...]:
-    named = (tie.source, tie.target)
-    return (tie.place, tie.chunk, *named, tie.said, tie.keywords, tie.strength)
+def _relation_mention_order(mention: Tie) -> tuple[object, ...]:
+    ends = (mention.source, mention.target)
+    rest = (mention.said, mention.keywords, mention.strength)
+    return (mention.place, mention.chunk, *ends, *rest)

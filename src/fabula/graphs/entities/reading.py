@@ -1,14 +1,14 @@
-"""What a question asks about: read by a model, once for all modes, or by names and words.
+"""What a question asks about, as a model reads it or as its names and words tell.
 
-One call gives what every mode needs, so that the response cache has it for the next mode. The
-published systems ask for it by prompts of their own, in several calls.
+One call gives what all modes need, so that the response cache has it for the next mode. Each of the
+published systems has prompts of its own for this, and makes several calls.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -16,24 +16,25 @@ from pydantic import BaseModel, ConfigDict
 
 from fabula.errors import BadReply
 from fabula.graph.mode import Tools
-from fabula.graphs.entities.network import Network, has_capital, spell
+from fabula.graphs.entities.names import has_capital, name_words
+from fabula.graphs.entities.network import Network
 from fabula.models import Chat, Prompt
 from fabula.models.prompts import filled
 from fabula.models.replies import ask, read_lists
 from fabula.text.stems import stemmer_of, words
 
 PROMPTS = Path(__file__).parent / "modes" / "prompts"
-"""Apart from those that a graph is built with, which make it stale where they change."""
-MOST = 8
-"""Texts of each sort that are taken of a reply; LightRAG and MiniRAG have seldom more."""
-LONGEST = 256
-"""Characters of each: what is longer is no name."""
-ANSWERS = 3
-"""Types that an answer may be of (MiniRAG)."""
+"""Not beside the prompts that a graph is built with: a change of those makes the graph stale."""
+MAX_TEXTS = 8
+"""How many texts of each kind are taken of a reply; LightRAG and MiniRAG seldom have more."""
+MAX_CHARACTERS = 256
+"""Of each text: what is longer is no name."""
+MAX_ANSWER_TYPES = 3
+"""How many types the answer may be of (MiniRAG)."""
 EXAMPLES = 2
-"""Names beside each type, as MiniRAG means to show them."""
+"""How many names the prompt has beside each type, as MiniRAG means to show them."""
 
-_ASKED = {
+_QUESTION_WORDS = {
     "person": """who whom whose wer wen wem wessen qui quién quiénes quien chi quem kto kogo komu
         kim кто кого кому кем kdo koho komu vem hvem""",
     "place": """where wherever whence whither wo wohin woher où dónde adónde dove onde gdzie dokąd
@@ -44,17 +45,24 @@ _ASKED = {
 }
 _ALSO = {"person": ("group",), "object": ("event", "idea")}
 _ANSWER_TYPES = {
-    word: (type, *_ALSO.get(type, ())) for type, asked in _ASKED.items() for word in asked.split()
+    word: (type, *_ALSO.get(type, ()))
+    for type, question_words in _QUESTION_WORDS.items()
+    for word in question_words.split()
 }
-"""What is asked for by the word that asks: who, where, when, what, in twelve languages."""
+"""The types of an answer by the word that asks for it (who, where, when, what), in twelve
+languages."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sought:
     """What a question asks about.
 
-    `named`: names, as it prints them; `generic`: whom it speaks of without a name; `low`: words for
-    details, `high`: words for themes (LightRAG); `answer_types`: what the answer may be.
+    Attributes:
+        named: Names, as the question prints them.
+        generic: Descriptions of people and things that it does not name.
+        low: Keywords for details (LightRAG).
+        high: Keywords for themes (LightRAG).
+        answer_types: The types of entities that the answer may be (MiniRAG).
     """
 
     named: tuple[str, ...] = ()
@@ -77,9 +85,10 @@ class SoughtReply(BaseModel):
 
 
 def read_question(question: str, network: Network, tools: Tools) -> Sought:
-    """What the question asks about: as a model reads it, or as its names and words tell.
+    """Find out what a question asks about.
 
-    The latter where there is no model, or none of its replies is of use.
+    A model reads it: a paid call. Its names and words are gone by instead where there is no model,
+    or none of its replies can be used.
     """
     with tools.path.step("read the question") as step:
         by = "its names and words"
@@ -89,110 +98,133 @@ def read_question(question: str, network: Network, tools: Tools) -> Sought:
                 chat = tools.models.chat("model", "question")
                 sought, by = ask_model(question, network, chat), tools.models.model("model")
             except BadReply as error:
-                by = f"{by}, as the model's replies are of no use: {error}"
-        step.note = f"by {by}: {_told(sought)}"
+                by = f"{by}, as no reply of the model could be used: {error}"
+        step.note = f"by {by}: {_describe(sought)}"
     return sought
 
 
 def ask_model(question: str, network: Network, chat: Chat) -> Sought:
-    """A model's reading. Raises BadReply where none of its replies is of use."""
+    """Ask a model what a question asks about: a paid call.
+
+    Raises:
+        BadReply: None of the replies can be used.
+    """
     types = examples(network)
-    listed = "\n".join(f"- {type}: {', '.join(names)}" for type, names in types.items())
-    asked = Prompt(
+    prompt = Prompt(
         system=filled(PROMPTS / "question_system.txt"),
         user=filled(
-            PROMPTS / "question.txt", types=listed, question=question, most=MOST, answers=ANSWERS
+            PROMPTS / "question.txt",
+            types="\n".join(f"- {type}: {', '.join(names)}" for type, names in types.items()),
+            question=question,
+            most=MAX_TEXTS,
+            answers=MAX_ANSWER_TYPES,
         ),
         max_tokens=600,
         temperature=0,
         schema=SoughtReply,
     )
-    return ask(chat, asked, lambda reply: read_sought(reply, types))
+    return ask(chat, prompt, lambda reply: read_sought(reply, types))
 
 
 def read_sought(reply: str, types: Iterable[str]) -> Sought:
-    """A reply's lists, cut to what is asked for, without types that the network has not.
+    """Read a reply; its lists are cut, and types that the network does not have are left out.
 
-    Raises BadReply for what is no such JSON, or says nothing.
+    Raises:
+        BadReply: The reply is not of this shape, or says nothing.
     """
     lists = read_lists(reply, list(SoughtReply.model_fields))
-    read = {name: _kept(some) for name, some in lists.items()}
+    texts = {name: _clean(values) for name, values in lists.items()}
     known = {type.casefold(): type for type in types}
-    answers = (known[one] for one in map(str.casefold, read["answer_types"]) if one in known)
-    read["answer_types"] = tuple(islice(dict.fromkeys(answers), ANSWERS))
-    sought = Sought(**read)
+    answers = (known[type] for type in map(str.casefold, texts["answer_types"]) if type in known)
+    texts["answer_types"] = tuple(islice(dict.fromkeys(answers), MAX_ANSWER_TYPES))
+    sought = Sought(**texts)
     if sought == Sought(answer_types=sought.answer_types):
         raise BadReply('Expected "named", "generic", "low" or "high" to say something.')
     return sought
 
 
 def read_by_words(question: str, network: Network) -> Sought:
-    """Names by the longest match with those of the network, and stems by how rare they are.
+    """Find out what a question asks about without a model.
 
-    The rarer half of the stems that no name has is `low`, the rest `high`.
+    Names are matched with those of the network, the longest first. Of the words in no name the
+    rarer half is `low`, the rest `high`.
     """
-    named = find_names(question, network)
-    within = {word for name in named for word in name.split()}
-    stem = stemmer_of(network.language)
-    rest: dict[str, str] = {}
-    for word in dict.fromkeys(spell(question)):
-        [*terms] = stem.terms(word)
-        if terms and word not in within:
-            rest.setdefault(terms[0], word)
-    rare = sorted(rest.values(), key=lambda word: (-rarity(word, network), word))
-    half = (len(rare) + 1) // 2
+    names = find_names(question, network)
+    in_names = {word for name in names for word in name.split()}
+    stemmer = stemmer_of(network.language)
+    by_stem: dict[str, str] = {}
+    for word in dict.fromkeys(name_words(question)):
+        terms = stemmer.terms(word)
+        if terms and word not in in_names:
+            by_stem.setdefault(terms[0], word)
+    rarest_first = sorted(by_stem.values(), key=lambda word: (-rarity(word, network), word))
+    half = (len(rarest_first) + 1) // 2
     types = dict.fromkeys(type for word in words(question) for type in _ANSWER_TYPES.get(word, ()))
     return Sought(
-        named=named,
-        low=(*named, *rare[:half])[:MOST],
-        high=tuple(rare[half:][:MOST]),
-        answer_types=tuple(type for type in types if type in network.by_type)[:ANSWERS],
+        named=names,
+        low=(*names, *rarest_first[:half])[:MAX_TEXTS],
+        high=tuple(rarest_first[half:][:MAX_TEXTS]),
+        answer_types=tuple(type for type in types if type in network.by_type)[:MAX_ANSWER_TYPES],
     )
 
 
 def find_names(question: str, network: Network) -> tuple[str, ...]:
-    """The names of the network that stand in a question, longest first at each place.
+    """Find the names of the network that are in a question, the longest one at each place.
 
-    A name that has capitals is one where the question has them, too, but for a question without
-    any but its first word's. What asks or joins is none, be it the first word or not.
+    A name that the text always writes with a capital needs one in the question, too, unless the
+    question has none after its first word. Words that only ask or join are no name, wherever they
+    are.
+
+    Returns:
+        The names in lower case, without possessives.
     """
-    asked = spell(question)
-    tells = stemmer_of(network.language).terms
+    asked_words = name_words(question)
+    terms = stemmer_of(network.language).terms
     capitals, later = _capitalised(question)
-    strict = any(map(tells, later))
-    # Outside English all short words are taken for such as join, and Max and Jan are short.
+    strict = any(map(terms, later))
+    # Outside English the stemmer takes all short words for such as ask or join, and Max and Jan
+    # are short.
     short = set() if network.language == "en" else later
-    found: list[str] = []
+    names: list[str] = []
     place = 0
-    while place < len(asked):
-        for size in range(min(network.longest, len(asked) - place), 0, -1):
-            run = asked[place : place + size]
-            who = _lookup(run, network)
-            content = [word for word in run if tells(word) or word in short]
-            if who and content and (not (strict and who[1]) or capitals.intersection(content)):
-                found.append(" ".join(run))
+    while place < len(asked_words):
+        for size in range(min(network.by_name.longest, len(asked_words) - place), 0, -1):
+            run = asked_words[place : place + size]
+            name = " ".join(run)
+            content = [word for word in run if terms(word) or word in short]
+            if not content or not _in_these_words(name, network):
+                continue
+            needs_capital = strict and network.by_name.is_capitalised(name)
+            if not needs_capital or capitals.intersection(content):
+                names.append(name)
                 place += size
                 break
         else:
             place += 1
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(names))
 
 
 def rows_of(names: Iterable[str], network: Network) -> list[int]:
-    """The rows of those who are called so, exactly or by another of their names, each once."""
-    found = (_lookup(spell(name), network) for name in names)
-    return list(dict.fromkeys(who[0] for who in found if who))
+    """Return the rows of the entities that are called so, each once.
+
+    A title that the text does not print with the name does not matter: "Mr. Holmes" is Holmes.
+    """
+    rows = (_in_these_words(name, network) or network.by_name.untitled(name)[:1] for name in names)
+    return list(dict.fromkeys(chain.from_iterable(rows)))
 
 
 def rarity(text: str, network: Network) -> float:
-    """How rare the rarest stem of a text is among names and keywords; most, where none has it."""
+    """Return how rare the rarest stem of a text is among names and keywords.
+
+    A stem that none of them has is as rare as the rarest one; a text without stems has 0.
+    """
     weights, unknown = network.weights, network.most_weight
     stems = stemmer_of(network.language).terms(text)
     return max((weights.get(stem, unknown) for stem in stems), default=0.0)
 
 
 def examples(network: Network) -> dict[str, tuple[str, ...]]:
-    """The types of a network, commonest first, each with the names that most chunks mention."""
+    """Return the types of a network, commonest first, each with its most mentioned names."""
     return {
         type: tuple(network.name(row) for row in rows[:EXAMPLES])
         for type, rows in network.by_type.items()
@@ -200,36 +232,42 @@ def examples(network: Network) -> dict[str, tuple[str, ...]]:
 
 
 def with_low(sought: Sought, question: str) -> Sought:
-    """The question itself in the place of low keywords, where there are none of either level.
+    """Take the question itself for the low keyword where there are no keywords of either level.
 
-    So LightRAG's code does with a short question, and refuses a longer one.
+    LightRAG's code does so with a short question, and refuses a longer one.
     """
     return sought if sought.low or sought.high else replace(sought, low=(question,))
 
 
-def _lookup(run: Sequence[str], network: Network) -> tuple[int, bool] | None:
-    key = tuple(run)
-    if key in network.spelt or network.language in ("", "en"):
-        return network.spelt.get(key)
-    stem = stemmer_of(network.language).stems
-    return network.stemmed.get(tuple(one for word in key for one in stem(word)))
+def _in_these_words(name: str, network: Network) -> tuple[int, ...]:
+    """The row of whom the text calls so most often; outside English, in any inflected form.
+
+    An inflected form of a question may stand in no chunk. English names have none.
+    """
+    rows = network.by_name.exact(name)
+    if not rows and network.language not in ("", "en"):
+        rows = network.by_name.stems(name)
+    return rows[:1]
 
 
 def _capitalised(question: str) -> tuple[set[str], set[str]]:
-    """The words that have a capital letter somewhere in the question; and after its first word."""
-    parts = [(has_capital(part), own) for part in question.split() if (own := spell(part))]
-    first, *rest = [set(own) if capital else set() for capital, own in parts] or [set()]
+    """The words that have a capital letter somewhere in the question, and after its first word."""
+    parts = [
+        (has_capital(part), of_part) for part in question.split() if (of_part := name_words(part))
+    ]
+    first, *rest = [set(of_part) if capital else set() for capital, of_part in parts] or [set()]
     later = set[str]().union(*rest)
     return first | later, later
 
 
-def _kept(given: Sequence[Any]) -> tuple[str, ...]:
-    """The texts of a list, on one line each, but those that are too long."""
-    lines = (" ".join(text.split()) for text in given if isinstance(text, str))
-    return tuple(islice(dict.fromkeys(one for one in lines if 0 < len(one) <= LONGEST), MOST))
+def _clean(values: Sequence[Any]) -> tuple[str, ...]:
+    """The texts of a list on one line each, without those that are too long."""
+    lines = (" ".join(text.split()) for text in values if isinstance(text, str))
+    fit = (line for line in lines if 0 < len(line) <= MAX_CHARACTERS)
+    return tuple(islice(dict.fromkeys(fit), MAX_TEXTS))
 
 
-def _told(sought: Sought) -> str:
+def _describe(sought: Sought) -> str:
     lists = {
         "named": sought.named,
         "generic": sought.generic,
@@ -237,4 +275,4 @@ def _told(sought: Sought) -> str:
         "high": sought.high,
         "answers": sought.answer_types,
     }
-    return "; ".join(f"{name} {', '.join(some)}" for name, some in lists.items() if some) or "-"
+    return "; ".join(f"{name} {', '.join(texts)}" for name, texts in lists.items() if texts) or "-"

@@ -1,40 +1,38 @@
-"""Which names of a document are of one person, place or thing, and why they are thought to be.
+"""Resolves names: which names of a document are of one person, place or thing, and why.
 
-Names are joined level by level, from the surest: what a person decided, equal names, aliases,
-titles and family names, case endings, and misspellings. A level never joins what a person keeps
+Names are joined level by level, the surest first: what a person decided, equal names, aliases,
+family names and first names, case endings, and misspellings. No level joins what a person keeps
 apart, a man's title with a woman's, or a person with a place.
 """
 
 from __future__ import annotations
 
-import functools
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from rapidfuzz.distance import DamerauLevenshtein, Prefix
 
-from fabula.graphs.entities.decisions import Decisions, key, lowered, title, titled
+from fabula.graphs.entities.decisions import Decisions
+from fabula.graphs.entities.names import key, lower_name, title, title_sex, titled, titles_agree
 from fabula.graphs.entities.words import all_words, words_of
 
 PERSON, PLACE, UNKNOWN = "person", "place", "name"
-"""Types with a meaning here; UNKNOWN is the rules' word for a name of which they know no more."""
+"""Types with a meaning here; rules give UNKNOWN to a name of which they know nothing else."""
 _PLACES = frozenset((PLACE, "location", "geo"))
-RARE = 2
-"""A name that occurs more often is not misspelt."""
-SHORTEST_MISSPELT, SHORTEST_TWICE = 5, 9
-"""Letters of a word that may differ in one letter, and in two."""
-SHORTEST_STEM, SHORTEST_STEM_OF_SEVERAL = 4, 3
+MAX_MISSPELT_COUNT = 2
+"""A name that occurs more often is not taken for a misspelling."""
+MIN_LETTERS_ONE_WRONG, MIN_LETTERS_TWO_WRONG = 5, 9
+"""Letters of a word in which one letter may be wrong, and two letters."""
+MIN_STEM, MIN_STEM_OF_SEVERAL = 4, 3
 """Letters before a case ending in a name of one word, and in one of several."""
-FEWEST_FULL = 2
-"""How often a full name occurs, at least, before a first name alone is taken for it."""
-_APART = (("m", "f"), ("m", "w"), ("m", "g"), ("w", "g"))
-"""What titles say that no one person is: a man and a woman, Mrs and Miss."""
+MIN_FULL_COUNT = 2
+"""How often a full name occurs before a first name alone is taken for it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A name as mentions give it: what they say it is, how often it occurs, its other names."""
+    """A name as mentions give it, with its type, how often it occurs, and its other names."""
 
     name: str
     type: str
@@ -44,9 +42,12 @@ class Form:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Forms of one entity, and the pairs of them that were joined, each with the level's name.
+    """The forms of one entity.
 
-    `short` are those that stand for a fuller name of the group, or are oblique or misspelt.
+    Attributes:
+        forms: The forms.
+        joined: The pairs of forms that were joined, each with the name of the level that did it.
+        short: Forms that stand for a fuller name of the group, are inflected, or are misspelt.
     """
 
     forms: frozenset[Form]
@@ -56,7 +57,11 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """Groups of forms; and of a family name that several bear, a form of each that it may be."""
+    """Groups of forms, one for each entity.
+
+    `shared` has family names of several people, and for each of them a form of everyone whom it
+    may mean.
+    """
 
     groups: tuple[Group, ...]
     shared: Mapping[Form, tuple[Form, ...]]
@@ -69,8 +74,15 @@ def resolve(
     decisions: Decisions,
     ordinary: Collection[str],
 ) -> Resolution:
-    """What forms belong together."""
-    joining = _Joining(sorted(forms, key=_commonest), decisions)
+    """Find out which forms are names of one entity.
+
+    Args:
+        forms: All forms of a document.
+        language: Its language, an ISO 639-1 code.
+        decisions: What a person decided.
+        ordinary: Words that the text has in lower case; none is a misspelt name.
+    """
+    joining = _Joining(sorted(forms, key=_commonest_first), decisions)
     _join_decided(joining, decisions.join)
     people = _People(joining)
     _join_equal(joining, people)
@@ -85,36 +97,33 @@ def resolve(
 
 
 def kind(type: str) -> str:
-    """PERSON or PLACE where a type, of whatever set, says so; else ''."""
+    """Return PERSON or PLACE where a type of any set of types says so, else ''."""
     folded = type.casefold()
     return PERSON if folded == PERSON else PLACE if folded in _PLACES else ""
 
 
 def agree(types: Iterable[str], names: Iterable[str]) -> bool:
-    """Whether these types, and the titles before these names, may all be of one."""
-    sexes = {_sex(name) for name in names}
+    """Return whether these types, and the titles before these names, may all be of one entity."""
     kinds = {kind(type) for type in types} - {""}
-    return len(kinds) < 2 and not any(sexes.issuperset(pair) for pair in _APART)
+    return len(kinds) < 2 and titles_agree(names)
 
 
 def is_inflected(first: str, second: str, language: str) -> bool:
-    """Whether two names, as keys, are case forms of one, as far as their endings tell."""
-    ones, others = first.split(), second.split()
-    least = SHORTEST_STEM if len(ones) == 1 else SHORTEST_STEM_OF_SEVERAL
+    """Return whether two keys may be case forms of one name, by the endings of their words."""
+    words, other_words = first.split(), second.split()
+    if first == second or len(words) != len(other_words):
+        return False
+    min_stem = MIN_STEM if len(words) == 1 else MIN_STEM_OF_SEVERAL
     paradigms = words_of(language).paradigms
-    return (
-        first != second
-        and len(ones) == len(others)
-        and all(
-            one == other or _has_common_stem(one, other, least, paradigms)
-            for one, other in zip(ones, others, strict=True)
-        )
+    return all(
+        word == other or _has_common_stem(word, other, min_stem, paradigms)
+        for word, other in zip(words, other_words, strict=True)
     )
 
 
 def beginnings(name: str) -> tuple[str, ...]:
-    """What names, as keys, have in common if they are inflected forms of one."""
-    return tuple(word[:SHORTEST_STEM_OF_SEVERAL] for word in name.split())
+    """Return what two keys have in common if they are case forms of one name."""
+    return tuple(word[:MIN_STEM_OF_SEVERAL] for word in name.split())
 
 
 class _Joining:
@@ -122,7 +131,7 @@ class _Joining:
 
     def __init__(self, forms: Sequence[Form], decisions: Decisions) -> None:
         self.forms = forms
-        self._kept_apart = [{titled(one), titled(other)} for one, other in decisions.keep_apart]
+        self._kept_apart = [set(map(titled, pair)) for pair in decisions.keep_apart]
         self._root = {form: form for form in forms}
         self._members = {form: [form] for form in forms}
         self._joined: dict[Form, list[tuple[Form, Form, str]]] = {form: [] for form in forms}
@@ -138,54 +147,56 @@ class _Joining:
         return self._members[self._root[form]]
 
     def count(self, form: Form) -> int:
-        return sum(one.count for one in self.members(form))
+        return sum(member.count for member in self.members(form))
 
     def sexes(self, form: Form) -> set[str]:
-        return {found for one in self.members(form) if (found := _sex(one.name))}
+        return {sex for member in self.members(form) if (sex := title_sex(member.name))}
 
     def group(self, form: Form) -> Group:
         root = self._root[form]
         members = frozenset(self._members[root])
         return Group(members, tuple(self._joined[root]), members & self._short)
 
-    def fits(self, one: Form, other: Form) -> bool:
+    def fits(self, form: Form, other: Form) -> bool:
         """Whether nothing speaks against making one group of theirs."""
-        forms = (*self.members(one), *self.members(other))
-        return self._may_join(one, other) and agree(
-            (form.type for form in forms), (form.name for form in forms)
+        members = (*self.members(form), *self.members(other))
+        return self._may_join(form, other) and agree(
+            (member.type for member in members), (member.name for member in members)
         )
 
-    def join(self, one: Form, other: Form, why: str) -> None:
+    def join(self, form: Form, other: Form, why: str) -> None:
         """Make one group of theirs, unless a person keeps them apart."""
-        if not self._may_join(one, other):
+        if not self._may_join(form, other):
             return
-        into, gone = sorted((self._root[one], self._root[other]), key=_commonest)
+        root, gone = sorted((self._root[form], self._root[other]), key=_commonest_first)
         for member in self._members[gone]:
-            self._root[member] = into
-        self._members[into] += self._members.pop(gone)
-        self._joined[into] += [*self._joined.pop(gone), (one, other, why)]
+            self._root[member] = root
+        self._members[root] += self._members.pop(gone)
+        self._joined[root] += [*self._joined.pop(gone), (form, other, why)]
 
-    def shorten(self, forms: Iterable[Form]) -> None:
+    def mark_short(self, forms: Iterable[Form]) -> None:
         """Note that these stand for a fuller name."""
         self._short.update(forms)
 
-    def _may_join(self, one: Form, other: Form) -> bool:
-        first, second = self._root[one], self._root[other]
-        if first == second:
+    def _may_join(self, form: Form, other: Form) -> bool:
+        roots = (self._root[form], self._root[other])
+        if roots[0] == roots[1]:
             return False
         if not self._kept_apart:
             return True
-        ones, others = ({titled(form.name) for form in self._members[it]} for it in (first, second))
+        names, other_names = (
+            {titled(member.name) for member in self._members[root]} for root in roots
+        )
         return not any(
-            pair & ones and pair & others and len(pair & (ones | others)) == 2
+            pair & names and pair & other_names and len(pair & (names | other_names)) == 2
             for pair in self._kept_apart
         )
 
 
 class _People:
-    """Full names of persons, by all that they end with and begin with.
+    """Full names of persons, by all that they end with and by all that they begin with.
 
-    By their last word alone, names with an article, of whatever kind: the White Rabbit.
+    `by_role` has names with an article, of whatever type, by their last word: the White Rabbit.
     """
 
     def __init__(self, joining: _Joining) -> None:
@@ -207,33 +218,39 @@ def _join_decided(joining: _Joining, pairs: Iterable[tuple[str, str]]) -> None:
     by_name: dict[str, list[Form]] = defaultdict(list)
     for form in joining.forms:
         by_name[titled(form.name)].append(form)
-    for one, other in sorted(tuple(sorted(pair)) for pair in pairs):
-        for first in by_name[titled(one)]:
-            for second in by_name[titled(other)]:
+    for first_name, second_name in sorted(tuple(sorted(pair)) for pair in pairs):
+        for first in by_name[titled(first_name)]:
+            for second in by_name[titled(second_name)]:
                 joining.join(first, second, "person")
 
 
 def _join_equal(joining: _Joining, people: _People) -> None:
-    """Equal keys; where titles tell several apart, the name without one is one of them at most."""
+    """Join equal keys.
+
+    Where titles tell several entities of a key apart, the name without a title joins one of them at
+    most: a man, or else a woman if nobody's full name ends with it.
+    """
     by_key: dict[str, list[Form]] = defaultdict(list)
     for form in joining.forms:
         by_key[key(form.name)].append(form)
     for forms in by_key.values():
-        titled = [form for form in forms if _sex(form.name)]
-        bare = [form for form in forms if not _sex(form.name)]
-        for some in (titled, bare):
-            for number, form in enumerate(some):
-                _join_first(joining, form, some[:number])
-        men = [form for form in titled if "m" in joining.sexes(form)]
+        with_title = [form for form in forms if title_sex(form.name)]
+        bare = [form for form in forms if not title_sex(form.name)]
+        for alike in (with_title, bare):
+            for number, form in enumerate(alike):
+                _join_first(joining, form, alike[:number])
+        men = [form for form in with_title if "m" in joining.sexes(form)]
         for form in bare:
             _join_first(joining, form, men)
-            others = (one for one in people.by_family[key(form.name)] if not joining.sexes(one))
-            if not joining.sexes(form) and not any(others):
-                _join_first(joining, form, [one for one in titled if _is_hers(joining, form, one)])
+            family = people.by_family[key(form.name)]
+            is_family_name = any(not joining.sexes(full) for full in family)
+            if not joining.sexes(form) and not is_family_name:
+                women = [other for other in with_title if _may_be_hers(joining, form, other)]
+                _join_first(joining, form, women)
 
 
 def _join_first(joining: _Joining, form: Form, others: Iterable[Form]) -> None:
-    """Join it with the first of those of equal key that it fits."""
+    """Join a form with the first of those of equal key that it fits."""
     for other in others:
         if joining.fits(form, other):
             why = "exact" if title(form.name) == title(other.name) else "title"
@@ -241,10 +258,10 @@ def _join_first(joining: _Joining, form: Form, others: Iterable[Form]) -> None:
             return
 
 
-def _is_hers(joining: _Joining, bare: Form, other: Form) -> bool:
+def _may_be_hers(joining: _Joining, bare: Form, other: Form) -> bool:
     """Whether a name without a title may be that of someone who has a woman's title.
 
-    Beside Mrs Barrymore, Barrymore is her husband, unless he is named less often than she.
+    Beside Mrs Barrymore, Barrymore is her husband, unless he is named less often than she is.
     """
     if joining.sexes(bare) or "w" not in joining.sexes(other) or " " in key(bare.name):
         return True
@@ -252,78 +269,80 @@ def _is_hers(joining: _Joining, bare: Form, other: Form) -> bool:
 
 
 def _join_aliases(joining: _Joining, people: _People) -> None:
-    """What one entity alone is said to be called, too, if that is nobody else's full name."""
+    """Join an alias of one entity alone with that entity, if it is no part of another full name."""
     claims: dict[str, set[Form]] = defaultdict(set)
     for form in joining.forms:
         for alias in form.aliases:
             claims[key(alias)].add(joining.root(form))
     for form in joining.forms:
-        own = key(form.name)
-        claimants = {joining.root(one) for one in claims[own]} - {joining.root(form)}
-        named = {key(alias) for one in joining.members(form) for alias in one.aliases}
-        full = (*people.by_family[own], *people.by_first[own])
-        if len(claimants) == 1 and named <= {own} and claimants >= set(map(joining.root, full)):
+        name = key(form.name)
+        claimants = {joining.root(claimant) for claimant in claims[name]} - {joining.root(form)}
+        aliases = {key(alias) for member in joining.members(form) for alias in member.aliases}
+        bearers = {joining.root(f) for f in (*people.by_family[name], *people.by_first[name])}
+        if len(claimants) == 1 and aliases <= {name} and claimants >= bearers:
             [claimant] = claimants
             if joining.fits(form, claimant):
-                joining.shorten(joining.members(form))
+                joining.mark_short(joining.members(form))
                 joining.join(form, claimant, "alias")
 
 
 def _join_short(joining: _Joining, people: _People) -> dict[Form, tuple[Form, ...]]:
-    """Family names and first names join the full name that they stand for.
+    """Join family names and first names with the full name that they stand for.
 
-    A family name that several bear comes back with the full names that it may stand for.
+    Returns:
+        Family names of several people, with the full names that they may stand for.
     """
     shared: dict[Form, tuple[Form, ...]] = {}
     for form in joining.forms:
-        word = key(form.name)
+        name = key(form.name)
         members = joining.members(form)
-        if kind(form.type) == PLACE or any(_words(one) > _words(form) for one in members):
+        has_fuller = any(_count_words(member) > _count_words(form) for member in members)
+        if kind(form.type) == PLACE or has_fuller:
             continue
-        with_article = sum(one.count for one in members if _has_article(one.name))
+        with_article = sum(member.count for member in members if _has_article(member.name))
         if 2 * with_article >= joining.count(form):
-            _join_role(joining, form, people.by_role[word])
+            _join_role(joining, form, people.by_role[name])
             continue
-        families = _bearers(joining, form, people.by_family[word])
-        firsts = _bearers(joining, form, people.by_first[word])
-        before = title(form.name).split()[-1:]
-        if not before:
-            found = [*families, *(one for one in firsts if one not in families)]
-        elif before[0] in all_words().before_first:
-            found = firsts or families
+        by_family = _bearers(joining, form, people.by_family[name])
+        by_first = _bearers(joining, form, people.by_first[name])
+        last_title = title(form.name).split()[-1:]
+        if not last_title:
+            bearers = list(dict.fromkeys([*by_family, *by_first]))
+        elif last_title[0] in all_words().before_first:
+            bearers = by_first or by_family
         else:
-            found = families or firsts
-        is_family = bool(found) and set(found) <= set(families)
-        is_first = bool(found) and not is_family and " " not in word
-        if is_first and joining.count(found[0]) < FEWEST_FULL:
+            bearers = by_family or by_first
+        is_family = bool(bearers) and set(bearers) <= set(by_family)
+        is_first = bool(bearers) and not is_family and " " not in name
+        if is_first and joining.count(bearers[0]) < MIN_FULL_COUNT:
             continue
-        if len(found) == 1 or (is_family and _have_one_first_name(joining, found, word)):
-            joining.shorten(joining.members(form))
-            joining.join(form, found[0], "family" if is_family else "first")
-        elif is_family and joining.count(form) <= sum(map(joining.count, found)):
-            # Whoever is called so more often than all who bear it in full is someone else, and so
-            # is who has a title.
-            bare = (one for one in joining.members(form) if not _sex(one.name))
-            shared |= dict.fromkeys(bare, tuple(found))
+        if len(bearers) == 1 or (is_family and _have_one_first_name(joining, bearers, name)):
+            joining.mark_short(joining.members(form))
+            joining.join(form, bearers[0], "family" if is_family else "first")
+        elif is_family and joining.count(form) <= sum(map(joining.count, bearers)):
+            # A family name that occurs more often than all its full names is another person's, and
+            # so is one with a title.
+            bare = (member for member in joining.members(form) if not title_sex(member.name))
+            shared |= dict.fromkeys(bare, tuple(bearers))
     return shared
 
 
 def _join_role(joining: _Joining, form: Form, full: Iterable[Form]) -> None:
-    """The Rabbit joins the White Rabbit, if there is no other, and no other thing, of that name."""
-    roots = list({joining.root(one) for one in full})
-    if len(roots) != 1 or joining.count(roots[0]) < FEWEST_FULL:
+    """Join "the Rabbit" with "the White Rabbit", if that is the only name that ends so."""
+    roots = list({joining.root(other) for other in full})
+    if len(roots) != 1 or joining.count(roots[0]) < MIN_FULL_COUNT:
         return
     if kind(form.type) == kind(roots[0].type) == PERSON and joining.fits(form, roots[0]):
-        joining.shorten(joining.members(form))
+        joining.mark_short(joining.members(form))
         joining.join(form, roots[0], "family")
 
 
 def _bearers(joining: _Joining, short: Form, full: Iterable[Form]) -> list[Form]:
-    """Those full names that a part of a name may stand for, one a group, the commonest first."""
+    """The full names that a short one may stand for, a root for each group, the commonest first."""
     roots = {
-        joining.root(one)
-        for one in full
-        if joining.fits(short, one) and _is_hers(joining, short, one)
+        joining.root(other)
+        for other in full
+        if joining.fits(short, other) and _may_be_hers(joining, short, other)
     }
     if joining.sexes(short) - {"m"}:
         # Mrs Cratchit is not Martha Cratchit: the full name has to have her title, too.
@@ -332,89 +351,100 @@ def _bearers(joining: _Joining, short: Form, full: Iterable[Form]) -> list[Form]
 
 
 def _have_one_first_name(joining: _Joining, forms: Iterable[Form], family: str) -> bool:
-    """Whether no two of the full names have different first names; an initial may be of any."""
-    given = {
-        key(one.name).split()[0]
+    """Whether no two full names have different first names; an initial stands for one of them."""
+    first_names = {
+        key(member.name).split()[0]
         for form in forms
-        for one in joining.members(form)
-        if key(one.name).endswith(f" {family}")
+        for member in joining.members(form)
+        if key(member.name).endswith(f" {family}")
     }
-    return len({name for name in given if len(name) > 1}) <= 1 and len({n[0] for n in given}) <= 1
+    spelt_out = {name for name in first_names if len(name) > 1}
+    return len(spelt_out) <= 1 and len({name[0] for name in first_names}) <= 1
 
 
 def _join_inflected(joining: _Joining, language: str) -> None:
-    """Case forms join the commonest of them; where the language's endings are known."""
+    """Join case forms with the commonest of them, where the endings of the language are known."""
     if not words_of(language).paradigms:
         return
-    begun: dict[tuple[str, ...], list[Form]] = defaultdict(list)
+    by_beginnings: dict[tuple[str, ...], list[Form]] = defaultdict(list)
     for form in joining.forms:
-        near = begun[beginnings(key(form.name))]
-        for other in near:
-            ones, others = key(form.name), key(other.name)
-            if is_inflected(ones, others, language) and joining.fits(form, other):
-                is_base = _is_base(ones, others, language) and not _is_base(others, ones, language)
-                joining.shorten([other if is_base else form])
+        name = key(form.name)
+        alike = by_beginnings[beginnings(name)]
+        for other in alike:
+            other_name = key(other.name)
+            if is_inflected(name, other_name, language) and joining.fits(form, other):
+                is_base = _is_base(name, other_name, language)
+                is_other_base = _is_base(other_name, name, language)
+                joining.mark_short([other if is_base and not is_other_base else form])
                 joining.join(form, other, "inflection")
                 break
         else:
-            near.append(form)
+            alike.append(form)
 
 
 def _has_common_stem(
-    one: str, other: str, least: int, paradigms: Collection[Sequence[str]]
+    word: str, other: str, min_stem: int, paradigms: Collection[Sequence[str]]
 ) -> bool:
-    """Whether two words are a stem of at least so many letters with endings of one paradigm."""
+    """Whether two words are one stem with endings of one paradigm."""
     return any(
-        one[cut:] in paradigm and other[cut:] in paradigm
-        for cut in range(least, Prefix.similarity(one, other) + 1)
+        word[cut:] in paradigm and other[cut:] in paradigm
+        for cut in range(min_stem, Prefix.similarity(word, other) + 1)
         for paradigm in paradigms
     )
 
 
-def _is_base(one: str, other: str, language: str) -> bool:
+def _is_base(name: str, other_name: str, language: str) -> bool:
     """Whether the first of two case forms has the ending of the nominative, the other another."""
     return all(
-        first == second
+        word == other
         or any(
-            first[cut:] == paradigm[0] and second[cut:] in paradigm[1:]
-            for cut in range(Prefix.similarity(first, second) + 1)
+            word[cut:] == paradigm[0] and other[cut:] in paradigm[1:]
+            for cut in range(Prefix.similarity(word, other) + 1)
             for paradigm in words_of(language).paradigms
         )
-        for first, second in zip(one.split(), other.split(), strict=True)
+        for word, other in zip(name.split(), other_name.split(), strict=True)
     )
 
 
 def _join_misspelt(joining: _Joining, ordinary: Collection[str]) -> None:
-    """Rare names join a commoner one of their type that differs by a letter or two of one word."""
-    begun: dict[tuple[str, ...], list[Form]] = defaultdict(list)
+    """Join rare names with a commoner one of their type that differs by a letter or two."""
+    by_pattern: dict[tuple[str, ...], list[Form]] = defaultdict(list)
     for form in joining.forms:
-        alike = _but_for_one_word(form)
-        if joining.count(form) <= RARE:
-            near = {one for some in alike for one in begun[some] if one.count > form.count}
-            found = [(misspelt_by(key(form.name), key(one.name), ordinary), one) for one in near]
-            for distance, other in sorted(found, key=lambda pair: (pair[0], *_commonest(pair[1]))):
+        patterns = _patterns_but_for_one_word(form)
+        if joining.count(form) <= MAX_MISSPELT_COUNT:
+            others = {other for pattern in patterns for other in by_pattern[pattern]}
+            distances = [
+                (misspelt_by(key(form.name), key(other.name), ordinary), other)
+                for other in others
+                if other.count > form.count
+            ]
+            distances.sort(key=lambda pair: (pair[0], *_commonest_first(pair[1])))
+            for distance, other in distances:
                 if distance and joining.fits(form, other):
-                    joining.shorten([form])
+                    joining.mark_short([form])
                     joining.join(form, other, "spelling")
                     break
-        for some in alike:
-            begun[some].append(form)
+        for pattern in patterns:
+            by_pattern[pattern].append(form)
 
 
-def _but_for_one_word(form: Form) -> list[tuple[str, ...]]:
-    """What it shares with names of its type of which one word is spelt otherwise, word by word."""
+def _patterns_but_for_one_word(form: Form) -> list[tuple[str, ...]]:
+    """What a form shares with forms of its type in which one word is spelt otherwise."""
     words = key(form.name).split()
     return [
         (form.type, *words[:at], f"{word[0]}*", *words[at + 1 :]) for at, word in enumerate(words)
     ]
 
 
-def misspelt_by(one: str, other: str, ordinary: Collection[str]) -> int:
-    """By how many letters the one word differs in which two names do; 0 where they are two names.
+def misspelt_by(name: str, other_name: str, ordinary: Collection[str]) -> int:
+    """Return by how many letters two keys differ, if one of them may be a misspelling.
 
-    Damerau 1964: a letter too few, too many, another, or two exchanged.
+    A difference is a letter too few, one too many, a wrong one, or two exchanged (Damerau 1964).
+
+    Returns:
+        The number of letters; 0 where the names differ in several words, or are two names.
     """
-    pairs = zip(one.split(), other.split(), strict=True)
+    pairs = zip(name.split(), other_name.split(), strict=True)
     different = [pair for pair in pairs if pair[0] != pair[1]]
     if len(different) != 1:
         return 0
@@ -428,34 +458,29 @@ def misspelt_by(one: str, other: str, ordinary: Collection[str]) -> int:
 
 
 def most_letters(word: str) -> int:
-    """How many of its letters may differ."""
-    return 0 if len(word) < SHORTEST_MISSPELT else 1 if len(word) < SHORTEST_TWICE else 2
+    """Return how many letters of a word may be wrong."""
+    if len(word) < MIN_LETTERS_ONE_WRONG:
+        return 0
+    return 1 if len(word) < MIN_LETTERS_TWO_WRONG else 2
 
 
-def _words(form: Form) -> int:
+def _count_words(form: Form) -> int:
     return len(key(form.name).split())
 
 
 def _has_article(name: str) -> bool:
-    """Whether it says what someone is, not who: the Spirit."""
-    words = lowered(name).split()
+    """Whether a name has an article, and so says what someone is, not who: the Spirit."""
+    words = lower_name(name).split()
     return len(words) > 1 and words[0] in all_words().articles
 
 
 def _is_of_a_person(name: str) -> bool:
-    """Whether its words in small letters are such as stand in persons' names: de, von."""
+    """Whether the words of a name that have no capital are ones of persons' names: de, von."""
     words = all_words()
     small = {word for word in name.split() if word.islower()}
-    is_owned = "'s " in f"{lowered(name)} ".replace(f"{key(name)} ", f"{key(name)}")
+    is_owned = "'s " in f"{lower_name(name)} ".replace(f"{key(name)} ", f"{key(name)}")
     return small <= words.particles | words.titles.keys() and not is_owned
 
 
-@functools.lru_cache(65_536)
-def _sex(name: str) -> str:
-    """What the titles before a name say of who bears it, as `Words` has it; '' for nothing."""
-    titles = all_words().titles
-    return next((titles[word] for word in title(name).split() if titles[word]), "")
-
-
-def _commonest(form: Form) -> tuple[int, str, str, tuple[str, ...]]:
+def _commonest_first(form: Form) -> tuple[int, str, str, tuple[str, ...]]:
     return (-form.count, form.name, form.type, tuple(sorted(form.aliases)))

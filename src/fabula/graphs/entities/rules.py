@@ -1,8 +1,8 @@
-"""Names, who bears them and who is named with whom, found without a model.
+"""Finds people, places and things, and which of them are named together, without a model.
 
-A name is what a text writes with a capital inside sentences: no claim is made for languages that
-write all nouns so, and nothing is found where there are no capitals. Pronouns are nobody, and what
-a relation means is not told: a sentence that names both is quoted.
+A name is what a text writes with a capital inside sentences. So the rules work badly in languages
+that write all nouns so, and find nothing in scripts without capitals. Pronouns are not resolved,
+and a relation is described by no more than a sentence that has both names.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from itertools import combinations, pairwise
+from itertools import chain, combinations, pairwise
 from typing import NamedTuple
 
-from fabula.graphs.entities.decisions import key, title
 from fabula.graphs.entities.merge import FAMILY
+from fabula.graphs.entities.names import key, title
 from fabula.graphs.entities.resolve import PERSON, PLACE, UNKNOWN, beginnings, is_inflected
 from fabula.graphs.entities.values import Extraction, Mention, Tie
 from fabula.graphs.entities.words import Words, words_of
@@ -30,21 +30,23 @@ from fabula.text.stems import words as split_words
 
 CAPITAL = 0.5
 """The share of a word's uses inside sentences that have a capital, from which it is a name."""
-VERSE, FEWEST_LINES = 0.8, 8
-"""The share of lines that begin with a capital, from which a text of so many lines is verse."""
-PERSONS, ENOUGH = 0.05, 3
-"""The share of uses that only a person's name has, from which it is one; so many do in any case."""
-FEWEST_WITH_ARTICLE = 2
-"""How many such uses it takes for what has an article: the Table is nobody, the Spirit is."""
+VERSE, MIN_VERSE_LINES = 0.8, 8
+"""The share of lines that begin with a capital from which a text is verse, if it has that many."""
+PERSON_USES, ENOUGH_PERSON_USES = 0.05, 3
+"""The share of uses that only a person's name has from which it is one; this many always do."""
+MIN_PERSON_USES_WITH_ARTICLE = 2
+"""How many such uses a name with an article needs: the Table is nobody, the Spirit is."""
 COMMON = 10
-"""How often a name is used, at least, that is also written small."""
-HALF, MOST, FEWEST = 0.5, 0.75, 4
-"""The share of uses like a place's, from which a name is one; more where none says "in"."""
+"""How often a name must be used that is also written small."""
+PLACE_USES, PLACE_USES_NEAR, MIN_PLACE_USES_NEAR = 0.5, 0.75, 4
+"""The share of uses like a place's from which a name is one. Where none of them has a word like
+"in", which only places have, the share and the number must be larger."""
 RECURRING = {"of": 2, "'s": 3}
-"""How often two names stand together before they are one: Ghost of Christmas Past, Land's End."""
-LONGEST_HEADING = 12
-"""Words of a paragraph that is a heading, if it has no mark at its end: all may have a capital."""
-KEYWORDS = 2
+"""How often two names must follow each other with this between them to be one name: Ghost of
+Christmas Past, Land's End."""
+MAX_HEADING_WORDS = 12
+"""A paragraph of so few words without a mark at its end is a heading: all may have a capital."""
+MAX_KEYWORDS = 2
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _POSSESSIVE = re.compile(r"['’]s$", re.IGNORECASE)
 _BEFORE_A_LINE = "\"'“”„«—– \t_"
@@ -69,7 +71,7 @@ class _Word(NamedTuple):
 
 
 class _Run(NamedTuple):
-    """Words from `first` to before `last` that are one name, as it is printed."""
+    """The words from `first` to before `last`, which are one name, and the name as printed."""
 
     first: int
     last: int
@@ -79,7 +81,10 @@ class _Run(NamedTuple):
 
 @dataclass(slots=True)
 class _Uses:
-    """How a name is used: how often at all, and as what persons and places are named."""
+    """How often a name is used: at all, as persons' names are, as places' are, and with articles.
+
+    `inside` counts words before it that only places have, `near` those that persons have, too.
+    """
 
     count: int = 0
     person: int = 0
@@ -96,7 +101,16 @@ class _Uses:
 
 
 def extract_by_rules(chunks: Sequence[Chunk], language: str) -> Extraction:
-    """What the chunks of one document name, and what they name together."""
+    """Extract what the chunks of one document name, and what they name together.
+
+    Args:
+        chunks: All chunks of the document, in text order.
+        language: An ISO 639-1 code.
+
+    Returns:
+        A mention for each name of each chunk, with the most particular sentence that has the name,
+        and a relation for every two names that a sentence has, with the shortest such sentence.
+    """
     small = words_of(language)
     texts = [_read_words(chunk.text) for chunk in chunks]
     is_verse = _is_verse(chunks)
@@ -105,33 +119,35 @@ def extract_by_rules(chunks: Sequence[Chunk], language: str) -> Extraction:
     uses = _uses(texts, runs, small)
     types = _types(uses, small, language)
     written_small = {word.small for words in texts for word in words if word.text.islower()}
-    kept = {
+    real_names = {
         name
         for name, use in uses.items()
-        if types[name] != UNKNOWN or _is_kept(name, use, written_small, small)
+        if types[name] != UNKNOWN or _is_name(name, use, written_small, small)
     }
-    reader = _Reader(chunks, language)
+    sentences = _Sentences(chunks, language)
     mentions: list[Mention] = []
-    ties: list[Tie] = []
-    for at, (chunk, found) in enumerate(zip(chunks, runs, strict=True)):
+    relation_mentions: list[Tie] = []
+    for row, (chunk, of_chunk) in enumerate(zip(chunks, runs, strict=True)):
         by_name: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
-        for run in found:
-            if key(run.form) in kept:
-                by_name[_named(run.form, uses[key(run.form)])][run.form].append(run.start)
+        for run in of_chunk:
+            if key(run.form) in real_names:
+                name = _with_article(run.form, uses[key(run.form)])
+                by_name[name][run.form].append(run.start)
         places = {}
         for name, forms in by_name.items():
-            places[name] = sorted(start for starts in forms.values() for start in starts)
+            places[name] = sorted(chain.from_iterable(forms.values()))
             printed = {
                 form: tuple(chunk.start + start for start in starts)
                 for form, starts in forms.items()
             }
-            said = reader.most_telling(at, places[name])
-            mentions.append(Mention(chunk.id, chunk.start, name, printed, types[key(name)], said))
-        ties += reader.ties(at, places)
-    return Extraction(tuple(mentions), tuple(ties))
+            sentence = sentences.most_particular(row, places[name])
+            type = types[key(name)]
+            mentions.append(Mention(chunk.id, chunk.start, name, printed, type, sentence))
+        relation_mentions += sentences.pairs_of_names(row, places)
+    return Extraction(tuple(mentions), tuple(relation_mentions))
 
 
-def _named(form: str, use: _Uses) -> str:
+def _with_article(form: str, use: _Uses) -> str:
     """A name with its article, if it mostly has one: the Spirit is nobody's family name."""
     return f"{use.articles.most_common(1)[0][0]} {form}" if _has_article(use) else form
 
@@ -140,8 +156,8 @@ def _has_article(use: _Uses) -> bool:
     return 2 * use.articles.total() >= use.count
 
 
-def _is_kept(name: str, use: _Uses, written_small: AbstractSet[str], small: Words) -> bool:
-    """Whether a name of nobody and no place is one: what is also written small has to be common."""
+def _is_name(name: str, use: _Uses, written_small: AbstractSet[str], small: Words) -> bool:
+    """Whether a name of no person or place is a name: it must be common if it is written small."""
     if small.nouns_have_capitals:
         return False
     words = set(name.split()) - small.connectives - small.articles
@@ -149,10 +165,10 @@ def _is_kept(name: str, use: _Uses, written_small: AbstractSet[str], small: Word
 
 
 def _read_words(text: str) -> list[_Word]:
-    found: list[_Word] = []
+    words: list[_Word] = []
     for paragraph in _PARAGRAPH.finditer(text):
         matches = list(_WORD.finditer(text, paragraph.start(), paragraph.end()))
-        is_heading = len(matches) <= LONGEST_HEADING and not _ENDED.search(paragraph[0])
+        is_heading = len(matches) <= MAX_HEADING_WORDS and not _ENDED.search(paragraph[0])
         end = paragraph.start()
         before = "\n\n"
         for match in matches:
@@ -162,21 +178,22 @@ def _read_words(text: str) -> list[_Word]:
             bare = _POSSESSIVE.sub("", word)
             last = match.start() + len(bare)
             small = bare.casefold().replace("’", "'")
-            found.append(_Word(bare, small, match.start(), last, bare != word, before, is_heading))
+            words.append(_Word(bare, small, match.start(), last, bare != word, before, is_heading))
             before = ""
-    return found
+    return words
 
 
 def _is_verse(chunks: Iterable[Chunk]) -> bool:
-    """Whether lines begin with a capital that begin no paragraph."""
-    begun = [
+    """Whether lines inside paragraphs begin with capitals."""
+    first_letters = [
         line[0]
         for chunk in chunks
         for paragraph in _PARAGRAPH.findall(chunk.text)
-        for line in (one.lstrip(_BEFORE_A_LINE) for one in paragraph.splitlines()[1:])
+        for line in (line.lstrip(_BEFORE_A_LINE) for line in paragraph.splitlines()[1:])
         if line and line[0].isalpha()
     ]
-    return len(begun) >= FEWEST_LINES and sum(map(str.isupper, begun)) > VERSE * len(begun)
+    capitals = sum(map(str.isupper, first_letters))
+    return len(first_letters) >= MIN_VERSE_LINES and capitals > VERSE * len(first_letters)
 
 
 def _names(texts: Iterable[Sequence[_Word]], small: Words, is_verse: bool) -> set[str]:
@@ -184,11 +201,10 @@ def _names(texts: Iterable[Sequence[_Word]], small: Words, is_verse: bool) -> se
     capital: Counter[str] = Counter()
     inside: Counter[str] = Counter()
     for words in texts:
-        for at, word in enumerate(words):
-            if word.is_heading or not at or not _is_inside(word, words[at - 1], small, is_verse):
+        for previous, word in pairwise(words):
+            if word.is_heading or not _is_inside(word, previous, small, is_verse):
                 continue
-            is_shouted = _is_shouted(word.text)
-            if is_shouted and _is_shouted(words[at - 1].text):
+            if _is_shouted(word.text) and _is_shouted(previous.text):
                 continue
             inside[word.small] += 1
             capital[word.small] += word.text[0].isupper()
@@ -203,7 +219,7 @@ def _names(texts: Iterable[Sequence[_Word]], small: Words, is_verse: bool) -> se
 
 
 def _is_inside(word: _Word, previous: _Word, small: Words, is_verse: bool) -> bool:
-    """Whether a word is in the midst of a sentence, so that its capital means something."""
+    """Whether a word is inside a sentence, so that its capital means something."""
     if is_verse and "\n" in word.before:
         return False
     if _INSIDE.fullmatch(word.before):
@@ -227,51 +243,52 @@ def _runs(
     small: Words,
     is_verse: bool,
 ) -> list[list[_Run]]:
-    """The names of each text; two that often stand together, with "of" or 's between, are one."""
-    found = [list(_simple_runs(words, names, small, is_verse)) for words in texts]
+    """The names of each text; two that often follow each other with "of" or 's are one name."""
+    simple = [list(_simple_runs(words, names, small, is_verse)) for words in texts]
     if small.paradigms:
-        found = _without_neighbours(texts, found, small)
-    together = Counter(
-        _smalls(words, one[0], other[1])
-        for words, some in zip(texts, found, strict=True)
-        for one, other in pairwise(some)
-        if _link(words, one, other, small)
+        simple = _split_neighbours(texts, simple, small)
+    counts = Counter(
+        _smalls(words, first[0], second[1])
+        for words, of_text in zip(texts, simple, strict=True)
+        for first, second in pairwise(of_text)
+        if _link(words, first, second, small)
     )
-    joined = []
-    for words, text, some in zip(texts, printed, found, strict=True):
-        whole: list[tuple[int, int]] = []
-        for one in some:
-            link = _link(words, whole[-1], one, small) if whole else ""
-            if link and together[_smalls(words, whole[-1][0], one[1])] >= RECURRING[link]:
-                whole[-1] = (whole[-1][0], one[1])
+    runs = []
+    for words, text, of_text in zip(texts, printed, simple, strict=True):
+        joined: list[tuple[int, int]] = []
+        for run in of_text:
+            link = _link(words, joined[-1], run, small) if joined else ""
+            if link and counts[_smalls(words, joined[-1][0], run[1])] >= RECURRING[link]:
+                joined[-1] = (joined[-1][0], run[1])
             else:
-                whole.append(one)
-        joined.append([_printed(words, text, first, last) for first, last in whole])
-    return joined
+                joined.append(run)
+        runs.append([_printed(words, text, first, last) for first, last in joined])
+    return runs
 
 
-def _without_neighbours(
-    texts: Sequence[Sequence[_Word]], found: Sequence[Sequence[tuple[int, int]]], small: Words
+def _split_neighbours(
+    texts: Sequence[Sequence[_Word]], runs: Sequence[Sequence[tuple[int, int]]], small: Words
 ) -> list[list[tuple[int, int]]]:
-    """Runs that occur but once as the names they are made of, but for the titles before them.
+    """Split runs that occur only once into their names, each with the titles before it.
 
-    Where cases tell who does what to whom, two persons' names may follow each other.
+    In a language with cases the names of two persons may follow each other.
     """
-    times = Counter(
-        _smalls(words, *run) for words, some in zip(texts, found, strict=True) for run in some
+    counts = Counter(
+        _smalls(words, *run) for words, of_text in zip(texts, runs, strict=True) for run in of_text
     )
 
     def parts(words: Sequence[_Word], first: int, last: int) -> Iterator[tuple[int, int]]:
-        named = [at for at in range(first, last) if words[at].small not in small.titles]
-        if len(named) == 1 or times[_smalls(words, first, last)] > 1:
+        names = [row for row in range(first, last) if words[row].small not in small.titles]
+        if len(names) == 1 or counts[_smalls(words, first, last)] > 1:
             yield first, last
         else:
-            for start, end in zip([first, *(at + 1 for at in named)], named, strict=False):
-                yield start, end + 1
+            starts = [first, *(row + 1 for row in names)]
+            for start, name in zip(starts, names, strict=False):
+                yield start, name + 1
 
     return [
-        [part for run in some for part in parts(words, *run)]
-        for words, some in zip(texts, found, strict=True)
+        [part for run in of_text for part in parts(words, *run)]
+        for words, of_text in zip(texts, runs, strict=True)
     ]
 
 
@@ -285,16 +302,16 @@ def _smalls(words: Sequence[_Word], first: int, last: int) -> tuple[str, ...]:
 
 
 def _link(
-    words: Sequence[_Word], one: tuple[int, int], other: tuple[int, int], small: Words
+    words: Sequence[_Word], first: tuple[int, int], second: tuple[int, int], small: Words
 ) -> str:
-    """What ties two names that follow each other into one, if that recurs: "of", 's, or ''."""
-    between = words[one[1] : other[0] + 1]
+    """What is between two names that may make one name of them: "of", 's, or ''."""
+    between = words[first[1] : second[0] + 1]
     if not all(_SPACE.fullmatch(word.before) for word in between):
         return ""
-    if words[one[1] - 1].is_possessive:
+    if words[first[1] - 1].is_possessive:
         return "'s" if len(between) == 1 else ""
-    some = [word.small for word in between[:-1]]
-    is_of = some and some[0] in small.connectives and set(some[1:]) <= small.articles
+    smalls = [word.small for word in between[:-1]]
+    is_of = smalls and smalls[0] in small.connectives and set(smalls[1:]) <= small.articles
     return "of" if is_of else ""
 
 
@@ -303,16 +320,16 @@ def _simple_runs(
 ) -> Iterator[tuple[int, int]]:
     """First word and end of each run of name words with titles, initials and particles."""
     roles = _roles(words, names, small)
-    at = 0
-    while at < len(words):
-        end = _end_of_run(words, roles, at, is_verse)
-        if end > at:
-            yield at, end
-        at = max(end, at + 1)
+    index = 0
+    while index < len(words):
+        end = _end_of_run(words, roles, index, is_verse)
+        if end > index:
+            yield index, end
+        index = max(end, index + 1)
 
 
 def _roles(words: Sequence[_Word], names: set[str], small: Words) -> list[str]:
-    """What each word may be in a name; '' for nothing."""
+    """What each word may be in a name; '' for no part of a name."""
 
     def role(word: _Word, after: _Word | None) -> str:
         if word.text.islower():
@@ -332,26 +349,26 @@ def _roles(words: Sequence[_Word], names: set[str], small: Words) -> list[str]:
 
 
 def _end_of_run(words: Sequence[_Word], roles: Sequence[str], first: int, is_verse: bool) -> int:
-    """Where a name that begins there ends; at its beginning, if none does."""
-    at = last = first
-    while at < len(words) and (at == first or _goes_on(words, roles, at, is_verse)):
+    """Where the name ends that begins at `first`; `first` itself if no name begins there."""
+    index = last = first
+    while index < len(words) and (index == first or _goes_on(words, roles, index, is_verse)):
         has_name = last > first
         ends = ("", _TITLE) if has_name else ("", _CAPITAL)
-        if roles[at] == _NAME or (roles[at] == _CAPITAL and has_name):
-            last = at + 1
-        elif roles[at] in ends or (roles[at] == _PARTICLE and at == first):
+        if roles[index] == _NAME or (roles[index] == _CAPITAL and has_name):
+            last = index + 1
+        elif roles[index] in ends or (roles[index] == _PARTICLE and index == first):
             break
-        at += 1
+        index += 1
     return last
 
 
-def _goes_on(words: Sequence[_Word], roles: Sequence[str], at: int, is_verse: bool) -> bool:
+def _goes_on(words: Sequence[_Word], roles: Sequence[str], index: int, is_verse: bool) -> bool:
     """Whether a name may reach over what is before a word."""
-    gap = words[at].before
-    is_repeated = words[at].small == words[at - 1].small
-    if words[at - 1].is_possessive or is_repeated or (is_verse and "\n" in gap):
+    gap = words[index].before
+    is_repeated = words[index].small == words[index - 1].small
+    if words[index - 1].is_possessive or is_repeated or (is_verse and "\n" in gap):
         return False
-    is_stop = roles[at - 1] in (_TITLE, _INITIAL) and _AFTER_TITLE.fullmatch(gap)
+    is_stop = roles[index - 1] in (_TITLE, _INITIAL) and _AFTER_TITLE.fullmatch(gap)
     return bool(is_stop or _SPACE.fullmatch(gap))
 
 
@@ -360,36 +377,37 @@ def _uses(
 ) -> dict[str, _Uses]:
     """How all forms of each name are used, by its key."""
     uses: dict[str, _Uses] = defaultdict(_Uses)
-    for words, found in zip(texts, runs, strict=True):
-        for run in found:
-            _note(uses[key(run.form)], words, run, small)
+    for words, of_text in zip(texts, runs, strict=True):
+        for run in of_text:
+            _count_use(uses[key(run.form)], words, run, small)
     return uses
 
 
 def _types(uses: Mapping[str, _Uses], small: Words, language: str) -> dict[str, str]:
     """The type of each name, from how it is used in all its case forms, and from its words."""
     bases = _bases(uses, language)
-    together: dict[str, _Uses] = defaultdict(_Uses)
+    of_bases: dict[str, _Uses] = defaultdict(_Uses)
     for name, use in uses.items():
-        together[bases[name]].add(use)
-    persons = {name for name, use in together.items() if _is_person(name, use, small)}
-    full = {name for name in together if _is_full_name(name, small)}
-    # Who is named in full seldom speaks under that name: the names in it are told by each other.
-    single = {name for name in persons if not _has_article(together[name])}
-    persons |= {name for name in full if single & _ends(name)}
-    parts = {part for name in persons & full for part in _ends(name)}
-    places = {name for name, use in together.items() if _is_place(name, use, small)} - persons
-    persons |= (together.keys() & parts) - places
+        of_bases[bases[name]].add(use)
+    persons = {name for name, use in of_bases.items() if _is_person(name, use, small)}
+    full = {name for name in of_bases if _is_full_name(name, small)}
+    # Full names are seldom beside verbs of speech: a person's first or last name shows that a full
+    # name is a person's, and a full name shows it of both its parts.
+    without_article = {name for name in persons if not _has_article(of_bases[name])}
+    persons |= {name for name in full if without_article & _first_and_last(name)}
+    parts = {part for name in persons & full for part in _first_and_last(name)}
+    places = {name for name, use in of_bases.items() if _is_place(name, use, small)} - persons
+    persons |= (of_bases.keys() & parts) - places
     families = {f"{name.split()[-1]}s" for name in persons}
     families_in_full = {f"{name.split()[-1]}s" for name in persons & full}
     groups = {
         name
-        for name in together.keys() & families
-        if name in families_in_full or together[name].articles
+        for name in of_bases.keys() & families
+        if name in families_in_full or of_bases[name].articles
     }
-    kinds = ((groups, FAMILY), (persons, PERSON), (places, PLACE))
+    by_type = ((groups, FAMILY), (persons, PERSON), (places, PLACE))
     return {
-        name: next((kind for some, kind in kinds if base in some), UNKNOWN)
+        name: next((type for of_type, type in by_type if base in of_type), UNKNOWN)
         for name, base in bases.items()
     }
 
@@ -398,17 +416,17 @@ def _bases(uses: Mapping[str, _Uses], language: str) -> dict[str, str]:
     """For each name the commonest of those that may be case forms of it, or itself."""
     bases = {name: name for name in uses}
     if words_of(language).paradigms:
-        begun: dict[tuple[str, ...], list[str]] = defaultdict(list)
+        by_beginnings: dict[tuple[str, ...], list[str]] = defaultdict(list)
         for name in sorted(uses, key=lambda name: (-uses[name].count, name)):
-            near = begun[beginnings(name)]
-            found = (one for one in near if is_inflected(name, one, language))
-            bases[name] = next(found, name)
+            alike = by_beginnings[beginnings(name)]
+            case_forms = (other for other in alike if is_inflected(name, other, language))
+            bases[name] = next(case_forms, name)
             if bases[name] == name:
-                near.append(name)
+                alike.append(name)
     return bases
 
 
-def _note(use: _Uses, words: Sequence[_Word], run: _Run, small: Words) -> None:
+def _count_use(use: _Uses, words: Sequence[_Word], run: _Run, small: Words) -> None:
     """Add one use of a name to what is known of it."""
     use.count += 1
     last = words[run.last - 1]
@@ -417,17 +435,17 @@ def _note(use: _Uses, words: Sequence[_Word], run: _Run, small: Words) -> None:
     if run.last < len(words):
         after = words[run.last]
         if _SPACE.fullmatch(after.before):
-            told = small.kin if last.is_possessive else small.speech | small.acts
-            use.person += after.small in told and after.text.islower()
+            of_persons = small.kin if last.is_possessive else small.speech | small.acts
+            use.person += after.small in of_persons and after.text.islower()
         elif after.before.strip() == ",":
             use.person += after.small in small.who
-    at = run.first - 1
-    if at < 0 or not _SPACE.fullmatch(words[run.first].before):
+    index = run.first - 1
+    if index < 0 or not _SPACE.fullmatch(words[run.first].before):
         return
-    if words[at].small in small.articles and at and _SPACE.fullmatch(words[at].before):
-        use.articles[words[at].small] += 1
-        at -= 1
-    before = words[at]
+    if words[index].small in small.articles and index and _SPACE.fullmatch(words[index].before):
+        use.articles[words[index].small] += 1
+        index -= 1
+    before = words[index]
     use.person += before.small in small.fond
     if before.small in small.speech and not _SPACE.fullmatch(before.before):
         use.person += 1
@@ -437,9 +455,9 @@ def _note(use: _Uses, words: Sequence[_Word], run: _Run, small: Words) -> None:
 
 
 def _is_person(name: str, use: _Uses, small: Words) -> bool:
-    fewest = FEWEST_WITH_ARTICLE if _has_article(use) else 1
+    fewest = MIN_PERSON_USES_WITH_ARTICLE if _has_article(use) else 1
     return (
-        use.person >= max(fewest, min(PERSONS * use.count, ENOUGH))
+        use.person >= max(fewest, min(PERSON_USES * use.count, ENOUGH_PERSON_USES))
         and use.inside <= 2 * use.person
         and name.split()[-1] not in small.kinds_of_thing
         and not _ends_as_place(name, use, small)
@@ -447,92 +465,98 @@ def _is_person(name: str, use: _Uses, small: Words) -> bool:
 
 
 def _is_place(name: str, use: _Uses, small: Words) -> bool:
-    is_often = use.near >= (HALF if use.inside else MOST) * use.count
-    return _ends_as_place(name, use, small) or (
-        is_often and use.near >= (1 if use.inside else FEWEST)
-    )
+    share, fewest = (PLACE_USES, 1) if use.inside else (PLACE_USES_NEAR, MIN_PLACE_USES_NEAR)
+    is_often = use.near >= share * use.count and use.near >= fewest
+    return _ends_as_place(name, use, small) or is_often
 
 
 def _ends_as_place(name: str, use: _Uses, small: Words) -> bool:
-    """Whether it is Baskerville Hall, or the Hall, but not Mr Hall."""
+    """Whether it is a name like Baskerville Hall, or the Hall, but not Mr Hall."""
     words = name.split()
     return words[-1] in small.kinds_of_place and (len(words) > 1 or _has_article(use))
 
 
 def _is_full_name(name: str, small: Words) -> bool:
-    """Whether it has several words, and none that joins or ends those of other names."""
+    """Whether it has several words, and none that is only in the names of places and things."""
     words = name.split()
-    others = small.connectives | small.articles
+    joining = small.connectives | small.articles
     is_owned = any(word.endswith("'s") for word in words[:-1])
-    is_else = words[-1] in small.kinds_of_place | small.kinds_of_thing
-    return len(words) > 1 and others.isdisjoint(words) and not is_owned and not is_else
+    is_place_or_thing = words[-1] in small.kinds_of_place | small.kinds_of_thing
+    return len(words) > 1 and joining.isdisjoint(words) and not is_owned and not is_place_or_thing
 
 
-def _ends(name: str) -> set[str]:
+def _first_and_last(name: str) -> set[str]:
     return {name.split()[0], name.split()[-1]}
 
 
-class _Reader:
-    """The sentences of chunks, and how much each of them says that is particular."""
+class _Sentences:
+    """The sentences of chunks, and how particular each of them is."""
 
     def __init__(self, chunks: Sequence[Chunk], language: str) -> None:
         self._chunks = chunks
         self._spans = [spans(chunk.text, language) for chunk in chunks]
-        self._starts = [[start for start, _ in some] for some in self._spans]
+        self._starts = [[start for start, _ in of_chunk] for of_chunk in self._spans]
         stemmer = stemmer_of(language)
-        # A word's stem is a stub; the first word of that stem stands for it as a keyword.
+        # A stem is not a whole word: the first word with a stem stands for it as a keyword.
         self._stems: dict[str, str] = {}
         self._words: dict[str, str] = {}
         self._terms = [
-            [self._read(chunk.text[start:end], stemmer) for start, end in some]
-            for chunk, some in zip(chunks, self._spans, strict=True)
+            [self._read_terms(chunk.text[start:end], stemmer) for start, end in of_chunk]
+            for chunk, of_chunk in zip(chunks, self._spans, strict=True)
         ]
-        self._idf = inverse_document_frequencies(terms for some in self._terms for terms in some)
-        self._salience = [salience(some, self._idf) for some in self._terms]
+        self._idf = inverse_document_frequencies(chain.from_iterable(self._terms))
+        self._salience = [salience(of_chunk, self._idf) for of_chunk in self._terms]
 
-    def most_telling(self, at: int, starts: Iterable[int]) -> str:
-        """Of the sentences of a chunk that hold these places, the one of highest salience."""
-        found = {self._sentence(at, start) for start in starts}
-        return self._text(at, min(found, key=lambda one: (-self._salience[at][one], one)))
+    def most_particular(self, row: int, starts: Iterable[int]) -> str:
+        """The sentence of highest salience of those of a chunk that have one of these places."""
+        sentences = {self._find(row, start) for start in starts}
+        best = min(sentences, key=lambda sentence: (-self._salience[row][sentence], sentence))
+        return self._text(row, best)
 
-    def ties(self, at: int, names: Mapping[str, Iterable[int]]) -> Iterator[Tie]:
-        """The pairs of names that sentences of a chunk hold, in the order of their first places."""
-        named: dict[int, dict[str, None]] = defaultdict(dict)
-        for place, name in sorted((one, name) for name, some in names.items() for one in some):
-            named[self._sentence(at, place)].setdefault(name)
-        sentences: dict[tuple[str, str], list[int]] = defaultdict(list)
-        for sentence, some in sorted(named.items()):
-            for one, other in combinations(some, 2):
-                pair = (other, one) if (other, one) in sentences else (one, other)
-                sentences[pair].append(sentence)
-        chunk = self._chunks[at]
-        for (one, other), found in sentences.items():
-            said = min((self._text(at, sentence) for sentence in found), key=len)
-            keywords = self._keywords(at, found, {*split_words(one), *split_words(other)})
-            yield Tie(chunk.id, chunk.start, one, other, said, keywords)
+    def pairs_of_names(self, row: int, names: Mapping[str, Iterable[int]]) -> Iterator[Tie]:
+        """The pairs of names that sentences of a chunk have, in the order of their first places."""
+        names_of: dict[int, dict[str, None]] = defaultdict(dict)
+        for place, name in sorted(
+            (place, name) for name, places in names.items() for place in places
+        ):
+            names_of[self._find(row, place)].setdefault(name)
+        sentences_of: dict[tuple[str, str], list[int]] = defaultdict(list)
+        for sentence, in_sentence in sorted(names_of.items()):
+            for first, second in combinations(in_sentence, 2):
+                turned = (second, first)
+                pair = turned if turned in sentences_of else (first, second)
+                sentences_of[pair].append(sentence)
+        chunk = self._chunks[row]
+        for (source, target), sentences in sentences_of.items():
+            shortest = min((self._text(row, sentence) for sentence in sentences), key=len)
+            in_names = {*split_words(source), *split_words(target)}
+            keywords = self._keywords(row, sentences, in_names)
+            yield Tie(chunk.id, chunk.start, source, target, shortest, keywords)
 
-    def _keywords(self, at: int, sentences: Iterable[int], names: set[str]) -> tuple[str, ...]:
-        """The words of highest tf-idf in some sentences, without these names."""
-        counts = Counter(term for one in sentences for term in self._terms[at][one])
-        for name in names:
-            counts.pop(self._stems.get(name, ""), None)
+    def _keywords(self, row: int, sentences: Iterable[int], without: set[str]) -> tuple[str, ...]:
+        """The words of highest tf-idf in some sentences, without the words of names."""
+        terms = (self._terms[row][sentence] for sentence in sentences)
+        counts = Counter(chain.from_iterable(terms))
+        for word in without:
+            counts.pop(self._stems.get(word, ""), None)
         best = sorted(counts, key=lambda term: (-counts[term] * self._idf[term], term))
-        return tuple(self._words[term] for term in best[:KEYWORDS])
+        return tuple(self._words[term] for term in best[:MAX_KEYWORDS])
 
-    def _read(self, text: str, stemmer: Stemmer) -> list[str]:
+    def _read_terms(self, text: str, stemmer: Stemmer) -> list[str]:
         """The stems of a sentence's words that say what it is about."""
-        found = []
+        terms = []
         for word in split_words(text):
             if word not in self._stems:
                 self._stems[word] = next(iter(stemmer.terms(word)), "")
             if term := self._stems[word]:
                 self._words.setdefault(term, word)
-                found.append(term)
-        return found
+                terms.append(term)
+        return terms
 
-    def _sentence(self, at: int, place: int) -> int:
-        return bisect_right(self._starts[at], place) - 1
+    def _find(self, row: int, place: int) -> int:
+        """The sentence of a chunk that has this place."""
+        return bisect_right(self._starts[row], place) - 1
 
-    def _text(self, at: int, sentence: int) -> str:
-        start, end = self._spans[at][sentence]
-        return " ".join(self._chunks[at].text[start:end].split())
+    def _text(self, row: int, sentence: int) -> str:
+        start, end = self._spans[row][sentence]
+        return " ".join(self._chunks[row].text[start:end].split())

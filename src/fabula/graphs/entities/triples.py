@@ -1,7 +1,7 @@
-"""Facts of subject, predicate and object, as a chat model states them of a window.
+"""Triples: facts of subject, predicate and object, which a chat model reads in a window.
 
-HippoRAG 2 (Gutiérrez et al. 2025, arXiv 2502.14802) finds passages by such facts. Other than its
-code, which keeps Latin letters alone, a phrase keeps those of any script.
+HippoRAG 2 (Gutiérrez et al. 2025, arXiv 2502.14802) finds passages by such facts. Its code keeps
+only Latin letters of a phrase; here letters of any script are kept.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from fabula.graphs.entities.stand_ins import StandIns
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """What one chunk states; `place` is where the chunk begins, in characters of the document."""
+    """A fact that one chunk states; `place` is the character at which the chunk begins."""
 
     chunk: str
     place: int
@@ -37,7 +37,7 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Triple:
-    """What a document states, in the words in which it is stated first, and where it is stated."""
+    """A fact of a document in the words of the chunk that states it first, and all its places."""
 
     id: str
     subject: str
@@ -67,25 +67,27 @@ def read_facts(reply: str, window: Window) -> Records[Fact]:
 
 
 def join_facts(document: str, facts: Iterable[Fact]) -> tuple[Triple, ...]:
-    """Facts of the same words as one, by their ids; the order they come in does not matter."""
-    same: dict[tuple[str, ...], list[Fact]] = defaultdict(list)
+    """Join facts of the same phrases; the order of the facts does not matter.
+
+    Returns:
+        Triples, ordered by their ids.
+    """
+    by_phrases: dict[tuple[str, ...], list[Fact]] = defaultdict(list)
     for fact in sorted(set(facts), key=_order):
-        same[tuple(map(phrase, fact.words))].append(fact)
-    triples = [
-        Triple(
-            ids.triple_id(document, *words),
-            told[0].subject,
-            told[0].predicate,
-            told[0].object,
-            tuple(told),
-        )
-        for words, told in same.items()
-    ]
+        by_phrases[tuple(map(phrase, fact.words))].append(fact)
+    triples = []
+    for phrases, same in by_phrases.items():
+        first = same[0]
+        id = ids.triple_id(document, *phrases)
+        triples.append(Triple(id, first.subject, first.predicate, first.object, tuple(same)))
     return tuple(sorted(triples, key=lambda triple: triple.id))
 
 
 def phrase(text: str) -> str:
-    """An end or a predicate as phrases are compared: its words, in lower case, of any script."""
+    """Return the words of an end or a predicate, in lower case and of any script.
+
+    Ids in Neo4j are digests of phrases.
+    """
     folded = unicodedata.normalize("NFKC", text).casefold()
     return " ".join(re.findall(r"\w+", folded))
 

@@ -1,8 +1,8 @@
-"""What the entity graph is made of: what chunks say of people, places and things, and who they are.
+"""The values of the entity graph: mentions by chunks, entities and relations of a text.
 
-An extraction, by a model or by rules, gives mentions and ties, chunk by chunk; the merge makes
-entities and relations of them. Both keep all that was said where it was said, so that the graph
-gives back what an unchanged chunk told.
+An extraction, by a model or by rules, gives mentions of entities and of relations, chunk by chunk;
+the merge makes entities and relations of them. These keep all their mentions, so that the next
+build can read from the graph what was extracted from chunks that did not change.
 """
 
 from __future__ import annotations
@@ -15,10 +15,15 @@ from dataclasses import dataclass, field
 class Mention:
     """What one chunk says of one entity.
 
-    `chunk` is the chunk's id and `place` where that begins, in characters of the document's text.
-    `name` is the fullest form that the extraction gave; `names` are the forms printed in this
-    chunk, each with the characters of the document's text at which it begins; empty where the
-    chunk speaks of it by pronouns alone. `said` is a sentence in the extraction's words.
+    Attributes:
+        chunk: The id of the chunk.
+        place: The character of the document at which the chunk begins.
+        name: The fullest form that the extraction gave.
+        names: The forms printed in this chunk, each with the characters of the document at which it
+            begins; empty where the chunk has only pronouns for it.
+        type: The type that the extraction gave.
+        statement: A statement about the entity, in the words of the extraction.
+        aliases: Its other names, as the extraction gave them.
     """
 
     chunk: str
@@ -32,9 +37,16 @@ class Mention:
 
 @dataclass(frozen=True, slots=True)
 class Tie:
-    """What one chunk says of two entities, which are named as mentions of this chunk name them.
+    """What one chunk says of two entities.
 
-    `strength` is 1 to 10 as a model judged it, 0 where none did.
+    Attributes:
+        chunk: The id of the chunk.
+        place: The character of the document at which the chunk begins.
+        source: The first entity, by the name of its mention in this chunk.
+        target: The second entity, likewise.
+        statement: A statement about both, in the words of the extraction.
+        keywords: The themes of the relation.
+        strength: From 1 to 10 as a model judged it; 0 where no model did.
     """
 
     chunk: str
@@ -48,9 +60,9 @@ class Tie:
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """What was found in a text, or in some of its chunks, and how many records were not borne out.
+    """The mentions of entities and of relations in a text, or in some of its chunks.
 
-    `dropped` counts records by the reason for which they were left out.
+    `dropped` counts the records of a model that were left out, by the reason.
     """
 
     mentions: tuple[Mention, ...] = ()
@@ -60,11 +72,17 @@ class Extraction:
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """Someone or something, with all its names.
+    """A person, a place or a thing, with all its names.
 
-    `key` is its name as names are compared; `name` its most frequent full form. `names` counts
-    all printed forms. `merged_by` says of each form but the first how it came to be taken for this
-    entity: exact, alias, title, family, first, spelling, inflection or person.
+    Attributes:
+        id: A digest of the document's id and the key.
+        key: Its name as `names.key` has it; longer where another entity has the same key.
+        name: Its most frequent full form.
+        type: The type that most mentions have.
+        names: All printed forms and how often each is printed, `name` first.
+        merged_by: Why each form except `name` was taken for this entity: exact, alias, title,
+            family, first, spelling, inflection or person.
+        mentions: Its mentions, in text order.
     """
 
     id: str
@@ -78,9 +96,14 @@ class Entity:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """What a text says of two entities, `source` being the smaller of the two ids.
+    """What a text says of two entities.
 
-    `forward` says of each tie whether it goes from source to target.
+    Attributes:
+        id: A digest of the ids of both entities.
+        source: The smaller of the two ids.
+        target: The larger one.
+        mentions: What chunks say, in text order.
+        forward: Of each mention, whether it goes from source to target.
     """
 
     id: str
@@ -92,7 +115,7 @@ class Relation:
 
 @dataclass(frozen=True, slots=True)
 class Cast:
-    """Who and what a text is about, and what ties them, each by its id."""
+    """The entities and relations of a text, each ordered by ids."""
 
     entities: tuple[Entity, ...] = ()
     relations: tuple[Relation, ...] = ()

@@ -1,4 +1,4 @@
-"""Identities: who is whom across the documents of a collection."""
+"""Identities: which entities of the documents of a collection are one and the same."""
 
 from __future__ import annotations
 
@@ -7,27 +7,28 @@ from typing import Any
 
 from fabula.graph.method import Graph, Lazy
 from fabula.graph.queries import FOLDER
-from fabula.graphs.identities import border, prompts
-from fabula.graphs.identities.knobs import Knobs
+from fabula.graphs.identities import mapping, prompts
+from fabula.graphs.identities.options import Options
 
 
-def _tell(facts: Mapping[str, Any]) -> Sequence[str]:
-    found, apart = facts["identities"], facts["told_apart"]
-    told = f"{found:,} in several of {facts['documents']:,} documents"
-    return [told, *([f"{apart:,} pairs told apart"] if apart else [])]
+def _describe(facts: Mapping[str, Any]) -> Sequence[str]:
+    lines = [f"{facts['identities']:,} in several of {facts['documents']:,} documents"]
+    if told_apart := facts["told_apart"]:
+        lines.append(f"{told_apart:,} pairs told apart")
+    return lines
 
 
 GRAPH = Graph(
     name="identities",
     about="who is whom across the documents of a collection",
     version=2,
-    knobs=Knobs,
-    settle=Lazy(f"{__name__}.settle:settle"),
+    knobs=Options,
+    settle=Lazy(f"{__name__}.build:build_collection"),
     unasked=frozenset({"keep_apart", "join"}),
-    elements=(border.IDENTITY,),
-    edges=(border.SAME, border.APART),
-    rests_on=(border.ENTITIES,),
+    elements=(mapping.IDENTITY,),
+    edges=(mapping.SAME, mapping.APART),
+    rests_on=(mapping.ENTITIES,),
     prompts=prompts.FOLDER,
     cypher=FOLDER / "identities",
-    tell=_tell,
+    tell=_describe,
 )

@@ -1,7 +1,7 @@
-"""Who is whom across documents: entities in groups that only grow, and what was decided of each.
+"""Groups of entities that are one and the same; they are joined by decisions on pairs.
 
-Groups are made by decisions on pairs: of a person, of a model, or of names. A group has one entity
-of a document at most, but where a person wants more.
+A decision is made by a person, a model or names. A group has one entity of each document at most,
+unless a person wants more.
 """
 
 from __future__ import annotations
@@ -11,18 +11,24 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from fabula.graphs.entities.decisions import Decisions
-from fabula.graphs.identities.likely import Alike, Named, is_called, may_be_one, score
+from fabula.graphs.identities.candidates import (
+    Candidates,
+    ComparedEntity,
+    is_called,
+    may_be_one,
+    score,
+)
 
 NAMES, MODEL, PERSON = "names", "model", "person"
-"""Who decided."""
+"""Who made a decision."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Whether two entities are one, who says so and why."""
+    """Whether two entities are one, who decided it and why."""
 
-    one: Named
-    other: Named
+    first: ComparedEntity
+    second: ComparedEntity
     same: bool
     by: str
     why: str
@@ -30,101 +36,118 @@ class Decision:
     @property
     def score(self) -> float:
         """How alike their names are, from 0 to 1."""
-        return score(self.one, self.other)
+        return score(self.first, self.second)
 
 
 class Groups:
-    """Each entity begins alone."""
+    """Entities in groups; each begins alone, and decisions join them or keep them apart.
 
-    def __init__(self, everyone: Iterable[Named], decisions: Decisions) -> None:
-        self._named = {one.id: one for one in everyone}
-        self._root = {id: id for id in self._named}
-        self._members = {id: [id] for id in self._named}
+    A group is known by its root, the smallest id of its entities when it was joined.
+    """
+
+    def __init__(self, entities: Iterable[ComparedEntity], decisions: Decisions) -> None:
+        """Put each entity in a group of its own, and follow a person's decisions."""
+        self._entities = {entity.id: entity for entity in entities}
+        self._root = {id: id for id in self._entities}
+        self._members = {id: [id] for id in self._entities}
         self._apart: dict[str, set[str]] = defaultdict(set)
-        self._kept_apart = {
-            frozenset((one.id, other.id)): f"{first} = {second}"
-            for first, second in decisions.keep_apart
-            for one, other in self._called(first, second)
+        self._kept_apart_by_person = {
+            frozenset((first.id, second.id)): f"{first_name} = {second_name}"
+            for first_name, second_name in decisions.keep_apart
+            for first, second in self._pairs_called(first_name, second_name)
         }
         self.decided: list[Decision] = []
-        for first, second in decisions.join:
-            for one, other in self._called(first, second):
-                self.decide(Decision(one, other, True, PERSON, f"{first} = {second}"))
+        for first_name, second_name in decisions.join:
+            for first, second in self._pairs_called(first_name, second_name):
+                why = f"{first_name} = {second_name}"
+                self.decide(Decision(first, second, True, PERSON, why))
 
-    def groups(self) -> list[list[Named]]:
-        """All groups, each with who is mentioned most first."""
+    def groups(self) -> list[list[ComparedEntity]]:
+        """Return all groups; in each the entity with most mentions is first."""
         return [
-            sorted((self._named[id] for id in ids), key=lambda one: (-one.mentions, one.id))
+            sorted(
+                (self._entities[id] for id in ids), key=lambda entity: (-entity.mentions, entity.id)
+            )
             for ids in self._members.values()
         ]
 
-    def open_pairs(self, alike: Sequence[Alike]) -> Iterator[tuple[Alike, Named, Named]]:
-        """Pairs to be decided next, no two of the same groups: the first of each that is alike
-        with all others of it, or else the next.
+    def open_pairs(
+        self, candidates: Sequence[Candidates]
+    ) -> Iterator[tuple[Candidates, ComparedEntity, ComparedEntity]]:
+        """Yield the pairs that are to be decided next, no two of the same groups.
+
+        Of each set of candidates the first is paired with all others that are open to it; where
+        none is, the next one is.
         """
-        told: set[frozenset[str]] = set()
-        for one in alike:
-            heads = {self._root[member.id]: member for member in reversed(one.members)}
-            for root in sorted(heads, key=lambda root: one.members.index(heads[root])):
+        paired: set[frozenset[str]] = set()
+        for group in candidates:
+            heads = {self._root[member.id]: member for member in reversed(group.members)}
+            for root in sorted(heads, key=lambda root: group.members.index(heads[root])):
                 new = [
                     other
                     for other in heads
-                    if self._is_open(root, other) and frozenset((root, other)) not in told
+                    if self._is_open(root, other) and frozenset((root, other)) not in paired
                 ]
                 for other in new:
-                    told.add(frozenset((root, other)))
-                    yield one, heads[root], heads[other]
+                    paired.add(frozenset((root, other)))
+                    yield group, heads[root], heads[other]
                 if new:
                     break
 
     def decide(self, decision: Decision) -> None:
-        """Take a decision; a person's, that keeps two apart, is stronger than any other."""
-        one, other = self._root[decision.one.id], self._root[decision.other.id]
-        if one == other:
+        """Follow a decision; where a person keeps the two groups apart, that counts instead."""
+        first, second = self._root[decision.first.id], self._root[decision.second.id]
+        if first == second:
             return
-        if decision.same and (kept := self._kept(one, other)):
-            decision = Decision(decision.one, decision.other, False, PERSON, kept)
-        if decision.same and not (decision.by == PERSON or self._fits(one, other)):
-            self._part(one, other)
+        if decision.same and (why := self._why_kept_apart(first, second)):
+            decision = Decision(decision.first, decision.second, False, PERSON, why)
+        if decision.same and not (decision.by == PERSON or self._fits(first, second)):
+            self._keep_apart(first, second)
             return
         self.decided.append(decision)
         if not decision.same:
-            self._part(one, other)
+            self._keep_apart(first, second)
             return
-        into, gone = min(one, other), max(one, other)
+        root, gone = min(first, second), max(first, second)
         for id in self._members[gone]:
-            self._root[id] = into
-        self._members[into] += self._members.pop(gone)
-        for another in self._apart.pop(gone, set()):
-            self._apart[another].discard(gone)
-            if another != into:
-                self._part(another, into)
+            self._root[id] = root
+        self._members[root] += self._members.pop(gone)
+        for other in self._apart.pop(gone, set()):
+            self._apart[other].discard(gone)
+            if other != root:
+                self._keep_apart(other, root)
 
-    def _part(self, one: str, other: str) -> None:
-        self._apart[one].add(other)
-        self._apart[other].add(one)
+    def _keep_apart(self, first: str, second: str) -> None:
+        self._apart[first].add(second)
+        self._apart[second].add(first)
 
-    def _is_open(self, one: str, other: str) -> bool:
-        return one != other and other not in self._apart[one] and self._fits(one, other)
+    def _is_open(self, first: str, second: str) -> bool:
+        return first != second and second not in self._apart[first] and self._fits(first, second)
 
-    def _fits(self, one: str, other: str) -> bool:
-        ones, others = ([self._named[id] for id in self._members[it]] for it in (one, other))
-        documents = {named.document for named in ones} & {named.document for named in others}
-        return not documents and may_be_one(*ones, *others)
+    def _fits(self, first: str, second: str) -> bool:
+        group, other_group = (
+            [self._entities[id] for id in self._members[root]] for root in (first, second)
+        )
+        documents = {entity.document for entity in group}
+        is_in_both = any(entity.document in documents for entity in other_group)
+        return not is_in_both and may_be_one(*group, *other_group)
 
-    def _kept(self, one: str, other: str) -> str:
+    def _why_kept_apart(self, first: str, second: str) -> str:
         """The words in which a person keeps two groups apart; '' where nobody does."""
-        if not self._kept_apart:
+        if not self._kept_apart_by_person:
             return ""
-        pairs = (frozenset((a, b)) for a in self._members[one] for b in self._members[other])
-        return next((self._kept_apart[pair] for pair in pairs if pair in self._kept_apart), "")
+        pairs = (frozenset((a, b)) for a in self._members[first] for b in self._members[second])
+        whys = (self._kept_apart_by_person.get(pair, "") for pair in pairs)
+        return next(filter(None, whys), "")
 
-    def _called(self, first: str, second: str) -> Iterator[tuple[Named, Named]]:
-        """Whom a person means, in all documents that are not the same."""
-        everyone = list(self._named.values())
-        ones = [one for one in everyone if is_called(one, first)]
-        others = [one for one in everyone if is_called(one, second)]
-        for one in ones:
-            for other in others:
-                if one.document != other.document:
-                    yield one, other
+    def _pairs_called(
+        self, first_name: str, second_name: str
+    ) -> Iterator[tuple[ComparedEntity, ComparedEntity]]:
+        """Whom a person means by two names, in each two documents."""
+        entities = list(self._entities.values())
+        second_called = [entity for entity in entities if is_called(entity, second_name)]
+        for first in entities:
+            if is_called(first, first_name):
+                for second in second_called:
+                    if first.document != second.document:
+                        yield first, second

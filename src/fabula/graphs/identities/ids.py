@@ -8,5 +8,5 @@ from fabula.text.ids import digest
 
 
 def identity_id(collection: str, members: Sequence[str]) -> str:
-    """20 hex digits; the order of `members`, which are ids of entities, doesn't matter."""
+    """Return 20 hex digits; the order of `members`, ids of entities, does not matter."""
     return digest(10, "identity", collection, *sorted(members))

@@ -1,4 +1,4 @@
-"""Five published ways to ask a network of entities."""
+"""The modes of five published systems over a network of entities."""
 
 from __future__ import annotations
 

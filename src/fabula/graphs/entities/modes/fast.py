@@ -1,9 +1,9 @@
-"""Fast GraphRAG: a walk over entities alone, from those that a question names or is near to.
+"""Fast GraphRAG: a random walk over entities, from those that a question names or is near to.
 
-circlemind-ai/fast-graphrag, read at 23b3a1b. Its code keeps no chunks of an entity, so that one
-without relations leads nowhere, and takes entities above a fixed 0.005, which all are in a small
-graph and few in a large one; here chunks count for whom they mention, too, and an entity has to be
-met more often than by a walk that begins anywhere.
+circlemind-ai/fast-graphrag, read at 23b3a1b. Its code keeps no chunks of an entity, so that an
+entity without relations leads nowhere. It takes entities with a share above 0.005, which in a small
+graph are all and in a large one few. Here chunks also count for the entities that they mention, and
+an entity needs a larger share than a walk that begins anywhere gives it.
 """
 
 from __future__ import annotations
@@ -32,78 +32,98 @@ from fabula.graphs.entities.network import Network, best, pagerank, per_chunk
 from fabula.graphs.entities.reading import Sought, find_names, read_question, rows_of
 from fabula.text.ranking import Scores
 
-NAMED = 0.4
-"""Cosine from which on the nearest entity is taken for one that is named; its code says 0.7, of
-scores from 0 to 1."""
-NEAR = 20
-"""Entities near to what has no name, of cosine 0 at least."""
+MIN_NAME_COSINE = 0.4
+"""From this cosine on the nearest entity is taken for a name that the text does not have. The
+published code says 0.7, of scores from 0 to 1."""
+MAX_NEAR = 20
+"""The most entities near to what has no name, with a cosine of 0 or more."""
 DEPTH = 100
-"""How far down a ranking of chunks counts, where it is put together with another."""
-WORDS = 0.7
-"""What passages count beside the walk where there is no model: alone it loses much."""
+"""How many chunks of a ranking count where it is fused with another."""
+PASSAGES_WEIGHT = 0.7
+"""What passages count beside the walk where there is no model: the walk alone loses much."""
 
 
 class Knobs(BaseModel):
-    """How a walk over entities goes, and what is read of where it comes."""
+    """How the walk goes, and how much of what it meets is read."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    damping: float = Field(0.85, gt=0, lt=1, description="how likely a walk goes on")
-    entities: int = Field(128, ge=1, le=10_000, description="entities that chunks are ranked by")
-    relations: int = Field(64, ge=1, le=10_000, description="relations that chunks are ranked by")
+    damping: float = Field(0.85, gt=0, lt=1, description="probability that the walk goes on")
+    entities: int = Field(128, ge=1, le=10_000, description="number of entities that rank chunks")
+    relations: int = Field(64, ge=1, le=10_000, description="number of relations that rank chunks")
     least: float | None = Field(
         None,
         ge=0,
         le=1,
-        description="share of a walk's steps that an entity must have; unless set, its share of "
-        "all relations' ends",
+        description="share of the walk's steps that an entity needs; the default is its share of "
+        "the ends of all relations",
     )
-    mentions: bool = Field(True, description="a chunk counts for whom it mentions, too")
+    mentions: bool = Field(
+        True, description="whether a chunk also counts for the entities that it mentions"
+    )
     passages: float | None = Field(
         None,
         ge=0,
         le=1,
-        description="what passages that the question alone finds count beside the walk; unless "
-        "set, 0 with a model and 0.7 without",
+        description="weight of the passages that the question finds without the walk; the default "
+        "is 0 with a model and 0.7 without one",
     )
-    chunks: int = Field(1000, ge=1, le=1000, description="most chunks")
-    entity_share: float = Field(0.1, ge=0, le=1, description="share of entities' records")
-    relation_share: float = Field(0.1, ge=0, le=1, description="share of relations' records")
+    chunks: int = Field(1000, ge=1, le=1000, description="maximum number of chunks")
+    entity_share: float = Field(
+        0.1, ge=0, le=1, description="share of the context for records of entities"
+    )
+    relation_share: float = Field(
+        0.1, ge=0, le=1, description="share of the context for records of relations"
+    )
 
 
 def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
-    """The entities, relations and chunks of a walk from what the question names or is near to."""
+    """Return what a walk meets that begins at what the question names or is near to.
+
+    Returns:
+        Records of entities and relations, where they are wanted, and chunks.
+    """
     network = read_network(filters, tools)
     if network is None:
         return []
-    knobs, offline = tools.knobs, tools.models.offline
+    options, offline = tools.knobs, tools.models.offline
     sought = (
         Sought(named=find_names(question, network))
         if offline
         else read_question(question, network, tools)
     )
-    rows = _rows(question, sought, network, filters, tools)
-    seeds = seed(rows, len(network.entities))
+    scores_of_names = _find_seeds(question, sought, network, filters, tools)
+    seeds = seed(scores_of_names, len(network.entities))
     if not seeds.any():
-        return fall_back(question, "nobody is named or near", (), network, filters, tools)
-    with tools.path.step("walk", f"damping {knobs.damping}, from {_told(seeds, network)}") as step:
-        ranks = pagerank(network.ties, seeds, knobs.damping)
-        entities = keep(ranks, network, knobs.entities, knobs.least)
-        relations = relate(entities, network, knobs.relations)
-        scores = rank_chunks(entities, relations, network, mentions=knobs.mentions)
+        return fall_back(
+            question,
+            "the question names no entity and is near to none",
+            (),
+            network,
+            filters,
+            tools,
+        )
+    note = f"damping {options.damping}, from {_describe(seeds, network)}"
+    with tools.path.step("walk", note) as step:
+        ranks = pagerank(network.ties, seeds, options.damping)
+        entities = select_entities(ranks, network, options.entities, options.least)
+        relations = select_relations(entities, network, options.relations)
+        scores = rank_chunks(entities, relations, network, mentions=options.mentions)
         chunks = best_chunks(scores, network, filters, tools, max(DEPTH, tools.k))
         step.note += f", {len(entities)} entities, {len(relations)} relations"
         step.walked = network.ids(entities)
         step.found(chunks)
-    share = knobs.passages if knobs.passages is not None else (WORDS if offline else 0.0)
+    share = options.passages
+    if share is None:
+        share = PASSAGES_WEIGHT if offline else 0.0
     if share and chunks:
         vector = tools.embed(question)
         alone = passages(question, vector, filters, tools, max(DEPTH, tools.k))
         with tools.path.step("fuse", f"by scores, passages {share}") as step:
             chunks = by_scores([(chunks, 1 - share), (alone, share)], DEPTH + tools.k)
             step.found(chunks, chunks[: tools.k])
-    # Without a model a record quotes a sentence of a chunk, and the chunk is here.
-    shares = (0.0, 0.0) if offline else (knobs.entity_share, knobs.relation_share)
+    # Without a model a record only quotes a sentence of a chunk that is among the hits.
+    shares = (0.0, 0.0) if offline else (options.entity_share, options.relation_share)
     records: list[Sequence[Hit]] = [(), ()]
     if are_read(shares, filters):
         links = network.relations
@@ -111,32 +131,38 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
             entity_hits(entities, network, filters, tools),
             link_hits(relations, links, "relation", filters, tools),
         ]
-    chunks = chunks[: knobs.chunks]
+    chunks = chunks[: options.chunks]
     hits = together(list(zip(records, shares, strict=True)), chunks, filters, tools)
     return hits or fall_back(
-        question, "the walk leads to no chunk", entities, network, filters, tools
+        question, "the walk reaches no chunk", entities, network, filters, tools
     )
 
 
-def _rows(
+def _find_seeds(
     question: str, sought: Sought, network: Network, filters: Filters, tools: Tools
 ) -> list[dict[int, float]]:
-    """What each name, and each of the rest, is near to; a name that the text has is itself."""
-    known = {name: rows_of([name], network) for name in sought.named}
-    unknown = [name for name, rows in known.items() if not rows]
+    """The entities of each name, of each description without a name, and of the question.
+
+    A name that the text has stands for its entity; all others for the nearest entities.
+    """
+    rows_by_name = {name: rows_of([name], network) for name in sought.named}
+    unknown = [name for name, rows in rows_by_name.items() if not rows]
     vectors = embed([*unknown, *sought.generic, question], tools)
-    found = [{rows[0]: 1.0} for rows in known.values() if rows]
+    scores = [{rows[0]: 1.0} for rows in rows_by_name.values() if rows]
     for place, vector in enumerate(vectors):
-        limit, least = (1, NAMED) if place < len(unknown) else (NEAR, 0.0)
-        found.append(nearest_entities(vector, network, filters, tools, limit, least))
-    return found
+        limit, least = (1, MIN_NAME_COSINE) if place < len(unknown) else (MAX_NEAR, 0.0)
+        scores.append(nearest_entities(vector, network, filters, tools, limit, least))
+    return scores
 
 
 # The ranking
 
 
 def seed(rows: Sequence[Mapping[int, float]], entities: int) -> Scores:
-    """What a walk begins at: each row of scores divided by its sum, and of these the largest."""
+    """Return how likely a walk begins at each entity, shape (entities,).
+
+    The scores of each name are divided by their sum; an entity has the largest of its shares.
+    """
     seeds = np.zeros(entities)
     for scores in rows:
         total = sum(scores.values())
@@ -145,27 +171,35 @@ def seed(rows: Sequence[Mapping[int, float]], entities: int) -> Scores:
     return seeds
 
 
-def keep(ranks: Scores, network: Network, most: int, least: float | None) -> dict[int, float]:
-    """The entities that are met most, if at least as often as `least` says.
+def select_entities(
+    ranks: Scores, network: Network, most: int, least: float | None
+) -> dict[int, float]:
+    """Return the entities that the walk is at most often, with their shares; best first.
 
-    Unless that is set, more often than by a walk from anywhere, which meets each by its share of
-    all ties; one without ties, if at all.
+    Args:
+        ranks: The share of each entity, shape (entities,).
+        network: The network.
+        most: The most entities.
+        least: The least share. If it is None, an entity needs more than its share of all ties,
+            which is how often a walk that begins anywhere is at it.
     """
     weights = np.asarray(network.ties.sum(axis=1)).ravel()
     usual = weights / max(1.0, float(weights.sum()))
-    kept = best(ranks, len(ranks))
+    rows = best(ranks, len(ranks))
     if least is None:
-        kept = [row for row in kept if ranks[row] > usual[row]]
+        rows = [row for row in rows if ranks[row] > usual[row]]
     else:
-        kept = [row for row in kept if ranks[row] >= least]
-    return {row: float(ranks[row]) for row in kept[:most]}
+        rows = [row for row in rows if ranks[row] >= least]
+    return {row: float(ranks[row]) for row in rows[:most]}
 
 
-def relate(entities: Mapping[int, float], network: Network, most: int) -> dict[int, float]:
-    """The relations whose ends are met most, of the entities that are kept."""
-    met = np.zeros(len(network.entities))
-    met[list(entities)] = list(entities.values())
-    scores = met[network.relations.ends].sum(axis=1)
+def select_relations(
+    entities: Mapping[int, float], network: Network, most: int
+) -> dict[int, float]:
+    """Return the relations of the selected entities, by the sums of their ends' shares."""
+    shares = np.zeros(len(network.entities))
+    shares[list(entities)] = list(entities.values())
+    scores = shares[network.relations.ends].sum(axis=1)
     return {row: float(scores[row]) for row in best(scores, most)}
 
 
@@ -176,21 +210,21 @@ def rank_chunks(
     *,
     mentions: bool,
 ) -> Scores:
-    """The sum of a chunk's relations and, with `mentions`, its entities' shares; shape (chunks,).
+    """Return the sum of the scores of each chunk's relations, shape (chunks,).
 
-    An entity shares its score among the chunks that mention it.
+    With `mentions` those of its entities are added; an entity's score is divided among its chunks.
     """
-    related = np.zeros(len(network.relations.ids))
-    related[list(relations)] = list(relations.values())
-    scores = per_chunk(network.relations.chunks, related)
+    of_relations = np.zeros(len(network.relations.ids))
+    of_relations[list(relations)] = list(relations.values())
+    scores = per_chunk(network.relations.chunks, of_relations)
     if mentions:
-        met = np.zeros(len(network.entities))
-        met[list(entities)] = list(entities.values())
-        scores = scores + per_chunk(network.mentions, met, shared=True)
+        of_entities = np.zeros(len(network.entities))
+        of_entities[list(entities)] = list(entities.values())
+        scores = scores + per_chunk(network.mentions, of_entities, shared=True)
     return scores
 
 
-def _told(seeds: Scores, network: Network) -> str:
+def _describe(seeds: Scores, network: Network) -> str:
     return ", ".join(f"{network.name(row)} {seeds[row]:.2g}" for row in best(seeds, 8))
 
 

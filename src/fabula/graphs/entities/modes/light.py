@@ -1,10 +1,11 @@
 """LightRAG: entities by a question's details, relations by its themes, and the chunks of both.
 
 Guo et al. 2024 (arXiv 2410.05779); LightRAG 1.5.7. Its code embeds all keywords as one text, in
-which common ones drown the rare, ranks relations by how well tied their ends are, and takes all of
-a hub's. Here each keyword has a vector and counts by how rare it is, names that the text has come
-first, relations are ranked by the question and by what their ends tell of each other, and no entity
-brings more than ten. The preset `light-published` does as the code does.
+which common ones hide the rare, ranks relations by how many others their ends have, and takes all
+relations of an entity that has very many. Here each keyword has a vector and counts by how rare it
+is, names that the text has come first, relations are ranked by the question and by how particular
+they are to their ends, and no entity brings more than ten. The preset `light-published` does as the
+code does.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Literal
 
 import numpy as np
@@ -38,12 +40,13 @@ from fabula.graphs.entities.reading import Sought, rarity, read_question, rows_o
 from fabula.text.document import Vector, Vectors
 from fabula.text.ranking import Scores, maximal_marginal_relevance, scaled
 
-COMPARED = 400
-"""Relations whose vectors are compared with the question, those first that tell most."""
-READ = 200
-"""Passages that chunks are ranked by; those of entities that are none of them come after."""
-RELATED = 5
-"""Chunks of an entity or a relation, as the code has them."""
+MAX_COMPARED = 400
+"""How many relations' vectors are compared with the question: those most particular to their
+ends."""
+MAX_PASSAGES = 200
+"""How many passages chunks are ranked by; chunks that are none of these come after them."""
+RELATED_CHUNKS = 5
+"""Chunks of an entity or a relation, as in the published code."""
 
 
 class Knobs(BaseModel):
@@ -52,86 +55,111 @@ class Knobs(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     search: Literal["low", "high", "both", "mix"] = Field(
-        "mix", description="by details, by themes, by both, or by both and passages of the question"
+        "mix",
+        description="what is searched by: details, themes, both, or both and the whole question",
     )
     keywords: Literal["each", "together"] = Field(
-        "each", description="whether keywords are compared one by one, or as one text"
+        "each", description="whether each keyword is embedded, or all of them as one text"
     )
     ranking: Literal["question", "degree"] = Field(
-        "question", description="what relations are ranked by: the question, or how tied ends are"
+        "question", description="what relations are ranked by: the question, or their ends' degrees"
     )
     picking: Literal["vector", "weight"] = Field(
-        "vector", description="what chunks are picked by: the question, or how many entities share"
+        "vector", description="what picks chunks: the question, or how many entities share them"
     )
-    entities: int = Field(40, ge=1, le=1000, description="entities that details are near to")
-    relations: int = Field(40, ge=1, le=1000, description="relations that themes are near to")
-    least: float = Field(0.2, ge=-1, le=1, description="least cosine of both")
-    most_relations: int = Field(10, ge=1, le=100_000, description="relations that an entity brings")
+    entities: int = Field(
+        40, ge=1, le=1000, description="maximum number of entities near to details"
+    )
+    relations: int = Field(
+        40, ge=1, le=1000, description="maximum number of relations near to themes"
+    )
+    least: float = Field(0.2, ge=-1, le=1, description="minimum cosine of both")
+    most_relations: int = Field(
+        10, ge=1, le=100_000, description="maximum number of relations of each entity"
+    )
     diversity: float = Field(
-        0.3, ge=0, le=1, description="how much likeness to better relations counts against one"
+        0.3, ge=0, le=1, description="how much a relation loses for likeness to better ones"
     )
-    chunks: int = Field(20, ge=1, le=1000, description="most chunks")
-    entity_share: float = Field(0.2, ge=0, le=1, description="share of entities' records")
-    relation_share: float = Field(0.25, ge=0, le=1, description="share of relations' records")
+    chunks: int = Field(20, ge=1, le=1000, description="maximum number of chunks")
+    entity_share: float = Field(
+        0.2, ge=0, le=1, description="share of the context for records of entities"
+    )
+    relation_share: float = Field(
+        0.25, ge=0, le=1, description="share of the context for records of relations"
+    )
 
 
 def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
-    """Entities, relations and chunks by the details and the themes of the question."""
+    """Return what the details and the themes of the question are near to.
+
+    Returns:
+        Records of entities and relations, where they are wanted, and chunks.
+    """
     network = read_network(filters, tools)
     if network is None:
         return []
-    knobs = tools.knobs
+    options = tools.knobs
     sought = with_low(read_question(question, network, tools), question)
-    low = sought.low if knobs.search != "high" else ()
-    high = sought.high if knobs.search != "low" else ()
-    low_vectors, high_vectors, [vector] = _vectors([low, high, [question]], knobs, tools)
-    entities = _entities(sought, low, low_vectors, network, filters, tools)
-    relations = _relations(high, high_vectors, network, filters, tools)
-    around = _around(entities, vector, network, filters, tools)
-    # Low's first, then high's: entities with their relations, relations with their ends.
+    low = sought.low if options.search != "high" else ()
+    high = sought.high if options.search != "low" else ()
+    low_vectors, high_vectors, [vector] = _embed_each([low, high, [question]], options, tools)
+    entities = _find_entities(sought, low, low_vectors, network, filters, tools)
+    relations = _find_relations(high, high_vectors, network, filters, tools)
+    of_entities = _relations_of(entities, vector, network, filters, tools)
+    # By turns what details found and what themes found: entities with the relations that they
+    # have, relations with the entities that they tie.
     entities = by_turns([entities, _ends(relations, network)])
-    relations = by_turns([around, relations])
-    whole = replace(filters, kinds=(), aspects=(), lowest=0)
-    told = [
-        entity_hits(_by_rank(entities), network, whole, tools),
-        link_hits(_by_rank(relations), network.relations, "relation", whole, tools),
+    relations = by_turns([of_entities, relations])
+    unfiltered = replace(filters, kinds=(), aspects=(), lowest=0)
+    candidates = [
+        entity_hits(_by_rank(entities), network, unfiltered, tools),
+        link_hits(_by_rank(relations), network.relations, "relation", unfiltered, tools),
     ]
-    shares = (knobs.entity_share, knobs.relation_share)
+    shares = (options.entity_share, options.relation_share)
     budgets = [int(share * tools.tokens) for share in shares]
-    kept = fit([[hit.tokens for hit in block] for block in told], budgets)
+    fitting = fit([[hit.tokens for hit in block] for block in candidates], budgets)
     with tools.path.step("records", ", ".join(low) + " | " + ", ".join(high)) as step:
-        blocks = [[some[at] for at in rows] for some, rows in zip(told, kept, strict=True)]
-        step.found([hit for some in told for hit in some], [hit for one in blocks for hit in one])
-    alone = passages(question, vector, filters, tools, max(READ, tools.k))
-    with tools.path.step("chunks", f"by {knobs.picking}") as step:
-        rows = _chunks(
-            [network.row[hit.id] for hit in blocks[0]],
-            [network.relations.row[hit.id] for hit in blocks[1]],
+        entity_records, relation_records = (
+            [block[position] for position in positions]
+            for block, positions in zip(candidates, fitting, strict=True)
+        )
+        step.found([*chain.from_iterable(candidates)], [*entity_records, *relation_records])
+    alone = passages(question, vector, filters, tools, max(MAX_PASSAGES, tools.k))
+    with tools.path.step("chunks", f"by {options.picking}") as step:
+        rows = _pick_chunks(
+            [network.row[hit.id] for hit in entity_records],
+            [network.relations.row[hit.id] for hit in relation_records],
             alone,
             network,
             tools,
         )
-        chunks = chunk_hits({network.chunks[row]: one for row, one in rows.items()}, filters, tools)
+        scored = {network.chunks[row]: score for row, score in rows.items()}
+        chunks = chunk_hits(scored, filters, tools)
         step.found(chunks)
-    shown = [[hit for hit in block if allows(filters, hit.kind)] for block in blocks]
-    # Without a model a record quotes a sentence of a chunk, and the chunk is here.
+    records = [
+        [hit for hit in block if allows(filters, hit.kind)]
+        for block in (entity_records, relation_records)
+    ]
+    # Without a model a record only quotes a sentence of a chunk that is among the hits.
     shares = (0.0, 0.0) if tools.models.offline else shares
-    hits = together(list(zip(shown, shares, strict=True)), chunks, filters, tools)
-    return hits or fall_back(question, "nothing is near", entities, network, filters, tools)
+    hits = together(list(zip(records, shares, strict=True)), chunks, filters, tools)
+    return hits or fall_back(
+        question, "no entity and no relation is near", entities, network, filters, tools
+    )
 
 
-def _vectors(
-    texts: Sequence[Sequence[str]], knobs: Knobs, tools: Tools
+def _embed_each(
+    lists: Sequence[Sequence[str]], options: Knobs, tools: Tools
 ) -> tuple[list[Vector], list[Vector], list[Vector]]:
     """The embeddings of low keywords, of high ones, and of the question, in one request."""
-    if knobs.keywords == "together":
-        texts = [[", ".join(some)] if some else [] for some in texts]
-    vectors = iter(embed([text for some in texts for text in some], tools))
-    low, high, whole = ([next(vectors) for _ in some] for some in texts)
+    if options.keywords == "together":
+        lists = [[", ".join(texts)] if texts else [] for texts in lists]
+    vectors = iter(embed([*chain.from_iterable(lists)], tools))
+    low, high, whole = ([next(vectors) for _ in texts] for texts in lists)
     return low, high, whole
 
 
-def _entities(
+def _find_entities(
     sought: Sought,
     low: Sequence[str],
     vectors: Sequence[Vector],
@@ -139,169 +167,195 @@ def _entities(
     filters: Filters,
     tools: Tools,
 ) -> list[int]:
-    """The entities of details: those that are called so, then the nearest."""
-    knobs = tools.knobs
+    """The entities of details: those that have such a name, then the nearest."""
+    options = tools.knobs
     if not low:
         return []
-    found = [
-        nearest_entities(vector, network, filters, tools, knobs.entities, knobs.least, word)
-        for word, vector in zip(low, vectors, strict=False)
+    near = [
+        nearest_entities(vector, network, filters, tools, options.entities, options.least, keyword)
+        for keyword, vector in zip(low, vectors, strict=False)
     ]
-    if knobs.keywords == "together":
-        return list(found[0])
-    called = rows_of([*sought.named, *low], network)
-    near = weigh(found, [rarity(word, network) for word in low])
-    return list(dict.fromkeys([*called, *near]))[: knobs.entities]
+    if options.keywords == "together":
+        return list(near[0])
+    named = rows_of([*sought.named, *low], network)
+    nearest = weigh(near, [rarity(keyword, network) for keyword in low])
+    return list(dict.fromkeys([*named, *nearest]))[: options.entities]
 
 
-def _relations(
+def _find_relations(
     high: Sequence[str], vectors: Sequence[Vector], network: Network, filters: Filters, tools: Tools
 ) -> list[int]:
     """The relations of themes."""
-    knobs = tools.knobs
-    found = [
-        nearest_links(vector, network.relations, "relation", filters, tools, knobs.relations, word)
-        for word, vector in zip(high, vectors, strict=False)
+    options = tools.knobs
+    links, limit = network.relations, options.relations
+    near = [
+        nearest_links(vector, links, "relation", filters, tools, limit, keyword)
+        for keyword, vector in zip(high, vectors, strict=False)
     ]
     near = [
-        {row: cosine for row, cosine in some.items() if cosine >= knobs.least} for some in found
+        {row: cosine for row, cosine in of_keyword.items() if cosine >= options.least}
+        for of_keyword in near
     ]
     weights = [1.0] * len(near)
-    if knobs.keywords == "each":
-        weights = [rarity(word, network) for word in high]
-    return weigh(near, weights)[: knobs.relations]
+    if options.keywords == "each":
+        weights = [rarity(keyword, network) for keyword in high]
+    return weigh(near, weights)[:limit]
 
 
-def _around(
+def _relations_of(
     entities: Sequence[int], vector: Vector, network: Network, filters: Filters, tools: Tools
 ) -> list[int]:
     """The relations of the entities of details, ranked."""
-    knobs = tools.knobs
-    own = [columns_of(network.incident, row) for row in entities]
-    if knobs.ranking == "degree":
-        return by_degree(own, network)
-    telling = tell_apart(network)
-    rows = list(dict.fromkeys(row for some in own for row in some))
-    rows = sorted(rows, key=lambda row: (-telling[row], row))[:COMPARED]
-    ids = [network.relations.ids[row] for row in rows]
+    options = tools.knobs
+    of_entities = [columns_of(network.incident, row) for row in entities]
+    if options.ranking == "degree":
+        return by_degree(of_entities, network)
+    particular = particularity(network)
+    rows = set(chain.from_iterable(of_entities))
+    compared = sorted(rows, key=lambda row: (-particular[row], row))[:MAX_COMPARED]
+    ids = [network.relations.ids[row] for row in compared]
     vectors = tools.store.vectors(filters.collection, ids)
-    there = {row: vectors[id] for row, id in zip(rows, ids, strict=True) if id in vectors}
-    scores = {row: float(one @ vector) * telling[row] for row, one in there.items()}
-    chosen = limit_each(own, scores, knobs.most_relations)
+    by_row = {row: vectors[id] for row, id in zip(compared, ids, strict=True) if id in vectors}
+    scores = {row: float(embedding @ vector) * particular[row] for row, embedding in by_row.items()}
+    chosen = limit_each(of_entities, scores, options.most_relations)
     if not chosen:
         return []
-    return diversify(chosen, scores, np.stack([there[row] for row in chosen]), knobs.diversity)
+    return diversify(chosen, scores, np.stack([by_row[row] for row in chosen]), options.diversity)
 
 
-def _chunks(
+def _pick_chunks(
     entities: Sequence[int],
     relations: Sequence[int],
     alone: Sequence[Hit],
     network: Network,
     tools: Tools,
 ) -> dict[int, float]:
-    """The rows of chunks by turns: the question's own, entities', relations'; scored by rank."""
-    knobs = tools.knobs
+    """Chunks by turns of the question's own, the entities' and the relations'; scored by rank."""
+    options = tools.knobs
     place = {
-        network.chunk_row[hit.id]: n for n, hit in enumerate(alone) if hit.id in network.chunk_row
+        network.chunk_row[hit.id]: number
+        for number, hit in enumerate(alone)
+        if hit.id in network.chunk_row
     }
-    order = pick_by_weight if knobs.picking == "weight" else pick_by_place
-    of_entities = order([columns_of(network.mentions, row) for row in entities], place)
-    of_relations = order([columns_of(network.relations.chunks, row) for row in relations], place)
-    given = set(of_entities)
-    own = list(place)[: knobs.chunks] if knobs.search == "mix" else []
-    turns = by_turns([own, of_entities, [row for row in of_relations if row not in given]])
-    return _by_rank(turns[: min(knobs.chunks, tools.k)])
+    pick = pick_by_weight if options.picking == "weight" else pick_by_place
+    of_entities = pick([columns_of(network.mentions, row) for row in entities], place)
+    of_relations = pick([columns_of(network.relations.chunks, row) for row in relations], place)
+    of_question = list(place)[: options.chunks] if options.search == "mix" else []
+    picked = set(of_entities)
+    others = [row for row in of_relations if row not in picked]
+    rows = by_turns([of_question, of_entities, others])
+    return _by_rank(rows[: min(options.chunks, tools.k)])
 
 
 # The rankings
 
 
-def weigh(found: Sequence[Mapping[int, float]], weights: Sequence[float]) -> list[int]:
-    """Rows by the largest of their cosines, each times its keyword's weight; best first."""
+def weigh(near: Sequence[Mapping[int, float]], weights: Sequence[float]) -> list[int]:
+    """Rank what is near to keywords, best first.
+
+    Args:
+        near: The rows that are near to each keyword, with their cosines.
+        weights: The weight of each keyword. A row has its largest cosine times weight.
+    """
     top = max(weights, default=0.0) or 1.0
     scores: dict[int, float] = {}
-    for near, weight in zip(found, weights, strict=True):
-        for row, cosine in near.items():
+    for of_keyword, weight in zip(near, weights, strict=True):
+        for row, cosine in of_keyword.items():
             scores[row] = max(scores.get(row, -1.0), weight * cosine / top)
     return sorted(scores, key=lambda row: (-scores[row], row))
 
 
 def by_turns(lists: Sequence[Sequence[int]]) -> list[int]:
-    """The first of each list, then the second of each, and so on; each row once."""
+    """Return the first of each list, then the second of each, and so on; each row once."""
     turns = range(max(map(len, lists), default=0))
-    return list(dict.fromkeys(some[turn] for turn in turns for some in lists if turn < len(some)))
+    return list(dict.fromkeys(rows[turn] for turn in turns for rows in lists if turn < len(rows)))
 
 
-def by_degree(own: Sequence[Sequence[int]], network: Network) -> list[int]:
-    """Relations by the degrees of their ends together, then by their counts, as the code does."""
-    rows = dict.fromkeys(row for some in own for row in some)
+def by_degree(of_entities: Sequence[Sequence[int]], network: Network) -> list[int]:
+    """Rank relations by the degrees of both ends, then by their counts, as the code does."""
+    rows = dict.fromkeys(chain.from_iterable(of_entities))
     degrees = network.degrees[network.relations.ends].sum(axis=1)
     counts = network.relations.counts
     return sorted(rows, key=lambda row: (-degrees[row], -counts[row], row))
 
 
-def tell_apart(network: Network) -> Scores:
-    """What relations tell beside the question, shape (relations,).
+def particularity(network: Network) -> Scores:
+    """Return how particular each relation is to its ends, shape (relations,).
 
-    The more often they are told of, the more; the more others both ends are tied to, the less:
-    log(1 + count) / log(2 + the smaller degree).
+    It grows with the number of its chunks and falls with the number of entities that both ends are
+    related to: log(1 + count) / log(2 + the smaller degree).
     """
     smaller = network.degrees[network.relations.ends].min(axis=1)
     return np.asarray(np.log1p(network.relations.counts) / np.log(2 + smaller))
 
 
-def limit_each(own: Sequence[Sequence[int]], scores: Mapping[int, float], most: int) -> list[int]:
-    """The `most` best of each list, together, best first."""
-    kept: set[int] = set()
-    for rows in own:
-        known = [row for row in rows if row in scores]
-        kept.update(sorted(known, key=lambda row: (-scores[row], row))[:most])
-    return sorted(kept, key=lambda row: (-scores[row], row))
+def limit_each(lists: Sequence[Sequence[int]], scores: Mapping[int, float], most: int) -> list[int]:
+    """Return the `most` best of each list, together, best first; rows without a score are none."""
+
+    def rank(row: int) -> tuple[float, int]:
+        return (-scores[row], row)
+
+    chosen: set[int] = set()
+    for rows in lists:
+        chosen.update(sorted((row for row in rows if row in scores), key=rank)[:most])
+    return sorted(chosen, key=rank)
 
 
 def diversify(
     rows: Sequence[int], scores: Mapping[int, float], vectors: Vectors, diversity: float
 ) -> list[int]:
-    """The rows by maximal marginal relevance; `vectors` are unit rows in their order."""
+    """Rank rows by maximal marginal relevance.
+
+    Args:
+        rows: The rows.
+        scores: The score of each row.
+        vectors: Their embeddings in the same order, of length 1; shape (rows, dimensions).
+        diversity: What likeness to better rows counts against one, from 0 to 1.
+    """
     relevance = scaled(np.array([scores[row] for row in rows]))
-    ones = [1] * len(rows)
-    picked = maximal_marginal_relevance(relevance, vectors, ones, len(rows), 1 - diversity)
-    return [rows[one] for one in picked]
+    costs = [1] * len(rows)
+    order = maximal_marginal_relevance(relevance, vectors, costs, len(rows), 1 - diversity)
+    return [rows[position] for position in order]
 
 
 def pick_by_place(lists: Sequence[Sequence[int]], place: Mapping[int, int]) -> list[int]:
-    """Half of five chunks for each list: by their places in a ranking, then by how many share them.
+    """Pick chunks by their places in a ranking, then by how many lists share them.
 
-    The code compares all of them with the question, which for a hero is the whole book.
+    They are half of five for each list. The published code compares all chunks with the question,
+    which for a hero are the whole book.
     """
-    shared = Counter(row for rows in lists for row in rows)
+    shared = Counter(chain.from_iterable(lists))
     last = len(place)
     best_first = sorted(shared, key=lambda row: (place.get(row, last), -shared[row], row))
-    return best_first[: RELATED * len(lists) // 2]
+    return best_first[: RELATED_CHUNKS * len(lists) // 2]
 
 
 def pick_by_weight(lists: Sequence[Sequence[int]], place: Mapping[int, int]) -> list[int]:
-    """From five chunks of the first list down to one of the last, those that most lists share.
+    """Pick from five chunks of the first list down to one of the last, as the code does.
 
-    A chunk is the first list's that has it. What one leaves of its part goes to the first that has
-    chunks left.
+    Of each list come first those that most lists share. A chunk is the first list's that has it.
     """
-    shared = Counter(row for rows in lists for row in rows)
+    shared = Counter(chain.from_iterable(lists))
     seen: set[int] = set()
-    own: list[list[int]] = []
+    without_repeats: list[list[int]] = []
     for rows in lists:
-        fresh = [row for row in dict.fromkeys(rows) if row not in seen]
-        seen.update(fresh)
-        own.append(sorted(fresh, key=lambda row: (-shared[row], row)))
-    quotas = share_out([len(rows) for rows in own])
-    return [row for rows, quota in zip(own, quotas, strict=True) for row in rows[:quota]]
+        new = [row for row in dict.fromkeys(rows) if row not in seen]
+        seen.update(new)
+        without_repeats.append(sorted(new, key=lambda row: (-shared[row], row)))
+    quotas = share_out([len(rows) for rows in without_repeats])
+    return [
+        row for rows, quota in zip(without_repeats, quotas, strict=True) for row in rows[:quota]
+    ]
 
 
 def share_out(sizes: Sequence[int]) -> list[int]:
-    """How many of each are taken: from five down to one, leftovers to the first that has more."""
+    """Return how many chunks are taken of lists of these sizes: from five down to one.
+
+    What a list lacks goes to the first that has more.
+    """
     steps = max(1, len(sizes) - 1)
-    quotas = [round(RELATED - (RELATED - 1) * place / steps) for place in range(len(sizes))]
+    fewer = RELATED_CHUNKS - 1
+    quotas = [round(RELATED_CHUNKS - fewer * place / steps) for place in range(len(sizes))]
     taken = [min(size, quota) for size, quota in zip(sizes, quotas, strict=True)]
     left = sum(quotas) - sum(taken)
     for place, size in enumerate(sizes):
@@ -312,7 +366,7 @@ def share_out(sizes: Sequence[int]) -> list[int]:
 
 
 def _ends(relations: Sequence[int], network: Network) -> list[int]:
-    """The ends of relations in the order in which they appear."""
+    """The entities that relations tie, in the order of the relations."""
     return list(dict.fromkeys(network.relations.ends[list(relations)].ravel().tolist()))
 
 

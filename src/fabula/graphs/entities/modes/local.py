@@ -1,10 +1,11 @@
 """Microsoft's local search: the entities nearest to a question, what ties them, and their chunks.
 
 Edge et al. 2024 (arXiv 2404.16130); microsoft/graphrag, read at 6dad6d2. Its code asks for twice as
-many entities and never cuts back, loses what one part of its context leaves over, and drops all
-relations of the entity at which that is full; here these are the entities asked for, those that the
-question names first, leftovers are passed on, and a relation that does not fit is passed over.
-Where the text has communities, the reports of those that the entities are in come first.
+many entities as it is set to and keeps all, does not use what a part of its context leaves over,
+and drops all relations of the entity at which the context is full. Here there are as many entities
+as are set, first those that the question names; what is left over goes to the next part, and only
+the relation that does not fit is left out. Where the text has communities, reports of those that
+the entities are in come first.
 """
 
 from __future__ import annotations
@@ -32,67 +33,86 @@ from fabula.graphs.entities.network import Network, columns_of
 from fabula.graphs.entities.reading import find_names, rows_of
 from fabula.text.ranking import Scores
 
-READ = 200
-"""Passages of the question's own ranking, by which chunks come that are otherwise equal."""
+MAX_PASSAGES = 200
+"""How many passages of the question's own ranking order chunks that are otherwise equal."""
 REPORT_SHARE = 0.15
 """Share of reports, where a model wrote them: without one they quote sentences of the chunks."""
-WORDS = 0.7
-"""What these count beside the entities' chunks where there is no model, as in `fast`: all chunks of
-one entity come before those of the next, whatever they say."""
+PASSAGES_WEIGHT = 0.7
+"""What passages count beside the entities' chunks where there is no model, as in `fast`: all chunks
+of one entity come before those of the next, whatever they say."""
 
 
 class Knobs(BaseModel):
-    """How many entities, and what of them is read."""
+    """How many entities there are, and how much of them is read."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    entities: int = Field(10, ge=1, le=1000, description="entities nearest to the question")
-    named: bool = Field(True, description="entities that the question names come first")
-    relations: int = Field(10, ge=0, le=1000, description="relations outwards, for each entity")
+    entities: int = Field(
+        10, ge=1, le=1000, description="number of entities nearest to the question"
+    )
+    named: bool = Field(True, description="whether entities that the question names come first")
+    relations: int = Field(
+        10,
+        ge=0,
+        le=1000,
+        description="maximum number of relations to other entities, for each entity",
+    )
     report_share: float | None = Field(
         None,
         ge=0,
         le=1,
-        description="share of reports, where there are communities; unless set, 0.15 with a model "
-        "and 0 without",
+        description="share of the context for reports, where there are communities; the default is "
+        "0.15 with a model and 0 without one",
     )
-    entity_share: float = Field(0.15, ge=0, le=1, description="share of entities' records")
-    relation_share: float = Field(0.2, ge=0, le=1, description="share of relations' records")
+    entity_share: float = Field(
+        0.15, ge=0, le=1, description="share of the context for records of entities"
+    )
+    relation_share: float = Field(
+        0.2, ge=0, le=1, description="share of the context for records of relations"
+    )
 
 
 def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
-    """The entities nearest to the question, what ties them, and the chunks that mention them."""
+    """Return the entities nearest to the question, what ties them, and their chunks.
+
+    Returns:
+        Reports, and records of entities and relations, where they are wanted, and chunks.
+    """
     network = read_network(filters, tools)
     if network is None:
         return []
-    knobs = tools.knobs
-    named = rows_of(find_names(question, network), network) if knobs.named else []
+    options = tools.knobs
+    named = rows_of(find_names(question, network), network) if options.named else []
     vector = tools.embed(question)
-    near = nearest_entities(vector, network, filters, tools, knobs.entities, -1.0, question)
-    selected = list(dict.fromkeys([*named, *near]))[: max(knobs.entities, len(named))]
+    near = nearest_entities(vector, network, filters, tools, options.entities, -1.0, question)
+    selected = list(dict.fromkeys([*named, *near]))[: max(options.entities, len(named))]
     if not selected:
         return fall_back(question, "there is no entity", (), network, filters, tools)
     with tools.path.step("entities", f"{len(named)} named, the rest by cosine") as step:
         entities = entity_hits(_by_rank(selected), network, filters, tools)
         step.found(entities)
     with tools.path.step("relations", "among them, then outwards") as step:
-        ties = relate(selected, network, knobs.relations)
-        relations = link_hits(_by_rank(ties), network.relations, "relation", filters, tools)
+        rows = rank_relations(selected, network, options.relations)
+        relations = link_hits(_by_rank(rows), network.relations, "relation", filters, tools)
         step.found(relations)
-    alone = passages(question, vector, filters, tools, max(READ, tools.k))
+    alone = passages(question, vector, filters, tools, max(MAX_PASSAGES, tools.k))
     with tools.path.step("chunks", "of the entities, those with most of their relations") as step:
         place = {hit.id: place for place, hit in enumerate(alone)}
-        rows = _by_rank(rank_chunks(selected, place, network)[: tools.k])
-        chunks = chunk_hits({network.chunks[row]: one for row, one in rows.items()}, filters, tools)
+        ranked = rank_chunks(selected, place, network)[: tools.k]
+        scored = {network.chunks[row]: score for row, score in _by_rank(ranked).items()}
+        chunks = chunk_hits(scored, filters, tools)
         step.found(chunks)
     if tools.models.offline and chunks:
-        with tools.path.step("fuse", f"by scores, passages {WORDS}") as step:
-            chunks = by_scores([(chunks, 1 - WORDS), (alone, WORDS)], READ + tools.k)
+        with tools.path.step("fuse", f"by scores, passages {PASSAGES_WEIGHT}") as step:
+            weighted = [(chunks, 1 - PASSAGES_WEIGHT), (alone, PASSAGES_WEIGHT)]
+            chunks = by_scores(weighted, MAX_PASSAGES + tools.k)
             step.found(chunks, chunks[: tools.k])
-    # Without a model a record quotes a sentence of a chunk, and the chunk is here.
-    shares = (0.0, 0.0) if tools.models.offline else (knobs.entity_share, knobs.relation_share)
+    # Without a model a record only quotes a sentence of a chunk that is among the hits.
+    shares = (options.entity_share, options.relation_share)
+    if tools.models.offline:
+        shares = (0.0, 0.0)
     records = list(zip((entities, relations), shares, strict=True))
-    share = knobs.report_share
+    share = options.report_share
     if share is None:
         share = 0.0 if tools.models.offline else REPORT_SHARE
     if share and (reports := _reports(selected, network, filters, tools)):
@@ -111,11 +131,12 @@ def _reports(
     return hits
 
 
-def relate(selected: Sequence[int], network: Network, most: int) -> list[int]:
-    """The relations among the selected entities, by combined degree, then those outwards.
+def rank_relations(selected: Sequence[int], network: Network, most: int) -> list[int]:
+    """Return the relations among the selected entities, then those to others.
 
-    The latter by how many of the selected reach the one outside, then by combined degree; at most
-    `most` for each that is selected.
+    Those among them are ranked by the degrees of both ends. Those to others are ranked by how many
+    of the selected entities are related to the other end, then by the degrees of both ends; there
+    are at most `most` for each entity that is selected.
     """
     ends = network.relations.ends
     if not len(ends):
@@ -137,21 +158,22 @@ def relate(selected: Sequence[int], network: Network, most: int) -> list[int]:
 
 
 def rank_chunks(selected: Sequence[int], place: Mapping[str, int], network: Network) -> list[int]:
-    """The chunks of the entities, one after the other, those with most of its relations first.
+    """Return the chunks of each entity in turn, those that state most of its relations first.
 
-    Where that is the same, as in most of a hero's, by their places in the question's own ranking.
+    Chunks that state equally many, as most chunks of a hero do, come by their places in the
+    question's own ranking.
     """
     last = len(place)
-    found: dict[int, None] = {}
+    ranked: dict[int, None] = {}
     for row in selected:
-        own = columns_of(network.incident, row)
-        related = np.asarray(network.relations.chunks[own].sum(axis=0)).ravel()
-        chunks = columns_of(network.mentions, row)
-        order = [
-            (-related[chunk], place.get(network.chunks[chunk], last), chunk) for chunk in chunks
-        ]
-        found |= dict.fromkeys(chunk for *_, chunk in sorted(order))
-    return list(found)
+        relations = columns_of(network.incident, row)
+        stated = np.asarray(network.relations.chunks[relations].sum(axis=0)).ravel()
+        order = sorted(
+            (-stated[chunk], place.get(network.chunks[chunk], last), chunk)
+            for chunk in columns_of(network.mentions, row)
+        )
+        ranked |= dict.fromkeys(chunk for *_, chunk in order)
+    return list(ranked)
 
 
 def _by_rank(rows: Sequence[int]) -> dict[int, float]:

@@ -1,4 +1,4 @@
-"""Types of entities, one TOML file a set; the last one takes what is none of the others."""
+"""Sets of types of entities, one TOML file each; the last type is for what no other type fits."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fabula.graph import sets
 
 @dataclass(frozen=True, slots=True)
 class EntityType:
-    """A kind of entity, and what is of it."""
+    """A type of entities, and a description of what has it."""
 
     name: str
     description: str
@@ -32,18 +32,19 @@ class _File(BaseModel):
 
 
 def shipped() -> tuple[str, ...]:
-    """The names of the sets that come with Fabula."""
+    """Return the names of the sets that come with Fabula."""
     return sets.shipped(__name__)
 
 
 def read_types(name_or_path: str) -> tuple[EntityType, ...]:
-    """The types of a shipped set or of a TOML file, in the file's order.
+    """Read the types of a shipped set or of a TOML file, in the file's order.
 
-    Raises SettingsError, which names the file and what is wrong with it.
+    Raises:
+        SettingsError: The file cannot be read; the message names it and what is wrong with it.
     """
-    read = sets.read_set(name_or_path, __name__, "set of types", _File, _in_words)
-    sets.refuse_names(name_or_path, "type", (entry.name for entry in read.types))
-    return tuple(EntityType(entry.name, entry.description) for entry in read.types)
+    file = sets.read_set(name_or_path, __name__, "set of types", _File, _in_words)
+    sets.refuse_names(name_or_path, "type", (entry.name for entry in file.types))
+    return tuple(EntityType(entry.name, entry.description) for entry in file.types)
 
 
 def _in_words(error: ValidationError) -> str:

@@ -1,4 +1,4 @@
-"""Small words that tell names apart, one TOML file a language."""
+"""Words that stand beside names or in them, one TOML file for each language."""
 
 from __future__ import annotations
 
@@ -10,21 +10,31 @@ from importlib import resources
 from typing import Any
 
 SEXES = {"men": "m", "women": "f", "wives": "w", "maidens": "g", "either": ""}
-"""Tables of titles, and what they say of who bears them."""
+"""The tables of titles in a file, and what each says of the bearer of a title."""
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """What a language puts before, after, between and instead of names; all in lower case.
+    """Words of one language that help to find names and to say what they are; in lower case.
 
-    `titles` say of each whose it is, as SEXES has it; `before_first` are those that stand before a
-    first name. `particles` join the parts of a person's name, `connectives` those of others.
-    `speech` are verbs whose subject is a person, before it or behind; `acts` those behind it; `kin`
-    is what persons have, `who` begins what is told of them, `fond` are adjectives for them.
-    `inside` stands before places, `near` before persons as well, `kinds_of_place` ends the name of
-    a place, `kinds_of_thing` that of something else. `never` are no names though they have a
-    capital. `paradigms` are sets of case endings that one noun takes, the nominative's first. Where
-    `nouns_have_capitals`, a capital alone says nothing.
+    Attributes:
+        titles: Titles, and what each says of its bearer, as a value of SEXES.
+        before_first: Titles that stand before a first name.
+        articles: Articles.
+        particles: Words that join the parts of a person's name: de, von.
+        connectives: Words that join the parts of other names: of.
+        speech: Verbs whose subject is a person, before or after them.
+        kin: What persons have: after a possessive.
+        who: Words that begin a clause about a person.
+        acts: Verbs whose subject is a person, before them.
+        fond: Adjectives for persons.
+        inside: Words before places alone: in.
+        near: Words before places and persons: to.
+        kinds_of_place: Last words of the names of places: Hall.
+        kinds_of_thing: Last words of the names of other things.
+        never: Words that are no names though they have a capital.
+        paradigms: Sets of case endings that one noun takes, that of the nominative first.
+        nouns_have_capitals: Whether all nouns have capitals, so that a capital says nothing.
     """
 
     titles: Mapping[str, str] = field(default_factory=dict)
@@ -48,20 +58,20 @@ class Words:
 
 @functools.cache
 def words_of(language: str) -> Words:
-    """Those of a language, by ISO 639-1; none for a language that has no file."""
+    """Return the words of a language (ISO 639-1); none for a language that has no file."""
     code = language.lower().replace("_", "-").split("-")[0]
     return _read(code) if code in _languages() else Words()
 
 
 @functools.cache
 def all_words() -> Words:
-    """The titles, articles and particles of all languages together."""
-    read = [_read(language) for language in _languages()]
+    """Return the titles, articles and particles of all languages together."""
+    by_language = [_read(language) for language in _languages()]
     return Words(
-        titles={title: sex for words in read for title, sex in words.titles.items()},
-        before_first=frozenset().union(*(words.before_first for words in read)),
-        articles=frozenset().union(*(words.articles for words in read)),
-        particles=frozenset().union(*(words.particles for words in read)),
+        titles={title: sex for words in by_language for title, sex in words.titles.items()},
+        before_first=frozenset().union(*(words.before_first for words in by_language)),
+        articles=frozenset().union(*(words.articles for words in by_language)),
+        particles=frozenset().union(*(words.particles for words in by_language)),
     )
 
 
@@ -80,7 +90,7 @@ def _read(language: str) -> Words:
     return Words(
         titles={word: sex for name, sex in SEXES.items() for word in titles.get(name, "").split()},
         # A leading space stands for the bare stem.
-        paradigms=tuple(tuple(one.split(" ")) for one in paradigms),
+        paradigms=tuple(tuple(endings.split(" ")) for endings in paradigms),
         nouns_have_capitals=table.pop("nouns_have_capitals", False),
         **{name: frozenset(words.split()) for name, words in table.items()},
     )

@@ -1,4 +1,4 @@
-"""The texts that a model is asked with about namesakes, one a file."""
+"""The prompts of identities, one text file each."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ FOLDER = Path(__file__).parent
 
 
 def prompt(name: str, /, **values: object) -> str:
-    """`prompts/<name>.txt` with every $placeholder filled, as by `fabula.models.prompts.prompt`."""
+    """Return `prompts/<name>.txt` with every $placeholder filled, as `prompts.filled` does it."""
     return filled(FOLDER / f"{name}.txt", **values)

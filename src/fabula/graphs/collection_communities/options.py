@@ -10,5 +10,5 @@ IDENTITIES = "identities"
 LABELS = Labels("CollectionCommunity", "CollectionReport")
 
 
-class Knobs(Dividing):
+class Options(Dividing):
     """How the graph is made, as a document's communities are."""

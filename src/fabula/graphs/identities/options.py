@@ -7,14 +7,14 @@ from pydantic import BaseModel, ConfigDict, Field
 from fabula.graphs.entities.decisions import Pairs
 
 
-class Knobs(BaseModel):
-    """What a person decides; a name may be an entity's id, which stands for that one alone."""
+class Options(BaseModel):
+    """What a person decides; the id of an entity may stand for its name."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     keep_apart: Pairs = Field(
-        (), description="names of two documents that are never one, each pair as 'John = John'"
+        (), description="names in two documents that are never one entity's, as 'John = John'"
     )
     join: Pairs = Field(
-        (), description="names of two documents that are one, each pair as 'Boz = Charles Dickens'"
+        (), description="names in two documents that are one entity's, as 'Boz = Charles Dickens'"
     )

@@ -1,0 +1,146 @@
+"""Builds the identities of a collection, by names, a model and a person's decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from fabula.errors import BadReply
+from fabula.graph import Gap
+from fabula.graph.method import Built, Known, Reader, Work
+from fabula.graphs.entities.decisions import read_decisions
+from fabula.graphs.identities.candidates import Candidates, find_candidates
+from fabula.graphs.identities.confirm import PAIRS_A_CALL, Confirmer, Pair
+from fabula.graphs.identities.grouping import MODEL, NAMES, Decision, Groups
+from fabula.graphs.identities.mapping import (
+    ENTITIES,
+    Verdict,
+    nodes_and_edges,
+    part_ids,
+    read_entities,
+    read_members,
+    read_verdicts,
+)
+from fabula.graphs.identities.options import Options
+from fabula.models.roles import Models
+
+STEP = "identities"
+MAX_ROUNDS = 4
+"""How often a model is asked about namesakes: whoever is none of so many persons stays alone."""
+
+CandidatePair = tuple[Candidates, Pair]
+
+
+def build_collection(
+    reader: Reader, options: Options, models: Models, known: Known, work: Work
+) -> Built:
+    """Find out which entities of the documents of a collection are one.
+
+    Entities of equal names are one. With a model those of similar names are, too, and for both it
+    is asked; offline, similar spelling alone is enough. A person's decisions come before both. What
+    a model said of pairs whose texts did not change is used again. Where no model says anything of
+    a pair, there is a gap, and names decide. The same replies give the same identities.
+
+    Raises:
+        ModelError: A model cannot be asked.
+        SettingsError: A decision is not a pair of names.
+    """
+    entities = [
+        entity
+        for entry in reader.documents
+        for entity in read_entities(reader.read(ENTITIES, entry.id), entry.title)
+    ]
+    groups = Groups(entities, read_decisions(options.keep_apart, options.join))
+    candidates = find_candidates(entities, read_members(known))
+    deciding = _Deciding(reader.collection, models, read_verdicts(known), work)
+    for _ in range(1 if models.offline else MAX_ROUNDS):
+        pairs = [(why, Pair(first, second)) for why, first, second in groups.open_pairs(candidates)]
+        decide = _decide_by_names if models.offline else deciding.decide
+        for decision in decide(pairs):
+            groups.decide(decision)
+        if not pairs:
+            break
+    joined = groups.groups()
+    nodes, edges = nodes_and_edges(reader.collection, joined, groups.decided, deciding.verdicts)
+    facts = {
+        "identities": sum(len(group) > 1 for group in joined),
+        "told_apart": sum(not decision.same for decision in groups.decided),
+        "documents": len(reader.documents),
+        "asked": deciding.new_pairs,
+    }
+    return Built(tuple(nodes), tuple(edges), facts, tuple(deciding.gaps))
+
+
+def _decide_by_names(pairs: Sequence[CandidatePair]) -> list[Decision]:
+    return [
+        Decision(pair.first, pair.second, True, NAMES, candidates.why)
+        for candidates, pair in pairs
+        if candidates.is_sure
+    ]
+
+
+@dataclass
+class _Deciding:
+    """Has a model decide on pairs.
+
+    `previous` are the verdicts of the previous build by the digests of pairs, `verdicts` those that
+    count in this one by the ids of the pairs' first entities; `new_pairs` counts pairs that a model
+    is asked about.
+    """
+
+    collection: str
+    models: Models
+    previous: Mapping[str, tuple[bool, str]]
+    work: Work
+    new_pairs: int = 0
+    verdicts: dict[str, list[Verdict]] = field(default_factory=dict)
+    gaps: list[Gap] = field(default_factory=list)
+
+    def decide(self, pairs: Sequence[CandidatePair]) -> list[Decision]:
+        """Decide on each pair, in their order."""
+        replies = self._ask_model([pair for _, pair in pairs if pair.digest not in self.previous])
+        decisions = []
+        for candidates, pair in pairs:
+            verdict = self.previous.get(pair.digest) or replies[pair.digest]
+            if verdict is None:
+                # Names decide where no model does, and the next build asks again.
+                same, by, why = candidates.is_sure, NAMES, candidates.why
+            else:
+                (same, why), by = verdict, MODEL
+                self.verdicts.setdefault(pair.first.id, []).append((pair.digest, same, why))
+            decisions.append(Decision(pair.first, pair.second, same, by, why))
+        return decisions
+
+    def _ask_model(self, pairs: Sequence[Pair]) -> dict[str, tuple[bool, str] | None]:
+        """A model's verdict of each pair, by digests; None where it has none."""
+        confirmer = Confirmer(self.models.chat("model", STEP), self.models.temperature)
+        batches = [
+            pairs[start : start + PAIRS_A_CALL] for start in range(0, len(pairs), PAIRS_A_CALL)
+        ]
+        self.work.gaps.expect(len(batches))
+        self.work.progress.expect(STEP, len(batches))
+        self.new_pairs += len(pairs)
+
+        def ask(batch: Sequence[Pair]) -> Sequence[tuple[bool, str] | None]:
+            verdicts: Sequence[tuple[bool, str] | None]
+            try:
+                verdicts = confirmer.ask(batch)
+            except BadReply as error:
+                self.gaps.append(self._gap(self.work.gaps.accept(error), batch))
+                verdicts = [None] * len(batch)
+            self.work.progress.done(STEP, self.models.meter.total())
+            return verdicts
+
+        replies = self.work.job.each(0, ask, batches)
+        return {
+            pair.digest: verdict
+            for batch, verdicts in zip(batches, replies, strict=True)
+            for pair, verdict in zip(batch, verdicts, strict=True)
+        }
+
+    def _gap(self, why: str, pairs: Sequence[Pair]) -> Gap:
+        """A gap for pairs; it is removed with any of the documents that they are of."""
+        entities = [entity for pair in pairs for entity in (pair.first, pair.second)]
+        sources = tuple(dict.fromkeys(entity.source for entity in entities))
+        rests_on = dict.fromkeys((entity.id for entity in entities), 1.0)
+        return Gap(STEP, why, sources, rests_on, {"of": part_ids(self.collection, entities)})
