@@ -21,9 +21,9 @@ from bench.server import running
 from bench.startup import seconds
 from fabula import Fabula
 from fabula.ask.choosing import tell_kind
-from fabula.ask.context import Context
 from fabula.ask.modes import modes
-from fabula.config.settings import AUTO, OFFLINE, STATIC, Settings
+from fabula.ask.query import AUTO, Context
+from fabula.config.settings import OFFLINE, STATIC, Settings
 from fabula.experiments.metrics.coverage import shares, wanted
 from fabula.experiments.statistics import difference
 from fabula.graph.installed import graphs

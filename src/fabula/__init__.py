@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     __version__: str
     from fabula.app import App, Fabula
-    from fabula.app.asking import Query
     from fabula.app.catalogue import Documents
     from fabula.app.collection import Collection, Conversation, Settled
     from fabula.app.reading import Lines, Reading
     from fabula.ask.answer import Answer, AnswerStream
+    from fabula.ask.query import Query
     from fabula.build.outcome import Outcome
     from fabula.build.reembed import Reembedded
     from fabula.config.settings import Settings
@@ -134,7 +134,7 @@ _HOMES = {
     "Gap": "graph",
     "Lines": "app.reading",
     "Outcome": "build.run",
-    "Query": "app.asking",
+    "Query": "ask.query",
     "Reading": "app.reading",
     "Record": "graph",
     "Reembedded": "build.reembed",

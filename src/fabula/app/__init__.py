@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Self, Unpack
+from typing import TYPE_CHECKING, Any, Self
 
 from fabula.app.collection import Collection
 from fabula.app.resources import Resources
 from fabula.build.compact import Compact
 from fabula.build.outcome import Muted
 from fabula.config.kit import Kit
-from fabula.config.settings import Flags, Settings
+from fabula.config.settings import Settings
 from fabula.errors import NotFound
 from fabula.export.files import Written, write
 from fabula.models.budget import Budget
@@ -97,7 +97,7 @@ class Fabula(Collection):
         *,
         report: Report | None = None,
         kit: Kit | None = None,
-        **flags: Unpack[Flags],
+        **flags: Any,
     ) -> None:
         app = App(settings, report=report, kit=kit, **flags)
         super().__init__(app, app.settings.collection)

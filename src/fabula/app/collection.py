@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any
 
-from fabula import tracing
-from fabula.app.asking import Asked, Query, count_parts, make_ways, search
 from fabula.app.catalogue import Documents, choose, nothing_there
 from fabula.app.reading import Reading, read
 from fabula.app.resources import Resources
-from fabula.ask.answer import Answer, AnswerStream, shown
-from fabula.ask.context import fill, fill_by_sentences
+from fabula.ask import answering
+from fabula.ask.answer import Answer, AnswerStream
+from fabula.ask.choosing import count_parts
 from fabula.ask.history import latest
 from fabula.ask.modes import mode
-from fabula.ask.quotes import closest, say
-from fabula.ask.retrieve import Found
+from fabula.ask.query import AUTO, Query
 from fabula.build.outcome import Listener, Muted, Outcome, Silence
 from fabula.build.reembed import Reembed, Reembedded
 from fabula.build.run import Ingest
@@ -30,16 +28,15 @@ from fabula.export.files import Written, write
 from fabula.graph import TEXT, Gap, Owner, Record, differences
 from fabula.graph.entries import Entry, Layer
 from fabula.graph.explore import parse, shipped
-from fabula.graph.hits import Filters, Hit, Passage, Quote
+from fabula.graph.hits import Filters, Hit, Passage
 from fabula.graph.installed import graph, graphs
 from fabula.graph.method import Graph
-from fabula.graph.mode import Pieces, Way
 from fabula.graph.path import Path as Steps
 from fabula.graph.recipes import differences_of, resting, with_dependents
 from fabula.load import read_text
 from fabula.load.source import Source
 from fabula.load.sources import Sources, sources
-from fabula.models import NO_ANSWER, Reply, Turn
+from fabula.models import Turn
 from fabula.models.counted import Meter
 from fabula.models.progress import Progress
 from fabula.models.stop import Stop
@@ -53,56 +50,58 @@ from fabula.store.space import (
     refuse_collection,
     refuse_other_model,
     refuse_reembedding,
-    refuse_unknown,
 )
 from fabula.text.names import problem, quoted
-from fabula.text.tokens import count
 
 
 class Conversation:
-    """Questions to a collection, each asked with those before it and their answers.
+    """Questions to a collection, each asked with the previous questions and their answers.
 
-    Made by `Collection.chat`. `given` are fields of a Query that hold for all questions, and may be
-    changed between two. For one thread.
+    `Collection.chat` makes it. Use it from one thread.
+
+    Attributes:
+        collection: The collection that is asked.
+        given: Options of a `Query` that hold for all questions; they may be changed in between.
+
     """
 
-    def __init__(self, collection: Collection, given: Asked) -> None:
+    def __init__(self, collection: Collection, given: dict[str, Any]) -> None:
         self.collection = collection
         self.given = given
         self._streams: list[AnswerStream] = []
 
-    def ask(self, question: str, **given: Unpack[Asked]) -> Answer:
-        """The whole answer, with the passages it cites; takes what `Collection.query` takes."""
-        return self.stream(question, **given).answer
+    def ask(self, question: str, **options: Any) -> Answer:
+        """Return the whole answer, with the passages it cites; see `Collection.query`."""
+        return self.stream(question, **options).answer
 
-    def stream(self, question: str, **given: Unpack[Asked]) -> AnswerStream:
-        """An answer as it is written. What is read of it is part of the conversation."""
-        asked: Asked = {**self.given, **given}
-        stream = self.collection.stream(question, history=self.history, **asked)
+    def stream(self, question: str, **options: Any) -> AnswerStream:
+        """Return an answer as it is written; what is read of it is part of the conversation."""
+        options = {**self.given, **options}
+        stream = self.collection.stream(question, history=self.history, **options)
         self._streams.append(stream)
         return stream
 
     @property
     def history(self) -> list[Turn]:
-        """What was said, in order; where a model failed, nothing was."""
-        return [Turn(one.question, one.said) for one in self._streams if one.said]
+        """The turns until now, in order; a question whose answer failed is left out."""
+        return [Turn(stream.question, stream.said) for stream in self._streams if stream.said]
 
     @property
     def answers(self) -> list[Answer]:
-        """The answers, in order; reads what has not been read of them."""
-        return [one.answer for one in self._streams if one.said]
+        """The answers, in order; what has not been read of them yet is read now."""
+        return [stream.answer for stream in self._streams if stream.said]
 
     def forget(self) -> None:
-        """Begins anew: the next question leans on nothing."""
+        """Start again: the next question leans on nothing."""
         self._streams.clear()
 
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """A graph of a collection itself, made of what all its documents have.
+    """A graph that belongs to a whole collection, and is made from what its documents have.
 
-    `stale` is what it would be made from otherwise now; 'documents' where some came, went or have
-    changed.
+    `record` is what it was made from. `stale` names what has changed since: settings by their
+    names, and 'documents' if some were added, removed or changed.
     """
 
     graph: str
@@ -477,20 +476,30 @@ class Collection:
         meter: Meter | None = None,
         path: Steps | None = None,
         stop: Stop | None = None,
-        **given: Unpack[Asked],
+        **options: Any,
     ) -> list[Hit]:
-        """The passages that serve a question best, best first.
+        """Return the passages that serve a question best, best first.
 
-        `given` are fields of a Query, in the place of the settings' defaults; `path` is told each
-        step. `stop`, set from any thread, cuts off what is asked of models for it, and it raises
-        Stopped. Raises NotFound where the collection has no documents, or no such document, aspect
-        or kind, and a plain FabulaError for a question without a character.
+        Args:
+            question: The question, as text or as a `Query`.
+            meter: Counts what is asked of models.
+            path: Records each step of retrieval.
+            stop: Set from any thread, it ends the calls to models and raises Stopped.
+            **options: Options of a `Query`, in place of the settings' defaults.
+
+        Raises:
+            NotFound: The collection has no documents, or no such document, aspect or kind.
+            FabulaError: The question is empty.
+
         """
-        query = self._query(question, {**given, "fill": False})
+        query = self._query(question, {**options, "fill": False})
         self.app.reach(stop)
         filters = self._filters(query)
-        ways = self._ways(query, filters, self._asking(stop), meter or Meter(), path or Steps())
-        return [*self._found(query, filters, ways).hits]
+        kit, meter, path = self._asking(stop), meter or Meter(), path or Steps()
+        found = answering.find(query, filters, self.store, kit, meter, path)
+        if not found.hits:
+            self._explain_nothing_found(query, filters)
+        return [*found.hits]
 
     def context(
         self,
@@ -499,15 +508,17 @@ class Collection:
         meter: Meter | None = None,
         path: Steps | None = None,
         stop: Stop | None = None,
-        **given: Unpack[Asked],
+        **options: Any,
     ) -> list[Passage]:
-        """What an answer is given to read, numbered as it cites it; takes what `retrieve` takes."""
-        query = self._query(question, given)
-        path = path or Steps()
+        """Return what an answer is given to read, numbered as it cites it; see `retrieve`."""
+        query = self._query(question, options)
         self.app.reach(stop)
         filters = self._filters(query)
-        ways = self._ways(query, filters, self._asking(stop), meter or Meter(), path)
-        return _fill(query, self._found(query, filters, ways), path)
+        kit, meter, path = self._asking(stop), meter or Meter(), path or Steps()
+        context = answering.read(query, filters, self.store, kit, meter, path)
+        if not context:
+            self._explain_nothing_found(query, filters)
+        return context
 
     def stream(
         self,
@@ -517,35 +528,40 @@ class Collection:
         meter: Meter | None = None,
         path: Steps | None = None,
         stop: Stop | None = None,
-        **given: Unpack[Asked],
+        **options: Any,
     ) -> AnswerStream:
-        """An answer as it is written; takes what `retrieve` takes.
+        """Return an answer as it is written; takes and raises what `retrieve` does.
 
-        `history` is what was said before, on which the question may lean: it is searched with as it
-        would stand alone. The hits are found before this returns; the answer's pieces come by
-        iterating. `stop` is set where the stream is closed; set before, it ends the search, too.
+        The passages are found before this returns; the answer's pieces come by iterating. `stop` is
+        set when the stream is closed; if it is set earlier, it ends the search as well.
+
+        Args:
+            question: The question, as text or as a `Query`.
+            history: The previous turns of a conversation, on which the question may lean: it is
+                searched with as it would stand alone.
+            meter: Counts what is asked of models.
+            path: Records each step of retrieval.
+            stop: Ends the search or the answer, from any thread.
+            **options: Options of a `Query`, in place of the settings' defaults.
+
         """
-        query = self._query(question, given)
-        meter, path, stop = meter or Meter(), path or Steps(), stop or Stop()
+        query = self._query(question, options)
+        stop = stop or Stop()
         self.app.reach(stop)
-        kit = self._asking(stop)
-        asked, history = query.question, latest(history, self.settings.history_tokens)
-        if history:
-            self._refuse_unready()
-            alone = kit.guide(meter).stand_alone(asked, history)
-            query = replace(query, question=alone)
         filters = self._filters(query)
-        ways = self._ways(query, filters, kit, meter, path)
-        found = self._found(query, filters, ways)
-        context = _fill(query, found, path)
-        quotes: list[Quote] = []
-        pieces = _own_pieces(query, filters, context, ways)
-        if pieces is None and self.settings.offline:
-            quotes = closest(query.question, self._in_the_book(context))
-            pieces = say(quotes)
-        elif pieces is None:
-            pieces = _pieces(kit, asked, context, meter, history)
-        return AnswerStream(asked, found.hits, context, pieces, meter, quotes, query.question, stop)
+        stream = answering.answer(
+            query,
+            filters,
+            self.store,
+            self._asking(stop),
+            meter or Meter(),
+            path or Steps(),
+            history=latest(history, self.settings.history_tokens),
+            stop=stop,
+        )
+        if not stream.hits:
+            self._explain_nothing_found(query, filters)
+        return stream
 
     def query(
         self,
@@ -553,14 +569,17 @@ class Collection:
         *,
         history: Sequence[Turn] = (),
         stop: Stop | None = None,
-        **given: Unpack[Asked],
+        **options: Any,
     ) -> Answer:
-        """The whole answer, with the passages it cites; takes what `stream` takes."""
-        return self.stream(question, history=history, stop=stop, **given).answer
+        """Return the whole answer, with the passages it cites; takes what `stream` takes."""
+        return self.stream(question, history=history, stop=stop, **options).answer
 
-    def chat(self, **given: Unpack[Asked]) -> Conversation:
-        """A conversation: its questions may lean on those before; `given` hold for all of them."""
-        return Conversation(self, given)
+    def chat(self, **options: Any) -> Conversation:
+        """Begin a conversation, whose questions may lean on those before.
+
+        `options` are options of a `Query` that hold for all of its questions.
+        """
+        return Conversation(self, options)
 
     # Inside
 
@@ -610,46 +629,6 @@ class Collection:
         document = self.document(query.document).id if query.document else ""
         return query.filters(self.name, document)
 
-    def _ways(
-        self, query: Query, filters: Filters, kit: Kit, meter: Meter, path: Steps
-    ) -> list[Way]:
-        """The modes that a question is asked by. Raises NotFound where none has its graph."""
-        ways = make_ways(query, filters, self.store, kit, kit.settings, meter, path)
-        if not ways:
-            self._refuse_groundless(query, filters, query.modes[0])
-        return ways
-
-    def _found(self, query: Query, filters: Filters, ways: Sequence[Way]) -> Found:
-        if query.aspects or query.kinds:
-            # A mode finds no elements but those of the graph that it walks.
-            walked = sorted({way.mode.graph for way in ways} - {""})
-            own = [label.lower() for name in walked for label in graph(name).elements]
-            refuse_unknown(query.aspects, query.kinds, self.space(), elements=own)
-        told: dict[str, object] = {
-            tracing.OPERATION: "retrieval",
-            tracing.DATA_SOURCE: self.name,
-            tracing.TOP_K: float(query.k),
-            tracing.MODE: ",".join(way.name for way in ways),
-            tracing.QUERY_TEXT: query.question if tracing.with_content() else None,
-        }
-        with tracing.span(f"retrieval {self.name}", told):
-            found = search(query, filters, ways)
-        if not found.hits:
-            self._refuse_groundless(query, filters, ways[0].name)
-        return found
-
-    def _in_the_book(self, context: Sequence[Passage]) -> list[Passage]:
-        """The chunks of a context; or, where it has none, those that its passages rest on."""
-        chunks = [passage for passage in context if passage.hit.kind == "chunk"]
-        if chunks or not context:
-            return chunks
-        rest_on = self.sources([passage.hit for passage in context])
-        found: dict[str, Passage] = {}
-        for passage in sorted(context, key=lambda passage: -passage.hit.score):
-            for chunk in rest_on.get(passage.hit.id, ()):
-                found.setdefault(chunk.chunk, replace(passage, hit=_as_hit(chunk, passage.hit)))
-        return list(found.values())
-
     def _refuse_unready(self) -> None:
         """Sees to it, once, that there is something to ask, embedded as the question will be."""
         if self._is_ready:
@@ -663,20 +642,29 @@ class Collection:
         refuse_other_model(space, self.kit.embedder.model)
         self._is_ready = True
 
-    def _refuse_groundless(self, query: Query, filters: Filters, name: str) -> None:
-        """Nothing was found: that is no answer where there was nothing to look through."""
+    def _explain_nothing_found(self, query: Query, filters: Filters) -> None:
+        """Raise NotFound if nothing was found because there was nothing to look through."""
         space = self.space()
         if space is None or not space.documents:
             raise nothing_there(self.name)
-        walked = mode(name).graph
-        if walked and walked not in count_parts(self.store, [walked], filters):
-            one = self.document(query.document) if query.document else None
-            who = f"{one.title} has not" if one else f"no document of collection {self.name!r} has"
-            told = f"{walked} {one.id}" if one else walked
-            raise NotFound(
-                f"Mode {name} looks through the graph {walked!r}, which {who}: run `fabula "
-                f"build {told} --collection {self.name}`, or choose another --mode."
-            )
+        required = {name: mode(name).graph for name in query.modes if name != AUTO}
+        counts = count_parts(self.store, set(required.values()), filters)
+        if not required or any(name in counts for name in required.values()):
+            return
+        if not all(required.values()):  # some mode needs no graph
+            return
+        name, walked = next(iter(required.items()))
+        document = self.document(query.document) if query.document else None
+        who = (
+            f"{document.title} has not"
+            if document
+            else f"no document of collection {self.name!r} has"
+        )
+        target = f"{walked} {document.id}" if document else walked
+        raise NotFound(
+            f"Mode {name} looks through the graph {walked!r}, which {who}: run `fabula "
+            f"build {target} --collection {self.name}`, or choose another --mode."
+        )
 
     def _run(
         self,
@@ -715,55 +703,3 @@ class Collection:
             dry=dry,
             stop=stop,
         )
-
-
-def _as_hit(chunk: Stretch, found: Hit) -> Hit:
-    """A chunk that a hit rests on, with the hit's score."""
-    return replace(
-        found,
-        id=chunk.chunk,
-        kind="chunk",
-        section=chunk.section,
-        aspect="",
-        level=0,
-        start=chunk.start,
-        end=chunk.end,
-        text=chunk.text,
-        tokens=count(chunk.text),
-    )
-
-
-def _pieces(
-    kit: Kit, asked: str, context: Sequence[Passage], meter: Meter, history: Sequence[Turn]
-) -> Iterator[Reply]:
-    if not context:
-        return iter([Reply(NO_ANSWER)])
-    texts = [shown(passage.text) for passage in context]
-    return kit.answerer(meter).answer(asked, texts, history)
-
-
-def _own_pieces(
-    query: Query, filters: Filters, context: Sequence[Passage], ways: Sequence[Way]
-) -> Pieces | None:
-    """The mode's own answer, where it has one to what it found; several have none together."""
-    way, *others = ways
-    if others or not (way.mode.answer and context):
-        return None
-    return way.mode.answer(query.question, context, filters, way.tools)
-
-
-def _fill(query: Query, found: Found, path: Steps) -> list[Passage]:
-    hits = [*found.hits, *found.further]
-    with path.step("context", f"{query.context_tokens} tokens of {query.context}") as step:
-        if query.context == "sentences":
-            context = fill_by_sentences(query.question, hits, query.context_tokens, found.chunks)
-        else:
-            context = fill(hits, query.context_tokens, found.chunks)
-        read = {passage.hit.id for passage in context}
-        kept = [hit for hit in hits if hit.id in read or _chunk_of(found, hit) in read]
-        step.found(hits, kept)
-    return context
-
-
-def _chunk_of(found: Found, hit: Hit) -> str:
-    return found.chunks[hit.id].id if hit.id in found.chunks else ""

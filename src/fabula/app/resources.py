@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Self, Unpack
+from typing import TYPE_CHECKING, Any, Self
 
 from fabula.config.connect import connect
 from fabula.config.kit import Kit
-from fabula.config.settings import Flags, Settings, names, paths
+from fabula.config.settings import Settings, names, paths
 from fabula.errors import FabulaError, did_you_mean
 from fabula.models.stop import Stop
 from fabula.server import quiet
@@ -33,7 +33,7 @@ class Resources:
         *,
         report: Report | None = None,
         kit: Kit | None = None,
-        **flags: Unpack[Flags],
+        **flags: Any,
     ) -> None:
         if unknown := [name for name in flags if not paths(name)]:
             hint = did_you_mean(unknown[0], names(), "`fabula settings` lists them.")

@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from types import MappingProxyType
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +20,6 @@ from fabula.text.ranking import Scores, bm25, scaled
 from fabula.text.sentences import spans
 from fabula.text.stems import stemmer_of
 
-Context = Literal["passages", "sentences"]
-"""What a context is made of."""
 OWN = 0.5
 """What a sentence's own words count against its passage's score. Measured on seven novels: level
 from 0.4 to 0.6, and either alone is 3 points of the evidence worse."""

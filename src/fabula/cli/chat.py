@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fabula.ask.modes import modes
+from fabula.ask.query import AUTO, Query
 from fabula.cli.help import Command
 from fabula.cli.last_answer import LastAnswer, keep
 from fabula.cli.options import ASKING, GRAPH, settings_flags
@@ -19,7 +20,7 @@ from fabula.cli.query import NOTHING, print_answer
 from fabula.cli.read import show
 from fabula.cli.screen import counted, echo, notice_offline
 from fabula.cli.starting import meant
-from fabula.config.settings import AUTO, Settings
+from fabula.config.settings import Settings
 from fabula.errors import FabulaError, NotFound, did_you_mean
 from fabula.export.files import refuse_what_is_no_file, replaced
 
@@ -168,8 +169,6 @@ class Talk:
 
     def choose_mode(self, name: str) -> None:
         """Goes another way from now on, or several at once; without a name tells which."""
-        from fabula.app.asking import Query
-
         settings, given = self._collection.settings, self._conversation.given
         if name:
             given["mode"] = ",".join(Query.of("?", settings, mode=name).modes)

@@ -119,6 +119,20 @@ class Kit:
         """The settings that the models are named by."""
         return self._settings
 
+    @property
+    def offline(self) -> bool:
+        """Whether there is no chat model."""
+        return self._settings.offline
+
+    @property
+    def is_static(self) -> bool:
+        """Whether texts are embedded by static vectors, which need no endpoint."""
+        return self._settings.embedding_model == STATIC
+
+    def table(self, name: str) -> Any:
+        """Return the settings of the graph or mode of this name."""
+        return self._settings.table(name)
+
     @cached_property
     def embedder(self) -> Embedder:
         """The embedder of passages and questions, within the budget and cached, not counted."""

@@ -13,10 +13,10 @@ import os
 import re
 import tomllib
 import typing
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path, PurePath
-from typing import Any, Literal, NoReturn, Self, TypedDict
+from typing import Any, Literal, NoReturn, Self
 
 import platformdirs
 from pydantic import (
@@ -30,6 +30,7 @@ from pydantic import (
 )
 from pydantic.fields import FieldInfo
 
+from fabula.ask.query import Context, Expand, Rewrite, default_field
 from fabula.config import serving
 from fabula.errors import SettingsError, did_you_mean
 from fabula.models.address import shown_url
@@ -62,8 +63,6 @@ STATIC = "wordllama-256"
 """The chat and the embedding model that need no endpoint."""
 UNRECORDED = "a model that was not recorded"
 """What stands for the model of a usage that names none, where the settings have none either."""
-AUTO = "auto"
-"""In the place of a mode: the one that serves the question."""
 CONVENTIONAL = {
     "neo4j_uri": "NEO4J_URI",
     "neo4j_username": "NEO4J_USERNAME",
@@ -88,79 +87,6 @@ SET = "aspects.set"
 """What `aspects` alone names, where it is no table."""
 ADDRESSES = ("neo4j_uri", "base_url")
 """Settings that may hold a name and a password, which are not shown either."""
-
-
-class Flags(TypedDict, total=False):
-    """What `Settings.read` takes by a plain name: fields of `Settings`, and of the tables in FLAT.
-
-    A test holds them to be the same. Whole names, as those of another package's table, are given to
-    `Settings.read` itself.
-    """
-
-    home: str | Path
-    neo4j_uri: str | None
-    neo4j_username: str
-    neo4j_password: str
-    neo4j_database: str
-    neo4j_heap: str
-    neo4j_page_cache: str
-    dumps: bool
-    preset: Preset
-    collection: str
-    api_key: str | None
-    keyring: bool
-    base_url: str | None
-    model: str
-    aspect_model: str | None
-    embedding_model: str
-    temperature: float
-    answer_temperature: float
-    answer_tokens: int
-    concurrency: int
-    timeout: float
-    attempts: int
-    cache: bool
-    cache_folder: str | Path
-    prices: str | Path | None
-    max_calls: int | None
-    max_tokens: int | None
-    embedding_batch: int
-    max_file_mb: int
-    fetch: bool
-    graphs: str | Sequence[str]
-    chunk_tokens: int
-    mode: str
-    top_k: int
-    rewrite: Literal["none", "queries", "answer"]
-    rerank: bool
-    rerank_model: str | None
-    diversity: float
-    expand: Literal["none", "parents", "neighbours"]
-    context: Literal["auto", "passages", "sentences"]
-    context_tokens: int
-    history_tokens: int
-    fill: bool
-    # Of the aspects
-    aspects: str
-    cluster_size: int
-    cluster_tokens: int
-    cluster_count: Literal["size", "bic"]
-    cluster_reduction: Literal["pca", "umap"]
-    cluster_dimensions: int
-    membership: float
-    variance_floor: float
-    detection_rounds: int
-    summary_tokens: int
-    levels: int
-    details: int
-    detail_tokens: int
-    details_per_call: int
-    aspects_with_summaries: bool
-    seed: int
-    # Of modes
-    fusion: Literal["scores", "ranks"]
-    width: int
-    depth: int
 
 
 class Settings(BaseModel):
@@ -237,36 +163,22 @@ class Settings(BaseModel):
     )
     chunk_tokens: int = Field(200, ge=16, description="most tokens of a chunk")
 
-    # Asking
-    mode: str = Field(
-        AUTO,
-        description="way through the graph, or several, as hippo,hybrid, put together; auto "
-        "chooses by the kind of question among those whose graphs are there",
-    )
-    top_k: int = Field(5, ge=1, le=1000, description="passages shown first, and retrieved at least")
-    rewrite: Literal["none", "queries", "answer"] = Field(
-        "none", description="a model words the question in other ways, or makes an answer up"
-    )
-    rerank: bool = Field(False, description="a model ranks what was found")
+    # Asking: the defaults of a question's options, as `fabula.ask.query.Query` declares them.
+    mode: str = default_field("mode")
+    top_k: int = default_field("k", le=1000)
+    rewrite: Rewrite = default_field("rewrite")
+    rerank: bool = default_field("rerank")
     rerank_model: str | None = Field(
         None, description="model for the endpoint's /rerank; without one the chat model ranks"
     )
-    diversity: float = Field(
-        0.0, ge=0, le=1, description="how much likeness to better passages counts against one"
-    )
-    expand: Literal["none", "parents", "neighbours"] = Field(
-        "none", description="what comes with each passage: the summaries above, or chunks beside"
-    )
-    context: Literal["auto", "passages", "sentences"] = Field(
-        "auto",
-        description="what an answer is given to read: whole passages, or the best sentences of "
-        "many; auto is sentences offline, passages with a model",
-    )
-    context_tokens: int = Field(1700, ge=16, description="most tokens of an answer's context")
+    diversity: float = default_field("diversity")
+    expand: Expand = default_field("expand")
+    context: Context = default_field("context")
+    context_tokens: int = default_field("context_tokens")
     history_tokens: int = Field(
         1000, ge=0, description="most tokens of a conversation that its next question is read with"
     )
-    fill: bool = Field(True, description="read on after the first top_k, until the context is full")
+    fill: bool = default_field("fill")
 
     tables: dict[str, SerializeAsAny[BaseModel]] = Field(
         default_factory=dict, repr=False, description="settings of each graph and mode, by its name"

@@ -7,9 +7,10 @@ from typing import Any
 from fastapi import APIRouter
 from pydantic_core import to_jsonable_python
 
-from fabula.app.asking import count_parts
 from fabula.app.collection import Collection
+from fabula.ask.choosing import count_parts
 from fabula.ask.modes import modes
+from fabula.ask.query import query_options
 from fabula.config.settings import SECRET, Settings, names
 from fabula.graph import TEXT
 from fabula.graph.hits import Filters
@@ -20,8 +21,8 @@ from fabula.service.views import View
 
 router = APIRouter(tags=["choices"])
 CHOSEN = (
-    *("mode", "top_k", "context", "context_tokens", "fill", "rewrite", "rerank", "diversity"),
-    *("expand", "answer_tokens", "history_tokens", "model", "embedding_model", "rerank_model"),
+    *(option.setting for option in query_options().values() if option.setting),
+    *("answer_tokens", "history_tokens", "model", "embedding_model", "rerank_model"),
 )
 """Settings that say how questions are answered: a reader may know them. Others tell of machines."""
 
