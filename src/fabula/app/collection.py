@@ -15,7 +15,7 @@ from fabula.app.resources import Resources
 from fabula.ask import answering
 from fabula.ask.answer import Answer, AnswerStream
 from fabula.ask.choosing import count_parts
-from fabula.ask.history import latest
+from fabula.ask.history import latest_turns
 from fabula.ask.modes import mode
 from fabula.ask.query import AUTO, Query
 from fabula.build.outcome import Listener, Muted, Outcome, Silence
@@ -84,12 +84,12 @@ class Conversation:
     @property
     def history(self) -> list[Turn]:
         """The turns until now, in order; a question whose answer failed is left out."""
-        return [Turn(stream.question, stream.said) for stream in self._streams if stream.said]
+        return [Turn(stream.question, stream.text) for stream in self._streams if stream.text]
 
     @property
     def answers(self) -> list[Answer]:
         """The answers, in order; what has not been read of them yet is read now."""
-        return [stream.answer for stream in self._streams if stream.said]
+        return [stream.answer for stream in self._streams if stream.text]
 
     def forget(self) -> None:
         """Start again: the next question leans on nothing."""
@@ -556,7 +556,7 @@ class Collection:
             self._asking(stop),
             meter or Meter(),
             path or Steps(),
-            history=latest(history, self.settings.history_tokens),
+            history=latest_turns(history, self.settings.history_tokens),
             stop=stop,
         )
         if not stream.hits:

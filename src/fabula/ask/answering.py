@@ -13,7 +13,7 @@ from fabula.ask.choosing import choose_modes
 from fabula.ask.context import fill, fill_by_sentences
 from fabula.ask.query import Query
 from fabula.ask.question_models import QuestionModels
-from fabula.ask.quotes import closest, say
+from fabula.ask.quotes import quote_closest, write_quotes
 from fabula.ask.retrieve import Found, retrieve
 from fabula.graph.hits import Filters, Hit, Passage, Quote
 from fabula.graph.installed import graph
@@ -70,8 +70,8 @@ def answer(
     pieces = _answer_by_mode(alone, filters, context, runs)
     quotes: list[Quote] = []
     if pieces is None and models.offline:
-        quotes = closest(alone.question, _chunks_of(context, store, filters.collection))
-        pieces = say(quotes)
+        quotes = quote_closest(alone.question, _chunks_of(context, store, filters.collection))
+        pieces = write_quotes(quotes)
     elif pieces is None:
         pieces = _answer_by_model(query.question, context, models, meter, history)
     return AnswerStream(

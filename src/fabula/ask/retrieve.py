@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 
 from fabula import tracing
-from fabula.ask.diversity import diverse
+from fabula.ask.diversity import select_diverse
 from fabula.ask.fusion import by_ranks
 from fabula.ask.query import Expand, Query, Rewrite
 from fabula.graph.hits import Filters, Hit
@@ -157,7 +157,7 @@ def _diversify(hits: Sequence[Hit], tools: Tools, diversity: float, collection: 
         vectors = tools.store.vectors(collection, [hit.id for hit in hits])
         # A passage that was removed a moment ago has no vector any more.
         hits = [hit for hit in hits if hit.id in vectors]
-        selected = diverse(hits, vectors, diversity, tools.k)
+        selected = select_diverse(hits, vectors, diversity, tools.k)
         step.found(hits, selected)
     return selected
 

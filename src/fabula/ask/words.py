@@ -1,4 +1,4 @@
-"""Passages at hand by a question's words: BM25 without an index."""
+"""Rank passages that are in memory by the words of a question: BM25 without an index."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from fabula.text.ranking import bm25
 
 
 def by_words(question: str, hits: Sequence[Hit]) -> list[Hit]:
-    """The hits by BM25, words counted among themselves."""
-    asked = set(re.findall(r"\w+", question.lower()))
-    scores = bm25(asked, [re.findall(r"\w+", hit.text.lower()) for hit in hits]).tolist()
+    """Return the hits by BM25, best first; word frequencies are those of the hits themselves."""
+    words = set(re.findall(r"\w+", question.lower()))
+    scores = bm25(words, [re.findall(r"\w+", hit.text.lower()) for hit in hits]).tolist()
     scored = [replace(hit, score=score) for hit, score in zip(hits, scores, strict=True)]
     return sorted(scored, key=lambda hit: (-hit.score, hit.id))

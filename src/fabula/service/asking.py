@@ -392,7 +392,7 @@ class Answering:
         if self._turn is None:
             return
         # '' where a model failed: a part is no answer.
-        if not self._stream.said:
+        if not self._stream.text:
             _drop_turn(self._house, self._shelf, self._turn)
             return
         keep = partial(
