@@ -1,4 +1,4 @@
-"""The settings of `fabula serve`: where it listens, whom it lets in, and how much at once."""
+"""The settings of `fabula serve`: where it listens, who may use it, and how much at once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ TABLE = "serve"
 
 
 class Serving(BaseModel):
-    """The table `[serve]`; none of it may stand in the file of a working folder."""
+    """The table `[serve]`. The file of a working folder may hold none of it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -66,11 +66,11 @@ class Serving(BaseModel):
 
     @property
     def upload_bytes(self) -> int:
-        """Return the most bytes of one request's body: a MB is 1,000,000 bytes everywhere."""
+        """The most bytes of one request's body; a MB is 1,000,000 bytes everywhere."""
         return self.max_upload_mb * 1_000_000
 
     @field_validator("hosts", "origins", "proxies", mode="before")
     @classmethod
-    def _divided(cls, value: Any) -> Any:
-        """A variable and a flag hold one text."""
+    def _split_names(cls, value: Any) -> Any:
+        """Split the names that a variable or a flag holds in one text."""
         return tuple(filter(None, re.split(r"[,\s]+", value))) if isinstance(value, str) else value

@@ -18,28 +18,32 @@ if TYPE_CHECKING:
 
 
 class FabulaRetriever(BaseRetriever):
-    """The passages that Fabula finds, as Documents: made by `of` or `at`.
+    """Returns the passages that Fabula finds, as Documents. Make it with `of` or `at`.
 
-    `asked` holds for all questions: fields of `fabula.Query`, as `mode`, `k`, `document`. `k` and
-    others may be given with `invoke`, too. Metadata say where a passage stands: id, document,
-    title, section, kind, aspect, level, start and end (characters), score.
+    The metadata of a Document say where its passage stands: id, document, title, section, kind,
+    aspect, level, start and end (characters), score.
+
+    Attributes:
+        asked: Options of a `fabula.Query` for all questions, as `mode`, `k`, `document`. They may
+            also be given with `invoke`.
+
     """
 
     search: Search
     asked: dict[str, Any] = {}  # noqa: RUF012  a field of pydantic's, which copies it
 
     @classmethod
-    def of(cls, collection: Collection, **asked: Any) -> Self:
-        """Over a collection of this process."""
-        return cls(search=over(collection), asked=asked)
+    def of(cls, collection: Collection, **options: Any) -> Self:
+        """Return a retriever over a collection of this process."""
+        return cls(search=over(collection), asked=options)
 
     @classmethod
-    def at(cls, url: str, collection: str, key: str, **asked: Any) -> Self:
-        """Over a service, with a key of `fabula keys make`."""
-        return cls(search=at(url, collection, key), asked=asked)
+    def at(cls, url: str, collection: str, key: str, **options: Any) -> Self:
+        """Return a retriever over a service; `fabula keys make` prints a key."""
+        return cls(search=at(url, collection, key), asked=options)
 
     def _get_relevant_documents(
-        self, query: str, *, run_manager: CallbackManagerForRetrieverRun, **asked: Any
+        self, query: str, *, run_manager: CallbackManagerForRetrieverRun, **options: Any
     ) -> list[Document]:
-        hits = self.search(query, {**self.asked, **asked})
+        hits = self.search(query, {**self.asked, **options})
         return [Document(page_content=hit.text, id=hit.id, metadata=metadata(hit)) for hit in hits]
