@@ -18,7 +18,7 @@ from fabula.ask.choosing import (
 )
 from fabula.ask.modes import modes
 from fabula.ask.query import Query
-from fabula.ask.retrieve import Found, retrieve
+from fabula.ask.retrieve import RetrievalResult, retrieve
 from fabula.config.kit import Kit
 from fabula.config.settings import Settings
 from fabula.errors import BadReply, SettingsError, TextRefused
@@ -244,7 +244,7 @@ def found(
     *,
     k: int = 5,
     kinds: tuple[str, ...] = (),
-) -> tuple[Found, list[Step], list[Filters]]:
+) -> tuple[RetrievalResult, list[Step], list[Filters]]:
     """What modes of these hits and kinds find together, the path, and what each was asked with."""
     path, told = Steps(), list[Filters]()
     nothing = cast(Any, None)
@@ -299,7 +299,7 @@ def test_a_mode_whose_kinds_are_filtered_out_is_left_out_of_several(workers: Wor
     result, _, told = found(workers, ways, kinds=("chunk",))
     assert [one.id for one in result.hits] == ["b"]
     assert [one.kinds for one in told] == [("chunk",)]
-    assert found(workers, ways, kinds=("summary",))[0] == Found()
+    assert found(workers, ways, kinds=("summary",))[0] == RetrievalResult()
     assert [one.kinds for one in found(workers, ways)[2]] == [("detail",), ("chunk",)]
 
 

@@ -155,10 +155,10 @@ _HOMES = {
 }
 
 
-if not TYPE_CHECKING:  # Else no name would be wrong.
+if not TYPE_CHECKING:  # a type checker would take any name for one of these
 
     def __getattr__(name: str) -> object:
-        """The public names, imported when they are first used: `fabula --help` needs none."""
+        """Import a public name when it is first used: `fabula --help` needs none."""
         if name not in __all__:
             raise AttributeError(f"module 'fabula' has no attribute {name!r}")
         if name == "__version__":
@@ -169,5 +169,5 @@ if not TYPE_CHECKING:  # Else no name would be wrong.
 
 
 def __dir__() -> list[str]:
-    """What a notebook offers to complete."""
+    """Return the public names, which a notebook offers to complete."""
     return __all__

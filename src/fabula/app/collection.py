@@ -583,10 +583,10 @@ class Collection:
         self.app.reach(stop)
         filters = self._filters(query)
         kit, meter, path = self._asking(stop), meter or Meter(), path or Steps()
-        found = answering.find(query, filters, self.store, kit, meter, path)
-        if not found.hits:
+        result = answering.find(query, filters, self.store, kit, meter, path)
+        if not result.hits:
             self._explain_nothing_found(query, filters)
-        return [*found.hits]
+        return [*result.hits]
 
     def context(
         self,

@@ -14,7 +14,7 @@ from fabula.ask.context import fill, fill_by_sentences
 from fabula.ask.query import Query
 from fabula.ask.question_models import QuestionModels
 from fabula.ask.quotes import quote_closest, write_quotes
-from fabula.ask.retrieve import Found, retrieve
+from fabula.ask.retrieve import RetrievalResult, retrieve
 from fabula.graph.hits import Filters, Hit, Passage, Quote
 from fabula.graph.installed import graph
 from fabula.graph.mode import Pieces, Way
@@ -65,8 +65,8 @@ def answer(
     """
     alone = _stand_alone(query, history, models, meter)
     runs = choose_modes(alone, filters, store, models, meter, trace)
-    found = _retrieve(alone, filters, runs, store)
-    context = _fill_context(alone, found, trace)
+    result = _retrieve(alone, filters, runs, store)
+    context = _fill_context(alone, result, trace)
     pieces = _answer_by_mode(alone, filters, context, runs)
     quotes: list[Quote] = []
     if pieces is None and models.offline:
@@ -75,7 +75,7 @@ def answer(
     elif pieces is None:
         pieces = _answer_by_model(query.question, context, models, meter, history)
     return AnswerStream(
-        query.question, found.hits, context, pieces, meter, quotes, alone.question, stop
+        query.question, result.hits, context, pieces, meter, quotes, alone.question, stop
     )
 
 
@@ -86,7 +86,7 @@ def find(
     models: QuestionModels,
     meter: Meter,
     trace: Trace,
-) -> Found:
+) -> RetrievalResult:
     """Return the passages for a question, best first; takes and raises what `answer` does."""
     runs = choose_modes(query, filters, store, models, meter, trace)
     return _retrieve(query, filters, runs, store)
@@ -113,7 +113,7 @@ def _stand_alone(
     return replace(query, question=models.guide(meter).stand_alone(query.question, history))
 
 
-def _retrieve(query: Query, filters: Filters, runs: Sequence[Way], store: Store) -> Found:
+def _retrieve(query: Query, filters: Filters, runs: Sequence[Way], store: Store) -> RetrievalResult:
     if runs and (query.aspects or query.kinds):
         # A mode finds no elements but those of its own graph.
         walked = sorted({run.mode.graph for run in runs} - {""})
@@ -123,22 +123,22 @@ def _retrieve(query: Query, filters: Filters, runs: Sequence[Way], store: Store)
     return retrieve(query, filters, runs)
 
 
-def _fill_context(query: Query, found: Found, trace: Trace) -> list[Passage]:
+def _fill_context(query: Query, result: RetrievalResult, trace: Trace) -> list[Passage]:
     """Return the numbered passages that an answer is given to read, within the token budget."""
-    hits = [*found.hits, *found.further]
+    hits = [*result.hits, *result.further]
     with trace.step("context", f"{query.context_tokens} tokens of {query.context}") as step:
         if query.context == "sentences":
-            context = fill_by_sentences(query.question, hits, query.context_tokens, found.chunks)
+            context = fill_by_sentences(query.question, hits, query.context_tokens, result.chunks)
         else:
-            context = fill(hits, query.context_tokens, found.chunks)
+            context = fill(hits, query.context_tokens, result.chunks)
         used = {passage.hit.id for passage in context}
-        step.found(hits, [hit for hit in hits if used & {hit.id, _chunk_id(found, hit)}])
+        step.found(hits, [hit for hit in hits if used & {hit.id, _chunk_id(result, hit)}])
     return context
 
 
-def _chunk_id(found: Found, hit: Hit) -> str:
+def _chunk_id(result: RetrievalResult, hit: Hit) -> str:
     """Return the id of the chunk that may have taken a detail's place in the context."""
-    return found.chunks[hit.id].id if hit.id in found.chunks else hit.id
+    return result.chunks[hit.id].id if hit.id in result.chunks else hit.id
 
 
 def _answer_by_mode(

@@ -126,7 +126,7 @@ def mode_options(name: str, query: Query) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ModeChoice:
     """The mode by which a question is best asked, and the reason in words."""
 
     mode: str
@@ -135,7 +135,7 @@ class Choice:
 
 def choose(
     question: str, usual: str, graphs: Collection[str], chat: Callable[[], Chat] | None
-) -> Choice:
+) -> ModeChoice:
     """Return the mode that serves the question's kind best, of those whose graphs are there.
 
     Args:
@@ -149,7 +149,7 @@ def choose(
     offline = chat is None
     best = {kind: _best_mode(kind, usual, graphs, offline=offline) for kind in KINDS}
     if len(set(best.values())) == 1:
-        return Choice(best["fact"], "the best of what is there for every kind of question")
+        return ModeChoice(best["fact"], "the best of what is there for every kind of question")
     kind, source = recognise_kind(question), "rules"
     if chat is not None:
         try:
@@ -159,7 +159,7 @@ def choose(
     figures = _figures(kind, usual, graphs, offline=offline)
     best_first = sorted(figures, key=lambda name: (-figures[name], name))
     compared = ", ".join(f"{name} {figures[name]:.1f}" for name in best_first)
-    return Choice(best[kind], f"it is {DESCRIPTIONS[kind]}, by {source} ({compared})")
+    return ModeChoice(best[kind], f"it is {DESCRIPTIONS[kind]}, by {source} ({compared})")
 
 
 def graphs_of_auto(*, offline: bool) -> list[str]:

@@ -34,7 +34,7 @@ GAP = " [...] "
 
 
 @dataclass(frozen=True, slots=True)
-class Sentence:
+class ContextSentence:
     """A sentence of a hit: `hit.text[start:end]`, with the white space after it.
 
     Two sentences that differ only in case, white space or heading have the same `key`.
@@ -71,7 +71,7 @@ def fill(
         if hit.id in chunks:
             whole = _new_sentences(chunks[hit.id], used)
             sentences = whole if sum(map(_cost, whole)) <= budget else sentences
-        taken: list[Sentence] = []
+        taken: list[ContextSentence] = []
         for sentence in sentences:
             if _cost(sentence) > budget:
                 if not context and not taken:
@@ -105,7 +105,7 @@ def fill_by_sentences(
 
     """
     sentences = in_text_order(_replace_details(hits, chunks))
-    taken: dict[str, list[Sentence]] = {}
+    taken: dict[str, list[ContextSentence]] = {}
     for row in np.argsort(-score_sentences(question, sentences), kind="stable").tolist():
         sentence = sentences[row]
         siblings = taken.setdefault(sentence.hit.id, [])
@@ -122,7 +122,7 @@ def fill_by_sentences(
     return context
 
 
-def in_text_order(hits: Sequence[Hit]) -> list[Sentence]:
+def in_text_order(hits: Sequence[Hit]) -> list[ContextSentence]:
     """Return the sentences of the hits, each once, documents in the order of their best hits.
 
     Of sentences that say the same, that of a chunk is taken, as there it is the book's own, and
@@ -147,7 +147,7 @@ def in_text_order(hits: Sequence[Hit]) -> list[Sentence]:
     )
 
 
-def score_sentences(question: str, sentences: Sequence[Sentence]) -> Scores:
+def score_sentences(question: str, sentences: Sequence[ContextSentence]) -> Scores:
     """Return how well each sentence serves a question, shape (sentences,).
 
     The sentences are in text order, as each gains by what its neighbours score.
@@ -162,7 +162,7 @@ def score_sentences(question: str, sentences: Sequence[Sentence]) -> Scores:
     return scores
 
 
-def score_words(question: str, sentences: Sequence[Sentence]) -> Scores:
+def score_words(question: str, sentences: Sequence[ContextSentence]) -> Scores:
     """Return the BM25 score of each sentence for a question's words, shape (sentences,)."""
     languages = {sentence.hit.language for sentence in sentences}
     terms = {term for language in languages for term in stemmer_of(language).terms(question)}
@@ -172,7 +172,7 @@ def score_words(question: str, sentences: Sequence[Sentence]) -> Scores:
     )
 
 
-def _are_neighbours(sentences: Sequence[Sentence]) -> NDArray[np.bool_]:
+def _are_neighbours(sentences: Sequence[ContextSentence]) -> NDArray[np.bool_]:
     """Return whether each sentence but the last is followed by the next one in the text.
 
     The next one may be in another chunk. Shape (sentences - 1,).
@@ -181,7 +181,7 @@ def _are_neighbours(sentences: Sequence[Sentence]) -> NDArray[np.bool_]:
     return np.array([_end(first) == _start(second) for first, second in pairs], np.bool_)
 
 
-def _start(sentence: Sentence) -> tuple[str, int]:
+def _start(sentence: ContextSentence) -> tuple[str, int]:
     """Return the text that a sentence stands in, and the character where it begins."""
     hit = sentence.hit
     if hit.kind == "chunk":
@@ -189,7 +189,7 @@ def _start(sentence: Sentence) -> tuple[str, int]:
     return hit.id, sentence.start
 
 
-def _end(sentence: Sentence) -> tuple[str, int]:
+def _end(sentence: ContextSentence) -> tuple[str, int]:
     text, start = _start(sentence)
     return text, start + len(sentence.text)
 
@@ -204,7 +204,7 @@ def _replace_details(hits: Sequence[Hit], chunks: Mapping[str, Hit]) -> list[Hit
     return list(best.values())
 
 
-def _new_sentences(hit: Hit, used: set[str]) -> list[Sentence]:
+def _new_sentences(hit: Hit, used: set[str]) -> list[ContextSentence]:
     """Return the sentences of a hit whose keys are not used yet, each once."""
     known = set(used)
     sentences = []
@@ -214,11 +214,11 @@ def _new_sentences(hit: Hit, used: set[str]) -> list[Sentence]:
         key = " ".join((body or text).casefold().split())
         if key and key not in known:
             known.add(key)
-            sentences.append(Sentence(hit, start, end, text, key))
+            sentences.append(ContextSentence(hit, start, end, text, key))
     return sentences
 
 
-def _added_gaps(sentence: Sentence, siblings: Sequence[Sentence]) -> int:
+def _added_gaps(sentence: ContextSentence, siblings: Sequence[ContextSentence]) -> int:
     """Return how many gaps a passage gains by this sentence; -1 if the sentence closes one."""
     touching = sum(
         sibling.end == sentence.start or sibling.start == sentence.end for sibling in siblings
@@ -226,16 +226,18 @@ def _added_gaps(sentence: Sentence, siblings: Sequence[Sentence]) -> int:
     return 1 - touching if siblings else 0
 
 
-def _cost(sentence: Sentence) -> int:
+def _cost(sentence: ContextSentence) -> int:
     return tokens.count(sentence.text)
 
 
-def _cut(sentence: Sentence, budget: int) -> Sentence:
+def _cut(sentence: ContextSentence, budget: int) -> ContextSentence:
     text = tokens.cut(sentence.text, budget)
     return replace(sentence, text=text, end=sentence.start + len(text))
 
 
-def _append(context: list[Passage], sentences: Sequence[Sentence], gap: str = "") -> list[Passage]:
+def _append(
+    context: list[Passage], sentences: Sequence[ContextSentence], gap: str = ""
+) -> list[Passage]:
     """Return the context with one more passage, of sentences of one hit, unless it is empty."""
     runs: list[tuple[int, int]] = []
     for sentence in sentences:

@@ -153,12 +153,12 @@ class Query:
             names = list(query_options())
             hint = did_you_mean(unknown[0], names, f"It may have {', '.join(names)}.")
             raise TypeError(f"A question has no {unknown[0]!r}. {hint}")
-        given = {name: value for name, value in options.items() if value is not None}
-        if given.get("context") == AUTO:
-            del given["context"]
+        values = {name: value for name, value in options.items() if value is not None}
+        if values.get("context") == AUTO:
+            del values["context"]
         for name in ("aspects", "kinds"):
-            if isinstance(given.get(name), str):
-                given[name] = (given[name],)
+            if isinstance(values.get(name), str):
+                values[name] = (values[name],)
         defaults = {
             option.name: getattr(settings, option.setting)
             for option in query_options().values()
@@ -168,7 +168,7 @@ class Query:
             # Sentences were measured without a model only: with one, passages are the safe choice.
             defaults["context"] = "sentences" if settings.offline else "passages"
         try:
-            query = _checker().validate_python({"question": question, **defaults, **given})
+            query = _checker().validate_python({"question": question, **defaults, **values})
         except ValidationError as error:
             value = error.errors()[0]["input"]
             message = f"A question's {first_problem(error)}, not {value!r:.60}."
@@ -239,11 +239,11 @@ def query_options() -> dict[str, QueryOption]:
             continue
         annotation = annotations[declared.name]
         marks = get_args(annotation)[1:]
-        made = declared.default_factory
+        factory = declared.default_factory
         options[declared.name] = QueryOption(
             name=declared.name,
             annotation=annotation,
-            default=declared.default if made is dataclasses.MISSING else made(),
+            default=declared.default if factory is dataclasses.MISSING else factory(),
             description=FieldInfo.from_annotation(annotation).description or "",
             setting=next((mark.setting for mark in marks if isinstance(mark, DefaultFrom)), ""),
         )
@@ -256,14 +256,14 @@ def default_field(option: str, **bounds: Any) -> Any:
     It has the option's default, bounds and description; `bounds` are further ones, as `le=1000`.
     """
     declared = query_options()[option]
-    own = {
+    limits = {
         name: value
         for mark in get_args(declared.annotation)[1:]
         if isinstance(mark, FieldInfo)
         for bound in mark.metadata
         for name, value in dataclasses.asdict(bound).items()
     }
-    return Field(declared.default, description=declared.description, **own, **bounds)
+    return Field(declared.default, description=declared.description, **limits, **bounds)
 
 
 @cache

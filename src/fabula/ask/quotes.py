@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from fabula.ask.answer import Answer, citations, shown
-from fabula.ask.context import Sentence, in_text_order, score_sentences, score_words
+from fabula.ask.context import ContextSentence, in_text_order, score_sentences, score_words
 from fabula.graph.hits import Passage, Quote
 from fabula.models import NO_ANSWER, Reply
 from fabula.text.ranking import inverse_document_frequencies, scaled
@@ -58,7 +58,7 @@ def quote_closest(question: str, passages: Sequence[Passage]) -> list[Quote]:
 
 
 def _closeness(
-    question: str, sentences: Sequence[Sentence], within: Mapping[str, Sequence[int]]
+    question: str, sentences: Sequence[ContextSentence], within: Mapping[str, Sequence[int]]
 ) -> dict[str, float]:
     """Return how close each passage is, by its id.
 
@@ -133,5 +133,5 @@ def _are_named(question: str, passages: Sequence[Passage]) -> bool:
     return False
 
 
-def _span(sentence: Sentence) -> tuple[int, int]:
+def _span(sentence: ContextSentence) -> tuple[int, int]:
     return sentence.start, sentence.start + len(sentence.text.rstrip())

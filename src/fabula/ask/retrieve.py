@@ -21,7 +21,7 @@ WIDENING = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class RetrievalResult:
     """What was found for a question, best first.
 
     `hits` are shown; `further` come after them and only fill the context. `chunks` has the chunk of
@@ -34,7 +34,7 @@ class Found:
     chunks: Mapping[str, Hit] = field(default_factory=dict)
 
 
-def retrieve(query: Query, filters: Filters, runs: Sequence[Way]) -> Found:
+def retrieve(query: Query, filters: Filters, runs: Sequence[Way]) -> RetrievalResult:
     """Return the hits of a question's modes, best first; hits of several modes are fused by rank.
 
     Each mode finds as many hits as it would alone. Then, in this order, as the question says:
@@ -52,7 +52,7 @@ def retrieve(query: Query, filters: Filters, runs: Sequence[Way]) -> Found:
 
     """
     if not runs:
-        return Found()
+        return RetrievalResult()
     names = ",".join(run.name for run in runs)
     attributes: dict[str, object] = {
         tracing.OPERATION: "retrieval",
@@ -68,11 +68,11 @@ def retrieve(query: Query, filters: Filters, runs: Sequence[Way]) -> Found:
         return _retrieve(query, filters, runs)
 
 
-def _retrieve(query: Query, filters: Filters, runs: Sequence[Way]) -> Found:
+def _retrieve(query: Query, filters: Filters, runs: Sequence[Way]) -> RetrievalResult:
     kinds_of = {run.name: _allowed_kinds(filters, run.mode) for run in runs}
     runs = [run for run in runs if kinds_of[run.name] or not run.mode.kinds]
     if not runs:
-        return Found()
+        return RetrievalResult()
     tools = runs[0].tools
     is_wide = query.rerank or query.diversity > 0
     wide = replace(tools, k=WIDENING * tools.k) if is_wide else tools
@@ -97,7 +97,7 @@ def _retrieve(query: Query, filters: Filters, runs: Sequence[Way]) -> Found:
         kinds = dict.fromkeys(kind for run in runs for kind in kinds_of[run.name])
         filters = replace(filters, kinds=tuple(kinds))
     chunks = _chunks_of_details([*first, *further], filters, tools) if tools.k > query.k else {}
-    return Found(tuple(first), tuple(further), chunks)
+    return RetrievalResult(tuple(first), tuple(further), chunks)
 
 
 def _allowed_kinds(filters: Filters, mode: Mode) -> tuple[str, ...]:

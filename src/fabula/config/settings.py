@@ -302,16 +302,16 @@ class Settings(BaseModel):
         """
         # A variable set to nothing is not set, as in `FABULA_HOME= fabula list`.
         environment = {name: value for name, value in os.environ.items() if value}
-        given, origin = _gather(flags, environment)
-        for name, value in _presets().get(given.get("preset", ""), {}).items():
+        values, origin = _gather(flags, environment)
+        for name, value in _presets().get(values.get("preset", ""), {}).items():
             for path in paths(name):
-                given.setdefault(path, value)
-        has_key = given.get("api_key") or _is_on(given.get("keyring"))
-        if not has_key and not given.get("base_url"):
-            given.setdefault("model", OFFLINE)
-            given.setdefault("embedding_model", STATIC)
-        core = {name: value for name, value in given.items() if "." not in name}
-        tables = {name: _read_table(name, given, origin) for name in knobs()}
+                values.setdefault(path, value)
+        has_key = values.get("api_key") or _is_on(values.get("keyring"))
+        if not has_key and not values.get("base_url"):
+            values.setdefault("model", OFFLINE)
+            values.setdefault("embedding_model", STATIC)
+        core = {name: value for name, value in values.items() if "." not in name}
+        tables = {name: _read_table(name, values, origin) for name in knobs()}
         try:
             return cls.model_validate(core | {"tables": tables})
         except ValidationError as error:
@@ -366,14 +366,17 @@ def paths(name: str) -> list[str]:
     return [path for path in inside if path in names() and path != SET]
 
 
-def _read_table(name: str, given: Mapping[str, Any], origin: Mapping[str, str]) -> BaseModel:
-    values = {
-        path.split(".", 1)[1]: value for path, value in given.items() if path.startswith(f"{name}.")
+def _read_table(name: str, values: Mapping[str, Any], origin: Mapping[str, str]) -> BaseModel:
+    prefix = f"{name}."
+    table = {
+        path.removeprefix(prefix): value
+        for path, value in values.items()
+        if path.startswith(prefix)
     }
     try:
-        return knobs()[name].model_validate(values)
+        return knobs()[name].model_validate(table)
     except ValidationError as error:
-        raise SettingsError(_describe(error, origin, f"{name}.")) from error
+        raise SettingsError(_describe(error, origin, prefix)) from error
 
 
 def _is_on(value: Any) -> bool:
@@ -389,13 +392,13 @@ def _gather(
     flags: Mapping[str, Any], environment: Mapping[str, str]
 ) -> tuple[dict[str, Any], dict[str, str]]:
     """Return all values that were given, and where each came from; the strongest source wins."""
-    given: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     origin: dict[str, str] = {}
     sources = (_read_files(environment), _read_environment(environment), _read_flags(flags))
     for name, value, place in itertools.chain(*sources):
         for path in paths(name) or [_refuse_unknown(name, place)]:
-            given[path], origin[path] = value, place
-    return given, origin
+            values[path], origin[path] = value, place
+    return values, origin
 
 
 Values = Iterator[tuple[str, Any, str]]
