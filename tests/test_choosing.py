@@ -156,7 +156,7 @@ def test_what_is_no_kind_leaves_it_to_the_rules(reply: str) -> None:
     says = model(reply)
     choice = choose("Who is Fred?", "collapsed", ALL, lambda: says)
     assert (choice.mode, len(says.asked)) == ("hippo", 1)
-    assert "a question for a fact, by rules, as the model's reply is none" in choice.why
+    assert "a question for a fact, by rules, as the model's reply was unusable" in choice.why
 
 
 def test_a_question_that_an_endpoint_refuses_is_left_to_the_rules() -> None:
@@ -209,9 +209,13 @@ def test_knobs_of_several_modes_name_their_mode() -> None:
     }
     assert mode_options("hybrid", asked("auto", knobs={"hippo.damping": 0.4})) == {}
     for mode in ("hippo,fast", "auto"):
-        with pytest.raises(SettingsError, match=r"'damping' is one mode's, .*'hippo\.damping'"):
+        with pytest.raises(
+            SettingsError, match=r"'damping' belongs to one mode, .*'hippo\.damping'"
+        ):
             mode_options("hippo", asked(mode, knobs={"damping": 0.4}))
-    with pytest.raises(SettingsError, match=r"'hipo\.damping' is of no mode .* Did you mean hippo"):
+    with pytest.raises(
+        SettingsError, match=r"'hipo\.damping' belongs to no mode .* Did you mean hippo"
+    ):
         mode_options("fast", asked("hippo,fast", knobs={"hipo.damping": 0.4}))
 
 

@@ -106,7 +106,9 @@ class TooLarge(StoreError):
 class Stopped(FabulaError):
     """A run or an answer was stopped by the caller, with a `Stop`."""
 
-    def __init__(self, message: str = "Stopped, as was asked: what was paid for is kept.") -> None:
+    def __init__(
+        self, message: str = "Stopped as requested. Replies that were paid for are cached."
+    ) -> None:
         super().__init__(message)
 
 

@@ -114,12 +114,12 @@ def mode_options(name: str, query: Query) -> dict[str, Any]:
         owner, dot, bare = option.rpartition(".")
         if not dot and len(names) > 1:
             raise SettingsError(
-                f"The knob {option!r} is one mode's, and the mode is {query.mode!r}: say whose it "
-                f"is, as '{name}.{option}'."
+                f"The option {option!r} belongs to one mode, and the question is asked by "
+                f"{query.mode!r}: name the mode, as '{name}.{option}'."
             )
         if dot and owner not in names:
-            hint = did_you_mean(owner, names, f"It is asked by {query.mode}.")
-            raise SettingsError(f"The knob {option!r} is of no mode that is asked. {hint}")
+            hint = did_you_mean(owner, names, f"Its modes are: {query.mode}.")
+            raise SettingsError(f"The option {option!r} belongs to no mode of the question. {hint}")
         if owner in ("", name):
             options[bare] = value
     return options
@@ -149,13 +149,13 @@ def choose(
     offline = chat is None
     best = {kind: _best_mode(kind, usual, graphs, offline=offline) for kind in KINDS}
     if len(set(best.values())) == 1:
-        return ModeChoice(best["fact"], "the best of what is there for every kind of question")
+        return ModeChoice(best["fact"], "the best available mode for every kind of question")
     kind, source = recognise_kind(question), "rules"
     if chat is not None:
         try:
             kind, source = ask_kind(question, chat()), "the model"
         except BadReply:
-            source = "rules, as the model's reply is none"
+            source = "rules, as the model's reply was unusable"
     figures = _figures(kind, usual, graphs, offline=offline)
     best_first = sorted(figures, key=lambda name: (-figures[name], name))
     compared = ", ".join(f"{name} {figures[name]:.1f}" for name in best_first)
@@ -200,12 +200,10 @@ def _choose_by_kind(
     usual = "hybrid" if models.is_static else "collapsed"
     with trace.step("choose") as step:
         if query.aspects or query.kinds or query.levels != ANY_LEVEL:
-            step.note = f"{usual}: only some passages are asked for"
+            step.note = f"{usual}: the question is restricted to some passages"
             return usual
         if models.offline and not models.is_static:
-            step.note = (
-                f"{usual}: without a model, other modes were measured with static embeddings"
-            )
+            step.note = f"{usual}: without a model, others were measured with static vectors only"
             return usual
         candidates = graphs_of_auto(offline=models.offline)
         counts = count_parts(store, candidates, filters)
@@ -225,7 +223,7 @@ def _with_graphs(
     usable = tuple(name for name in names if not required[name] or required[name] in counts)
     for name in names:
         if name not in usable:
-            with trace.step("leave out", f"{name}: the graph {required[name]!r} is not there"):
+            with trace.step("leave out", f"{name}: the graph {required[name]!r} is not built"):
                 pass
     return usable
 

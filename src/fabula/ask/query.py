@@ -74,64 +74,73 @@ class Query:
     mode: Annotated[
         str,
         Field(
-            description="way through the graph, or several, as hippo,hybrid, put together; auto "
-            "chooses by the kind of question among those whose graphs are there"
+            description="how passages are found; several modes, as hippo,hybrid, are fused; auto "
+            "chooses by the kind of question, among the modes whose graphs are built"
         ),
         DefaultFrom("mode"),
     ] = AUTO
     k: Annotated[
         int,
-        Field(ge=1, description="passages shown first, and retrieved at least"),
+        Field(ge=1, description="number of passages that are shown"),
         DefaultFrom("top_k"),
     ] = 5
     context_tokens: Annotated[
         int,
-        Field(ge=16, description="most tokens of an answer's context"),
+        Field(ge=16, description="maximum tokens of the passages that an answer is given to read"),
         DefaultFrom("context_tokens"),
     ] = 1700
-    document: Annotated[str, Field(description="only this one: its id, title or file")] = ""
+    document: Annotated[str, Field(description="only this document: its id, title or file")] = ""
     aspects: Annotated[
-        Sequence[str], Field(description="only summaries of these; '' is chunks and details")
+        Sequence[str],
+        Field(description="only summaries of these aspects; '' is chunks and details"),
     ] = ()
     kinds: Annotated[
-        Sequence[str], Field(description="only these: chunk, summary, detail, ...")
+        Sequence[str],
+        Field(description="only these kinds of passages: chunk, summary, detail, ..."),
     ] = ()
-    levels: Annotated[tuple[int, int], Field(description="the lowest and the highest level")] = (
-        ANY_LEVEL
-    )
+    levels: Annotated[
+        tuple[int, int],
+        Field(description="only passages from the lowest to the highest of these levels"),
+    ] = ANY_LEVEL
     rewrite: Annotated[
         Rewrite,
-        Field(description="a model words the question in other ways, or makes an answer up"),
+        Field(description="search with other wordings too, or with a made-up answer"),
         DefaultFrom("rewrite"),
     ] = "none"
     rerank: Annotated[
-        bool, Field(description="a model ranks what was found"), DefaultFrom("rerank")
+        bool,
+        Field(description="have a model rank the passages that were found"),
+        DefaultFrom("rerank"),
     ] = False
     diversity: Annotated[
         float,
-        Field(ge=0, le=1, description="how much likeness to better passages counts against one"),
+        Field(
+            ge=0,
+            le=1,
+            description="how much similarity to better passages counts against a passage, 0 to 1",
+        ),
         DefaultFrom("diversity"),
     ] = 0.0
     expand: Annotated[
         Expand,
-        Field(description="what comes with each passage: the summaries above, or chunks beside"),
+        Field(description="what comes with each passage: the summaries above, or neighbours"),
         DefaultFrom("expand"),
     ] = "none"
     knobs: Annotated[
         Mapping[str, Any],
-        Field(description="settings of the mode's own, as {'hippo.damping': 0.5}"),
+        Field(description="options of the mode itself, as {'hippo.damping': 0.5}"),
     ] = field(default_factory=dict)
     context: Annotated[
         Context,
         Field(
             description="what an answer is given to read: whole passages, or the best sentences of "
-            "many; auto is sentences offline, passages with a model"
+            "many passages; auto is sentences offline, and passages with a model"
         ),
         DefaultFrom("context"),
     ] = "auto"
     fill: Annotated[
         bool,
-        Field(description="read on after the first top_k, until the context is full"),
+        Field(description="also read passages that are not shown, until the context is full"),
         DefaultFrom("fill"),
     ] = True
 
@@ -199,7 +208,9 @@ class Query:
         if not names:
             raise SettingsError(f"There is no mode {self.mode!r}: name one, as hybrid.")
         if AUTO in names and len(names) > 1:
-            raise SettingsError(f"Mode {AUTO} chooses one itself: name it alone, or no other.")
+            raise SettingsError(
+                f"Mode {AUTO} chooses one itself: name {AUTO} alone, or other modes."
+            )
         for name in names:
             if name != AUTO:
                 mode(name)

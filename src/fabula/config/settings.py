@@ -101,7 +101,9 @@ class Settings(BaseModel):
         Path(platformdirs.user_data_dir("fabula", appauthor=False)),
         description="folder of the private Neo4j: its programs, data and password",
     )
-    neo4j_uri: str | None = Field(None, description="another Neo4j server, instead of the private")
+    neo4j_uri: str | None = Field(
+        None, description="URI of another Neo4j server, in place of the private one"
+    )
     neo4j_username: str = Field("neo4j", description="user at that server")
     neo4j_password: SecretStr = Field(SecretStr(""), description="password at that server")
     neo4j_database: str = Field("neo4j", description="database at that server")
@@ -112,26 +114,26 @@ class Settings(BaseModel):
         "128m", pattern=r"^\d+[mg]$", description="page cache of the private Neo4j"
     )
     dumps: bool = Field(
-        True, description="keep the last three dumps of the private Neo4j, at most one a day"
+        True, description="keep the last three dumps of the private Neo4j, at most one per day"
     )
     preset: Preset = Field(
         "fabula",
-        description="defaults of this method, now, as published or at the least cost, or of a "
-        "baseline in its own collection",
+        description="which defaults: Fabula's own, as published, or at the lowest cost; or those "
+        "of a baseline, in a collection of its own",
     )
     collection: str = Field("default", min_length=1, description="collection to work in")
 
     # Models
     api_key: SecretStr | None = Field(None, description="key of the model endpoint")
     keyring: bool = Field(
-        False, description="take the key from the system's keyring, where `fabula init` puts it"
+        False, description="take the key from the system's keyring, where `fabula init` saves it"
     )
-    base_url: str | None = Field(None, description="an OpenAI-compatible endpoint")
+    base_url: str | None = Field(None, description="URL of an OpenAI-compatible endpoint")
     model: str = Field(
         "gpt-4.1-mini", description="chat model for summaries, details and answers, or 'offline'"
     )
     aspect_model: str | None = Field(
-        None, description="chat model that detects aspects; the same as model unless set"
+        None, description="chat model that detects aspects; the same as `model` unless set"
     )
     embedding_model: str = Field(
         "text-embedding-3-small",
@@ -139,31 +141,31 @@ class Settings(BaseModel):
     )
     temperature: float = Field(0.5, ge=0, le=2, description="temperature while building")
     answer_temperature: float = Field(0.0, ge=0, le=2, description="temperature of answers")
-    answer_tokens: int = Field(500, ge=16, description="most tokens of an answer")
-    concurrency: int = Field(16, ge=1, le=256, description="model calls at the same time")
+    answer_tokens: int = Field(500, ge=16, description="maximum tokens of an answer")
+    concurrency: int = Field(16, ge=1, le=256, description="maximum model calls at the same time")
     timeout: float = Field(120.0, gt=0, description="seconds to wait for a model's reply")
-    attempts: int = Field(6, ge=1, description="tries for one model call before giving up")
-    cache: bool = Field(True, description="keep every reply that was paid for, and use it again")
+    attempts: int = Field(6, ge=1, description="maximum attempts of one model call")
+    cache: bool = Field(True, description="save every reply that was paid for, and use it again")
     cache_folder: Path = Field(
         Path(platformdirs.user_cache_dir("fabula", appauthor=False)),
         description="folder of the response cache, which may be deleted at any time",
     )
     prices: Path | None = Field(
-        None, description="TOML file of models' prices, beside those that Fabula knows"
+        None, description="TOML file with prices of models, in addition to those that Fabula knows"
     )
-    max_calls: int | None = Field(None, ge=1, description="stop before more model calls than these")
+    max_calls: int | None = Field(None, ge=1, description="stop when so many model calls are made")
     max_tokens: int | None = Field(None, ge=1, description="stop when so many tokens are spent")
     embedding_batch: int = Field(128, ge=1, le=2048, description="texts in one embedding call")
 
     # Loading
-    max_file_mb: int = Field(64, ge=1, description="larger files are reported, not read")
+    max_file_mb: int = Field(64, ge=1, description="larger files are reported, and not read")
     fetch: bool = Field(True, description="fetch documents that are named by https addresses")
 
     # The text and its graphs
     graphs: tuple[str, ...] = Field(
-        ("aspects",), description="graphs to build of each document, as aspects,entities"
+        ("aspects",), description="graphs to build for each document, as aspects,entities"
     )
-    chunk_tokens: int = Field(200, ge=16, description="most tokens of a chunk")
+    chunk_tokens: int = Field(200, ge=16, description="maximum tokens of a chunk")
 
     # Asking: the defaults of a question's options, as `fabula.ask.query.Query` declares them.
     mode: str = default_field("mode")
@@ -171,14 +173,14 @@ class Settings(BaseModel):
     rewrite: Rewrite = default_field("rewrite")
     rerank: bool = default_field("rerank")
     rerank_model: str | None = Field(
-        None, description="model for the endpoint's /rerank; without one the chat model ranks"
+        None, description="model for the endpoint's /rerank; without it, the chat model ranks"
     )
     diversity: float = default_field("diversity")
     expand: Expand = default_field("expand")
     context: Context = default_field("context")
     context_tokens: int = default_field("context_tokens")
     history_tokens: int = Field(
-        1000, ge=0, description="most tokens of a conversation that its next question is read with"
+        1000, ge=0, description="maximum tokens of the previous turns that a question is read with"
     )
     fill: bool = default_field("fill")
 
