@@ -20,10 +20,10 @@ from bench.report import Figure
 from bench.server import running
 from bench.startup import seconds
 from fabula import Fabula
-from fabula.ask.choosing import tell_kind
-from fabula.ask.context import Context
+from fabula.ask.choosing import recognise_kind
 from fabula.ask.modes import modes
-from fabula.config.settings import AUTO, OFFLINE, STATIC, Settings
+from fabula.ask.query import AUTO, Context
+from fabula.config.settings import OFFLINE, STATIC, Settings
 from fabula.experiments.metrics.coverage import shares, wanted
 from fabula.experiments.statistics import difference
 from fabula.graph.installed import graphs
@@ -57,8 +57,8 @@ def measure(books: Path | None) -> list[Figure]:
 
 
 def _rules(asked: Sequence[str]) -> Figure:
-    tell_kind("")
-    taken = seconds(lambda: [tell_kind(one) for one in asked for _ in range(ROUNDS)])
+    recognise_kind("")
+    taken = seconds(lambda: [recognise_kind(one) for one in asked for _ in range(ROUNDS)])
     return Figure("a question's kind, by rules", 1000 * taken / ROUNDS / len(asked), "ms", RULES)
 
 
@@ -83,7 +83,7 @@ def _over_graphs() -> list[str]:
 
 
 def _told(where: str, found: dict[str, Shares], items: Sequence[Item]) -> Iterator[Figure]:
-    kinds = [item.kind or tell_kind(item.question) for item in items]
+    kinds = [item.kind or recognise_kind(item.question) for item in items]
     for kind in (ALL, *dict.fromkeys(kinds)):
         rows = [row for row, own in enumerate(kinds) if kind in (ALL, own)]
         texts = [items[row].text for row in rows]

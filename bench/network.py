@@ -24,8 +24,9 @@ from bench.graphs import offline
 from bench.report import Figure
 from bench.server import connected, running
 from bench.startup import seconds
-from fabula.app.asking import Query, make_ways
+from fabula.ask.choosing import choose_modes
 from fabula.ask.modes import modes
+from fabula.ask.query import Query
 from fabula.config.kit import Kit
 from fabula.config.settings import STATIC
 from fabula.graph import Edge, Node, Owner, Part, Record
@@ -116,7 +117,7 @@ def _asked(kit: Kit, store: Store, size: Size) -> Iterator[Figure]:
     names = _write(store, size)
     filters = Filters(collection=COLLECTION)
     query = Query.of("?", offline(), mode="hybrid")
-    [way] = make_ways(query, filters, store, kit, offline(), Meter(), Steps())
+    [way] = choose_modes(query, filters, store, kit, Meter(), Steps())
     tools = way.tools
     # Once before, so that the server has planned its statements.
     read_network(filters, tools)

@@ -24,10 +24,12 @@ from bench.graphs import Library, offline
 from bench.report import Figure
 from bench.server import connected, environment, running
 from bench.startup import seconds
-from fabula.app.asking import Query, make_ways, search
+from fabula.ask.choosing import choose_modes
 from fabula.ask.modes import modes
+from fabula.ask.query import AUTO, Query
+from fabula.ask.retrieve import retrieve
 from fabula.config.kit import Kit
-from fabula.config.settings import AUTO, STATIC
+from fabula.config.settings import STATIC
 from fabula.graph.hits import Filters, Hit
 from fabula.graph.path import Path as Steps
 from fabula.models.counted import Meter
@@ -143,8 +145,8 @@ def _modes(bench: Bench) -> Iterator[Figure]:
 
 def _search(query: Query, filters: Filters, store: Store, kit: Kit, question: str) -> list[Hit]:
     query = replace(query, question=question)
-    ways = make_ways(query, filters, store, kit, offline(), Meter(), Steps())
-    return [*search(query, filters, ways).hits]
+    runs = choose_modes(query, filters, store, kit, Meter(), Steps())
+    return [*retrieve(query, filters, runs).hits]
 
 
 def _times(

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     __version__: str
     from fabula.app import App, Fabula
-    from fabula.app.asking import Query
     from fabula.app.catalogue import Documents
     from fabula.app.collection import Collection, Conversation, Settled
     from fabula.app.reading import Lines, Reading
     from fabula.ask.answer import Answer, AnswerStream
+    from fabula.ask.query import Query
     from fabula.build.outcome import Outcome
     from fabula.build.reembed import Reembedded
     from fabula.config.settings import Settings
@@ -134,7 +134,7 @@ _HOMES = {
     "Gap": "graph",
     "Lines": "app.reading",
     "Outcome": "build.run",
-    "Query": "app.asking",
+    "Query": "ask.query",
     "Reading": "app.reading",
     "Record": "graph",
     "Reembedded": "build.reembed",
@@ -155,10 +155,10 @@ _HOMES = {
 }
 
 
-if not TYPE_CHECKING:  # Else no name would be wrong.
+if not TYPE_CHECKING:  # a type checker would take any name for one of these
 
     def __getattr__(name: str) -> object:
-        """The public names, imported when they are first used: `fabula --help` needs none."""
+        """Import a public name when it is first used: `fabula --help` needs none."""
         if name not in __all__:
             raise AttributeError(f"module 'fabula' has no attribute {name!r}")
         if name == "__version__":
@@ -169,5 +169,5 @@ if not TYPE_CHECKING:  # Else no name would be wrong.
 
 
 def __dir__() -> list[str]:
-    """What a notebook offers to complete."""
+    """Return the public names, which a notebook offers to complete."""
     return __all__

@@ -1,4 +1,4 @@
-"""The error tree. Every message says what happened, to what, and what to do.
+"""The errors that Fabula raises. Every message says what happened, to what, and what to do.
 
 FabulaError
 ├── SettingsError    a setting is unknown or has a bad value
@@ -7,14 +7,15 @@ FabulaError
 ├── DataError        a data set of questions is missing or not in its format
 ├── ModelError       the model endpoint refused, failed or can't be reached
 │   ├── BadReply     a model's reply is not what was asked for
+│   │   └── TextRefused  an endpoint does not take a text, for its content or its length
 │   └── BudgetSpent  a run has spent the calls or tokens that it may
 ├── StoreError       Neo4j refused, failed or can't be reached
 │   ├── SpaceError   the graph holds embeddings of another model
 │   ├── DatabaseDown the server answers, its database does not
-│   ├── Refused      a statement of the user's own is none, or may not do what it does
+│   ├── Refused      a user's own statement is no Cypher, or does what it may not do
 │   ├── Changed      a document was changed by another while it was read or built on
 │   └── TooLarge     a document is too large for the server's heap
-├── Stopped          a run or an answer was stopped by whoever asked for it
+├── Stopped          a run or an answer was stopped by the caller
 ├── ServerError      the private Neo4j can't be fetched, started or stopped
 └── NotFound         no such document, collection or aspect
 """
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class FabulaError(Exception):
-    """Anything Fabula tells a person; its message is one or two plain sentences."""
+    """The base of all errors; a message is one or two plain sentences for a person."""
 
 
 class SettingsError(FabulaError):
@@ -57,7 +58,7 @@ class BadReply(ModelError):
 
 
 class TextRefused(BadReply):
-    """An endpoint does not take a text, for what it says or its length: asking again is in vain."""
+    """An endpoint does not take a text, for its content or its length; asking again is useless."""
 
 
 class BudgetSpent(ModelError):
@@ -73,9 +74,9 @@ class SpaceError(StoreError):
 
 
 class Refused(StoreError):
-    """A statement of the user's own is none, takes too long, or does what it may not.
+    """A user's own statement is no Cypher, takes too long, or does what it may not do.
 
-    `why` says so; the message adds what a person at a command line can do.
+    `why` is the reason; the message adds what a person at the command line can do.
     """
 
     def __init__(self, why: str, instead: str = "") -> None:
@@ -84,14 +85,14 @@ class Refused(StoreError):
 
 
 class DatabaseDown(StoreError):
-    """The server answers, and its database does not: it stopped at an error, or can't be opened."""
+    """The server answers, but its database does not: it stopped at an error or can't be opened."""
 
     CODES = (
         "Neo.DatabaseError.Transaction.TransactionLogError",
         "Neo.DatabaseError.Transaction.TransactionStartFailed",
         "Neo.TransientError.General.DatabaseUnavailable",
     )
-    """What Neo4j says then."""
+    """The codes of Neo4j's errors that mean this."""
 
 
 class Changed(StoreError):
@@ -103,9 +104,11 @@ class TooLarge(StoreError):
 
 
 class Stopped(FabulaError):
-    """A run or an answer was stopped by whoever asked for it, with a `Stop`."""
+    """A run or an answer was stopped by the caller, with a `Stop`."""
 
-    def __init__(self, message: str = "Stopped, as was asked: what was paid for is kept.") -> None:
+    def __init__(
+        self, message: str = "Stopped as requested. Replies that were paid for are cached."
+    ) -> None:
         super().__init__(message)
 
 
@@ -118,11 +121,11 @@ class NotFound(FabulaError):
 
 
 MAX_COMPARED = 200
-"""Characters of a name that is compared with others: the time grows with the product of both."""
+"""Names with more characters are not compared: the time grows with the product of both lengths."""
 
 
 def did_you_mean(name: str, names: Iterable[str], otherwise: str = "") -> str:
-    """'Did you mean x?' for the nearest of `names`; `otherwise` where none is near."""
+    """Return 'Did you mean x?' with the nearest of `names`, or `otherwise` if none is near."""
     import difflib
 
     if len(name) > MAX_COMPARED:
@@ -132,9 +135,9 @@ def did_you_mean(name: str, names: Iterable[str], otherwise: str = "") -> str:
 
 
 def first_problem(error: ValidationError) -> str:
-    """Where the first thing wrong with some data is, and what: 'a.b: is missing'."""
+    """Return where the first fault of some data is, and what it is: 'a.b: is missing'."""
     first = error.errors(include_url=False)[0]
     where = ".".join(map(str, first["loc"]))
-    plainly = {"extra_forbidden": "there is no such key", "missing": "is missing"}
-    what = plainly.get(first["type"], first["msg"].removeprefix("Value error, "))
-    return f"{where}: {what[0].lower()}{what[1:]}" if where else what
+    in_plain_words = {"extra_forbidden": "there is no such key", "missing": "is missing"}
+    fault = in_plain_words.get(first["type"], first["msg"].removeprefix("Value error, "))
+    return f"{where}: {fault[0].lower()}{fault[1:]}" if where else fault

@@ -1,8 +1,8 @@
-"""Spans, from a question through retrieval to each model call, in OpenTelemetry's words.
+"""Spans for OpenTelemetry, from a question through retrieval to each model call.
 
-Where `opentelemetry-api` is not installed, or no SDK is set up, a span costs next to nothing. The
-names are those of the GenAI conventions (semantic-conventions-genai, all still in development, as
-of 2026-11) and of the stable database conventions; here is their one home.
+If `opentelemetry-api` is not installed, or no SDK is set up, a span costs next to nothing. The
+names are those of the GenAI conventions (semantic-conventions-genai, all still in development as of
+2026-11) and of the stable database conventions. They are defined only here.
 """
 
 from __future__ import annotations
@@ -32,73 +32,73 @@ ERROR = "error.type"
 MODE = "fabula.mode"
 JOB = "fabula.job"
 CAPTURE = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
-"""The variable that has texts told, too: SPAN_ONLY or SPAN_AND_EVENT."""
+"""The environment variable that has texts recorded as well: SPAN_ONLY or SPAN_AND_EVENT."""
 
 
 class Span:
-    """A span that is under way; what is told of it is lost where nobody traces."""
+    """A span that is under way. Without a tracer it records nothing."""
 
-    def __init__(self, traced: Any = None) -> None:
-        self._traced = traced
+    def __init__(self, span: Any = None) -> None:
+        self._span = span
 
     def tell(self, attributes: Mapping[str, Any]) -> None:
-        """Adds what is known now; None and '' are not told."""
-        if self._traced is not None:
+        """Record attributes, except for those that are None or ''."""
+        if self._span is not None:
             for name, value in attributes.items():
                 if value not in (None, ""):
-                    self._traced.set_attribute(name, value)
+                    self._span.set_attribute(name, value)
 
     def tell_tokens(self, sent: int, written: int, cached: int) -> None:
-        """Adds the tokens that a call took; `cached` are those of the sent that cost less."""
+        """Record the tokens of a call to a model; `cached` are those of `sent` that cost less."""
         counts = {INPUT_TOKENS: sent, OUTPUT_TOKENS: written, CACHED_TOKENS: cached or None}
         self.tell(counts)
 
     def fail(self, error: BaseException) -> None:
-        """Says that it went wrong: of which kind, not in which words, as those may quote a text."""
-        if self._traced is not None:
+        """Record the type of an error, without its message, which may quote a text."""
+        if self._span is not None:
             from opentelemetry.trace import Status, StatusCode
 
-            self._traced.set_attribute(ERROR, type(error).__name__)
-            self._traced.set_status(Status(StatusCode.ERROR))
+            self._span.set_attribute(ERROR, type(error).__name__)
+            self._span.set_status(Status(StatusCode.ERROR))
 
     def end(self) -> None:
-        """Ends one that `begin` began."""
-        if self._traced is not None:
-            self._traced.end()
+        """End a span that `begin` began."""
+        if self._span is not None:
+            self._span.end()
 
 
 @contextmanager
 def span(name: str, attributes: Mapping[str, Any], *, client: bool = False) -> Iterator[Span]:
-    """A span around what runs inside; what runs there has it as parent."""
+    """Trace what runs inside the `with` block; spans that begin there have this one as parent."""
     tracer = _tracer()
     if tracer is None:
         yield Span()
         return
     with tracer.start_as_current_span(
         name, kind=_kind(client), record_exception=False, set_status_on_exception=False
-    ) as traced:
-        told = Span(traced)
-        told.tell(attributes)
+    ) as started:
+        current = Span(started)
+        current.tell(attributes)
         try:
-            yield told
+            yield current
         except BaseException as error:
-            told.fail(error)
+            current.fail(error)
             raise
 
 
 def begin(name: str, attributes: Mapping[str, Any], *, client: bool = False) -> Span:
-    """A span that `end` ends, for what goes on from call to call as a stream does."""
+    """Begin a span that `end` ends, for work that continues from call to call, as a stream."""
     tracer = _tracer()
     if tracer is None:
         return Span()
-    told = Span(tracer.start_span(name, kind=_kind(client)))
-    told.tell(attributes)
-    return told
+    started = Span(tracer.start_span(name, kind=_kind(client)))
+    started.tell(attributes)
+    return started
 
 
 @contextmanager
 def request(method: str, headers: Mapping[str, str]) -> Iterator[Span]:
-    """A span around a request to a service, in the trace that its headers name."""
+    """Trace a request to the service, in the trace that its headers name."""
     tracer = _tracer()
     if tracer is None:
         yield Span()
@@ -111,14 +111,14 @@ def request(method: str, headers: Mapping[str, str]) -> Iterator[Span]:
         kind=_api().SpanKind.SERVER,
         record_exception=False,
         set_status_on_exception=False,
-    ) as traced:
-        told = Span(traced)
-        told.tell({"http.request.method": method})
-        yield told
+    ) as started:
+        current = Span(started)
+        current.tell({"http.request.method": method})
+        yield current
 
 
 def with_content() -> bool:
-    """Whether texts may be told, as who runs it has asked for."""
+    """Return whether texts are recorded, which only the environment can allow."""
     return os.environ.get(CAPTURE, "").upper() in ("SPAN_ONLY", "SPAN_AND_EVENT")
 
 

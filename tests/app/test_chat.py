@@ -18,7 +18,7 @@ from click.testing import CliRunner, Result
 
 from endpoint import Endpoint, listed
 from fabula import Fabula
-from fabula.ask.history import latest
+from fabula.ask.history import latest_turns
 from fabula.cli import main
 from fabula.cli.shared.last_answer import keep, recall
 from fabula.errors import BudgetSpent, ModelError
@@ -151,7 +151,7 @@ def test_the_last_turns_are_remembered_that_fit() -> None:
     turns = [
         Turn(f"Who came on day {day}?", f"Anna [1] and Boris [2, 3] {day}.") for day in range(9)
     ]
-    kept = latest(turns, 40)
+    kept = latest_turns(turns, 40)
     assert kept == [
         Turn(turn.question, turn.answer.replace(" [1]", " ").replace(" [2, 3]", " "))
         for turn in turns[-len(kept) :]
@@ -162,13 +162,13 @@ def test_the_last_turns_are_remembered_that_fit() -> None:
 
 @pytest.mark.parametrize("budget", [0, 1, 3, 10, 60])
 def test_a_turn_that_is_too_long_is_cut(budget: int) -> None:
-    told = latest([Turn("Who came to the mill?", "They came. " * 500)], budget)
+    told = latest_turns([Turn("Who came to the mill?", "They came. " * 500)], budget)
     assert sum(count(turn.question) + count(turn.answer) for turn in told) <= budget
     assert bool(told) == (budget > 0)
 
 
 def test_a_turn_of_which_only_the_question_fits_is_remembered_by_it() -> None:
-    [turn] = latest([Turn("Who came to the mill?", "They came. " * 500)], 7)
+    [turn] = latest_turns([Turn("Who came to the mill?", "They came. " * 500)], 7)
     assert turn.question == "Who came to the mill?"
 
 

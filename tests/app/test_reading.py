@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 
 from conftest import cypher
 from fabula import Fabula
-from fabula.app.reading import AROUND, Lines, Reading
+from fabula.app.reading import MARGIN_CHARACTERS, Lines, Reading
 from fabula.cli import main
 from fabula.errors import NotFound
 from fabula.graph.hits import Hit
@@ -63,10 +63,10 @@ def test_characters_are_shown_as_they_stand_with_what_is_around(book: Path, stor
         assert text[lines.start : lines.end] == lines.text
     [here] = [lines for lines in reading.lines if lines.lit]
     assert "The Mill" in here.section
-    assert reading.lines[0].start <= start - AROUND
-    assert reading.lines[-1].end >= start + len(sentence) + AROUND
+    assert reading.lines[0].start <= start - MARGIN_CHARACTERS
+    assert reading.lines[-1].end >= start + len(sentence) + MARGIN_CHARACTERS
     assert reading.of is None
-    kinds = {hit.kind for hit in reading.said}
+    kinds = {hit.kind for hit in reading.related}
     assert kinds == {"summary", "detail"}
 
 

@@ -8,10 +8,18 @@ from typing import Any, cast
 
 import pytest
 
-from fabula.app.asking import Query, given_knobs, make_ways
-from fabula.ask.choosing import ask_kind, choose, tell_kind, walked_unasked
+from fabula.ask.choosing import (
+    ask_kind,
+    choose,
+    choose_modes,
+    graphs_of_auto,
+    mode_options,
+    recognise_kind,
+)
 from fabula.ask.modes import modes
-from fabula.ask.retrieve import Found, retrieve
+from fabula.ask.query import Query
+from fabula.ask.retrieve import RetrievalResult, retrieve
+from fabula.config.kit import Kit
 from fabula.config.settings import Settings
 from fabula.errors import BadReply, SettingsError, TextRefused
 from fabula.experiments.report.published import published
@@ -78,15 +86,15 @@ NAMES = {
     ],
 )
 def test_the_words_of_a_question_tell_its_kind(question: str, kind: Kind) -> None:
-    assert tell_kind(question) == kind
+    assert recognise_kind(question) == kind
 
 
 def test_a_question_without_end_is_told_in_no_time() -> None:
-    tell_kind("Who?")
+    recognise_kind("Who?")
     began = time.process_time()
     for _ in range(100):
-        assert tell_kind("How does one and how " * 1000) == "reasoning"
-        assert tell_kind("what of what or " * 1000) == "fact"
+        assert recognise_kind("How does one and how " * 1000) == "reasoning"
+        assert recognise_kind("what of what or " * 1000) == "fact"
     assert (time.process_time() - began) / 200 < 0.1
 
 
@@ -148,7 +156,7 @@ def test_what_is_no_kind_leaves_it_to_the_rules(reply: str) -> None:
     says = model(reply)
     choice = choose("Who is Fred?", "collapsed", ALL, lambda: says)
     assert (choice.mode, len(says.asked)) == ("hippo", 1)
-    assert "a question for a fact, by rules, as the model's reply is none" in choice.why
+    assert "a question for a fact, by rules, as the model's reply was unusable" in choice.why
 
 
 def test_a_question_that_an_endpoint_refuses_is_left_to_the_rules() -> None:
@@ -169,8 +177,8 @@ def test_the_figures_of_modes_are_those_that_were_published() -> None:
 
 
 def test_only_graphs_of_modes_with_figures_are_looked_for() -> None:
-    assert walked_unasked(offline=True) == ["entities"]
-    assert walked_unasked(offline=False) == ["communities", "entities"]
+    assert graphs_of_auto(offline=True) == ["entities"]
+    assert graphs_of_auto(offline=False) == ["communities", "entities"]
 
 
 # Several modes at once
@@ -193,18 +201,22 @@ def test_modes_are_named_with_commas_each_once() -> None:
 
 def test_knobs_of_several_modes_name_their_mode() -> None:
     both = asked("hippo,fast", knobs={"hippo.damping": 0.4, "fast.chunks": 3})
-    assert given_knobs("hippo", both) == {"damping": 0.4}
-    assert given_knobs("fast", both) == {"chunks": 3}
-    assert given_knobs("hippo", asked("hippo", knobs={"damping": 1, "hippo.facts": 2})) == {
+    assert mode_options("hippo", both) == {"damping": 0.4}
+    assert mode_options("fast", both) == {"chunks": 3}
+    assert mode_options("hippo", asked("hippo", knobs={"damping": 1, "hippo.facts": 2})) == {
         "damping": 1,
         "facts": 2,
     }
-    assert given_knobs("hybrid", asked("auto", knobs={"hippo.damping": 0.4})) == {}
+    assert mode_options("hybrid", asked("auto", knobs={"hippo.damping": 0.4})) == {}
     for mode in ("hippo,fast", "auto"):
-        with pytest.raises(SettingsError, match=r"'damping' is one mode's, .*'hippo\.damping'"):
-            given_knobs("hippo", asked(mode, knobs={"damping": 0.4}))
-    with pytest.raises(SettingsError, match=r"'hipo\.damping' is of no mode .* Did you mean hippo"):
-        given_knobs("fast", asked("hippo,fast", knobs={"hipo.damping": 0.4}))
+        with pytest.raises(
+            SettingsError, match=r"'damping' belongs to one mode, .*'hippo\.damping'"
+        ):
+            mode_options("hippo", asked(mode, knobs={"damping": 0.4}))
+    with pytest.raises(
+        SettingsError, match=r"'hipo\.damping' belongs to no mode .* Did you mean hippo"
+    ):
+        mode_options("fast", asked("hippo,fast", knobs={"hipo.damping": 0.4}))
 
 
 @pytest.mark.parametrize("knob", ["hippo.damping", "damping", "hippo.dampin"])
@@ -213,7 +225,7 @@ def test_a_knob_that_can_not_be_is_refused_before_the_mode_is_chosen(knob: str) 
     nothing = cast(Any, None)
     query = asked("auto", knobs={knob: 7})
     with pytest.raises(SettingsError, match="dampin"):
-        make_ways(query, Filters("c"), nothing, nothing, Settings(), nothing, Steps())
+        choose_modes(query, Filters("c"), nothing, Kit(Settings()), nothing, Steps())
 
 
 def hit(id: str, kind: str = "chunk", score: float = 1.0) -> Hit:
@@ -236,7 +248,7 @@ def found(
     *,
     k: int = 5,
     kinds: tuple[str, ...] = (),
-) -> tuple[Found, list[Step], list[Filters]]:
+) -> tuple[RetrievalResult, list[Step], list[Filters]]:
     """What modes of these hits and kinds find together, the path, and what each was asked with."""
     path, told = Steps(), list[Filters]()
     nothing = cast(Any, None)
@@ -254,10 +266,9 @@ def found(
 
     made = [way(name, hits, own) for name, (hits, own) in ways.items()]
     filters = Filters("c", kinds=kinds)
-    result = retrieve(
-        "Who?", filters, made, shown=k, rewrite="none", rerank=False, diversity=0.0, expand="none"
-    )
-    return result, path.root.steps, told
+    result = retrieve(Query("Who?", k=k), filters, made)
+    [whole] = path.root.steps
+    return result, whole.steps, told
 
 
 def test_hits_of_several_modes_are_fused_by_their_ranks_and_records_stay_records(
@@ -292,7 +303,7 @@ def test_a_mode_whose_kinds_are_filtered_out_is_left_out_of_several(workers: Wor
     result, _, told = found(workers, ways, kinds=("chunk",))
     assert [one.id for one in result.hits] == ["b"]
     assert [one.kinds for one in told] == [("chunk",)]
-    assert found(workers, ways, kinds=("summary",))[0] == Found()
+    assert found(workers, ways, kinds=("summary",))[0] == RetrievalResult()
     assert [one.kinds for one in found(workers, ways)[2]] == [("detail",), ("chunk",)]
 
 

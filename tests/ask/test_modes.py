@@ -15,7 +15,7 @@ from endpoint import Endpoint
 from fabula import Fabula
 from fabula.ask.context import fill
 from fabula.ask.modes import GROUP, modes
-from fabula.ask.retrieve import Expand
+from fabula.ask.query import Expand
 from fabula.cli import main
 from fabula.errors import BudgetSpent, SettingsError
 from fabula.graph.path import Path as Steps

@@ -11,9 +11,10 @@ import pytest
 import fabula
 from conftest import connect, wipe
 from fabula import Fabula
-from fabula.app.asking import Query, make_ways
+from fabula.ask.choosing import choose_modes
 from fabula.ask.context import fill
 from fabula.ask.modes import modes
+from fabula.ask.query import Query
 from fabula.ask.retrieve import retrieve
 from fabula.config.settings import OFFLINE, STATIC, Settings
 from fabula.graph.hits import Filters, Hit
@@ -90,22 +91,13 @@ def test_a_mode_may_find_a_passage_twice(shelf: Settings) -> None:
     with Fabula(shelf) as fabula:
         query = Query.of(question, shelf, mode="naive", k=DEPTH)
         filters = Filters(fabula.name, kinds=("detail", "chunk"))
-        [way] = make_ways(query, filters, fabula.store, fabula.kit, shelf, Meter(), path)
+        [way] = choose_modes(query, filters, fabula.store, fabula.kit, Meter(), path)
 
         def find(question: str, filters: Filters, tools: Tools) -> list[Hit]:
             return [hit for hit in way.mode.retrieve(question, filters, tools) for _ in range(2)]
 
         twice = replace(way, mode=Mode(find, "the nearest passages, each of them twice"))
-        found = retrieve(
-            question,
-            filters,
-            [twice],
-            shown=5,
-            rewrite="none",
-            rerank=False,
-            diversity=0.0,
-            expand="none",
-        )
+        found = retrieve(replace(query, k=5), filters, [twice])
     details = [hit.id for hit in (*found.hits, *found.further) if hit.kind == "detail"]
     assert len(details) > len(set(details)), "the mode found details, and each of them twice"
     assert found.chunks.keys() == set(details)

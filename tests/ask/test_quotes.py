@@ -9,7 +9,13 @@ import pytest
 
 from fabula.ask.answer import Answer, citations
 from fabula.ask.context import fill_by_sentences
-from fabula.ask.quotes import MOST, closest, names, quote_cited, say
+from fabula.ask.quotes import (
+    MAX_QUOTES,
+    find_names,
+    quote_cited,
+    quote_closest,
+    write_quotes,
+)
 from fabula.cli.commands.query import on_screen
 from fabula.export.markdown import markdown
 from fabula.graph.hits import Hit, Passage, Quote, place
@@ -37,7 +43,7 @@ def hits(texts: Sequence[str] = MILL, language: str = "en") -> list[Hit]:
 
 def ask(question: str, texts: Sequence[str] = MILL, language: str = "en") -> list[Quote]:
     found = hits(texts, language)
-    return closest(question, fill_by_sentences(question, found, 1000))
+    return quote_closest(question, fill_by_sentences(question, found, 1000))
 
 
 def test_the_closest_passage_comes_first_and_whole() -> None:
@@ -57,12 +63,14 @@ def test_a_quotes_number_is_its_passages_in_the_context() -> None:
     question = "Who showed her the silver watch?"
     context = fill_by_sentences(question, hits(), 1000)
     by_number = {passage.number: passage.hit.id for passage in context}
-    assert all(by_number[quote.number] == quote.hit.id for quote in closest(question, context))
+    assert all(
+        by_number[quote.number] == quote.hit.id for quote in quote_closest(question, context)
+    )
 
 
 def test_the_text_of_an_answer_is_its_quotes_and_cites_them() -> None:
     quotes = ask("Who showed her the silver watch?")
-    text = "".join(reply.text for reply in say(quotes))
+    text = "".join(reply.text for reply in write_quotes(quotes))
     assert [part.rsplit(" [", 1)[0] for part in text.split("]\n\n")] == [
         quote.hit.text.strip() for quote in quotes
     ]
@@ -71,7 +79,7 @@ def test_the_text_of_an_answer_is_its_quotes_and_cites_them() -> None:
 
 def test_quotes_are_no_more_than_a_screen_holds() -> None:
     many = [f"On night {n} Martha counted coins at the mill." for n in range(30)]
-    assert len(ask("How many coins did Martha count?", many)) == MOST
+    assert len(ask("How many coins did Martha count?", many)) == MAX_QUOTES
 
 
 def test_a_passage_with_more_of_the_questions_words_is_closer() -> None:
@@ -88,7 +96,7 @@ def test_passages_without_a_word_of_the_question_are_left_out_where_others_have_
 )
 def test_what_no_passage_names_has_no_answer(question: str) -> None:
     assert ask(question) == []
-    assert [reply.text for reply in say([])] == [NO_ANSWER]
+    assert [reply.text for reply in write_quotes([])] == [NO_ANSWER]
 
 
 @pytest.mark.parametrize("question", ["?", "🤷", "What is the plot of the story?"])
@@ -108,11 +116,11 @@ def test_a_question_in_another_language_is_answered_from_a_text_in_it() -> None:
 
 
 def test_an_empty_context_has_no_quotes() -> None:
-    assert closest("Who kept the mill?", []) == []
+    assert quote_closest("Who kept the mill?", []) == []
 
 
 def test_names_are_capitals_inside_a_sentence_and_numbers() -> None:
-    assert names("When did Bob Cratchit and I leave in 1843?") == ["Bob", "Cratchit", "1843"]
+    assert find_names("When did Bob Cratchit and I leave in 1843?") == ["Bob", "Cratchit", "1843"]
 
 
 # On a screen

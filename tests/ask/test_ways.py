@@ -109,7 +109,7 @@ def test_several_modes_answer_within_one_budget_and_no_sentence_comes_twice() ->
 
 def test_a_mode_whose_graph_is_not_there_is_left_out_with_a_word() -> None:
     assert asked("one", FACT, "hippo,top-down") == [
-        "leave out: top-down: the graph 'aspects' is not there",
+        "leave out: top-down: the graph 'aspects' is not built",
         "retrieve: hippo",
     ]
     assert asked("two", FACT, "hippo,naive", "Bare")[1] == "retrieve: naive"
@@ -122,7 +122,7 @@ def test_knobs_reach_the_mode_that_they_name() -> None:
         fabula.retrieve(FACT, mode="hippo,hybrid", knobs={"hybrid.fusion": "ranks"})
         with pytest.raises(SettingsError, match="Mode hybrid: fusion"):
             fabula.retrieve(FACT, mode="hippo,hybrid", knobs={"hybrid.fusion": "luck"})
-        with pytest.raises(SettingsError, match=r"'fusion' is one mode's"):
+        with pytest.raises(SettingsError, match=r"'fusion' belongs to one mode"):
             fabula.retrieve(FACT, mode="hippo,hybrid", knobs={"fusion": "ranks"})
 
 
@@ -147,7 +147,7 @@ def test_without_a_model_a_fact_is_looked_up_over_entities_where_all_have_them()
     assert asked("two", FACT, "auto", "Mill") == [fact, "retrieve: fast"]
     one = "choose: hybrid: it is one that takes several passages, by rules (hybrid 47.1)"
     assert asked("one", WHY, "auto") == [one, "retrieve: hybrid"]
-    ground = "choose: hybrid: the best of what is there for every kind of question"
+    ground = "choose: hybrid: the best available mode for every kind of question"
     assert asked("two", FACT, "auto") == [ground, "retrieve: hybrid"]
     assert asked("two", FACT, "auto", "Bare") == [ground, "retrieve: hybrid"]
 
@@ -156,7 +156,7 @@ def test_filters_that_ask_for_some_passages_are_asked_as_ever() -> None:
     path = Steps()
     with Fabula(collection="one") as fabula:
         fabula.retrieve(FACT, kinds=["chunk"], path=path)
-    assert path.root.steps[0].note == "hybrid: only some passages are asked for"
+    assert path.root.steps[0].note == "hybrid: the question is restricted to some passages"
 
 
 def test_a_model_is_not_asked_where_every_kind_leads_to_one_mode(
@@ -165,7 +165,7 @@ def test_a_model_is_not_asked_where_every_kind_leads_to_one_mode(
     with Endpoint() as endpoint:
         monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
         monkeypatch.setenv("FABULA_EMBEDDING_MODEL", "wordllama-256")
-        ground = "choose: hybrid: the best of what is there for every kind of question"
+        ground = "choose: hybrid: the best available mode for every kind of question"
         assert asked("two", WHY, "auto")[0] == ground
         assert asked("one", WHY, "auto")[1] == "retrieve: hippo"
         assert not [body for body in endpoint.bodies if "Which kind is it" in str(body)]

@@ -78,14 +78,18 @@ def test_a_values_shown_is_the_one_in_force(monkeypatch: pytest.MonkeyPatch) -> 
     Path("fabula.toml").write_text('collection = "novels"\nrerank = true\n')
     shown = " ".join(help_of("query").split())
     assert f"'offline' [{Settings.model_fields['model'].default}]" in shown
-    for said in ("retrieved at least [7]", "collection to work in [novels]", "was found [on]"):
+    for said in (
+        "passages that are shown [7]",
+        "collection to work in [novels]",
+        "were found [on]",
+    ):
         assert said in shown
     assert "sk-test" not in shown
 
 
 def test_help_is_shown_where_settings_are_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FABULA_TOP_K", "many")
-    assert "retrieved at least [5]" in " ".join(help_of("query").split())
+    assert "passages that are shown [5]" in " ".join(help_of("query").split())
 
 
 def test_ways_and_aspects_are_named() -> None:

@@ -9,8 +9,8 @@ import pytest
 from annotated_types import Le, Lt
 from pydantic import SecretStr
 
-from fabula.app.asking import Query
 from fabula.ask.modes import mode, modes
+from fabula.ask.query import Query
 from fabula.config.settings import CONVENTIONAL, Settings, names, variable
 from fabula.errors import FabulaError, SettingsError
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from fabula.app.asking import Query
 from fabula.ask.modes import modes
+from fabula.ask.query import Query
 from fabula.config.settings import OFFLINE, STATIC, Settings
 from fabula.errors import BadReply, FabulaError, NotFound, SettingsError
 from fabula.experiments.data import NAMES, parts

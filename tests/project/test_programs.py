@@ -9,14 +9,14 @@ from __future__ import annotations
 import html
 import inspect
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import fields, is_dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, get_args, get_type_hints
 
 import pytest
-from pydantic import SecretStr
+from pydantic import ValidationError
 
 import fabula
 from fabula import (
@@ -38,12 +38,14 @@ from fabula import (
     Usage,
     errors,
 )
-from fabula.app.asking import Asked
 from fabula.app.reading import Lines
 from fabula.ask.notebook import list_documents
-from fabula.config.settings import FLAT, Flags, names, paths
+from fabula.ask.query import query_options
+from fabula.cli.shared.options import ASKING
+from fabula.config.settings import names
 from fabula.models.counted import Meter
 from fabula.plot import Plotted
+from fabula.service.core.asking import Comparison, Question
 from fabula.text.document import Chunk, Document
 from hits import hit
 
@@ -101,9 +103,9 @@ def test_a_name_or_a_method_that_there_is_not_is_told() -> None:
 def test_a_setting_that_there_is_not_is_a_type_error() -> None:
     hint = r"no setting 'colection'. Did you mean collection\?"
     with pytest.raises(TypeError, match=hint):
-        Fabula(colection="novels")  # type: ignore[call-arg]
+        Fabula(colection="novels")
     with pytest.raises(TypeError, match=hint):
-        App(colection="novels")  # type: ignore[call-arg]
+        App(colection="novels")
 
 
 def test_settings_come_by_name_or_as_one_value() -> None:
@@ -112,53 +114,39 @@ def test_settings_come_by_name_or_as_one_value() -> None:
     with pytest.raises(TypeError, match="not both"):
         Fabula(Settings.read(), collection="novels")
     with pytest.raises(SettingsError, match="collection = 3: input should be a valid string"):
-        Fabula(collection=3)  # type: ignore[arg-type]
+        Fabula(collection=3)
     with pytest.raises(SettingsError, match="'none', 'parents' or 'neighbours'"):
-        Fabula(expand="parent")  # type: ignore[arg-type]
+        Fabula(expand="parent")
     with Fabula(top_k=3, levels=2, graphs=["aspects"]) as one:
         assert (one.settings.top_k, one.settings.table("aspects").levels) == (3, 2)
 
 
-def test_settings_that_a_program_can_give_are_typed_as_they_are() -> None:
+def test_an_option_of_a_question_is_declared_once_and_is_the_same_everywhere() -> None:
+    options = query_options()
+    assert [*options] == [one.name for one in fields(Query)][1:]
     known = names()
-    flat = {name.partition(".")[2] for name in known if name.partition(".")[0] in FLAT}
-    core = {name for name in known if "." not in name}
-    typed: dict[str, Any] = {
-        name: known[paths(name)[0]].annotation for name in core | flat if paths(name)
-    }
-    typed["aspects"] = known["aspects.set"].annotation
-    assert get_type_hints(Flags) == {name: _given(one) for name, one in typed.items()}
-
-
-def _given(annotation: Any) -> Any:
-    """What a field takes from a program, where that is not what it holds."""
-    if get_origin(annotation) not in (Literal, tuple, None):
-        return _union(_given(one) for one in get_args(annotation))
-    wider: dict[Any, Any] = {
-        Path: str | Path,
-        SecretStr: str,
-        tuple[str, ...]: str | Sequence[str],
-    }
-    return wider.get(annotation, annotation)
-
-
-def _union(types: Iterator[Any]) -> Any:
-    first, *rest = types
-    for one in rest:
-        first |= one
-    return first
-
-
-def test_what_may_be_given_with_a_question_are_the_fields_of_a_query() -> None:
-    assert Asked.__annotations__.keys() == {one.name for one in fields(Query)} - {"question"}
+    for name, option in options.items():
+        assert option.description, name
+        if option.setting:
+            setting = known[option.setting]
+            assert setting.annotation == get_args(option.annotation)[0], name
+            assert (setting.default, setting.description) == (option.default, option.description)
+    assert {option.setting for option in options.values()} - {""} <= {*ASKING}
+    assert Question.model_fields.keys() - options.keys() == {"question", "conversation", "note"}
+    assert Comparison.model_fields.keys() - options.keys() == {"question", "modes"}
+    # Their bounds are those of the library, or closer ones.
+    assert options.keys() - Question.model_fields.keys() == set()
+    for given in ({"k": 0}, {"diversity": 2}, {"context_tokens": 15}, {"expand": "parent"}):
+        with pytest.raises(ValidationError):
+            Question(question="Who?", **given)
 
 
 def test_an_option_that_no_question_has_is_a_type_error() -> None:
     with Fabula() as one:
         with pytest.raises(TypeError, match=r"no 'aspect'. Did you mean aspects\?"):
-            one.query("Who?", aspect="character")  # type: ignore[call-arg]
+            one.query("Who?", aspect="character")
         with pytest.raises(TypeError, match=r"no 'top_k'. It may have mode, k, "):
-            one.stream("Who?", top_k=3)  # type: ignore[call-arg]
+            one.stream("Who?", top_k=3)
 
 
 def test_one_aspect_or_kind_needs_no_list_and_none_is_not_given() -> None:
@@ -177,7 +165,7 @@ def test_one_aspect_or_kind_needs_no_list_and_none_is_not_given() -> None:
         ({"diversity": 2}, "diversity: input should be less than or equal to 1"),
         ({"expand": "parent"}, "expand: input should be 'none', 'parents' or 'neighbours'"),
         ({"rewrite": True}, "rewrite: input should be 'none', 'queries' or 'answer'"),
-        ({"context": "words"}, "context: input should be 'passages' or 'sentences'"),
+        ({"context": "words"}, "context: input should be 'auto', 'passages' or 'sentences'"),
         ({"levels": 2}, "levels: input should be a valid tuple"),
         ({"levels": "2-3"}, "levels: input should be a valid tuple"),
         ({"levels": (5, 2)}, r"levels \(5, 2\): the lowest comes first"),

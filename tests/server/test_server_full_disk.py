@@ -15,7 +15,7 @@ import pytest
 from neo4j.exceptions import DriverError, Neo4jError
 
 from conftest import connect
-from fabula.config.connect import WRITING_BYTES
+from fabula.config.connect import MIN_FREE_BYTES
 from fabula.config.connect import connect as connect_to
 from fabula.config.settings import Settings
 from fabula.errors import ServerError
@@ -165,7 +165,7 @@ def test_writing_ends_in_words_before_the_disk_is_full(
         with connect_to(settings, None) as store:
             store.prepare("default", MODEL, DIMENSIONS)
             put(store, small_graph("a.txt"))
-            filled = fill(disk, WRITING_BYTES - 10_000_000)
+            filled = fill(disk, MIN_FREE_BYTES - 10_000_000)
             with pytest.raises(ServerError, match=r"is full: .* needs 200 MB .* Make room"):
                 put(store, small_graph("b.txt"))
             assert [entry.title for entry in store.documents("default")] == ["A"]

@@ -527,6 +527,15 @@ def test_what_a_tab_keeps_is_of_the_collection_as_it_was(
             books.store.remove("books", entry.document)
 
 
+def test_an_address_takes_every_option_of_a_question(chromium: Browser, library: Library) -> None:
+    with opened(chromium, library.offline, java_script_enabled=False) as context:
+        page = context.new_page()
+        page.goto(f"/c/books/ask?q={QUESTION}&mode=naive&plain=1&k=1&fill=false")
+        assert page.locator(".answer blockquote").count() == 1
+        page.goto(f"/c/books/ask?q={QUESTION}&mode=naive&plain=1&k=0")
+        assert "k: input should be greater than or equal to 1" in page.inner_text("body")
+
+
 def test_without_scripts_all_can_be_read_and_asked(chromium: Browser, library: Library) -> None:
     with opened(chromium, library.offline, java_script_enabled=False) as context:
         page = context.new_page()

@@ -153,6 +153,15 @@ def test_a_question_without_a_model_is_answered_by_the_book(client: httpx2.Clien
     assert quote["title"] == "The Lighthouse"
 
 
+def test_an_answer_is_given_to_read_no_more_than_is_shown_without_fill(
+    client: httpx2.Client,
+) -> None:
+    question = {"question": "What did Elias light?", "mode": "hybrid", "k": 2}
+    filled = client.post(f"{SHELF}/ask", json=question).json()
+    shown = client.post(f"{SHELF}/ask", json={**question, "fill": False}).json()
+    assert len(shown["context"]) <= 2 < len(filled["context"])
+
+
 def test_what_can_not_be_asked_is_refused_before_anything_streams(client: httpx2.Client) -> None:
     for wrong, status in (
         ({"question": "  "}, 400),

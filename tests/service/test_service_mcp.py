@@ -188,6 +188,17 @@ def test_what_an_assistant_asks_are_questions_of_its_key(it: Served) -> None:
     assert "can't be asked" in called(it, "ask", reader, question="", collection="mine")
 
 
+def test_a_tool_takes_the_other_options_of_a_question_too(it: Served) -> None:
+    question = {"question": "Where did Anna walk?", "collection": "mine"}
+    hits = called(it, "search", **question, top_k=3, options={"expand": "neighbours"})["hits"]
+    assert len(hits) > 3
+    assert called(it, "ask", **question, options={"fill": False})["answer"]
+    assert "can't be asked: diversity" in called(it, "ask", **question, options={"diversity": 2})
+    for name in ("conversation", "kinds", "colour"):
+        told = called(it, "search", **question, options={name: "new"})
+        assert f"There is no option '{name}' of a question. There are: " in told
+
+
 def test_documents_are_resources(it: Served, book: str) -> None:
     async def read(client: Client) -> Any:
         whole = await client.read_resource(f"fabula://mine/{book}")

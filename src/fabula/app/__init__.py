@@ -1,16 +1,16 @@
-"""One process's Fabula: its settings, its connection to Neo4j, its models and their one limiter."""
+"""Fabula in one process: `App` with all collections, and `Fabula` with one."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Self, Unpack
+from typing import TYPE_CHECKING, Any, Self
 
 from fabula.app.collection import Collection
 from fabula.app.resources import Resources
 from fabula.build.compact import Compact
 from fabula.build.outcome import Muted
 from fabula.config.kit import Kit
-from fabula.config.settings import Flags, Settings
+from fabula.config.settings import Settings
 from fabula.errors import NotFound
 from fabula.export.files import Written, write
 from fabula.models.budget import Budget
@@ -24,14 +24,23 @@ if TYPE_CHECKING:
 
 
 class App(Resources):
-    """What all collections share; use it with `with`, once a process.
+    """What all collections of a process share. Make one per process, and use it with `with`.
 
-    Settings come from `settings`, or from `flags` (settings by name), the environment and files
-    named `fabula.toml`; models from a `kit` of such settings, if one is given. Neo4j is reached,
-    and the private one started, when it is first needed; models when they are. Safe to share
-    between threads. An argument that there is not, or of another type, is a TypeError; all other
-    errors are FabulaErrors: SettingsError for a bad setting, ServerError and StoreError for Neo4j,
-    ModelError for a model, LoadError for a file, NotFound for what isn't there.
+    Neo4j is connected to, and the private server started, when it is first needed; models are made
+    when they are. Safe to share between threads.
+
+    Args:
+        settings: The settings; None to read them from `flags`, the environment and files named
+            `fabula.toml`.
+        report: Is told how the private Neo4j starts.
+        kit: Models of these settings, if there are some already.
+        **flags: Settings by their names, as `collection="novels"`.
+
+    Raises:
+        TypeError: An argument does not exist or is of another type.
+        FabulaError: All other errors: SettingsError for a bad setting, ServerError and StoreError
+            for Neo4j, ModelError for a model, LoadError for a file, NotFound for what isn't there.
+
     """
 
     def collection(
@@ -42,20 +51,25 @@ class App(Resources):
         counter: Counter | None = None,
         takes_paths: bool = True,
     ) -> Collection:
-        """The documents of that collection, or of the settings' one: the only way to data.
+        """Return a collection, which is the only way to its documents.
 
-        What is asked of models for it may spend what the `budget` has left, beside what the
-        settings allow: once that is spent, BudgetSpent ends the run or the answer. `counter` is
-        told of each call that is made to build something in it. Unless it `takes_paths`, no name of
-        a document is looked up as a path on this machine.
+        Args:
+            name: Its name; '' for the settings' collection.
+            budget: What models may be paid for it, within what the settings allow. Once it is
+                spent, BudgetSpent ends the run or the answer.
+            counter: Counts each call to a model that builds something in it.
+            takes_paths: Whether a document may be named by the path of its file on this machine.
+
         """
         kit = self.kit.view(budget=budget, counter=counter) if budget or counter else None
         name = name or self.settings.collection
         return Collection(self, name, kit, takes_paths=takes_paths)
 
     def meant(self) -> Collection:
-        """The collection of who names none: the settings' usual one or, as long as that is empty,
-        the one that was written last.
+        """Return the collection for a user who names none.
+
+        It is the settings' collection or, as long as that is empty and only the default, the one
+        that was written to last.
         """
         is_named = "collection" in self.settings.model_fields_set
         if is_named or self.store.count(self.settings.collection)[0]:
@@ -63,19 +77,23 @@ class App(Resources):
         return self.collection(self.store.latest())
 
     def collections(self) -> list[str]:
-        """The names of the collections that hold documents."""
+        """Return the names of the collections that hold documents."""
         return self.store.collections()
 
     def compact(self, progress: Progress | None = None) -> list[Space]:
-        """Makes the vector indexes anew, in few segments, while questions go on.
+        """Rebuild the vector indexes in few segments, while questions are answered.
 
-        Worth it on other people's servers once they hold a library; the private one merges its
-        segments by itself. Raises StoreError while a collection is re-embedded.
+        This speeds up questions on servers other than the private one once they hold a library; the
+        private one merges its segments by itself.
+
+        Raises:
+            StoreError: The embeddings of a collection are being replaced.
+
         """
         return Compact(self.store, progress or Muted()).run()
 
     def export(self, file: str | Path, *, format: str = "", embeddings: bool = False) -> Written:
-        """Writes all collections to one file, as `Collection.export` writes one."""
+        """Write all collections to one file, as `Collection.export` writes one."""
         entries = [entry for name in self.collections() for entry in self.store.documents(name)]
         if not entries:
             raise NotFound("Nothing has been ingested yet: run `fabula ingest BOOK`.")
@@ -84,9 +102,9 @@ class App(Resources):
 
 
 class Fabula(Collection):
-    """The settings' collection, with an App of its own: all that most programs need.
+    """The settings' collection with an `App` of its own, which is all that most programs need.
 
-    Takes what App takes; use it with `with`.
+    It takes the arguments of `App`. Use it with `with`.
     """
 
     app: App
@@ -97,7 +115,7 @@ class Fabula(Collection):
         *,
         report: Report | None = None,
         kit: Kit | None = None,
-        **flags: Unpack[Flags],
+        **flags: Any,
     ) -> None:
         app = App(settings, report=report, kit=kit, **flags)
         super().__init__(app, app.settings.collection)
@@ -109,5 +127,5 @@ class Fabula(Collection):
         self.close()
 
     def close(self) -> None:
-        """Lets connections and threads go; the private Neo4j stays up for the next time."""
+        """Close connections and end threads; the private Neo4j stays up for the next time."""
         self.app.close()

@@ -1,4 +1,4 @@
-"""Documents by the names that people call them."""
+"""Documents of a collection: list them, and find one by whatever name a person gives it."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from fabula.text.names import quoted
 if TYPE_CHECKING:
     from fabula.store import Store
 
-MOST = 5
+MAX_NAMED = 5
 """Documents that a message names."""
-SHOWN = 100
+MAX_ROWS = 100
 """Documents that a notebook shows."""
 
 
 class Documents:
-    """The documents of a collection by title, read page by page at each iteration."""
+    """The documents of a collection by title. Each iteration reads them page by page."""
 
     def __init__(self, store: Store, collection: str) -> None:
         self._store = store
@@ -38,33 +38,44 @@ class Documents:
         return f"<Documents of {self.collection!r}>"
 
     def _repr_html_(self) -> str:
-        return list_documents(list(islice(self, SHOWN)), len(self))
+        return list_documents(list(islice(self, MAX_ROWS)), len(self))
 
 
 def choose(
     store: Store, collection: str, name: str, *, whole: bool = False, is_path: bool = True
 ) -> Entry:
-    """The one document of that id (or its beginning), title, part of a title, file or file name.
+    """Return the one document that a name means.
 
-    With `whole`, a part of a title is no name. Where `is_path`, the name may be the path of a file
-    on this machine: not where it comes from a client of the service. Raises NotFound, which names
-    what there is in the collection, and nothing of any other.
+    Args:
+        store: The graph.
+        collection: The collection to look in.
+        name: An id or its beginning, a title or a part of one, a file or its name.
+        whole: A part of a title does not count.
+        is_path: The name may be the path of a file on this machine. Not so for a name that comes
+            from a client of the service.
+
+    Raises:
+        NotFound: The name means no document, or several. The message names documents of this
+            collection, and of no other.
+
     """
     if not isinstance(name, str):
         raise TypeError(f"A document is named by a str, its id, title or file, not by {name!r}.")
     sources = _resolve(name) if is_path else []
-    found = store.named(collection, name, MOST + 1, whole=whole, sources=sources)
-    if len(found) == 1:
-        return found[0]
-    if found:
-        ids = "; ".join(f"{one.id} is {one.title}, {one.source}" for one in found[:MOST])
-        count = f"{len(found)}" if len(found) <= MOST else f"more than {MOST}"
+    matches = store.named(collection, name, MAX_NAMED + 1, whole=whole, sources=sources)
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        ids = "; ".join(
+            f"{entry.id} is {entry.title}, {entry.source}" for entry in matches[:MAX_NAMED]
+        )
+        count = f"{len(matches)}" if len(matches) <= MAX_NAMED else f"more than {MAX_NAMED}"
         raise NotFound(f"{quoted(name)} could be {count} documents; name one by its id: {ids}.")
-    there = list(islice(store.documents(collection, MOST), MOST))
-    if not there:
+    entries = list(islice(store.documents(collection, MAX_NAMED), MAX_NAMED))
+    if not entries:
         raise nothing_there(collection)
-    more = store.count(collection)[0] - len(there)
-    titles = ", ".join(entry.title for entry in there) + (f" and {more} more" if more > 0 else "")
+    more = store.count(collection)[0] - len(entries)
+    titles = ", ".join(entry.title for entry in entries) + (f" and {more} more" if more > 0 else "")
     raise NotFound(
         f"There is no document {quoted(name)} in collection {collection!r}. `fabula list` shows "
         f"them: {titles}."
@@ -72,15 +83,15 @@ def choose(
 
 
 def _resolve(name: str) -> list[str]:
-    """Return the whole path of the file of that name; none where no file can be called so."""
+    """Return the absolute path of the file of this name; none if no file can have the name."""
     try:
         return [str(Path(name).resolve())]
-    except (OSError, ValueError, RuntimeError):  # a NUL, a surrogate, a circle of links
+    except (OSError, ValueError, RuntimeError):  # a NUL, a surrogate, links in a circle
         return []
 
 
 def nothing_there(collection: str) -> NotFound:
-    """What to tell who asks a collection without documents."""
+    """Return the error for a collection without documents."""
     return NotFound(
         f"Nothing has been ingested into collection {collection!r} yet: run `fabula ingest BOOK "
         f"--collection {collection}`, or choose another with --collection; `fabula list --all` "

@@ -1,25 +1,23 @@
-"""A collection: what the command line, a program and later a server hold, bound to one tenant."""
+"""A collection: what the command line, programs and the service use to reach one tenant's data."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any
 
-from fabula import tracing
-from fabula.app.asking import Asked, Query, count_parts, make_ways, search
 from fabula.app.catalogue import Documents, choose, nothing_there
 from fabula.app.reading import Reading, read
 from fabula.app.resources import Resources
-from fabula.ask.answer import Answer, AnswerStream, shown
-from fabula.ask.context import fill, fill_by_sentences
-from fabula.ask.history import latest
+from fabula.ask import answering
+from fabula.ask.answer import Answer, AnswerStream
+from fabula.ask.choosing import count_parts
+from fabula.ask.history import latest_turns
 from fabula.ask.modes import mode
-from fabula.ask.quotes import closest, say
-from fabula.ask.retrieve import Found
+from fabula.ask.query import AUTO, Query
 from fabula.build.outcome import Listener, Muted, Outcome, Silence
 from fabula.build.reembed import Reembed, Reembedded
 from fabula.build.run import Ingest
@@ -30,16 +28,15 @@ from fabula.export.files import Written, write
 from fabula.graph import TEXT, Gap, Owner, Record, differences
 from fabula.graph.entries import Entry, Layer
 from fabula.graph.explore import parse, shipped
-from fabula.graph.hits import Filters, Hit, Passage, Quote
+from fabula.graph.hits import Filters, Hit, Passage
 from fabula.graph.installed import graph, graphs
 from fabula.graph.method import Graph
-from fabula.graph.mode import Pieces, Way
 from fabula.graph.path import Path as Steps
 from fabula.graph.recipes import differences_of, resting, with_dependents
 from fabula.load import read_text
 from fabula.load.source import Source
 from fabula.load.sources import Sources, sources
-from fabula.models import NO_ANSWER, Reply, Turn
+from fabula.models import Turn
 from fabula.models.counted import Meter
 from fabula.models.progress import Progress
 from fabula.models.stop import Stop
@@ -53,56 +50,58 @@ from fabula.store.space import (
     refuse_collection,
     refuse_other_model,
     refuse_reembedding,
-    refuse_unknown,
 )
 from fabula.text.names import problem, quoted
-from fabula.text.tokens import count
 
 
 class Conversation:
-    """Questions to a collection, each asked with those before it and their answers.
+    """Questions to a collection, each asked with the previous questions and their answers.
 
-    Made by `Collection.chat`. `given` are fields of a Query that hold for all questions, and may be
-    changed between two. For one thread.
+    `Collection.chat` makes it. Use it from one thread.
+
+    Attributes:
+        collection: The collection that is asked.
+        given: Options of a `Query` that hold for all questions; they may be changed in between.
+
     """
 
-    def __init__(self, collection: Collection, given: Asked) -> None:
+    def __init__(self, collection: Collection, given: dict[str, Any]) -> None:
         self.collection = collection
         self.given = given
         self._streams: list[AnswerStream] = []
 
-    def ask(self, question: str, **given: Unpack[Asked]) -> Answer:
-        """The whole answer, with the passages it cites; takes what `Collection.query` takes."""
-        return self.stream(question, **given).answer
+    def ask(self, question: str, **options: Any) -> Answer:
+        """Return the whole answer, with the passages it cites; see `Collection.query`."""
+        return self.stream(question, **options).answer
 
-    def stream(self, question: str, **given: Unpack[Asked]) -> AnswerStream:
-        """An answer as it is written. What is read of it is part of the conversation."""
-        asked: Asked = {**self.given, **given}
-        stream = self.collection.stream(question, history=self.history, **asked)
+    def stream(self, question: str, **options: Any) -> AnswerStream:
+        """Return an answer as it is written; what is read of it is part of the conversation."""
+        options = {**self.given, **options}
+        stream = self.collection.stream(question, history=self.history, **options)
         self._streams.append(stream)
         return stream
 
     @property
     def history(self) -> list[Turn]:
-        """What was said, in order; where a model failed, nothing was."""
-        return [Turn(one.question, one.said) for one in self._streams if one.said]
+        """The turns until now, in order; a question whose answer failed is left out."""
+        return [Turn(stream.question, stream.text) for stream in self._streams if stream.text]
 
     @property
     def answers(self) -> list[Answer]:
-        """The answers, in order; reads what has not been read of them."""
-        return [one.answer for one in self._streams if one.said]
+        """The answers, in order; what has not been read of them yet is read now."""
+        return [stream.answer for stream in self._streams if stream.text]
 
     def forget(self) -> None:
-        """Begins anew: the next question leans on nothing."""
+        """Start again: the next question leans on nothing."""
         self._streams.clear()
 
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """A graph of a collection itself, made of what all its documents have.
+    """A graph that belongs to a whole collection, and is made from what its documents have.
 
-    `stale` is what it would be made from otherwise now; 'documents' where some came, went or have
-    changed.
+    `record` is what it was made from. `stale` names what has changed since: settings by their
+    names, and 'documents' if some were added, removed or changed.
     """
 
     graph: str
@@ -111,9 +110,9 @@ class Settled:
 
 
 class Collection:
-    """The documents of one collection, to add to, to ask and to look at; of no other.
+    """The documents of one collection: add to them, ask them, read them. It reaches no other one.
 
-    Made by `App.collection`; safe to share between threads.
+    `App.collection` makes it. Safe to share between threads.
     """
 
     def __init__(
@@ -121,12 +120,12 @@ class Collection:
     ) -> None:
         if not isinstance(name, str):
             raise TypeError(f"A collection's name is a text, not {name!r}.")
-        if wrong := problem(name):
-            raise SettingsError(f"The name of the collection, {quoted(name)}, {wrong}.")
+        if fault := problem(name):
+            raise SettingsError(f"The name of the collection, {quoted(name)}, {fault}.")
         self.app = app
         self.name = name
         self.kit = kit or app.kit
-        """The models, as they are called for builds of the collection."""
+        """The models with which graphs of the collection are built."""
         self._takes_paths = takes_paths
         """Whether a document may be named by the path of its file on this machine."""
         self._is_ready = False
@@ -141,7 +140,7 @@ class Collection:
 
     @property
     def store(self) -> Store:
-        """The graph, of all collections: what is asked of it names this one."""
+        """The graph of all collections; what is asked of it names this one."""
         return self.app.store
 
     # Writing
@@ -156,36 +155,49 @@ class Collection:
         listener: Listener | None = None,
         stop: Stop | None = None,
     ) -> list[Outcome]:
-        """Files, and all readable files in folders and zips, as documents of this collection.
+        """Read files, and all readable files in folders and zips, as documents of this collection.
 
-        A path may also be the `https://` address of a document, unless the setting `fetch` is off,
-        or `-`, standard input, which is known by `name` and otherwise as 'standard input'.
+        A document that is there already, made from the same text and settings, is left as it is. A
+        changed one replaces the old one, all or nothing, and what did not change in it is used
+        again. If a model gives no usable reply for a piece, the piece is a gap, and the next ingest
+        asks for it again; if more than one piece and over a tenth of a graph is missing, the
+        document fails.
 
-        `graphs` are built of each, the settings' ones if none are named, and those that a document
-        has already are brought up to date. What is there already, made from the same, is left as
-        it is; what changed takes the place of the old, all or nothing, and what did not change of
-        it is used again; with `rebuild` nothing is, as at a first ingest. What a model does not
-        give, as its replies stay malformed or are withheld, is a gap, and asked for again by the
-        next ingest; with `strict`, and where more than one piece and over a tenth of a graph is
-        missing, the document fails. Files that can't be read
-        are failed outcomes; the rest goes on. One outcome a file, in order, however often it is
-        named, and after them one for each file in a folder or a zip that no reader knows, which is
-        skipped. Raises SettingsError, ServerError, StoreError and ModelError, which end the run.
+        Args:
+            *paths: Paths of files and folders, `https://` addresses of documents unless the setting
+                `fetch` is off, or `-` for standard input.
+            graphs: The graphs to build of each document; None for those of the settings. Graphs
+                that a document has already are brought up to date.
+            rebuild: Use nothing again, as at a first ingest.
+            strict: A document fails at its first gap.
+            name: The name of the document from standard input; otherwise 'standard input'.
+            listener: Is told of the progress.
+            stop: Once it is set, from any thread, nothing more is begun. Calls under way come to
+                their end, as they are paid for and cached. Documents that are not done by then stay
+                as they were, and the same ingest goes on from there.
 
-        Once `stop` is set, from any thread, nothing more is begun, here and of no other run. Calls
-        under way come to their end, as they are paid for and kept; documents that are not done by
-        then are left as they were, and are stopped outcomes. The same ingest goes on from there.
+        Returns:
+            One outcome per file, in order, however often it is named, then one per file in a folder
+            or zip that no reader knows, which is skipped. A file that cannot be read is a failed
+            outcome, and the others go on.
+
+        Raises:
+            SettingsError: A graph does not exist, or a setting has a bad value.
+            ServerError: The private Neo4j cannot be started.
+            StoreError: Neo4j failed.
+            ModelError: The model endpoint failed. These four end the run.
+
         """
-        found = self._sources(paths, name)
-        made = self.ingest_sources(
-            found.read,
+        sources = self._sources(paths, name)
+        outcomes = self.ingest_sources(
+            sources.read,
             graphs=graphs,
             rebuild=rebuild,
             strict=strict,
             listener=listener,
             stop=stop,
         )
-        return made + [Outcome(one, "skipped") for one in found.skipped]
+        return outcomes + [Outcome(source, "skipped") for source in sources.skipped]
 
     def ingest_sources(
         self,
@@ -198,9 +210,9 @@ class Collection:
         listener: Listener | None = None,
         stop: Stop | None = None,
     ) -> list[Outcome]:
-        """What `ingest` does, for documents that a program reads in its own way.
+        """Do what `ingest` does, for documents that a program reads in its own way.
 
-        With `dry` it is what `expect` does.
+        With `dry`, do what `expect` does.
         """
         return self._run(graphs, listener, rebuild, strict, dry=dry, stop=stop).all(sources)
 
@@ -212,17 +224,21 @@ class Collection:
         listener: Listener | None = None,
         stop: Stop | None = None,
     ) -> list[Outcome]:
-        """Asks again for the gaps of all documents that have some; an outcome for each of them.
+        """Ask again for the gaps of all documents that have some.
 
-        Their texts stay as they are. A graph that other settings or models made is made anew with
-        those in force, as `build` would. `stop` ends it as it ends an ingest.
+        Their texts stay as they are. A graph that was built with other settings or models is built
+        again with those in force, as `build` does. `stop` ends the run as it ends an ingest.
+
+        Returns:
+            One outcome per document with gaps, and per graph of the collection itself with gaps.
+
         """
         lacking = [entry for entry in self.app.reach(stop).documents(self.name) if entry.gaps]
         run = self._run([], listener, strict=strict, dry=dry, stop=stop)
         outcomes = run.retry(lacking)
-        for one in self.settled():
-            if one.record.gaps:
-                outcomes += run.settle(graph(one.graph))
+        for settled in self.settled():
+            if settled.record.gaps:
+                outcomes += run.settle(graph(settled.graph))
         return outcomes
 
     def expect(
@@ -233,22 +249,28 @@ class Collection:
         name: str = "",
         preset: str = "",
     ) -> list[Outcome]:
-        """What `ingest` would do and ask of models: nothing is written, and no model is asked.
+        """Return what `ingest` would do and ask of models. Nothing is written, no model is called.
 
-        With a `preset` it is what it would be with that one's values instead of the defaults.
+        The build itself runs on placeholder replies, which are as long as those of models were in
+        documents made in the same way. What an endpoint will answer cannot be known before.
 
-        Counted by the build itself over stand-ins, which write as much as models did into
-        documents made in the same way; of what an endpoint answers, nothing is known before.
+        Args:
+            *paths: As for `ingest`.
+            graphs: As for `ingest`.
+            rebuild: As for `ingest`.
+            name: As for `ingest`.
+            preset: Use this preset's values in place of the defaults.
+
         """
-        found = self._sources(paths, name)
+        sources = self._sources(paths, name)
         if not preset:
-            expected = self._run(graphs, None, rebuild, dry=True).all(found.read)
+            expected = self._run(graphs, None, rebuild, dry=True).all(sources.read)
         else:
             settings = self.settings.with_preset(preset)
             graphs = settings.graphs if graphs is None else graphs
             with closing(Kit(settings)) as kit:
-                expected = self._run(graphs, None, rebuild, dry=True, kit=kit).all(found.read)
-        return expected + [Outcome(one, "skipped") for one in found.skipped]
+                expected = self._run(graphs, None, rebuild, dry=True, kit=kit).all(sources.read)
+        return expected + [Outcome(source, "skipped") for source in sources.skipped]
 
     def ingest_text(
         self,
@@ -260,17 +282,20 @@ class Collection:
         language: str = "",
         stop: Stop | None = None,
     ) -> Outcome:
-        """A text as a document; `source` says where it is from and is what it is known by.
+        """Add a text as a document, which is known by its `source`: where the text is from.
 
-        Raises LoadError where the text has no words or no source, and BadReply where more than
-        one piece and over a tenth of a graph is missing as a model's replies stay malformed.
+        Raises:
+            LoadError: The text has no words or no source.
+            BadReply: A model's replies stay malformed, so that more than one piece and over a tenth
+                of a graph is missing.
+
         """
         if not isinstance(text, str):
             raise TypeError(f"The text is not a str but {text!r}: `ingest` reads files.")
         if not source.strip():
             raise LoadError("Say where the text is from: it is known by its source.")
-        facts = {"title": title, "author": author, "language": language}
-        read = partial(read_text, text, source=source, collection=self.name, **facts)
+        metadata = {"title": title, "author": author, "language": language}
+        read = partial(read_text, text, source=source, collection=self.name, **metadata)
         [outcome] = self._run(None, None, stop=stop).all([Source(source, read)])
         if outcome.error:
             raise outcome.error
@@ -286,66 +311,92 @@ class Collection:
         listener: Listener | None = None,
         stop: Stop | None = None,
     ) -> list[Outcome]:
-        """Builds a graph, and what it rests on, for documents that are there: all, or those named.
+        """Build a graph, and the graphs that it rests on, for documents of the collection.
 
-        A graph that belongs to the collection itself is made of what all its documents have, and no
-        document can be named.
-        Other graphs are not touched, but those that rest on it. What is built already, from the
-        same, is left as it is, unless `rebuild`, but for gaps, which are asked for again; with
-        `strict` a document fails at its first gap. A `dry` run only says what would be asked.
-        `stop` ends it as it ends an ingest.
+        Other graphs stay as they are, except for those that rest on it. What was built from the
+        same before is left as it is, but its gaps are asked for again.
+
+        Args:
+            name: The graph. One that belongs to the whole collection is made from what all
+                documents have.
+            *documents: Ids, titles or files; all documents if none is named. None can be named for
+                a graph of the whole collection.
+            rebuild: Use nothing again.
+            strict: A document fails at its first gap.
+            dry: Only say what would be asked of models.
+            listener: Is told of the progress.
+            stop: Ends the run as it ends an ingest.
+
+        Raises:
+            NotFound: There is no such document, or the collection is empty.
+            SettingsError: There is no such graph.
+
         """
-        wanted = graph(name)
-        if wanted.settle:
+        requested = graph(name)
+        if requested.settle:
             if documents:
                 raise SettingsError(f"{name} belongs to the whole collection: name no document.")
             if not self.app.reach(stop).count(self.name)[0]:
                 raise nothing_there(self.name)
-            return self._run([], listener, rebuild, strict, dry=dry, stop=stop).settle(wanted)
-        named = {entry.id: entry for entry in map(self.document, documents)}
-        entries = list(named.values()) or list(self.app.reach(stop).documents(self.name))
+            return self._run([], listener, rebuild, strict, dry=dry, stop=stop).settle(requested)
+        chosen = {entry.id: entry for entry in map(self.document, documents)}
+        entries = list(chosen.values()) or list(self.app.reach(stop).documents(self.name))
         if not entries:
             raise nothing_there(self.name)
-        run = self._run([wanted.name], listener, rebuild, strict, dry=dry, stop=stop)
+        run = self._run([requested.name], listener, rebuild, strict, dry=dry, stop=stop)
         return run.build(entries)
 
     def drop(
         self, name: str, *documents: str, dry: bool = False
     ) -> list[tuple[Entry | None, list[str]]]:
-        """Takes a graph, and what rests on it, out of documents: of all, or of those named.
+        """Remove a graph, and the graphs that rest on it, from documents.
 
-        Where none is named, what rests on it and belongs to the collection itself goes, too.
-        Returns those that had it, with the graphs that were dropped, None standing for the
-        collection itself; a `dry` run drops nothing.
-        Raises NotFound for a document that isn't there, SettingsError for the text itself.
+        Args:
+            name: The graph.
+            *documents: Ids, titles or files. If none is named, the graph is removed from all
+                documents, and graphs of the whole collection that rest on it are removed as well.
+            dry: Remove nothing, and only say what would be removed.
+
+        Returns:
+            The documents that had it, each with the graphs that were removed; None in place of a
+            document stands for the collection itself.
+
+        Raises:
+            NotFound: There is no such document.
+            SettingsError: There is no such graph, or it is the text.
+
         """
         if name == TEXT:
             raise SettingsError(
                 "The text is what all graphs rest on: `fabula remove` takes it out."
             )
-        entries = [self.document(one) for one in documents] or list(self.store.documents(self.name))
+        entries = [self.document(document) for document in documents]
+        entries = entries or list(self.store.documents(self.name))
         installed = graphs()
-        own = self.store.settled(self.name)
-        if not any(name in there for there in (installed, own, *(one.graphs for one in entries))):
-            graph(name)
-        gone = with_dependents(installed, {name})
-        if documents and name in own:
+        of_collection = self.store.settled(self.name)
+        built = {graph_name for entry in entries for graph_name in entry.graphs}
+        if name not in {*installed, *of_collection, *built}:
+            graph(name)  # raises the error that names the nearest graph
+        removed = with_dependents(installed, {name})
+        if documents and name in of_collection:
             raise SettingsError(f"{name} belongs to the whole collection: name no document.")
-        every = [(entry, sorted(gone & entry.graphs.keys())) for entry in entries]
-        found: list[tuple[Entry | None, list[str]]] = [
-            (one, names) for one, names in every if names
+        dropped: list[tuple[Entry | None, list[str]]] = [
+            (entry, names) for entry in entries if (names := sorted(removed & entry.graphs.keys()))
         ]
-        if not documents and (whole := sorted(gone & own.keys())):
-            found.append((None, whole))
+        if not documents and (names := sorted(removed & of_collection.keys())):
+            dropped.append((None, names))
         if not dry:
-            for one, names in found:
-                self.store.drop([Owner(self.name, of, one.id if one else "") for of in names])
-        return found
+            for owner, names in dropped:
+                id = owner.id if owner else ""
+                self.store.drop([Owner(self.name, graph_name, id) for graph_name in names])
+        return dropped
 
     def remove(self, *names: str) -> list[Entry]:
-        """Takes documents of the collection out of the graph, by id, whole title or file.
+        """Remove documents of the collection, named by id, whole title or file.
 
-        Raises NotFound before any is removed.
+        Raises:
+            NotFound: There is no such document. Then none is removed.
+
         """
         entries = {entry.id: entry for entry in (self.document(name, whole=True) for name in names)}
         for document in entries:
@@ -353,69 +404,78 @@ class Collection:
         return list(entries.values())
 
     def reembed(self, progress: Progress | None = None, *, stop: Stop | None = None) -> Reembedded:
-        """Gives the collection embeddings of the settings' model, while questions go on.
+        """Replace the collection's embeddings by those of the settings' model.
 
-        A run that was stopped goes on; the model that the collection has gives up another's run.
-        Raises NotFound where nothing was ingested, StoreError while another run is at work, and
-        Stopped soon after `stop` was set.
+        Questions are answered meanwhile. A run that was stopped is continued. If the settings name
+        the model that the collection has, an unfinished run for another model is given up.
+
+        Raises:
+            NotFound: Nothing has been ingested.
+            StoreError: Another run is at work.
+            Stopped: `stop` was set.
+
         """
         meter, stop = Meter(self.kit.counter), stop or Stop()
         kit = self.kit.view(stop=stop)
         embedder = kit.counted_embedder(meter)
-        asked = kit.counted_embedder(meter, cached=False)
-        heard = progress or Muted()
+        uncached = kit.counted_embedder(meter, cached=False)
+        progress = progress or Muted()
         run = Reembed(
-            self.app.reach(stop), self.name, embedder, asked, kit.workers, meter, heard, stop
+            self.app.reach(stop), self.name, embedder, uncached, kit.workers, meter, progress, stop
         )
         return run.run()
 
     # Reading
 
     def documents(self) -> Documents:
-        """The documents of the collection by title, read page by page."""
+        """Return the documents of the collection by title; they are read page by page."""
         return Documents(self.store, self.name)
 
     def document(self, name: str, *, whole: bool = False) -> Entry:
-        """The one document of that id, title or file name. Raises NotFound.
+        """Return the document of this id, title or file name.
 
-        A part of a title will do, if it is in no other's; not with `whole`.
+        A part of a title is enough if no other title has it, unless `whole`.
+
+        Raises:
+            NotFound: There is none, or more than one.
+
         """
         return choose(self.store, self.name, name, whole=whole, is_path=self._takes_paths)
 
     def space(self) -> Space | None:
-        """The embedding space of the collection; None where nothing was ever written to it."""
+        """Return the embedding space of the collection; None if nothing was ever written to it."""
         return self.store.space(self.name)
 
     def layers(self, document: str) -> list[Layer]:
-        """How many passages a document, by id, title or file, has by kind, aspect and level."""
+        """Return how many passages a document has by kind, aspect and level."""
         return self.store.layers(self.name, self.document(document).id)
 
     def stale(self, entry: Entry) -> dict[str, list[str]]:
-        """What each graph of a document would be made from otherwise now, by the graphs' names.
+        """Return what has changed since each graph of a document was built, by the graphs' names.
 
         A graph that is up to date with the settings in force is left out.
         """
         installed = graphs()
-        has = [installed[name] for name in installed if name in entry.graphs]
-        return differences_of(entry, self.kit.recipes(entry.sha256, has))
+        built = [installed[name] for name in installed if name in entry.graphs]
+        return differences_of(entry, self.kit.recipes(entry.sha256, built))
 
     def settled(self) -> list[Settled]:
-        """What belongs to the collection itself, by the graphs' names."""
-        found = self.store.settled(self.name)
+        """Return the graphs of the collection itself, by name."""
+        records = self.store.settled(self.name)
         installed = graphs()
-        entries = list(self.documents()) if found.keys() & installed.keys() else []
+        entries = list(self.documents()) if records.keys() & installed.keys() else []
         return [
-            Settled(name, record, self._differences(installed[name], record, entries, found))
-            for name, record in found.items()
+            Settled(name, record, self._differences(installed[name], record, entries, records))
+            for name, record in records.items()
             if name in installed
         ]
 
     def gaps(self, document: str) -> dict[str, list[Gap]]:
-        """What no model gave of a document, by id, title or file: gaps by its graphs' names."""
+        """Return the gaps of a document, which no model gave, by its graphs' names."""
         return self.store.gaps(self.name, self.document(document).id)
 
     def check(self, document: str = "") -> Findings:
-        """What is wrong with the collection, or with one document by id, title or file."""
+        """Return what is wrong with the collection, or with one document by id, title or file."""
         id = self.document(document).id if document else ""
         return check(self.store, graphs().values(), self.name, id)
 
@@ -427,12 +487,20 @@ class Collection:
         format: str = "",
         embeddings: bool = False,
     ) -> Written:
-        """Writes the collection, or one document, to a file.
+        """Write the collection, or one document, to a file.
 
-        `format` is jsonl or graphml, '' for what the file's name ends in; embeddings can only be
-        in jsonl. Raises FabulaError where the file can't be written, NotFound where there is
-        nothing to write, StoreError where a document changes meanwhile, and SpaceError for
-        embeddings while the collection is re-embedded.
+        Args:
+            file: The path of the file.
+            document: An id, title or file; '' for the whole collection.
+            format: The format, as jsonl or graphml; '' for the one that the file's name ends in.
+            embeddings: Write the embeddings as well, which only jsonl can hold.
+
+        Raises:
+            FabulaError: The file can't be written.
+            NotFound: There is nothing to write.
+            StoreError: A document changes meanwhile.
+            SpaceError: The embeddings are being replaced at the moment.
+
         """
         entries = [self.document(document)] if document else list(self.store.documents(self.name))
         if not entries:
@@ -441,31 +509,49 @@ class Collection:
         return write(exported, Path(file), format, embeddings=embeddings)
 
     def sources(self, hits: Sequence[Hit]) -> dict[str, list[Stretch]]:
-        """The stretches of text that each hit rests on, in text order, by the hits' ids."""
+        """Return the chunks that each hit rests on, in text order, by the hits' ids."""
         return self.store.sources(self.name, [hit.id for hit in hits])
 
     def read(self, document: str, at: str | int = "") -> Reading:
-        """The text of a document, named by id, title or file, around a place of it.
+        """Return the text of a document around a place.
 
-        The place is characters as 120-340, a chunk's number, a section's heading, or the id of a
-        passage: of a summary or a detail, the text that it rests on. Raises NotFound.
+        Args:
+            document: An id, title or file.
+            at: Characters as 120-340, a chunk's number, a section's heading, or the id of a
+                passage; for a summary or a detail, the text that it rests on is returned. '' is the
+                beginning.
+
+        Raises:
+            NotFound: There is no such document or place.
+
         """
         return read(self.store, self.document(document), str(at))
 
     def cypher(
         self, query: str, /, *, seconds: float | None = 60.0, **parameters: Any
     ) -> list[dict[str, Any]]:
-        """The rows of a query for analysts, by its name, or of a statement of Cypher.
+        """Return the rows of a query for analysts, or of a statement in Cypher. It may only read.
 
-        It may only read, and take so many `seconds`. A statement stays in this collection by its
-        `$collection`, which is filled in. Values are what JSON holds, and nodes dictionaries of
-        their `labels` and `properties`. Raises NotFound for a name that there is not, FabulaError
-        for a parameter, StoreError for what Neo4j refuses.
+        Args:
+            query: The name of a shipped query, or a statement. A statement stays in this collection
+                by its parameter `$collection`, which is filled in.
+            seconds: How long it may take; None for any time.
+            **parameters: The values of its parameters.
+
+        Returns:
+            Dictionaries of values as JSON holds them; a node is one of its `labels` and
+            `properties`.
+
+        Raises:
+            NotFound: There is no query of this name.
+            FabulaError: A parameter is missing or wrong.
+            StoreError: Neo4j refuses it.
+
         """
-        asked = parse(query) if len(query.split()) > 1 else shipped(query)
-        if "collection" in {one.name for one in asked.parameters}:
+        parsed = parse(query) if len(query.split()) > 1 else shipped(query)
+        if "collection" in {parameter.name for parameter in parsed.parameters}:
             parameters = {"collection": self.name, **parameters}
-        table = run(self.store, asked.statement, asked.fill(parameters), seconds=seconds)
+        table = run(self.store, parsed.statement, parsed.fill(parameters), seconds=seconds)
         return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
 
     # Asking
@@ -477,20 +563,30 @@ class Collection:
         meter: Meter | None = None,
         path: Steps | None = None,
         stop: Stop | None = None,
-        **given: Unpack[Asked],
+        **options: Any,
     ) -> list[Hit]:
-        """The passages that serve a question best, best first.
+        """Return the passages that serve a question best, best first.
 
-        `given` are fields of a Query, in the place of the settings' defaults; `path` is told each
-        step. `stop`, set from any thread, cuts off what is asked of models for it, and it raises
-        Stopped. Raises NotFound where the collection has no documents, or no such document, aspect
-        or kind, and a plain FabulaError for a question without a character.
+        Args:
+            question: The question, as text or as a `Query`.
+            meter: Counts what is asked of models.
+            path: Records each step of retrieval.
+            stop: Set from any thread, it ends the calls to models and raises Stopped.
+            **options: Options of a `Query`, in place of the settings' defaults.
+
+        Raises:
+            NotFound: The collection has no documents, or no such document, aspect or kind.
+            FabulaError: The question is empty.
+
         """
-        query = self._query(question, {**given, "fill": False})
+        query = self._query(question, {**options, "fill": False})
         self.app.reach(stop)
         filters = self._filters(query)
-        ways = self._ways(query, filters, self._asking(stop), meter or Meter(), path or Steps())
-        return [*self._found(query, filters, ways).hits]
+        kit, meter, path = self._asking(stop), meter or Meter(), path or Steps()
+        result = answering.find(query, filters, self.store, kit, meter, path)
+        if not result.hits:
+            self._explain_nothing_found(query, filters)
+        return [*result.hits]
 
     def context(
         self,
@@ -499,15 +595,17 @@ class Collection:
         meter: Meter | None = None,
         path: Steps | None = None,
         stop: Stop | None = None,
-        **given: Unpack[Asked],
+        **options: Any,
     ) -> list[Passage]:
-        """What an answer is given to read, numbered as it cites it; takes what `retrieve` takes."""
-        query = self._query(question, given)
-        path = path or Steps()
+        """Return what an answer is given to read, numbered as it cites it; see `retrieve`."""
+        query = self._query(question, options)
         self.app.reach(stop)
         filters = self._filters(query)
-        ways = self._ways(query, filters, self._asking(stop), meter or Meter(), path)
-        return _fill(query, self._found(query, filters, ways), path)
+        kit, meter, path = self._asking(stop), meter or Meter(), path or Steps()
+        context = answering.read(query, filters, self.store, kit, meter, path)
+        if not context:
+            self._explain_nothing_found(query, filters)
+        return context
 
     def stream(
         self,
@@ -517,35 +615,40 @@ class Collection:
         meter: Meter | None = None,
         path: Steps | None = None,
         stop: Stop | None = None,
-        **given: Unpack[Asked],
+        **options: Any,
     ) -> AnswerStream:
-        """An answer as it is written; takes what `retrieve` takes.
+        """Return an answer as it is written; takes and raises what `retrieve` does.
 
-        `history` is what was said before, on which the question may lean: it is searched with as it
-        would stand alone. The hits are found before this returns; the answer's pieces come by
-        iterating. `stop` is set where the stream is closed; set before, it ends the search, too.
+        The passages are found before this returns; the answer's pieces come by iterating. `stop` is
+        set when the stream is closed; if it is set earlier, it ends the search as well.
+
+        Args:
+            question: The question, as text or as a `Query`.
+            history: The previous turns of a conversation, on which the question may lean: it is
+                searched with as it would stand alone.
+            meter: Counts what is asked of models.
+            path: Records each step of retrieval.
+            stop: Ends the search or the answer, from any thread.
+            **options: Options of a `Query`, in place of the settings' defaults.
+
         """
-        query = self._query(question, given)
-        meter, path, stop = meter or Meter(), path or Steps(), stop or Stop()
+        query = self._query(question, options)
+        stop = stop or Stop()
         self.app.reach(stop)
-        kit = self._asking(stop)
-        asked, history = query.question, latest(history, self.settings.history_tokens)
-        if history:
-            self._refuse_unready()
-            alone = kit.guide(meter).stand_alone(asked, history)
-            query = replace(query, question=alone)
         filters = self._filters(query)
-        ways = self._ways(query, filters, kit, meter, path)
-        found = self._found(query, filters, ways)
-        context = _fill(query, found, path)
-        quotes: list[Quote] = []
-        pieces = _own_pieces(query, filters, context, ways)
-        if pieces is None and self.settings.offline:
-            quotes = closest(query.question, self._in_the_book(context))
-            pieces = say(quotes)
-        elif pieces is None:
-            pieces = _pieces(kit, asked, context, meter, history)
-        return AnswerStream(asked, found.hits, context, pieces, meter, quotes, query.question, stop)
+        stream = answering.answer(
+            query,
+            filters,
+            self.store,
+            self._asking(stop),
+            meter or Meter(),
+            path or Steps(),
+            history=latest_turns(history, self.settings.history_tokens),
+            stop=stop,
+        )
+        if not stream.hits:
+            self._explain_nothing_found(query, filters)
+        return stream
 
     def query(
         self,
@@ -553,23 +656,26 @@ class Collection:
         *,
         history: Sequence[Turn] = (),
         stop: Stop | None = None,
-        **given: Unpack[Asked],
+        **options: Any,
     ) -> Answer:
-        """The whole answer, with the passages it cites; takes what `stream` takes."""
-        return self.stream(question, history=history, stop=stop, **given).answer
+        """Return the whole answer, with the passages it cites; takes what `stream` takes."""
+        return self.stream(question, history=history, stop=stop, **options).answer
 
-    def chat(self, **given: Unpack[Asked]) -> Conversation:
-        """A conversation: its questions may lean on those before; `given` hold for all of them."""
-        return Conversation(self, given)
+    def chat(self, **options: Any) -> Conversation:
+        """Begin a conversation, whose questions may lean on those before.
+
+        `options` are options of a `Query` that hold for all of its questions.
+        """
+        return Conversation(self, options)
 
     # Inside
 
     def _asking(self, stop: Stop | None) -> Kit:
-        """The models, as they are called for one question.
+        """Return the models for one question.
 
-        A question is compared with the collection's vectors, so it is embedded by what made them.
-        Static vectors need no endpoint: a collection that was made without one can be asked
-        whatever model the settings name now. Another model than theirs may not be reachable.
+        A question is compared with the collection's vectors, so the model that made them embeds it.
+        If they are static vectors, they are used whatever model the settings name now: static
+        vectors need no endpoint. Any other model may not be reachable from here.
         """
         space = self.space() if self.kit.embedder.model != STATIC else None
         is_static = space is not None and space.model == STATIC
@@ -583,100 +689,73 @@ class Collection:
         settled: Mapping[str, Record],
     ) -> tuple[str, ...]:
         try:
-            there = resting(graph, entries, settled)
+            resting_on = resting(graph, entries, settled)
         except NotFound:
             return ("documents",)
-        now = self.kit.settled_recipe(graph, there, settled)
-        found = differences(record.made_from, now)
+        recipe = self.kit.settled_recipe(graph, resting_on, settled)
+        changes = differences(record.made_from, recipe)
+        # A document that it rests on is named by its id, which tells a reader nothing.
         return tuple(
-            dict.fromkeys("documents" if one.startswith("rests_on.") else one for one in found)
+            dict.fromkeys(
+                "documents" if change.startswith("rests_on.") else change for change in changes
+            )
         )
 
     def _sources(self, paths: Sequence[str | Path], name: str) -> Sources:
         settings = self.settings
         return sources(paths, self.name, settings.max_file_mb, name=name, fetch=settings.fetch)
 
-    def _query(self, question: str | Query, given: Mapping[str, object]) -> Query:
+    def _query(self, question: str | Query, options: Mapping[str, object]) -> Query:
         if isinstance(question, str):
-            return Query.of(question, self.settings, **given)
+            return Query.of(question, self.settings, **options)
         if not isinstance(question, Query):
             raise TypeError(f"A question is a text or a Query, not {question!r}.")
-        own = {one.name: getattr(question, one.name) for one in fields(question)}
-        return Query.of(own.pop("question"), self.settings, **{**own, **given})
+        values = {field.name: getattr(question, field.name) for field in fields(question)}
+        return Query.of(values.pop("question"), self.settings, **{**values, **options})
 
     def _filters(self, query: Query) -> Filters:
-        """Where to look. Raises NotFound where there is nothing, or no such document."""
+        """Return where to look. Raises NotFound if there is nothing, or no such document."""
         self._refuse_unready()
         document = self.document(query.document).id if query.document else ""
         return query.filters(self.name, document)
 
-    def _ways(
-        self, query: Query, filters: Filters, kit: Kit, meter: Meter, path: Steps
-    ) -> list[Way]:
-        """The modes that a question is asked by. Raises NotFound where none has its graph."""
-        ways = make_ways(query, filters, self.store, kit, kit.settings, meter, path)
-        if not ways:
-            self._refuse_groundless(query, filters, query.modes[0])
-        return ways
-
-    def _found(self, query: Query, filters: Filters, ways: Sequence[Way]) -> Found:
-        if query.aspects or query.kinds:
-            # A mode finds no elements but those of the graph that it walks.
-            walked = sorted({way.mode.graph for way in ways} - {""})
-            own = [label.lower() for name in walked for label in graph(name).elements]
-            refuse_unknown(query.aspects, query.kinds, self.space(), elements=own)
-        told: dict[str, object] = {
-            tracing.OPERATION: "retrieval",
-            tracing.DATA_SOURCE: self.name,
-            tracing.TOP_K: float(query.k),
-            tracing.MODE: ",".join(way.name for way in ways),
-            tracing.QUERY_TEXT: query.question if tracing.with_content() else None,
-        }
-        with tracing.span(f"retrieval {self.name}", told):
-            found = search(query, filters, ways)
-        if not found.hits:
-            self._refuse_groundless(query, filters, ways[0].name)
-        return found
-
-    def _in_the_book(self, context: Sequence[Passage]) -> list[Passage]:
-        """The chunks of a context; or, where it has none, those that its passages rest on."""
-        chunks = [passage for passage in context if passage.hit.kind == "chunk"]
-        if chunks or not context:
-            return chunks
-        rest_on = self.sources([passage.hit for passage in context])
-        found: dict[str, Passage] = {}
-        for passage in sorted(context, key=lambda passage: -passage.hit.score):
-            for chunk in rest_on.get(passage.hit.id, ()):
-                found.setdefault(chunk.chunk, replace(passage, hit=_as_hit(chunk, passage.hit)))
-        return list(found.values())
-
     def _refuse_unready(self) -> None:
-        """Sees to it, once, that there is something to ask, embedded as the question will be."""
+        """Refuse a collection that is empty, or whose embeddings are of another model."""
         if self._is_ready:
             return
         space = self.space()
         if space is None or not space.documents:
             raise nothing_there(self.name)
         if space.model == STATIC:
-            # What `_asking` sees to. It may be re-embedded meanwhile, so it is looked at each time.
+            # `_asking` has the question embedded by static vectors, too. The collection may be
+            # given other embeddings at any time, so this is checked for each question.
             return
         refuse_other_model(space, self.kit.embedder.model)
         self._is_ready = True
 
-    def _refuse_groundless(self, query: Query, filters: Filters, name: str) -> None:
-        """Nothing was found: that is no answer where there was nothing to look through."""
+    def _explain_nothing_found(self, query: Query, filters: Filters) -> None:
+        """Raise NotFound if nothing was found because there was nothing to look through."""
         space = self.space()
         if space is None or not space.documents:
             raise nothing_there(self.name)
-        walked = mode(name).graph
-        if walked and walked not in count_parts(self.store, [walked], filters):
-            one = self.document(query.document) if query.document else None
-            who = f"{one.title} has not" if one else f"no document of collection {self.name!r} has"
-            told = f"{walked} {one.id}" if one else walked
-            raise NotFound(
-                f"Mode {name} looks through the graph {walked!r}, which {who}: run `fabula "
-                f"build {told} --collection {self.name}`, or choose another --mode."
-            )
+        required = {name: mode(name).graph for name in query.modes if name != AUTO}
+        counts = count_parts(self.store, set(required.values()), filters)
+        if not required or any(name in counts for name in required.values()):
+            return
+        if not all(required.values()):  # some mode needs no graph
+            return
+        name, walked = next(iter(required.items()))
+        document = self.document(query.document) if query.document else None
+        who = (
+            f"{document.title} has not"
+            if document
+            else f"no document of collection {self.name!r} has"
+        )
+        target = f"{walked} {document.id}" if document else walked
+        raise NotFound(
+            f"Mode {name} looks through the graph {walked!r}, which {who}: run `fabula "
+            f"build {target} --collection {self.name}`, or choose another --mode."
+        )
 
     def _run(
         self,
@@ -689,16 +768,16 @@ class Collection:
         stop: Stop | None = None,
     ) -> Ingest:
         names = self.settings.graphs if names is None else names
-        wanted = [graph(name).name for name in ([names] if isinstance(names, str) else names)]
-        if own := [name for name in wanted if graph(name).settle]:
+        requested = [graph(name).name for name in ([names] if isinstance(names, str) else names)]
+        if of_collection := [name for name in requested if graph(name).settle]:
             raise SettingsError(
-                f"{own[0]} belongs to the whole collection, and no ingest builds it: run `fabula "
-                f"build {own[0]}` once the documents are there."
+                f"{of_collection[0]} belongs to the whole collection, and no ingest builds it: run "
+                f"`fabula build {of_collection[0]}` once the documents are there."
             )
         self.app.reach(stop)
         space = self.space()
         if space and (space.documents or space.phase):
-            # Before anything is paid for.
+            # Refuse it before anything is paid for.
             refuse_reembedding(space)
             refuse_other_model(space, self.kit.embedder.model)
         if space is None:
@@ -708,62 +787,10 @@ class Collection:
             store=self.store,
             kit=(kit or self.kit).view(stop=stop),
             collection=self.name,
-            names=wanted,
+            names=requested,
             listener=listener or Silence(),
             rebuild=rebuild,
             strict=strict,
             dry=dry,
             stop=stop,
         )
-
-
-def _as_hit(chunk: Stretch, found: Hit) -> Hit:
-    """A chunk that a hit rests on, with the hit's score."""
-    return replace(
-        found,
-        id=chunk.chunk,
-        kind="chunk",
-        section=chunk.section,
-        aspect="",
-        level=0,
-        start=chunk.start,
-        end=chunk.end,
-        text=chunk.text,
-        tokens=count(chunk.text),
-    )
-
-
-def _pieces(
-    kit: Kit, asked: str, context: Sequence[Passage], meter: Meter, history: Sequence[Turn]
-) -> Iterator[Reply]:
-    if not context:
-        return iter([Reply(NO_ANSWER)])
-    texts = [shown(passage.text) for passage in context]
-    return kit.answerer(meter).answer(asked, texts, history)
-
-
-def _own_pieces(
-    query: Query, filters: Filters, context: Sequence[Passage], ways: Sequence[Way]
-) -> Pieces | None:
-    """The mode's own answer, where it has one to what it found; several have none together."""
-    way, *others = ways
-    if others or not (way.mode.answer and context):
-        return None
-    return way.mode.answer(query.question, context, filters, way.tools)
-
-
-def _fill(query: Query, found: Found, path: Steps) -> list[Passage]:
-    hits = [*found.hits, *found.further]
-    with path.step("context", f"{query.context_tokens} tokens of {query.context}") as step:
-        if query.context == "sentences":
-            context = fill_by_sentences(query.question, hits, query.context_tokens, found.chunks)
-        else:
-            context = fill(hits, query.context_tokens, found.chunks)
-        read = {passage.hit.id for passage in context}
-        kept = [hit for hit in hits if hit.id in read or _chunk_of(found, hit) in read]
-        step.found(hits, kept)
-    return context
-
-
-def _chunk_of(found: Found, hit: Hit) -> str:
-    return found.chunks[hit.id].id if hit.id in found.chunks else ""

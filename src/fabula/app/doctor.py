@@ -1,4 +1,4 @@
-"""What a machine, a graph and its models need in order to work, checked one by one."""
+"""Check one by one what Fabula needs: the machine, Neo4j, its indexes, and the models."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from fabula.store import Store, schema
 from fabula.store.space import refuse_other_model
 
 OLDEST_PYTHON = (3, 11)
-LIBRARY = 100_000
-"""Passages from which on another server's default merging has left its indexes in many segments:
-measured, 110 at 200,000, where a question takes 63 ms instead of 24."""
+LIBRARY_PASSAGES = 100_000
+"""From this many passages on, a server that merges index segments by its defaults has left many of
+them: 110 were measured at 200,000 passages, where a question took 63 ms instead of 24."""
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that was checked: how it is and, where it is wrong, the cure."""
+    """One thing that was checked: whether it is `well`, and what to say about it or do."""
 
     name: str
     well: bool
@@ -30,15 +30,18 @@ class Check:
 
 
 def examine(collection: Collection) -> Iterator[Check]:
-    """The checks, each as soon as it is made. Starts the private Neo4j, and asks each model."""
+    """Yield the checks, each as soon as it is made.
+
+    The private Neo4j is started, and each model is called once.
+    """
     yield _python()
     yield _keys(collection.settings)
     store = yield from _neo4j(collection)
     if store:
-        yield _checked("indexes", partial(_indexes, store, collection))
-        yield _checked("embeddings", partial(_embeddings, collection))
+        yield _run_check("indexes", partial(_indexes, store, collection))
+        yield _run_check("embeddings", partial(_embeddings, collection))
     for name, model, ask in collection.app.kit.roles():
-        yield _checked(name, partial(_model, model, ask))
+        yield _run_check(name, partial(_model, model, ask))
 
 
 def _python() -> Check:
@@ -51,8 +54,8 @@ def _python() -> Check:
 
 def _keys(settings: Settings) -> Check:
     if settings.base_url:
-        is_kept = settings.api_key or settings.keyring
-        key = "with a key" if is_kept else "without a key"
+        has_key = settings.api_key or settings.keyring
+        key = "with a key" if has_key else "without a key"
         return Check("endpoint", True, f"{shown_url(settings.base_url)}, {key}")
     if settings.api_key:
         return Check("endpoint", True, "OpenAI's, with the key of OPENAI_API_KEY")
@@ -84,15 +87,16 @@ def _indexes(store: Store, collection: Collection) -> str:
     if space is None:
         return "none yet; the first ingest makes them"
     if faults := schema.faults(store, space):
-        raise FabulaError("; ".join(f"{one.name} {one.what}: {one.cure}" for one in faults))
-    told = ", ".join(f"{name} online" for name in schema.needed(space))
+        descriptions = (f"{fault.name} {fault.what}: {fault.cure}" for fault in faults)
+        raise FabulaError("; ".join(descriptions))
+    message = ", ".join(f"{name} online" for name in schema.needed(space))
     passages = store.passages()
-    if passages >= LIBRARY and collection.settings.neo4j_uri:
-        told += (
+    if passages >= LIBRARY_PASSAGES and collection.settings.neo4j_uri:
+        message += (
             f"; {passages:,} passages: where a question takes long, `fabula db compact` makes the "
             "indexes anew, in few segments"
         )
-    return told
+    return message
 
 
 def _embeddings(collection: Collection) -> str:
@@ -100,16 +104,16 @@ def _embeddings(collection: Collection) -> str:
     if space is None or not space.documents:
         return f"none yet in collection {collection.name!r}: run `fabula ingest BOOK`"
     vectors = f"{space.dimensions} dimensions of {space.model}"
-    told = f"collection {collection.name!r}, {space.documents} documents, {vectors}"
+    message = f"collection {collection.name!r}, {space.documents} documents, {vectors}"
     model = collection.app.kit.embedder.model
     if space.model == STATIC != model and not space.phase:
         return (
-            f"{told}: questions are embedded by it, too. `fabula reembed --collection "
+            f"{message}: questions are embedded by it, too. `fabula reembed --collection "
             f"{collection.name}` gives it embeddings of {model}, which find better; until then it "
             "takes no further documents"
         )
     refuse_other_model(space, model)
-    return f"{told}; being re-embedded with {space.target}" if space.phase else told
+    return f"{message}; being re-embedded with {space.target}" if space.phase else message
 
 
 def _model(model: str, ask: Callable[[], object]) -> str:
@@ -119,8 +123,8 @@ def _model(model: str, ask: Callable[[], object]) -> str:
     return f"{model} answers"
 
 
-def _checked(name: str, look: Callable[[], str]) -> Check:
+def _run_check(name: str, check: Callable[[], str]) -> Check:
     try:
-        return Check(name, True, look())
+        return Check(name, True, check())
     except FabulaError as error:
         return Check(name, False, str(error))

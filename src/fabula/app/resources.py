@@ -1,13 +1,13 @@
-"""What all collections of a process share: settings, the connection to Neo4j, models."""
+"""What all collections of a process share: settings, the connection to Neo4j, and models."""
 
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Self, Unpack
+from typing import TYPE_CHECKING, Any, Self
 
 from fabula.config.connect import connect
 from fabula.config.kit import Kit
-from fabula.config.settings import Flags, Settings, names, paths
+from fabula.config.settings import Settings, names, paths
 from fabula.errors import FabulaError, did_you_mean
 from fabula.models.stop import Stop
 from fabula.server import quiet
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from fabula.server import Report
 
 POLL_SECONDS = 0.1
-"""How often a thread that waits for another's connection looks whether it was stopped."""
+"""How often a thread checks whether it was stopped, while another thread connects to Neo4j."""
 
 
 class Resources:
-    """Settings, the connection to Neo4j, and models with their one limiter.
+    """Settings, the connection to Neo4j, and the models with their common limiter.
 
-    Neo4j is reached, and the private one started, when it is first needed; models when they are.
-    Safe to share between threads.
+    Neo4j is connected to, and the private server started, when it is first needed; models are made
+    when they are. Safe to share between threads.
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class Resources:
         *,
         report: Report | None = None,
         kit: Kit | None = None,
-        **flags: Unpack[Flags],
+        **flags: Any,
     ) -> None:
         if unknown := [name for name in flags if not paths(name)]:
             hint = did_you_mean(unknown[0], names(), "`fabula settings` lists them.")
@@ -46,9 +46,9 @@ class Resources:
         self.kit = kit or Kit(self.settings)
         self._report = report
         self._connecting = threading.Lock()
-        """Held while Neo4j is reached, which takes minutes where its programs are fetched."""
+        """Held while connecting to Neo4j, which takes minutes if its programs are fetched."""
         self._switching = threading.Lock()
-        """Held for a moment, so that a connection made while `close` ran is closed as well."""
+        """Held for a moment, so that a connection made while `close` runs is closed as well."""
         self._connected: Store | None = None
         self._is_closed = False
 
@@ -62,10 +62,10 @@ class Resources:
         self.close()
 
     def close(self) -> None:
-        """Lets connections and threads go; the private Neo4j stays up for the next time.
+        """Close connections and end threads; the private Neo4j stays up for the next time.
 
-        Does not wait for a thread that is just reaching Neo4j: that one closes what it has reached,
-        and raises FabulaError.
+        A thread that is just connecting to Neo4j is not waited for: it closes its connection
+        itself, and raises FabulaError.
         """
         with self._switching:
             self._is_closed = True
@@ -76,14 +76,16 @@ class Resources:
 
     @property
     def store(self) -> Store:
-        """The graph; reached, and its private server started, at the first use."""
+        """The graph. The first use connects to Neo4j, and starts the private server."""
         return self.reach()
 
     def reach(self, stop: Stop | None = None) -> Store:
-        """Return the graph, as `store` does.
+        """Return the graph, as `store` does, with a way to stop waiting for another thread.
 
-        Raises Stopped where `stop` is set while another thread fetches or starts the private
-        server; a start of its own is waited for.
+        Raises:
+            Stopped: `stop` was set while another thread fetches or starts the private server. A
+                start by this thread is waited for.
+
         """
         while not self._connecting.acquire(timeout=POLL_SECONDS):
             self._check(stop)
@@ -97,7 +99,7 @@ class Resources:
             self._connecting.release()
 
     def _connect(self) -> None:
-        # A start is not broken off in its midst: that leaves a home without its password.
+        # A start is never interrupted: that would leave a home folder without its password.
         store = connect(self.settings, self._report or quiet)
         with self._switching:
             if not self._is_closed:
@@ -107,7 +109,7 @@ class Resources:
         self._check()
 
     def _check(self, stop: Stop | None = None) -> None:
-        """Raises FabulaError where this is closed, and Stopped where `stop` is set."""
+        """Raise FabulaError if this is closed, and Stopped if `stop` is set."""
         if self._is_closed:
             raise FabulaError("This Fabula is closed: open another one.")
         if stop:

@@ -1,4 +1,4 @@
-"""A question and its hits become an answer that cites them."""
+"""An answer: the whole one, and the one that is still being written."""
 
 from __future__ import annotations
 
@@ -20,9 +20,17 @@ from fabula.text.names import quoted
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer, the numbered passages it was given, and the numbers it cites.
+    """An answer, the numbered passages that it was given to read, and the numbers that it cites.
 
-    Where no model was asked, `quotes` are the passages that it is made of, the closest first.
+    Attributes:
+        question: The question as it was asked.
+        text: The answer, with citations as [2] or [1, 3].
+        hits: What was found and is shown, best first.
+        context: The passages that the answer was given to read, by number.
+        cited: The numbers of the passages that `text` cites, in order of first use.
+        usage: What was asked of models, by step.
+        quotes: Without a chat model, the passages that `text` consists of, the closest first.
+
     """
 
     question: str
@@ -46,16 +54,21 @@ class Answer:
 
 
 CITED = re.compile(r"\[(\d{1,9}(?:\s*[,;]\s*\d{1,9})*)\]")
+"""One citation or several in one pair of brackets, as [2] or [1, 3]."""
 
 
 class AnswerStream:
-    """An answer as it is written: iterate over its pieces, then read `answer`.
+    """An answer that is being written: iterate over its pieces, then read `answer`.
 
-    Where no model is asked, its `quotes` are there at once. `sought` is the question that was
-    searched with, which of a conversation's stands alone. `context` grows where whoever answers
-    reads on as it goes. `stop` ends the calls that `pieces` make.
+    One thread iterates; any thread may `close`.
 
-    One thread iterates; any may `close`.
+    Attributes:
+        question: The question as it was asked.
+        sought: The question that was searched with: in a conversation, one that stands alone.
+        hits: What was found and is shown, best first.
+        context: The passages that the answer is given to read. It grows while a mode reads on.
+        quotes: Without a chat model, the passages that the answer consists of; there at once.
+
     """
 
     def __init__(
@@ -76,7 +89,7 @@ class AnswerStream:
         self.quotes = tuple(quotes)
         self._pieces = pieces
         self._meter = meter
-        self._said: list[str] = []
+        self._texts: list[str] = []
         self._failure: FabulaError | None = None
         self._stop = stop or Stop()
         self._is_closed = False
@@ -86,24 +99,24 @@ class AnswerStream:
         return f"<AnswerStream to {quoted(self.question)} from {len(self.context)} passages>"
 
     def __iter__(self) -> Iterator[str]:
-        """The pieces of the text that have not been read yet."""
+        """Yield the pieces of the text that have not been read yet."""
         while (piece := self._next()) is not None:
             if isinstance(piece, Passage):
                 self.context = (*self.context, piece)
                 continue
-            self._said.append(piece.text)
+            self._texts.append(piece.text)
             yield piece.text
 
     def close(self) -> None:
-        """Ends it: what was read until now is the answer, and the model is asked for no more.
+        """End the answer: what was read until now is all of it, and the model is asked no more.
 
-        From any thread, at any time: whoever waits for the next piece meanwhile has read the last.
-        What was asked of the model is cut off at once, and what waits for a turn or to try again
-        is given up; only a connection that is just being opened is waited for, by its own thread.
+        Call it from any thread, at any time; a thread that waits for the next piece gets none. A
+        call to the model is cut off at once, and one that waits for its turn or for another try is
+        given up. Only a connection that is just being opened is waited for, by its own thread.
         """
         self._is_closed = True
         self._stop.set()
-        # Whoever is reading will end it.
+        # If another thread is reading, that thread ends the pieces.
         if self._reading.acquire(blocking=False):
             try:
                 self._end()
@@ -111,7 +124,7 @@ class AnswerStream:
                 self._reading.release()
 
     def _next(self) -> Reply | Passage | None:
-        """The next piece; None after the last, or once it was closed."""
+        """Return the next piece; None after the last one, or once the stream is closed."""
         with self._reading:
             try:
                 piece = None if self._is_closed else next(self._pieces, None)
@@ -131,19 +144,26 @@ class AnswerStream:
         self._pieces = iter(())
 
     def usage(self) -> dict[str, Usage]:
-        """What it has asked of models until now, by step."""
+        """Return what has been asked of models until now, by step."""
         return self._meter.usage()
 
     @property
+    def text(self) -> str:
+        """What was read until now; '' if the model failed, as a part is no answer."""
+        return "" if self._failure else "".join(self._texts).strip()
+
+    @property
     def said(self) -> str:
-        """What was read until now; '' where the model failed, as a part is no answer."""
-        return "" if self._failure else "".join(self._said).strip()
+        """The former name of `text`, for programs that use it."""
+        return self.text
 
     @property
     def answer(self) -> Answer:
-        """The whole answer; reads what has not been read yet.
+        """The whole answer; what has not been read yet is read now.
 
-        Raises ModelError where the model failed, now or before: a part is no answer.
+        Raises:
+            ModelError: The model failed, now or before: a part is no answer.
+
         """
         for _ in self:
             pass
@@ -151,25 +171,28 @@ class AnswerStream:
             raise self._failure
         return Answer(
             question=self.question,
-            text=self.said,
+            text=self.text,
             hits=self.hits,
             context=self.context,
-            cited=citations(self.said, len(self.context)),
+            cited=citations(self.text, len(self.context)),
             usage=self.usage(),
             quotes=self.quotes,
         )
 
 
 def shown(passage: str) -> str:
-    """A passage's text as whoever answers is shown it: where the book says [3], it reads (3).
+    """Return a passage's text as a model is given it: where the book prints [3], it reads (3).
 
-    So a number in brackets in an answer is always a citation, even beside a quotation. To look for
-    what is quoted instead would lose the citations that stand where the book has a note.
+    So a number in brackets in an answer is always a citation, even beside a quotation. Searching
+    for the quotations instead would lose the citations that stand where the book has a note.
     """
     return CITED.sub(r"(\1)", passage)
 
 
 def citations(text: str, passages: int) -> tuple[int, ...]:
-    """The numbers of the passages that a text cites, as [2] or [1, 3], in order of first use."""
-    found = (int(number) for group in CITED.findall(text) for number in re.findall(r"\d+", group))
-    return tuple(dict.fromkeys(number for number in found if 1 <= number <= passages))
+    """Return the numbers that a text cites, as [2] or [1, 3], in order of first use.
+
+    A number beyond the last of the `passages` cites nothing, and is left out.
+    """
+    numbers = (int(number) for group in CITED.findall(text) for number in re.findall(r"\d+", group))
+    return tuple(dict.fromkeys(number for number in numbers if 1 <= number <= passages))

@@ -1,47 +1,133 @@
-"""Which mode serves a question best, where none is named: by what kind of question it is.
+"""By which modes a question is asked: those it names or, with `auto`, the one that serves it best.
 
-The kind is told by rules, in `kinds.toml`, or with a chat model by one small call. Each mode says
-how well it serves each kind (`Mode.serves`); those whose graphs are there are compared.
+With `auto` the kind of question decides. Rules in `kinds.toml` recognise the kind or, with a chat
+model, one small call does. Each mode states how well it serves each kind (`Mode.serves`), and the
+modes whose graphs are there are compared.
 """
 
 from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
-from fabula.ask.modes import modes
-from fabula.errors import BadReply
-from fabula.graph.mode import KINDS, Kind, Mode
+from pydantic import ValidationError
+
+from fabula.ask.modes import mode, modes
+from fabula.ask.query import ANY_LEVEL, AUTO, Query
+from fabula.ask.question_models import QuestionModels
+from fabula.errors import BadReply, SettingsError, did_you_mean, first_problem
+from fabula.graph import TEXT
+from fabula.graph.hits import Filters
+from fabula.graph.installed import graph, graphs
+from fabula.graph.mode import KINDS, Kind, Mode, Tools, Way
+from fabula.graph.path import Path as Trace
 from fabula.models import Chat, Prompt
+from fabula.models.counted import Meter
 from fabula.models.prompts import prompt
 from fabula.models.replies import ask_once, read_choice
 from fabula.models.schemas import ChoiceReply
+from fabula.store import Store
 
 RULES = Path(__file__).with_name("kinds.toml")
 IN_ORDER: tuple[Kind, ...] = ("creative", "comparison", "overview", "reasoning")
-"""What a question is taken for if its words say so, the first first; and else for a fact."""
+"""The kinds in the order of their rules; a question that fits none is taken for one for a fact."""
 UNMEASURED: Mapping[Kind, Kind] = {"comparison": "reasoning"}
-"""Kinds that no table has, and those that stand for them: comparing takes several passages, too."""
-CALLED: Mapping[Kind, str] = {
+"""Kinds without published figures, and the kind whose figures are used: comparing takes several
+passages, too."""
+DESCRIPTIONS: Mapping[Kind, str] = {
     "fact": "a question for a fact",
     "reasoning": "one that takes several passages",
     "overview": "one for an overview",
     "comparison": "a comparison",
     "creative": "a creative task",
 }
-REPLY_TOKENS = 100
-"""Room for a number in JSON, and for a model that says a word before it."""
-READ = 2000
-"""Characters of a question that its kind is told by."""
+MAX_REPLY_TOKENS = 100
+"""Room for a number in JSON, and for a model that writes a word before it."""
+MAX_CHARACTERS = 2000
+"""Only the beginning of a long question is used to recognise its kind."""
+
+
+def choose_modes(
+    query: Query,
+    filters: Filters,
+    store: Store,
+    models: QuestionModels,
+    meter: Meter,
+    trace: Trace,
+) -> list[Way]:
+    """Return the modes by which a question is asked, each with the tools that it works with.
+
+    Args:
+        query: The question; `query.mode` names the modes.
+        filters: Where to look.
+        store: The graph.
+        models: The models that may be asked.
+        meter: Counts the calls to models.
+        trace: Records the choice, and the steps of retrieval afterwards.
+
+    Returns:
+        One entry per mode. Empty if several modes are named and the graph of none is there.
+
+    Raises:
+        SettingsError: A mode is not installed, or an option belongs to no mode of the question.
+
+    """
+    names = query.modes
+    # Options are checked before a model is paid to recognise the kind of question.
+    checked = modes() if names == (AUTO,) else names
+    options = {name: _check_options(name, query, models) for name in checked}
+    if names == (AUTO,):
+        names = (_choose_by_kind(query, filters, store, models, meter, trace),)
+    elif len(names) > 1:
+        names = _with_graphs(names, filters, store, trace)
+    return [_prepare(name, options[name], query, store, models, meter, trace) for name in names]
+
+
+def count_parts(store: Store, names: Collection[str], filters: Filters) -> dict[str, int]:
+    """Return how many documents have each of these graphs, and how many have a text.
+
+    A graph that no document has is left out. A graph of the whole collection counts as if every
+    document had it.
+    """
+    requested = sorted(filter(None, names))
+    if not requested:
+        return {}
+    counts = store.count_parts(filters.collection, filters.document, [TEXT, *requested])
+    whole = [name for name in requested if name in graphs() and graphs()[name].settle]
+    present = store.count_parts(filters.collection, "", whole) if whole else {}
+    return counts | dict.fromkeys(present, counts.get(TEXT, 0))
+
+
+def mode_options(name: str, query: Query) -> dict[str, Any]:
+    """Return the options that a query gives to one of its modes.
+
+    Raises SettingsError for an option that is not clearly of one mode of the question.
+    """
+    names = list(modes()) if query.modes == (AUTO,) else query.modes
+    options: dict[str, Any] = {}
+    for option, value in query.knobs.items():
+        owner, dot, bare = option.rpartition(".")
+        if not dot and len(names) > 1:
+            raise SettingsError(
+                f"The option {option!r} belongs to one mode, and the question is asked by "
+                f"{query.mode!r}: name the mode, as '{name}.{option}'."
+            )
+        if dot and owner not in names:
+            hint = did_you_mean(owner, names, f"Its modes are: {query.mode}.")
+            raise SettingsError(f"The option {option!r} belongs to no mode of the question. {hint}")
+        if owner in ("", name):
+            options[bare] = value
+    return options
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
-    """The mode that a question is best asked by, and why, in words."""
+class ModeChoice:
+    """The mode by which a question is best asked, and the reason in words."""
 
     mode: str
     why: str
@@ -49,86 +135,167 @@ class Choice:
 
 def choose(
     question: str, usual: str, graphs: Collection[str], chat: Callable[[], Chat] | None
-) -> Choice:
-    """The mode that serves the question's kind best, of those that walk these graphs or none.
+) -> ModeChoice:
+    """Return the mode that serves the question's kind best, of those whose graphs are there.
 
-    `usual` is asked where no other has a better figure. `chat` makes the model that tells the kind;
-    None where there is none. It is not asked where all kinds lead to one mode.
+    Args:
+        question: The question.
+        usual: The mode that is used unless another one has a better figure.
+        graphs: The graphs that all documents in question have.
+        chat: Makes the model that recognises the kind; None without a chat model. It is not asked
+            if every kind leads to the same mode.
+
     """
     offline = chat is None
-    best = {kind: _best(kind, usual, graphs, offline=offline) for kind in KINDS}
+    best = {kind: _best_mode(kind, usual, graphs, offline=offline) for kind in KINDS}
     if len(set(best.values())) == 1:
-        return Choice(best["fact"], "the best of what is there for every kind of question")
-    kind, told_by = tell_kind(question), "rules"
+        return ModeChoice(best["fact"], "the best available mode for every kind of question")
+    kind, source = recognise_kind(question), "rules"
     if chat is not None:
         try:
-            kind, told_by = ask_kind(question, chat()), "the model"
+            kind, source = ask_kind(question, chat()), "the model"
         except BadReply:
-            told_by = "rules, as the model's reply is none"
+            source = "rules, as the model's reply was unusable"
     figures = _figures(kind, usual, graphs, offline=offline)
     best_first = sorted(figures, key=lambda name: (-figures[name], name))
     compared = ", ".join(f"{name} {figures[name]:.1f}" for name in best_first)
-    return Choice(best[kind], f"it is {CALLED[kind]}, by {told_by} ({compared})")
+    return ModeChoice(best[kind], f"it is {DESCRIPTIONS[kind]}, by {source} ({compared})")
 
 
-def walked_unasked(*, offline: bool) -> list[str]:
-    """The graphs of all modes that may be chosen for some question."""
-    served = [mode for mode in modes().values() if _served(mode, offline)]
-    return sorted({name for mode in served for name in _walked(mode)})
+def graphs_of_auto(*, offline: bool) -> list[str]:
+    """Return the graphs of all modes that `auto` may choose for some question."""
+    measured = [mode for mode in modes().values() if _figures_of(mode, offline)]
+    return sorted({name for mode in measured for name in _required_graphs(mode)})
 
 
-def tell_kind(question: str) -> Kind:
-    """The kind of a question by its words, in any of the languages of `kinds.toml`."""
-    plain = question[:READ].casefold().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
+def recognise_kind(question: str) -> Kind:
+    """Return the kind of a question by its words, in any of the languages of `kinds.toml`."""
+    plain = question[:MAX_CHARACTERS].casefold().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
     words = " ".join(plain.split())
     return next((kind for kind in IN_ORDER if _rules()[kind].search(words)), "fact")
 
 
 def ask_kind(question: str, chat: Chat) -> Kind:
-    """The kind of a question as a model tells it. Raises BadReply where it tells none."""
-    asked = Prompt(
+    """Ask a model for the kind of a question. Raises BadReply if its reply names none."""
+    request = Prompt(
         system=prompt("kind_system"),
-        user=prompt("kind", question=question[:READ]),
-        max_tokens=REPLY_TOKENS,
+        user=prompt("kind", question=question[:MAX_CHARACTERS]),
+        max_tokens=MAX_REPLY_TOKENS,
         temperature=0,
         schema=ChoiceReply,
     )
-    return KINDS[ask_once(chat, asked, lambda reply: read_choice(reply, len(KINDS))) - 1]
+    return KINDS[ask_once(chat, request, lambda reply: read_choice(reply, len(KINDS))) - 1]
 
 
-def _best(kind: Kind, usual: str, graphs: Collection[str], *, offline: bool) -> str:
-    """The mode of the highest figure; the usual one where none is higher, and then by name."""
+def _choose_by_kind(
+    query: Query,
+    filters: Filters,
+    store: Store,
+    models: QuestionModels,
+    meter: Meter,
+    trace: Trace,
+) -> str:
+    """Choose the mode that serves a question best, of those whose graphs every document has."""
+    # Words find what static vectors miss.
+    usual = "hybrid" if models.is_static else "collapsed"
+    with trace.step("choose") as step:
+        if query.aspects or query.kinds or query.levels != ANY_LEVEL:
+            step.note = f"{usual}: the question is restricted to some passages"
+            return usual
+        if models.offline and not models.is_static:
+            step.note = f"{usual}: without a model, others were measured with static vectors only"
+            return usual
+        candidates = graphs_of_auto(offline=models.offline)
+        counts = count_parts(store, candidates, filters)
+        complete = [name for name in candidates if counts.get(name) == counts.get(TEXT)]
+        chat = None if models.offline else partial(models.chat, meter, "kind")
+        choice = choose(query.question, usual, complete, chat)
+        step.note = f"{choice.mode}: {choice.why}"
+    return choice.mode
+
+
+def _with_graphs(
+    names: Sequence[str], filters: Filters, store: Store, trace: Trace
+) -> tuple[str, ...]:
+    """Return the modes whose graphs are there; possibly none."""
+    required = {name: mode(name).graph for name in names}
+    counts = count_parts(store, set(required.values()), filters)
+    usable = tuple(name for name in names if not required[name] or required[name] in counts)
+    for name in names:
+        if name not in usable:
+            with trace.step("leave out", f"{name}: the graph {required[name]!r} is not built"):
+                pass
+    return usable
+
+
+def _prepare(
+    name: str,
+    options: Any,
+    query: Query,
+    store: Store,
+    models: QuestionModels,
+    meter: Meter,
+    trace: Trace,
+) -> Way:
+    chosen = mode(name)
+    tools = Tools(
+        store=store,
+        embedder=models.counted_embedder(meter),
+        models=models.models(meter),
+        guide=models.guide(meter),
+        path=trace,
+        k=query.reach,
+        tokens=query.context_tokens,
+        knobs=options,
+        method=models.table(graph(chosen.graph).name) if chosen.graph else None,
+        workers=models.workers,
+    )
+    return Way(name, chosen, tools)
+
+
+def _check_options(name: str, query: Query, models: QuestionModels) -> Any:
+    """Return the options of a mode: those of the settings, except for those that a query gives."""
+    model = mode(name).knobs
+    defaults = models.table(name) if model.model_fields else model()
+    try:
+        return model.model_validate(defaults.model_dump() | mode_options(name, query))
+    except ValidationError as error:
+        raise SettingsError(f"Mode {name}: {first_problem(error)}") from error
+
+
+def _best_mode(kind: Kind, usual: str, graphs: Collection[str], *, offline: bool) -> str:
+    """Return the mode of the highest figure; of equals the usual one, then the first by name."""
     figures = _figures(kind, usual, graphs, offline=offline)
     return min(figures, key=lambda name: (-figures[name], name != usual, name))
 
 
 def _figures(kind: Kind, usual: str, graphs: Collection[str], *, offline: bool) -> dict[str, float]:
-    """How well each mode that may be chosen serves a kind; the usual one may, whatever it does."""
-    found = {
-        name: _served(mode, offline).get(UNMEASURED.get(kind, kind), 0.0)
+    """Return how well each candidate serves a kind; the usual mode is always a candidate."""
+    figures = {
+        name: _figures_of(mode, offline).get(UNMEASURED.get(kind, kind), 0.0)
         for name, mode in modes().items()
-        if name == usual or _walked(mode) <= set(graphs)
+        if name == usual or _required_graphs(mode) <= set(graphs)
     }
-    return {name: figure for name, figure in found.items() if figure or name == usual}
+    return {name: figure for name, figure in figures.items() if figure or name == usual}
 
 
-def _served(mode: Mode, offline: bool) -> Mapping[Kind, float]:
+def _figures_of(mode: Mode, offline: bool) -> Mapping[Kind, float]:
     return mode.serves_offline if offline else mode.serves
 
 
-def _walked(mode: Mode) -> set[str]:
-    """The graphs that a mode's figures presuppose."""
+def _required_graphs(mode: Mode) -> set[str]:
+    """Return the graphs without which a mode's figures do not hold."""
     return {mode.graph, *mode.uses} - {""}
 
 
 @cache
 def _rules() -> dict[Kind, re.Pattern[str]]:
-    told = tomllib.loads(RULES.read_text(encoding="utf-8"))
-    return {kind: _pattern(told[kind].values()) for kind in IN_ORDER}
+    rules = tomllib.loads(RULES.read_text(encoding="utf-8"))
+    return {kind: _pattern(rules[kind].values()) for kind in IN_ORDER}
 
 
 def _pattern(languages: Iterable[Mapping[str, list[str]]]) -> re.Pattern[str]:
-    """Finds what a question `begins` with or `has`, whole words: each a regular expression."""
-    begins = "|".join(one for words in languages for one in words.get("begins", []))
-    has = "|".join(one for words in languages for one in words.get("has", []))
+    """Compile what a question `begins` with or `has`: whole words, each a regular expression."""
+    begins = "|".join(word for words in languages for word in words.get("begins", []))
+    has = "|".join(word for words in languages for word in words.get("has", []))
     return re.compile(rf"^\W*(?:{begins})\b|\b(?:{has})\b")

@@ -1,4 +1,4 @@
-"""All levels at once: chunks, summaries and details compete in one ranking by cosine."""
+"""The mode `collapsed`: chunks, summaries and details compete in one ranking by cosine."""
 
 from __future__ import annotations
 
@@ -11,5 +11,9 @@ if TYPE_CHECKING:
 
 
 def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
-    """The collapsed-tree retrieval of RAPTOR (Sarthi et al. 2024, arXiv 2401.18059), section 3."""
+    """Return the passages of highest cosine with the question, of all levels at once.
+
+    This is the collapsed-tree retrieval of RAPTOR (Sarthi et al. 2024, arXiv 2401.18059, section
+    3).
+    """
     return tools.nearest(question, filters, tools.k)

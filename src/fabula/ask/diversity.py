@@ -1,4 +1,4 @@
-"""Hits that say something new: near-duplicates do not crowd out the rest."""
+"""Select hits that add something new, so that near-duplicates do not crowd out the rest."""
 
 from __future__ import annotations
 
@@ -11,18 +11,25 @@ from fabula.text.document import Vector
 from fabula.text.ranking import maximal_marginal_relevance, scaled
 
 
-def diverse(
+def select_diverse(
     hits: Sequence[Hit], vectors: Mapping[str, Vector], diversity: float, k: int
 ) -> list[Hit]:
-    """`k` hits by maximal marginal relevance with those before.
+    """Return `k` hits by maximal marginal relevance (Carbonell and Goldstein 1998, SIGIR).
 
-    One by one the hit that is most relevant, less `diversity` (0 to 1) times its highest cosine
-    with a hit taken before; relevance is the score, scaled to 0..1. `vectors`: unit vectors by id.
+    Each time the hit is taken that is most relevant, less `diversity` times its highest cosine with
+    a hit taken before. The relevance is the score, scaled to 0..1.
+
+    Args:
+        hits: The candidates.
+        vectors: The unit vector of each candidate, shape (dimensions,), by its id.
+        diversity: From 0, by relevance alone, to 1.
+        k: How many are taken, if there are as many.
+
     """
     if not hits:
         return []
     relevance = scaled(np.array([hit.score for hit in hits], np.float64))
     rows = np.stack([vectors[hit.id] for hit in hits])
-    one_each = [1] * len(hits)
-    picked = maximal_marginal_relevance(relevance, rows, one_each, k, 1 - diversity)
-    return [hits[one] for one in picked]
+    costs = [1] * len(hits)
+    selected = maximal_marginal_relevance(relevance, rows, costs, k, 1 - diversity)
+    return [hits[row] for row in selected]

@@ -1,4 +1,4 @@
-"""Rankings put together: by their scores, or by their ranks alone."""
+"""Fuse several rankings into one, by their scores or by their ranks alone."""
 
 from __future__ import annotations
 
@@ -9,16 +9,23 @@ from dataclasses import replace
 from fabula.graph.hits import Hit
 
 SMOOTHING = 60
-"""Ranks from which on it hardly matters how far down (Cormack et al. 2009, SIGIR, section 2)."""
+"""The constant of reciprocal rank fusion: it keeps the first ranks from deciding everything
+(Cormack et al. 2009, SIGIR, section 2)."""
 
 
 def by_scores(rankings: Sequence[tuple[Sequence[Hit], float]], k: int) -> list[Hit]:
-    """The `k` hits with the highest weighted sum of scores, each ranking's scaled to 0..1."""
+    """Return the `k` hits with the highest weighted sum of scores.
+
+    Args:
+        rankings: Hits and the weight of each ranking; its scores are scaled to 0..1 first.
+        k: How many hits to return at most.
+
+    """
     return _best([(hits, weight, _scaled(hits)) for hits, weight in rankings], k)
 
 
 def by_ranks(rankings: Sequence[Sequence[Hit]], k: int) -> list[Hit]:
-    """The `k` hits with the highest sum of 1 / (60 + rank): reciprocal rank fusion."""
+    """Return the `k` hits with the highest sum of 1 / (60 + rank): reciprocal rank fusion."""
     ranks = [[1 / (SMOOTHING + rank) for rank in range(1, len(hits) + 1)] for hits in rankings]
     return _best([(hits, 1.0, shares) for hits, shares in zip(rankings, ranks, strict=True)], k)
 
@@ -35,7 +42,7 @@ def _best(rankings: Sequence[tuple[Sequence[Hit], float, Sequence[float]]], k: i
 
 
 def _scaled(ranking: Sequence[Hit]) -> list[float]:
-    """Scores from 0, the lowest, to 1, the highest; all 1 where they are equal."""
+    """Return the scores scaled from 0, the lowest, to 1, the highest; all 1 if they are equal."""
     scores = [hit.score for hit in ranking]
     lowest, spread = min(scores, default=0.0), max(scores, default=0.0) - min(scores, default=0.0)
     return [(score - lowest) / spread if spread else 1.0 for score in scores]

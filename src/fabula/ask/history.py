@@ -1,4 +1,4 @@
-"""As much of a conversation as a prompt has room for."""
+"""Cut a conversation to what a prompt has room for."""
 
 from __future__ import annotations
 
@@ -9,21 +9,22 @@ from fabula.models import Turn
 from fabula.text import tokens
 
 
-def latest(history: Sequence[Turn], budget: int) -> list[Turn]:
-    """The last turns, in order, of at most `budget` tokens together; the last one's answer is cut.
+def latest_turns(history: Sequence[Turn], budget: int) -> list[Turn]:
+    """Return the last turns, in order, that have at most `budget` tokens together.
 
-    Citations are left out: their numbers are those of other passages.
+    If the very last turn is longer, its answer is cut. Citations are left out: their numbers would
+    be taken for those of other passages.
     """
-    kept: list[Turn] = []
+    turns: list[Turn] = []
     for turn in reversed(history):
         question, answer = turn.question, CITED.sub("", turn.answer)
         cost = tokens.count(question) + tokens.count(answer)
-        if cost > budget and not kept:
+        if cost > budget and not turns:
             question = tokens.cut(question, budget)
             answer = tokens.cut(answer, budget - tokens.count(question))
             cost = budget
         if cost > budget or not question:
             break
         budget -= cost
-        kept.append(Turn(question, answer))
-    return kept[::-1]
+        turns.append(Turn(question, answer))
+    return turns[::-1]

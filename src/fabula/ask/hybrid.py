@@ -1,4 +1,4 @@
-"""Meaning and words: cosine and BM25 over all levels at once, put together."""
+"""The mode `hybrid`: a ranking by cosine and one by BM25, over all levels at once, fused."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from fabula.graph.hits import Filters, Hit
 if TYPE_CHECKING:
     from fabula.graph.mode import Tools
 
-DEPTH = 100
-"""How far down each ranking counts at least; what is further scores 0 there."""
+MIN_DEPTH = 100
+"""Hits of each ranking that count at least; a hit further down scores 0 in that ranking."""
 WORDS = 0.7
-"""The weight of BM25. Measured on seven novels with static embeddings: level with a weighted sum
-over all passages, 7 to 9 points more of the evidence than cosine alone."""
+"""The weight of BM25; cosine has the rest. Measured on seven novels with static embeddings: as good
+as a weighted sum over all passages, and 7 to 9 points more of the evidence than cosine alone."""
 
 
 class Knobs(BaseModel):
-    """What the two rankings are put together by."""
+    """The settings of the mode: how the two rankings are fused."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -30,8 +30,8 @@ class Knobs(BaseModel):
 
 
 def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
-    """The `k` passages that do best in both rankings; one round trip."""
-    depth = max(DEPTH, tools.k)
+    """Return the `k` passages that do best in both rankings, found in one round trip."""
+    depth = max(MIN_DEPTH, tools.k)
     vector = tools.embed(question)
     with tools.path.step("nearest", "cosine, from the vector index, with the next") as step:
         near, alike = tools.store.near_or_alike(

@@ -1,7 +1,7 @@
-"""Ways to find passages, by name: the core's own, those that graphs bring, and other packages'.
+"""The modes that are installed: Fabula's own, those of the graphs, and those of other packages.
 
-A package registers a mode as an entry point of the group `fabula.modes`: a `Mode`, or its function
-alone.
+A package registers a mode as an entry point of the group `fabula.modes`. The entry point is a
+`Mode` or, for a mode without options, its `retrieve` function alone.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ from fabula.graph.installed import graphs, load
 from fabula.graph.mode import Kind, Mode
 
 GROUP = "fabula.modes"
+"""The group of entry points that modes are registered in."""
 
 
-# Plain RAG's in GraphRAG-Bench's Novel table (Xiang et al. 2025, arXiv 2506.05690; as its site had
-# it in 2026): passages by cosine, beside which summaries and details stand here.
+# The figures of plain RAG in GraphRAG-Bench's Novel table (Xiang et al. 2025, arXiv 2506.05690, as
+# its site had it in 2026). Plain RAG ranks chunks by cosine; here summaries and details compete.
 PLAIN: Mapping[Kind, float] = {
     "fact": 58.76,
     "reasoning": 41.35,
@@ -48,24 +49,26 @@ docs/experiments.md). Whoever still names one in a setting is told what to use."
 
 @cache
 def modes() -> dict[str, Mode]:
-    """The modes that are installed, by name. Raises SettingsError for a name in two places."""
-    found = [(name, "Fabula itself", mode) for name, mode in CORE.items()]
+    """Return all installed modes by name. Raises SettingsError if two have the same name."""
+    installed = [(name, "Fabula itself", mode) for name, mode in CORE.items()]
     for graph in graphs().values():
-        found += [(name, f"the graph {graph.name}", mode) for name, mode in graph.modes.items()]
-    found += [(entry.name, entry.value, _loaded(entry)) for entry in entry_points(group=GROUP)]
-    places: dict[str, str] = {}
-    for name, place, _ in found:
-        if name in places:
+        installed += [(name, f"the graph {graph.name}", mode) for name, mode in graph.modes.items()]
+    installed += [
+        (entry.name, entry.value, _load_mode(entry)) for entry in entry_points(group=GROUP)
+    ]
+    origins: dict[str, str] = {}
+    for name, origin, _ in installed:
+        if name in origins:
             raise SettingsError(
-                f"There are two modes named {name!r}, one of {places[name]} and one of {place}: "
+                f"There are two modes named {name!r}, one of {origins[name]} and one of {origin}: "
                 "remove one of the two packages."
             )
-        places[name] = place
-    return {name: mode for name, _, mode in sorted(found, key=lambda one: one[0])}
+        origins[name] = origin
+    return {name: mode for name, _, mode in sorted(installed, key=lambda row: row[0])}
 
 
 def mode(name: str) -> Mode:
-    """The mode of that name. Raises SettingsError for one that no package has."""
+    """Return the mode of this name. Raises SettingsError if it is not installed."""
     if name in modes():
         return modes()[name]
     if name in REMOVED:
@@ -74,6 +77,6 @@ def mode(name: str) -> Mode:
     raise SettingsError(f"There is no mode {name!r} (FABULA_MODE). {hint}")
 
 
-def _loaded(entry: EntryPoint) -> Mode:
+def _load_mode(entry: EntryPoint) -> Mode:
     loaded = load(entry)
     return loaded if isinstance(loaded, Mode) else Mode(loaded, f"{entry.name}, of {entry.value}")

@@ -1,4 +1,4 @@
-"""Chunks alone, by cosine: what most systems do, and the baseline of the others."""
+"""The mode `naive`: chunks alone, by cosine. Most systems do this; it is the baseline here."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ if TYPE_CHECKING:
 
 
 def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
-    """The nearest chunks that `filters` let through."""
+    """Return the chunks of highest cosine with the question, within the filters."""
     return tools.nearest(question, filters, tools.k)

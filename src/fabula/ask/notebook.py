@@ -1,6 +1,7 @@
-"""What a notebook shows of a value that stands last in a cell: HTML, without scripts or colours.
+"""HTML for notebooks: what a cell shows if its last value is an answer, a text or documents.
 
-All texts are a stranger's, and escaped. Colours are the notebook's own, light or dark.
+It has no scripts, and no colours, so that it suits light and dark notebooks. All texts come from
+books and models, and are escaped.
 """
 
 from __future__ import annotations
@@ -13,43 +14,46 @@ from fabula.graph.entries import Entry
 from fabula.graph.hits import Hit, Passage, Quote, place
 
 WIDTH = "max-width: 45em"
-"""Lines that can be read."""
+"""Keeps lines short enough to read."""
 FIELDS = ("title", "author", "language", "tokens", "graphs", "gaps", "source", "id")
-"""What is told of a document."""
+"""The columns of a table of documents."""
 
 
 def show_answer(question: str, text: str, quotes: Sequence[Quote], cited: Sequence[Passage]) -> str:
-    """The answer, and under it what it cites: the text that it was given, to be opened."""
+    """Return the HTML of an answer, and under it each cited passage, which can be opened.
+
+    `quotes` are what an answer consists of that no model wrote.
+    """
     if quotes:
-        said = (
+        body = (
             "<p>No model was asked. The closest passages, as the book prints them:</p>"
-            + "".join(_quotation(one.number, one.hit, one.matches) for one in quotes)
+            + "".join(_quotation(quote.number, quote.hit, quote.matches) for quote in quotes)
         )
     else:
-        said = f"<p>{_lines(text)}</p>" + "".join(
-            f"<details><summary>{_head(one.number, one.hit, one.spans)}</summary>"
-            f"<blockquote>{_lines(one.text)}</blockquote></details>"
-            for one in cited
+        body = f"<p>{_lines(text)}</p>" + "".join(
+            f"<details><summary>{_head(passage.number, passage.hit, passage.spans)}</summary>"
+            f"<blockquote>{_lines(passage.text)}</blockquote></details>"
+            for passage in cited
         )
-    return f'<div style="{WIDTH}"><p><b>{_lines(question)}</b></p>{said}</div>'
+    return f'<div style="{WIDTH}"><p><b>{_lines(question)}</b></p>{body}</div>'
 
 
 def list_documents(entries: Sequence[Entry], count: int) -> str:
-    """A table of documents, the first of `count`."""
+    """Return the HTML of a table of documents, the first ones of `count`."""
     head = "".join(f"<th>{name}</th>" for name in FIELDS)
-    rows = "".join(f"<tr>{''.join(map(_cell, _of(entry)))}</tr>" for entry in entries)
+    rows = "".join(f"<tr>{''.join(map(_cell, _row(entry)))}</tr>" for entry in entries)
     more = f"<p>and {count - len(entries):,} more</p>" if count > len(entries) else ""
     return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{more}"
 
 
-def show_text(heading: str, text: str, lit: Iterable[tuple[int, int]]) -> str:
-    """A stretch of a text under a heading; `lit` is bold."""
-    return f'<div style="{WIDTH}"><p><b>{_lines(heading)}</b></p><p>{_bold(text, lit)}</p></div>'
+def show_text(heading: str, text: str, bold: Iterable[tuple[int, int]]) -> str:
+    """Return the HTML of a part of a text under a heading; the spans in `bold` are bold."""
+    return f'<div style="{WIDTH}"><p><b>{_lines(heading)}</b></p><p>{_bold(text, bold)}</p></div>'
 
 
 def _quotation(number: int, hit: Hit, matches: Iterable[tuple[int, int]]) -> str:
-    said = _bold(hit.text.rstrip(), matches)
-    return f"<p>{_head(number, hit)}</p><blockquote>{said}</blockquote>"
+    text = _bold(hit.text.rstrip(), matches)
+    return f"<p>{_head(number, hit)}</p><blockquote>{text}</blockquote>"
 
 
 def _head(number: int, hit: Hit, spans: Sequence[tuple[int, int]] = ()) -> str:
@@ -64,19 +68,20 @@ def _bold(text: str, matches: Iterable[tuple[int, int]]) -> str:
     return "".join([*parts, _lines(text[end:])])
 
 
-def _of(entry: Entry) -> tuple[str | int, ...]:
-    has = ", ".join(entry.graphs)
-    told = (entry.title, entry.author, entry.language, entry.tokens, has, entry.gaps)
-    return (*told, entry.source, entry.id)
+def _row(entry: Entry) -> tuple[str | int, ...]:
+    graphs = ", ".join(entry.graphs)
+    about = (entry.title, entry.author, entry.language, entry.tokens, graphs, entry.gaps)
+    return (*about, entry.source, entry.id)
 
 
 def _cell(value: str | int) -> str:
-    told = f"{value:,}" if isinstance(value, int) else value
-    return f'<td style="text-align: left">{_lines(told)}</td>'
+    text = f"{value:,}" if isinstance(value, int) else value
+    return f'<td style="text-align: left">{_lines(text)}</td>'
 
 
 def _lines(text: str) -> str:
-    """A text as HTML, its lines kept; dollars are no mathematics."""
-    # What Jupyter reads as mathematics is not sought across elements; entities are read before.
+    """Return a text as HTML with its line breaks; dollars do not begin mathematics."""
+    # Jupyter looks for mathematics between dollars after it has resolved entities, so escaping the
+    # dollar does not help. It does not look across elements, so each dollar gets one of its own.
     escaped = re.sub(r"[$\\]", lambda mark: f"<span>{mark[0]}</span>", escape(text))
     return escaped.replace("\n", "<br>")

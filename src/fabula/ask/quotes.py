@@ -1,4 +1,4 @@
-"""What is quoted: the closest passages, where no model answers; what bears a model's words."""
+"""Quotations: the closest passages where no model answers, and the sentences that a model cites."""
 
 from __future__ import annotations
 
@@ -9,28 +9,29 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from fabula.ask.answer import Answer, citations, shown
-from fabula.ask.context import Sentence, in_text_order, match, score
+from fabula.ask.context import ContextSentence, in_text_order, score_sentences, score_words
 from fabula.graph.hits import Passage, Quote
 from fabula.models import NO_ANSWER, Reply
 from fabula.text.ranking import inverse_document_frequencies, scaled
 from fabula.text.sentences import spans
 from fabula.text.stems import stemmer_of
 
-MOST = 4
-"""Passages that a screen holds."""
-TELLING = 2
-"""A passage is as close as its best sentences are together: one alone may be so by chance."""
-MATCHING = 0.5
-"""A sentence matches that has half as much of the question's words as the one that has most."""
+MAX_QUOTES = 4
+"""As many passages as a screen holds."""
+BEST_SENTENCES = 2
+"""A passage is as close as this many of its best sentences together: one may be close by chance."""
+MIN_MATCH = 0.5
+"""A sentence matches if it scores this share of the sentence with most of the question's words."""
 
+# A word inside a sentence: not the first one, which has a capital anyway, nor the English "I".
 _LATER_WORD = re.compile(r"(?<=[\w,;:] )(?!I\b)[^\W_][\w'’]*|\d+")
 
 
-def closest(question: str, passages: Sequence[Passage]) -> list[Quote]:
-    """The passages that are closest to the question, best first.
+def quote_closest(question: str, passages: Sequence[Passage]) -> list[Quote]:
+    """Return the passages that are closest to the question, best first.
 
-    Those without a word of the question only where all are. None, where it names somebody or
-    something and no passage does.
+    A passage without any word of the question is quoted only if no passage has one. Nothing is
+    quoted if the question names somebody or something that no passage names.
     """
     sentences = in_text_order([passage.hit for passage in passages])
     if not sentences or not _are_named(question, passages):
@@ -38,72 +39,77 @@ def closest(question: str, passages: Sequence[Passage]) -> list[Quote]:
     within: dict[str, list[int]] = defaultdict(list)
     for row, sentence in enumerate(sentences):
         within[sentence.hit.id].append(row)
-    close = _closeness(question, sentences, within)
-    words = match(question, sentences)
-    enough = MATCHING * words.max()
+    closeness = _closeness(question, sentences, within)
+    words = score_words(question, sentences)
+    min_words = MIN_MATCH * words.max()
     quotes = [
         Quote(
             passage.number,
             passage.hit,
-            tuple(_span(sentences[row]) for row in within[passage.hit.id] if words[row] > enough),
+            tuple(
+                _span(sentences[row]) for row in within[passage.hit.id] if words[row] > min_words
+            ),
         )
         for passage in passages
         if passage.hit.id in within and (words[within[passage.hit.id]].any() or not words.any())
     ]
-    quotes.sort(key=lambda quote: (-close[quote.hit.id], quote.number))
-    return quotes[:MOST]
+    quotes.sort(key=lambda quote: (-closeness[quote.hit.id], quote.number))
+    return quotes[:MAX_QUOTES]
 
 
 def _closeness(
-    question: str, sentences: Sequence[Sentence], within: Mapping[str, Sequence[int]]
+    question: str, sentences: Sequence[ContextSentence], within: Mapping[str, Sequence[int]]
 ) -> dict[str, float]:
-    """How close each passage is: by its best sentences, and by the question's words it has in all.
+    """Return how close each passage is, by its id.
 
-    Half each: of 40 questions about three novels, the first passage answers 19, and 13 by the
-    sentences alone.
+    Half of it is the score of its best sentences, half the question's words that it has in all: of
+    40 questions about three novels the first passage answers 19 so, and 13 by the sentences alone.
     """
-    near = score(question, sentences)
-    best = np.array([np.sort(near[rows])[-TELLING:].sum() for rows in within.values()])
+    scores = score_sentences(question, sentences)
+    best = np.array([np.sort(scores[rows])[-BEST_SENTENCES:].sum() for rows in within.values()])
     terms = [
         {term for row in rows for term in stemmer_of(language).terms(sentences[row].text)}
         for rows in within.values()
         for language in [sentences[rows[0]].hit.language]
     ]
-    languages = {one.hit.language for one in sentences}
-    asked = {term for language in languages for term in stemmer_of(language).terms(question)}
-    weights = inverse_document_frequencies([asked & one for one in terms])
-    held = np.array([sum(weights[term] for term in asked & one) for one in terms])
-    return dict(zip(within, (scaled(best) + scaled(held)).tolist(), strict=True))
+    languages = {sentence.hit.language for sentence in sentences}
+    wanted = {term for language in languages for term in stemmer_of(language).terms(question)}
+    shared = [wanted & passage_terms for passage_terms in terms]
+    weights = inverse_document_frequencies(shared)
+    coverage = np.array([sum(weights[term] for term in passage_terms) for passage_terms in shared])
+    return dict(zip(within, (scaled(best) + scaled(coverage)).tolist(), strict=True))
 
 
 def quote_cited(answer: Answer) -> list[Quote]:
-    """The passages that an answer cites, in the order of their numbers.
+    """Return the passages that an answer cites, in the order of their numbers.
 
-    Of each the sentence matches, of those that the answer was given, that has most of the words of
-    what cites it.
+    Of each passage one sentence matches: of those that the answer was given to read, the one with
+    most of the words of the sentences that cite the passage.
     """
     quotes = []
     for passage in answer.context:
         if passage.number not in answer.cited:
             continue
         language = passage.hit.language
-        said = " ".join(
+        citing = " ".join(
             answer.text[start:end]
             for start, end in spans(answer.text, language)
             if passage.number in citations(answer.text[start:end], len(answer.context))
         )
-        given = [
-            one
-            for one in in_text_order([passage.hit])
-            if any(start <= one.start < end for start, end in passage.spans)
+        sentences = [
+            sentence
+            for sentence in in_text_order([passage.hit])
+            if any(start <= sentence.start < end for start, end in passage.spans)
         ]
-        borne = [_span(given[int(match(said, given).argmax())])] if given else []
-        quotes.append(Quote(passage.number, passage.hit, tuple(borne)))
+        matches: tuple[tuple[int, int], ...] = ()
+        if sentences:
+            matches = (_span(sentences[int(score_words(citing, sentences).argmax())]),)
+        quotes.append(Quote(passage.number, passage.hit, matches))
     return quotes
 
 
-def say(quotes: Sequence[Quote]) -> Iterator[Reply]:
-    """The quotes as an answer's text, each with the number of its passage after it."""
+def write_quotes(quotes: Sequence[Quote]) -> Iterator[Reply]:
+    """Yield the quotes as an answer's text, each with the number of its passage after it."""
     if not quotes:
         yield Reply(NO_ANSWER)
     for index, quote in enumerate(quotes):
@@ -111,21 +117,21 @@ def say(quotes: Sequence[Quote]) -> Iterator[Reply]:
         yield Reply(f"{between}{shown(quote.hit.text.strip())} [{quote.number}]")
 
 
-def names(text: str) -> list[str]:
-    """The words that have a capital inside a sentence, and the numbers, in order."""
+def find_names(text: str) -> list[str]:
+    """Return the words that have a capital inside a sentence, and the numbers, in order."""
     return [word for word in _LATER_WORD.findall(text) if not word[0].islower()]
 
 
 def _are_named(question: str, passages: Sequence[Passage]) -> bool:
-    """Whether a passage has one of the question's names, or it has none."""
-    asked = " ".join(names(question))
+    """Return whether a passage has one of the question's names, or the question has none."""
+    names = " ".join(find_names(question))
     for passage in passages:
         stemmer = stemmer_of(passage.hit.language)
-        named = stemmer.content(asked)
-        if not named or not named.isdisjoint(stemmer.stems(passage.hit.text)):
+        stems = stemmer.content(names)
+        if not stems or not stems.isdisjoint(stemmer.stems(passage.hit.text)):
             return True
     return False
 
 
-def _span(sentence: Sentence) -> tuple[int, int]:
+def _span(sentence: ContextSentence) -> tuple[int, int]:
     return sentence.start, sentence.start + len(sentence.text.rstrip())

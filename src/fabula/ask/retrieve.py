@@ -1,31 +1,32 @@
-"""Retrieval: a mode's hits for a question, and what may be done to any mode's."""
+"""Find the passages for a question, with its modes and with what may be done to any mode's hits."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
-from typing import Literal
 
-from fabula.ask.diversity import diverse
+from fabula import tracing
+from fabula.ask.diversity import select_diverse
 from fabula.ask.fusion import by_ranks
+from fabula.ask.query import Expand, Query, Rewrite
 from fabula.graph.hits import Filters, Hit
 from fabula.graph.installed import graphs
 from fabula.graph.mode import Mode, Tools, Way
-from fabula.graph.queries import query, read
+from fabula.graph.queries import query as core_statement
+from fabula.graph.queries import read
 
-Rewrite = Literal["none", "queries", "answer"]
-Expand = Literal["none", "parents", "neighbours"]
-WIDER = 4
-"""Times as many hits are asked of a mode where some of them will be passed over."""
+WIDENING = 4
+"""A mode is asked for this many times as many hits if some will be passed over afterwards."""
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """What a question found, best first: the hits that are shown, and those that come after them.
+class RetrievalResult:
+    """What was found for a question, best first.
 
-    `chunks` are those of hits that rest on one alone, as details do, by the ids of such hits; only
-    where they were looked for.
+    `hits` are shown; `further` come after them and only fill the context. `chunks` has the chunk of
+    each hit that rests on a single one, as a detail does, by the id of the hit; it is empty unless
+    more hits are looked for than are shown.
     """
 
     hits: tuple[Hit, ...] = ()
@@ -33,64 +34,81 @@ class Found:
     chunks: Mapping[str, Hit] = field(default_factory=dict)
 
 
-def retrieve(
-    question: str,
-    filters: Filters,
-    ways: Sequence[Way],
-    *,
-    shown: int,
-    rewrite: Rewrite,
-    rerank: bool,
-    diversity: float,
-    expand: Expand,
-) -> Found:
-    """The hits of a mode, `tools.k` of them, and what the `shown` ones are expanded by.
+def retrieve(query: Query, filters: Filters, runs: Sequence[Way]) -> RetrievalResult:
+    """Return the hits of a question's modes, best first; hits of several modes are fused by rank.
 
-    Those of several modes are fused by their ranks: each finds as many as it would alone, by its
-    own knobs. What is done to any mode's, in this order: `rewrite`: other wordings are asked too,
-    or a made-up answer instead; `rerank`: a model ranks, four times as many as are shown;
-    `diversity`: 0 to 1, how much likeness with better hits counts against one; `expand`: the
-    summaries above a hit that is shown, or the chunks beside it, come after it. Where more are
-    found than are shown, details come with their chunks.
+    Each mode finds as many hits as it would alone. Then, in this order, as the question says:
+    `rewrite` searches with other wordings too, or with a made-up answer instead; `rerank` has a
+    model rank four times as many hits as are shown; `diversity` passes over hits that are like
+    better ones; `expand` adds the summaries above a shown hit, or the chunks beside it, after it.
+
+    Args:
+        query: The question. `query.k` hits are shown.
+        filters: Where to look.
+        runs: The modes, each with its tools; without any, nothing is found.
+
+    Raises:
+        SettingsError: `rewrite` or `rerank` needs a chat model, and there is none.
+
     """
-    let_in = {way.name: _kinds(filters, way.mode) for way in ways}
-    ways = [way for way in ways if let_in[way.name] or not way.mode.kinds]
-    if not ways:
-        return Found()
-    tools = ways[0].tools
-    wide = replace(tools, k=WIDER * tools.k) if rerank or diversity > 0 else tools
-    asked = _questions(question, tools, rewrite)
+    if not runs:
+        return RetrievalResult()
+    names = ",".join(run.name for run in runs)
+    attributes: dict[str, object] = {
+        tracing.OPERATION: "retrieval",
+        tracing.DATA_SOURCE: filters.collection,
+        tracing.TOP_K: float(query.k),
+        tracing.MODE: names,
+        tracing.QUERY_TEXT: query.question if tracing.with_content() else None,
+    }
+    with (
+        tracing.span(f"retrieval {filters.collection}", attributes),
+        runs[0].tools.path.step("retrieve", names),
+    ):
+        return _retrieve(query, filters, runs)
+
+
+def _retrieve(query: Query, filters: Filters, runs: Sequence[Way]) -> RetrievalResult:
+    kinds_of = {run.name: _allowed_kinds(filters, run.mode) for run in runs}
+    runs = [run for run in runs if kinds_of[run.name] or not run.mode.kinds]
+    if not runs:
+        return RetrievalResult()
+    tools = runs[0].tools
+    is_wide = query.rerank or query.diversity > 0
+    wide = replace(tools, k=WIDENING * tools.k) if is_wide else tools
+    questions = _rewrite(query.question, tools, query.rewrite)
     rankings: list[list[Hit]] = []
-    for way in ways:
-        own, told = replace(way.tools, k=wide.k), replace(filters, kinds=let_in[way.name])
-        with tools.path.step("mode", way.name) if len(ways) > 1 else nullcontext():
-            rankings += [way.mode.retrieve(one, told, own) for one in asked]
-    hits = rankings[0] if len(rankings) == 1 else _fused(rankings, wide)
-    if rerank and hits:
-        hits = _reranked(question, hits[: WIDER * shown], tools)
-    if diversity:
-        hits = _diverse(hits, tools, diversity, filters.collection)
-    first, further = hits[:shown], hits[shown : tools.k]
-    if expand != "none":
-        first = _expanded(first, tools, expand, filters.collection)
-    known = {hit.id for hit in first}
-    further = [hit for hit in further if hit.id not in known]
-    if all(let_in[way.name] for way in ways):
-        kinds = dict.fromkeys(kind for way in ways for kind in let_in[way.name])
+    for run in runs:
+        run_tools = replace(run.tools, k=wide.k)
+        run_filters = replace(filters, kinds=kinds_of[run.name])
+        with tools.path.step("mode", run.name) if len(runs) > 1 else nullcontext():
+            rankings += [run.mode.retrieve(text, run_filters, run_tools) for text in questions]
+    hits = rankings[0] if len(rankings) == 1 else _fuse(rankings, wide)
+    if query.rerank and hits:
+        hits = _rerank(query.question, hits[: WIDENING * query.k], tools)
+    if query.diversity:
+        hits = _diversify(hits, tools, query.diversity, filters.collection)
+    first, further = hits[: query.k], hits[query.k : tools.k]
+    if query.expand != "none":
+        first = _expand(first, tools, query.expand, filters.collection)
+    shown = {hit.id for hit in first}
+    further = [hit for hit in further if hit.id not in shown]
+    if all(kinds_of[run.name] for run in runs):
+        kinds = dict.fromkeys(kind for run in runs for kind in kinds_of[run.name])
         filters = replace(filters, kinds=tuple(kinds))
-    chunks = _chunks([*first, *further], filters, tools) if tools.k > shown else {}
-    return Found(tuple(first), tuple(further), chunks)
+    chunks = _chunks_of_details([*first, *further], filters, tools) if tools.k > query.k else {}
+    return RetrievalResult(tuple(first), tuple(further), chunks)
 
 
-def _kinds(filters: Filters, mode: Mode) -> tuple[str, ...]:
-    """The kinds that the filters let through, of those that the mode finds."""
+def _allowed_kinds(filters: Filters, mode: Mode) -> tuple[str, ...]:
+    """Return the kinds that the filters allow, of those that the mode finds."""
     if not mode.kinds:
         return filters.kinds
     return tuple(kind for kind in mode.kinds if not filters.kinds or kind in filters.kinds)
 
 
-def _chunks(hits: Sequence[Hit], filters: Filters, tools: Tools) -> dict[str, Hit]:
-    """The chunks of the details among the hits, by the details' ids, if the filters let them in."""
+def _chunks_of_details(hits: Sequence[Hit], filters: Filters, tools: Tools) -> dict[str, Hit]:
+    """Return the chunk of each detail among the hits, by the detail's id, if the filters allow."""
     allowed = (
         (not filters.kinds or "chunk" in filters.kinds)
         and (not filters.aspects or "" in filters.aspects)
@@ -101,30 +119,31 @@ def _chunks(hits: Sequence[Hit], filters: Filters, tools: Tools) -> dict[str, Hi
     if not (allowed and details):
         return {}
     with tools.path.step("chunks", "of details") as step:
-        rows = tools.store.related(query("core/find_chunks"), filters.collection, details)
-        found = {of: chunks[0] for of, chunks in rows.items()}
-        step.found(list({chunk.id: chunk for chunk in found.values()}.values()))
-    return found
+        statement = core_statement("core/find_chunks")
+        rows = tools.store.related(statement, filters.collection, details)
+        chunks = {detail: related[0] for detail, related in rows.items()}
+        step.found(list({chunk.id: chunk for chunk in chunks.values()}.values()))
+    return chunks
 
 
-def _questions(question: str, tools: Tools, rewrite: Rewrite) -> list[str]:
+def _rewrite(question: str, tools: Tools, rewrite: Rewrite) -> list[str]:
     if rewrite == "none":
         return [question]
     with tools.path.step("rewrite") as step:
         written = tools.guide.rewrite(question, rewrite)
         step.note = " | ".join(written)
-    # A made-up answer stands for its question; other wordings stand beside it.
+    # A made-up answer is searched with instead of the question; other wordings as well as it.
     return written if rewrite == "answer" else [question, *written]
 
 
-def _fused(rankings: Sequence[Sequence[Hit]], tools: Tools) -> list[Hit]:
+def _fuse(rankings: Sequence[Sequence[Hit]], tools: Tools) -> list[Hit]:
     with tools.path.step("fuse", "by ranks") as step:
         hits = by_ranks(rankings, tools.k)
         step.found(hits)
     return hits
 
 
-def _reranked(question: str, hits: Sequence[Hit], tools: Tools) -> list[Hit]:
+def _rerank(question: str, hits: Sequence[Hit], tools: Tools) -> list[Hit]:
     with tools.path.step("rerank") as step:
         scores = tools.guide.rank(question, [hit.text for hit in hits])
         ranked = [replace(hit, score=score) for hit, score in zip(hits, scores, strict=True)]
@@ -133,37 +152,37 @@ def _reranked(question: str, hits: Sequence[Hit], tools: Tools) -> list[Hit]:
     return ranked
 
 
-def _diverse(hits: Sequence[Hit], tools: Tools, diversity: float, collection: str) -> list[Hit]:
+def _diversify(hits: Sequence[Hit], tools: Tools, diversity: float, collection: str) -> list[Hit]:
     with tools.path.step("diversify", f"{diversity:g}") as step:
-        found = tools.store.vectors(collection, [hit.id for hit in hits])
-        # One that was just taken out has none.
-        hits = [hit for hit in hits if hit.id in found]
-        kept = diverse(hits, found, diversity, tools.k)
-        step.found(hits, kept)
-    return kept
+        vectors = tools.store.vectors(collection, [hit.id for hit in hits])
+        # A passage that was removed a moment ago has no vector any more.
+        hits = [hit for hit in hits if hit.id in vectors]
+        selected = select_diverse(hits, vectors, diversity, tools.k)
+        step.found(hits, selected)
+    return selected
 
 
-def _expanded(hits: Sequence[Hit], tools: Tools, expand: Expand, collection: str) -> list[Hit]:
-    """Each hit with what belongs to it after it, nothing twice."""
+def _expand(hits: Sequence[Hit], tools: Tools, expand: Expand, collection: str) -> list[Hit]:
+    """Return each hit followed by what belongs to it, nothing twice."""
     with tools.path.step("expand", expand) as step:
-        beside: dict[str, list[Hit]] = {}
-        for statement in _ties(expand):
-            found = tools.store.related(statement, collection, [hit.id for hit in hits])
-            for id, others in found.items():
-                beside.setdefault(id, []).extend(others)
-        all_of_them: dict[str, Hit] = {}
+        additions: dict[str, list[Hit]] = {}
+        for statement in _expansions(expand):
+            related = tools.store.related(statement, collection, [hit.id for hit in hits])
+            for id, neighbours in related.items():
+                additions.setdefault(id, []).extend(neighbours)
+        expanded: dict[str, Hit] = {}
         for hit in hits:
-            all_of_them.setdefault(hit.id, hit)
-            for other in beside.get(hit.id, ()):
-                all_of_them.setdefault(other.id, replace(other, score=hit.score))
-        step.found(list(all_of_them.values()))
-    return list(all_of_them.values())
+            expanded.setdefault(hit.id, hit)
+            for addition in additions.get(hit.id, ()):
+                expanded.setdefault(addition.id, replace(addition, score=hit.score))
+        step.found(list(expanded.values()))
+    return list(expanded.values())
 
 
-def _ties(expand: Expand) -> list[str]:
-    """The statements that find what belongs to a hit."""
+def _expansions(expand: Expand) -> list[str]:
+    """Return the statements that find what belongs to a hit."""
     if expand == "neighbours":
-        return [query("core/find_neighbours")]
+        return [core_statement("core/find_neighbours")]
     return [
         read(graph.cypher / "find_parents.cypher")
         for graph in graphs().values()

@@ -1,4 +1,4 @@
-"""The graph that the settings name: a server of the user's, or the private one."""
+"""Connect to the Neo4j that the settings name: another server, or the private one."""
 
 from __future__ import annotations
 
@@ -14,29 +14,39 @@ from fabula.server import Address, PrivateServer, Report, quiet
 if TYPE_CHECKING:
     from fabula.store import Store
 
-WRITING_BYTES = 200_000_000
-"""Free space on the private server's disk below which nothing more is written. A batch and its
-index entries take up to some tens of MB; a disk that is full stops the whole database."""
+MIN_FREE_BYTES = 200_000_000
+"""Nothing more is written if the private server's disk has less free space than this. A batch and
+its index entries take up to some tens of MB; a full disk stops the whole database."""
 
 
 def connect(settings: Settings, report: Report | None) -> Store:
-    """The graph, whose private server is started where no other is named; `report` hears how.
+    """Connect to the graph; start the private server if the settings name no other.
 
-    A graph of an older Fabula is migrated; one of the private server's is dumped before. Raises
-    StoreError for one of a newer.
+    A graph of an older version of Fabula is migrated. If it is on the private server, a dump is
+    made before.
+
+    Args:
+        settings: They name the server.
+        report: Is told how the private server starts.
+
+    Raises:
+        StoreError: Neo4j cannot be reached, or the graph is of a newer version of Fabula.
+        ServerError: The private server cannot be fetched or started.
+
     """
     from fabula.store.migration import is_old, migrate
 
     server = None if settings.neo4j_uri else private_server(settings)
-    heard = report or quiet
-    store = _reach(settings, server, heard)
+    report = report or quiet
+    store = _connect_once(settings, server, report)
     try:
         if is_old(store):
             from fabula.store.migrations import MIGRATIONS
 
-            if server and server.keep_dump(heard):
+            if server and server.keep_dump(report):
+                # The server was stopped for the dump, and may have moved to another port.
                 store.close()
-                store = _reach(settings, server, heard)
+                store = _connect_once(settings, server, report)
             migrate(store, MIGRATIONS)
     except BaseException:
         store.close()
@@ -45,17 +55,24 @@ def connect(settings: Settings, report: Report | None) -> Store:
 
 
 def reconnect(settings: Settings, store: Store, retry_seconds: float) -> None:
-    """Point a store at the server as it is now; the private one may have moved to another port.
+    """Connect a store again; the private server may have moved to another port.
 
-    `retry_seconds` is how long the driver tries a statement again from then on. Raises StoreError
-    and ServerError.
+    Args:
+        settings: They name the server.
+        store: The store, which closes its previous connections.
+        retry_seconds: How long the driver tries a statement again from now on.
+
+    Raises:
+        StoreError: Neo4j cannot be reached.
+        ServerError: The private server cannot be started.
+
     """
     server = None if settings.neo4j_uri else private_server(settings)
-    store.follow(_reach(settings, server, quiet, retry_seconds))
+    store.follow(_connect_once(settings, server, quiet, retry_seconds))
 
 
 def private_server(settings: Settings, clock: Callable[[], float] = time.time) -> PrivateServer:
-    """The private server of these settings, as it is; `clock` tells when its dumps fall due."""
+    """Return the private server of these settings; by `clock` its dumps are due."""
     return PrivateServer(
         settings.home,
         settings.neo4j_heap,
@@ -65,7 +82,7 @@ def private_server(settings: Settings, clock: Callable[[], float] = time.time) -
     )
 
 
-def _reach(
+def _connect_once(
     settings: Settings,
     server: PrivateServer | None,
     report: Report,
@@ -82,14 +99,14 @@ def _reach(
             retry_seconds,
         )
     try:
-        store = _of(server.start(report), retry_seconds)
+        store = _connect_at(server.start(report), retry_seconds)
     except DatabaseDown:
-        store = _of(server.mend(report), retry_seconds)
-    store.check_room = partial(server.check_room, WRITING_BYTES)
+        store = _connect_at(server.mend(report), retry_seconds)
+    store.check_room = partial(server.check_room, MIN_FREE_BYTES)
     return store
 
 
-def _of(address: Address, retry_seconds: float | None = None) -> Store:
+def _connect_at(address: Address, retry_seconds: float | None = None) -> Store:
     from fabula.store import Store
 
     return Store.connect(address.uri, address.username, address.password, "neo4j", retry_seconds)

@@ -1,4 +1,4 @@
-"""The models of one service, and what the steps of a build and a query are made from."""
+"""The models as the settings name them, and what the parts of a graph are made from with them."""
 
 from __future__ import annotations
 
@@ -39,15 +39,16 @@ if TYPE_CHECKING:
     from fabula.models import Answerer, Chat, Embedder, Guide
     from fabula.models.endpoint import Endpoint
 
-# Extraction and static vectors are computing, not waiting: threads would only take turns.
-COMPUTING = 1
-DOCUMENTS_AT_ONCE = 4
-"""While one document's last summaries wait for each other, the next one's calls fill the gaps."""
+OFFLINE_THREADS = 1
+"""Extraction and static vectors compute and do not wait: more threads would only take turns."""
+MAX_DOCUMENTS = 4
+"""Documents that are built at once. While the last summaries of one document wait for each other,
+the calls of the next ones fill the gaps."""
 
 
 @dataclass(frozen=True, slots=True)
 class BuildModels:
-    """What one part of one document is made with: `graph.method.Models`."""
+    """The models with which one part of one document is made: `fabula.models.roles.Models`."""
 
     meter: Meter
     embedder: Embedder
@@ -59,19 +60,24 @@ class BuildModels:
 
 
 class Kit:
-    """Embedder, writers and answerers as the settings name them; made when first used.
+    """Makes the embedder, the chat models and the answerer that the settings name.
 
-    What several kits may spend together is their common `budget`. Its models are called for builds;
-    `view` has others call them.
+    Each is made when it is first used. Calls count as calls of a build; those of a question go
+    through a `view`. Safe to share between threads.
+
+    Args:
+        settings: They name the models, the endpoint and the limits.
+        budget: What may be spent, in place of the settings' limits; several may share one.
+
     """
 
     def __init__(self, settings: Settings, budget: Budget | None = None) -> None:
         self._settings = settings
         remote = not (settings.offline and settings.embedding_model == STATIC)
-        self.workers = Workers(settings.concurrency if remote else COMPUTING)
-        # Of questions: behind a build's work, they would wait for as many calls to end.
-        self._askers = Workers(settings.concurrency if remote else COMPUTING)
-        self.documents = Workers(DOCUMENTS_AT_ONCE if remote else COMPUTING)
+        self.workers = Workers(settings.concurrency if remote else OFFLINE_THREADS)
+        # Questions have threads of their own: behind a build, they would wait for all its calls.
+        self._askers = Workers(settings.concurrency if remote else OFFLINE_THREADS)
+        self.documents = Workers(MAX_DOCUMENTS if remote else OFFLINE_THREADS)
         self._opening = threading.Lock()
         self._opened: Endpoint | None = None
         self._static = StaticEmbedder()
@@ -79,9 +85,9 @@ class Kit:
         self._cache = ResponseCache(settings.cache_folder) if settings.cache else None
         self._purpose = BUILD
         self.counter: Counter | None = None
-        """What is told of all calls that builds make with this kit, beside their own meters."""
+        """Counts all calls that builds make with this kit, beside the builds' own meters."""
         self._whole = self
-        """The kit that this one is a view of, or itself: what is opened once is opened there."""
+        """The kit that this is a view of, or itself; the endpoint is opened there, once."""
 
     def view(
         self,
@@ -92,13 +98,19 @@ class Kit:
         counter: Counter | None = None,
         is_static: bool = False,
     ) -> Kit:
-        """The same kit, its models called for a question, a run or a key of their own.
+        """Return the same kit for one question, one run or one key of the service.
 
-        All else is shared: the endpoint and its limiter, the threads, the cache. The calls of a
-        question are `urgent`. `stop` ends what is asked through the view, and what that waits for.
-        It may spend what `budget` has left, beside what this kit may; a view of a view is held to
-        the budgets of both. `counter` is told of what builds ask. With `is_static` it embeds by
-        static vectors, whatever the settings name. Only the kit itself is closed.
+        The endpoint with its limiter, the threads and the cache are shared. Close the kit itself,
+        and no view.
+
+        Args:
+            urgent: The calls are a question's, and go before those of builds.
+            stop: Ends the calls made through the view, and what they wait for.
+            budget: What the view may spend, within what this kit may. A view of a view is held to
+                both budgets.
+            counter: Counts the calls of builds.
+            is_static: Embed by static vectors, whatever the settings name.
+
         """
         view = copy.copy(self)
         if is_static:
@@ -109,9 +121,9 @@ class Kit:
         if budget is not None:
             view._budgets = Budgets((budget, *self._budgets.each))
         view.counter = counter or self.counter
-        # They are made with what was just changed.
-        for made in ("embedder", "_remote"):
-            view.__dict__.pop(made, None)
+        # These cached properties depend on what was just changed.
+        for name in ("embedder", "_remote"):
+            view.__dict__.pop(name, None)
         return view
 
     @property
@@ -119,13 +131,27 @@ class Kit:
         """The settings that the models are named by."""
         return self._settings
 
+    @property
+    def offline(self) -> bool:
+        """Whether there is no chat model."""
+        return self._settings.offline
+
+    @property
+    def is_static(self) -> bool:
+        """Whether texts are embedded by static vectors, which need no endpoint."""
+        return self._settings.embedding_model == STATIC
+
+    def table(self, name: str) -> Any:
+        """Return the settings of the graph or mode of this name."""
+        return self._settings.table(name)
+
     @cached_property
     def embedder(self) -> Embedder:
         """The embedder of passages and questions, within the budget and cached, not counted."""
         return self.counted_embedder(Meter())
 
     def knobs(self, graph: Graph[Any]) -> Any:
-        """A graph's own settings, of the class that it names."""
+        """Return the settings of a graph, of the class that the graph names."""
         return self._settings.table(graph.name)
 
     def recipes(
@@ -134,24 +160,28 @@ class Kit:
         graphs: Sequence[Graph[Any]],
         base: Mapping[str, Any] | None = None,
     ) -> dict[str, Recipe]:
-        """What the parts of a document of that text are made from now, by the graphs' names.
+        """Return what the parts of a document would be made from now, by the graphs' names.
 
-        `base` is what its chunks were made from, where they are to stay.
+        Args:
+            sha256: The digest of the document's text.
+            graphs: The graphs whose parts are asked for; those that they rest on are added.
+            base: What the document's chunks were made from, if they are to stay.
+
         """
         settings = self._settings
         text = text_recipe(sha256, settings.chunk_tokens, settings.embedding_model)
         recipes = {TEXT: dict(base) if base else text}
-        # With their bases, which one document may lack though another graph of it rests on them.
-        for graph in with_bases(installed(), [one.name for one in graphs]):
+        # A document may lack a graph that another one of its graphs rests on, so bases are added.
+        for graph in with_bases(installed(), [graph.name for graph in graphs]):
             offline = settings.offline
-            told = graph.settings(self.knobs(graph), offline)
-            recipes[graph.name] = recipe(graph, told, self._built_with, recipes, offline=offline)
+            options = graph.settings(self.knobs(graph), offline)
+            recipes[graph.name] = recipe(graph, options, self._built_with, recipes, offline=offline)
         return recipes
 
     def build_recipe(self) -> Recipe:
-        """Return all that decides what a build makes of any text: its cuts, models and graphs.
+        """Return all that decides what a build makes of any text: chunks, models and graphs.
 
-        What says how fast it is made, from where, and by whose key is left out.
+        Settings that decide only how fast, from which endpoint and with whose key are left out.
         """
         settings = self._settings
         offline = settings.offline
@@ -172,18 +202,22 @@ class Kit:
     def settled_recipe(
         self, graph: Graph[Any], entries: Sequence[Entry], settled: Mapping[str, Record]
     ) -> Recipe:
-        """What a collection's own part is made from now.
+        """Return what a collection's own graph would be made from now.
 
-        Of what these documents have, and of the other parts of its own, by their graphs' names.
+        Args:
+            graph: The graph.
+            entries: The documents of the collection.
+            settled: What the other graphs of the collection itself were made from, by their names.
+
         """
         base = settled_base(graph, entries, settled)
         settings = self._settings
-        told = graph.settings(self.knobs(graph), settings.offline)
-        return settled_recipe(graph, told, self._built_with, base, offline=settings.offline)
+        options = graph.settings(self.knobs(graph), settings.offline)
+        return settled_recipe(graph, options, self._built_with, base, offline=settings.offline)
 
     @property
     def _built_with(self) -> dict[str, object]:
-        """The models that write into a graph, and how."""
+        """The models that write into a graph, as recipes record them."""
         settings = self._settings
         models: dict[str, object] = {
             "embedding_model": settings.embedding_model,
@@ -195,9 +229,13 @@ class Kit:
         return models
 
     def counted_embedder(self, meter: Meter, *, cached: bool = True, dry: bool = False) -> Embedder:
-        """The embedder, its calls counted unless they are free; or the one that its cache asks.
+        """Return the embedder; its calls are counted, unless they are free.
 
-        In a `dry` run static vectors stand in for the model's.
+        Args:
+            meter: Counts the calls.
+            cached: Take vectors from the response cache.
+            dry: Call no model: static vectors stand in for the model's.
+
         """
         settings = self._settings
         if settings.embedding_model == STATIC:
@@ -206,23 +244,30 @@ class Kit:
             from fabula.models.expected import ExpectedEmbedder
 
             name, batch = self.embedder.model, settings.embedding_batch
-            stand_in = ExpectedEmbedder(name, batch, self._static, self._cache, self._address)
-            return CountedEmbedder(stand_in, meter, "embeddings")
+            expected = ExpectedEmbedder(name, batch, self._static, self._cache, self._address)
+            return CountedEmbedder(expected, meter, "embeddings")
         paid = CountedEmbedder(self._remote, meter, "embeddings", self._budgets)
         if not (cached and self._cache):
             return paid
         return CachedEmbedder(paid, self._cache, self._address, self._purpose.stop)
 
     def stand_ins(self, texts: Sequence[str]) -> Vectors | None:
-        """The vectors that stand in for the model's in a dry run; None where they are its own."""
+        """Return the vectors that stand in for the model's in a dry run.
+
+        None if the embedding model is the static one, whose vectors need no placeholder.
+        """
         if self._settings.embedding_model == STATIC or not texts:
             return None
         return self._static.embed([text.strip() or "-" for text in texts]).vectors
 
     def models(self, meter: Meter, *, dry: bool = False) -> BuildModels:
-        """What one part of a document is made with; `meter` counts what it asks.
+        """Return the models with which one part of a document is made.
 
-        In a `dry` run stand-ins answer, so that it counts what models would be asked.
+        Args:
+            meter: Counts the calls.
+            dry: Call no model: placeholders answer, so that the meter counts what models would be
+                asked.
+
         """
         settings = self._settings
 
@@ -245,7 +290,7 @@ class Kit:
         )
 
     def answerer(self, meter: Meter) -> Answerer:
-        """The chat model that answers from a context."""
+        """Return what writes an answer from a context."""
         settings = self._settings
         from fabula.models.prompted import PromptedAnswerer
 
@@ -253,9 +298,13 @@ class Kit:
         return PromptedAnswerer(chat, settings.answer_temperature, settings.answer_tokens)
 
     def chat(self, meter: Meter, step: str, role: Role = "model") -> Chat:
-        """A chat model that is asked, within the budget, only for what is not cached, and counted.
+        """Return a chat model, within the budget; it is called only for what is not cached.
 
-        `step` is what its calls are counted to.
+        Args:
+            meter: Counts the calls.
+            step: The name that its calls are counted under.
+            role: Which of the settings' chat models.
+
         """
         name = self._name(role)
 
@@ -268,7 +317,7 @@ class Kit:
         return CachedChat(open, self._cache, self._address, name, self._purpose.stop)
 
     def guide(self, meter: Meter) -> Guide:
-        """What retrieval may ask, its calls counted to `meter`."""
+        """Return what rewrites questions and ranks passages; `meter` counts its calls."""
         settings = self._settings
         if settings.offline:
             return OfflineGuide()
@@ -283,12 +332,12 @@ class Kit:
         return PromptedGuide(self.chat(meter, "guide"), ranker)
 
     def roles(self) -> list[tuple[str, str, Callable[[], object]]]:
-        """Each role of a model, the model's name, and a call that asks it something small.
+        """Return each role, the name of its model, and a function that makes it a small call.
 
-        The cache is not looked at: it would answer for a model that is gone.
+        The cache is not used: it would answer for a model that is gone.
         """
         settings = self._settings
-        asked = self._static if settings.embedding_model == STATIC else self._remote
+        embedder = self._static if settings.embedding_model == STATIC else self._remote
         word = Prompt("You reply with one word.", "Say: yes", max_tokens=16, temperature=0)
 
         def ask(role: Role) -> Callable[[], object]:
@@ -297,16 +346,16 @@ class Kit:
         return [
             ("model", settings.model, ask("model")),
             ("aspect model", self._name("aspect_model"), ask("aspect_model")),
-            ("embedding model", settings.embedding_model, lambda: asked.embed(["yes"])),
+            ("embedding model", settings.embedding_model, lambda: embedder.embed(["yes"])),
         ]
 
     def limits(self) -> dict[str, float]:
-        """What the endpoint's limiter has learned; empty as long as none was asked."""
+        """Return what the endpoint's limiter has learned; empty before the first call."""
         with self._opening:
             return self._opened.limits() if self._opened is not None else {}
 
     def close(self) -> None:
-        """Ends the threads, and all waiting for the endpoint."""
+        """End the threads, and all waiting for the endpoint."""
         self.workers.close()
         self._askers.close()
         self.documents.close()
@@ -317,7 +366,7 @@ class Kit:
             self._cache.close()
 
     def _name(self, role: Role) -> str:
-        """The model of a role; extraction has both roles or none."""
+        """Return the name of a role's model; offline, both roles have the same."""
         settings = self._settings
         if role == "aspect_model" and settings.aspect_model and not settings.offline:
             return settings.aspect_model
@@ -326,8 +375,9 @@ class Kit:
     def _remote_chat(self, role: Role, purpose: Purpose) -> Chat:
         from fabula.models.openai import OpenAIChat
 
-        is_own = role == "aspect_model" and self._settings.aspect_model
-        setting = "FABULA_ASPECT_MODEL" if is_own else "FABULA_MODEL"
+        # The variable that a message names where the endpoint does not know the model.
+        is_separate = role == "aspect_model" and self._settings.aspect_model
+        setting = "FABULA_ASPECT_MODEL" if is_separate else "FABULA_MODEL"
         return OpenAIChat(self._endpoint, self._name(role), setting, purpose)
 
     @cached_property
@@ -341,13 +391,13 @@ class Kit:
 
     @property
     def _address(self) -> str:
-        """Of the endpoint, as the cache knows it; it is not reached."""
+        """The endpoint's address, which is a part of the cache's keys; it is not called."""
         from fabula.models.address import checked_url
 
         return checked_url(self._settings.base_url)
 
     def _key(self) -> str | None:
-        """Of the endpoint; the keyring is only asked by who calls one, as it may ask the user."""
+        """Return the endpoint's key. Only a call needs it, as the keyring may ask the user."""
         if self._settings.api_key:
             return self._settings.api_key.get_secret_value()
         if not self._settings.keyring:
@@ -358,12 +408,12 @@ class Kit:
 
     @property
     def _endpoint(self) -> Endpoint:
-        """One for all threads: two would have two limiters. (`cached_property` does not lock.)"""
+        """The endpoint, one for all threads: two would have two limiters."""
         from fabula.models.endpoint import Endpoint
         from fabula.models.limiter import Limiter, Patience
 
         settings, whole = self._settings, self._whole
-        with whole._opening:
+        with whole._opening:  # `cached_property` would not lock
             if whole._opened is None:
                 whole._opened = Endpoint(
                     settings.base_url,

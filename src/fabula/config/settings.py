@@ -1,8 +1,9 @@
-"""Every knob, with its default: read from flags, the environment, and files named `fabula.toml`.
+"""All settings with their defaults, read from flags, the environment and files `fabula.toml`.
 
-The core's settings are fields here; each graph and each mode has a table of its own.
-pydantic-settings reads those places too, but passes over a misspelt variable, does not tell where a
-wrong value came from, and knows no name that stands for several: what it could do is little here.
+The settings of the core are fields of `Settings`; each graph and each mode has a table of its own.
+pydantic-settings reads the same places, but it ignores a misspelt variable, does not say where a
+wrong value came from, and has no names that stand for several settings. What would be left for it
+to do is little.
 """
 
 from __future__ import annotations
@@ -13,10 +14,10 @@ import os
 import re
 import tomllib
 import typing
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path, PurePath
-from typing import Any, Literal, NoReturn, Self, TypedDict
+from typing import Any, Literal, NoReturn, Self
 
 import platformdirs
 from pydantic import (
@@ -30,6 +31,7 @@ from pydantic import (
 )
 from pydantic.fields import FieldInfo
 
+from fabula.ask.query import Context, Expand, Rewrite, default_field
 from fabula.config import serving
 from fabula.errors import SettingsError, did_you_mean
 from fabula.models.address import shown_url
@@ -59,11 +61,9 @@ Preset = Literal[
 PRESETS = Path(__file__).parent / "presets.toml"
 OFFLINE = "offline"
 STATIC = "wordllama-256"
-"""The chat and the embedding model that need no endpoint."""
+"""The names of the chat model and of the embedding model that need no endpoint."""
 UNRECORDED = "a model that was not recorded"
-"""What stands for the model of a usage that names none, where the settings have none either."""
-AUTO = "auto"
-"""In the place of a mode: the one that serves the question."""
+"""Stands for the model in the usage of an earlier version, if the settings name no model now."""
 CONVENTIONAL = {
     "neo4j_uri": "NEO4J_URI",
     "neo4j_username": "NEO4J_USERNAME",
@@ -72,99 +72,27 @@ CONVENTIONAL = {
     "api_key": "OPENAI_API_KEY",
     "base_url": "OPENAI_BASE_URL",
 }
-"""Settings with an environment variable that other programs know too."""
+"""Settings whose environment variable is one that other programs use too."""
 
 SECRET = ("api_key", "neo4j_password")
-"""Settings that are never shown, and are no flags: others on a machine could read them there."""
+"""Settings that are never shown, and have no flags: other users of the machine could read them."""
 OWN = (*SECRET, "keyring", "base_url", "neo4j_*", "home", "cache_folder", "prices", "serve.*")
-"""Settings that a working folder's file may not hold, and no path is one either: the folder may be
-a stranger's, and would name what programs are run, and who is sent texts and passwords."""
+"""Settings that the file in the working folder may not hold; nor may it hold any path. The folder
+may have come from a stranger, who would then choose which programs run, and who is sent texts and
+passwords."""
 OFF_ONLY = ("fetch",)
-"""Settings that a working folder's file may turn off, but not on: with them the network is reached,
-and the user's own file may have turned them off."""
+"""Settings that the file in the working folder may turn off, but not on: they allow access to the
+network, which the user's own file may have turned off."""
 FLAT = ("aspects", "hybrid", "top-down", "bottom-up")
-"""Tables whose settings go by their names alone, too, as they did before there were tables."""
+"""Tables whose settings may also be given without the table's name, as before there were tables."""
 SET = "aspects.set"
-"""What `aspects` alone names, where it is no table."""
+"""The setting that `aspects` names, if its value is not a table."""
 ADDRESSES = ("neo4j_uri", "base_url")
-"""Settings that may hold a name and a password, which are not shown either."""
-
-
-class Flags(TypedDict, total=False):
-    """What `Settings.read` takes by a plain name: fields of `Settings`, and of the tables in FLAT.
-
-    A test holds them to be the same. Whole names, as those of another package's table, are given to
-    `Settings.read` itself.
-    """
-
-    home: str | Path
-    neo4j_uri: str | None
-    neo4j_username: str
-    neo4j_password: str
-    neo4j_database: str
-    neo4j_heap: str
-    neo4j_page_cache: str
-    dumps: bool
-    preset: Preset
-    collection: str
-    api_key: str | None
-    keyring: bool
-    base_url: str | None
-    model: str
-    aspect_model: str | None
-    embedding_model: str
-    temperature: float
-    answer_temperature: float
-    answer_tokens: int
-    concurrency: int
-    timeout: float
-    attempts: int
-    cache: bool
-    cache_folder: str | Path
-    prices: str | Path | None
-    max_calls: int | None
-    max_tokens: int | None
-    embedding_batch: int
-    max_file_mb: int
-    fetch: bool
-    graphs: str | Sequence[str]
-    chunk_tokens: int
-    mode: str
-    top_k: int
-    rewrite: Literal["none", "queries", "answer"]
-    rerank: bool
-    rerank_model: str | None
-    diversity: float
-    expand: Literal["none", "parents", "neighbours"]
-    context: Literal["auto", "passages", "sentences"]
-    context_tokens: int
-    history_tokens: int
-    fill: bool
-    # Of the aspects
-    aspects: str
-    cluster_size: int
-    cluster_tokens: int
-    cluster_count: Literal["size", "bic"]
-    cluster_reduction: Literal["pca", "umap"]
-    cluster_dimensions: int
-    membership: float
-    variance_floor: float
-    detection_rounds: int
-    summary_tokens: int
-    levels: int
-    details: int
-    detail_tokens: int
-    details_per_call: int
-    aspects_with_summaries: bool
-    seed: int
-    # Of modes
-    fusion: Literal["scores", "ranks"]
-    width: int
-    depth: int
+"""Settings that may contain a user name and a password, which are not shown."""
 
 
 class Settings(BaseModel):
-    """All settings, checked and frozen; `Settings.read()` gathers them."""
+    """All settings, checked and frozen; `Settings.read()` collects them."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -173,7 +101,9 @@ class Settings(BaseModel):
         Path(platformdirs.user_data_dir("fabula", appauthor=False)),
         description="folder of the private Neo4j: its programs, data and password",
     )
-    neo4j_uri: str | None = Field(None, description="another Neo4j server, instead of the private")
+    neo4j_uri: str | None = Field(
+        None, description="URI of another Neo4j server, in place of the private one"
+    )
     neo4j_username: str = Field("neo4j", description="user at that server")
     neo4j_password: SecretStr = Field(SecretStr(""), description="password at that server")
     neo4j_database: str = Field("neo4j", description="database at that server")
@@ -184,26 +114,26 @@ class Settings(BaseModel):
         "128m", pattern=r"^\d+[mg]$", description="page cache of the private Neo4j"
     )
     dumps: bool = Field(
-        True, description="keep the last three dumps of the private Neo4j, at most one a day"
+        True, description="keep the last three dumps of the private Neo4j, at most one per day"
     )
     preset: Preset = Field(
         "fabula",
-        description="defaults of this method, now, as published or at the least cost, or of a "
-        "baseline in its own collection",
+        description="which defaults: Fabula's own, as published, or at the lowest cost; or those "
+        "of a baseline, in a collection of its own",
     )
     collection: str = Field("default", min_length=1, description="collection to work in")
 
     # Models
     api_key: SecretStr | None = Field(None, description="key of the model endpoint")
     keyring: bool = Field(
-        False, description="take the key from the system's keyring, where `fabula init` puts it"
+        False, description="take the key from the system's keyring, where `fabula init` saves it"
     )
-    base_url: str | None = Field(None, description="an OpenAI-compatible endpoint")
+    base_url: str | None = Field(None, description="URL of an OpenAI-compatible endpoint")
     model: str = Field(
         "gpt-4.1-mini", description="chat model for summaries, details and answers, or 'offline'"
     )
     aspect_model: str | None = Field(
-        None, description="chat model that detects aspects; the same as model unless set"
+        None, description="chat model that detects aspects; the same as `model` unless set"
     )
     embedding_model: str = Field(
         "text-embedding-3-small",
@@ -211,62 +141,48 @@ class Settings(BaseModel):
     )
     temperature: float = Field(0.5, ge=0, le=2, description="temperature while building")
     answer_temperature: float = Field(0.0, ge=0, le=2, description="temperature of answers")
-    answer_tokens: int = Field(500, ge=16, description="most tokens of an answer")
-    concurrency: int = Field(16, ge=1, le=256, description="model calls at the same time")
+    answer_tokens: int = Field(500, ge=16, description="maximum tokens of an answer")
+    concurrency: int = Field(16, ge=1, le=256, description="maximum model calls at the same time")
     timeout: float = Field(120.0, gt=0, description="seconds to wait for a model's reply")
-    attempts: int = Field(6, ge=1, description="tries for one model call before giving up")
-    cache: bool = Field(True, description="keep every reply that was paid for, and use it again")
+    attempts: int = Field(6, ge=1, description="maximum attempts of one model call")
+    cache: bool = Field(True, description="save every reply that was paid for, and use it again")
     cache_folder: Path = Field(
         Path(platformdirs.user_cache_dir("fabula", appauthor=False)),
         description="folder of the response cache, which may be deleted at any time",
     )
     prices: Path | None = Field(
-        None, description="TOML file of models' prices, beside those that Fabula knows"
+        None, description="TOML file with prices of models, in addition to those that Fabula knows"
     )
-    max_calls: int | None = Field(None, ge=1, description="stop before more model calls than these")
+    max_calls: int | None = Field(None, ge=1, description="stop when so many model calls are made")
     max_tokens: int | None = Field(None, ge=1, description="stop when so many tokens are spent")
     embedding_batch: int = Field(128, ge=1, le=2048, description="texts in one embedding call")
 
     # Loading
-    max_file_mb: int = Field(64, ge=1, description="larger files are reported, not read")
+    max_file_mb: int = Field(64, ge=1, description="larger files are reported, and not read")
     fetch: bool = Field(True, description="fetch documents that are named by https addresses")
 
     # The text and its graphs
     graphs: tuple[str, ...] = Field(
-        ("aspects",), description="graphs to build of each document, as aspects,entities"
+        ("aspects",), description="graphs to build for each document, as aspects,entities"
     )
-    chunk_tokens: int = Field(200, ge=16, description="most tokens of a chunk")
+    chunk_tokens: int = Field(200, ge=16, description="maximum tokens of a chunk")
 
-    # Asking
-    mode: str = Field(
-        AUTO,
-        description="way through the graph, or several, as hippo,hybrid, put together; auto "
-        "chooses by the kind of question among those whose graphs are there",
-    )
-    top_k: int = Field(5, ge=1, le=1000, description="passages shown first, and retrieved at least")
-    rewrite: Literal["none", "queries", "answer"] = Field(
-        "none", description="a model words the question in other ways, or makes an answer up"
-    )
-    rerank: bool = Field(False, description="a model ranks what was found")
+    # Asking: the defaults of a question's options, as `fabula.ask.query.Query` declares them.
+    mode: str = default_field("mode")
+    top_k: int = default_field("k", le=1000)
+    rewrite: Rewrite = default_field("rewrite")
+    rerank: bool = default_field("rerank")
     rerank_model: str | None = Field(
-        None, description="model for the endpoint's /rerank; without one the chat model ranks"
+        None, description="model for the endpoint's /rerank; without it, the chat model ranks"
     )
-    diversity: float = Field(
-        0.0, ge=0, le=1, description="how much likeness to better passages counts against one"
-    )
-    expand: Literal["none", "parents", "neighbours"] = Field(
-        "none", description="what comes with each passage: the summaries above, or chunks beside"
-    )
-    context: Literal["auto", "passages", "sentences"] = Field(
-        "auto",
-        description="what an answer is given to read: whole passages, or the best sentences of "
-        "many; auto is sentences offline, passages with a model",
-    )
-    context_tokens: int = Field(1700, ge=16, description="most tokens of an answer's context")
+    diversity: float = default_field("diversity")
+    expand: Expand = default_field("expand")
+    context: Context = default_field("context")
+    context_tokens: int = default_field("context_tokens")
     history_tokens: int = Field(
-        1000, ge=0, description="most tokens of a conversation that its next question is read with"
+        1000, ge=0, description="maximum tokens of the previous turns that a question is read with"
     )
-    fill: bool = Field(True, description="read on after the first top_k, until the context is full")
+    fill: bool = default_field("fill")
 
     tables: dict[str, SerializeAsAny[BaseModel]] = Field(
         default_factory=dict, repr=False, description="settings of each graph and mode, by its name"
@@ -274,20 +190,20 @@ class Settings(BaseModel):
 
     @field_validator("graphs", mode="before")
     @classmethod
-    def _divided(cls, value: Any) -> Any:
-        """A variable and a flag hold one text."""
+    def _split_names(cls, value: Any) -> Any:
+        """Split the names that a variable or a flag holds in one text."""
         return tuple(filter(None, re.split(r"[,\s]+", value))) if isinstance(value, str) else value
 
     @field_validator("collection")
     @classmethod
-    def _named(cls, value: str) -> str:
-        """Only what no collection can be called: an old one may have a name that a new may not."""
-        if wrong := problem(value):
-            raise ValueError(wrong)
+    def _check_name(cls, value: str) -> str:
+        """Refuse what no collection can be called; old ones may have names that are refused now."""
+        if fault := problem(value):
+            raise ValueError(fault)
         return value
 
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
-        """What was given, but keys, passwords and those within addresses."""
+        """Yield what was given, except for keys, passwords and the passwords in addresses."""
         for name, value in self:
             if name in self.model_fields_set - {*SECRET, "tables"}:
                 yield name, shown_url(value) if name in ADDRESSES and value else value
@@ -298,27 +214,29 @@ class Settings(BaseModel):
         return values | {name: shown_url(values[name]) for name in ADDRESSES if values[name]}
 
     def table(self, name: str) -> Any:
-        """The settings of the graph or mode of that name: its own model, checked and frozen."""
+        """Return the settings of the graph or mode of this name: its own model, frozen."""
         return self.tables.get(name) or knobs()[name]()
 
     def with_preset(self, name: str) -> Self:
-        """These settings with what a preset has instead of defaults: what was given stays.
+        """Return these settings with a preset's values in place of defaults; what was given stays.
 
-        Raises SettingsError for a preset that there is not.
+        Raises:
+            SettingsError: There is no such preset.
+
         """
         if name not in _presets():
             hint = did_you_mean(name, _presets(), f"There are: {', '.join(_presets())}.")
             raise SettingsError(f"There is no preset {name!r}. {hint}")
-        own: dict[str, Any] = {}
+        core: dict[str, Any] = {}
         tables: dict[str, dict[str, Any]] = {}
         for flat, value in _presets()[name].items():
             for path in paths(flat):
                 table, _, key = path.rpartition(".")
                 holder = self.table(table) if table else self
                 if key not in holder.model_fields_set:
-                    (tables.setdefault(table, {}) if table else own)[key] = value
-        told = {name: self.table(name).model_copy(update=new) for name, new in tables.items()}
-        return self.model_copy(update=own | {"preset": name, "tables": self.tables | told})
+                    (tables.setdefault(table, {}) if table else core)[key] = value
+        changed = {name: self.table(name).model_copy(update=new) for name, new in tables.items()}
+        return self.model_copy(update=core | {"preset": name, "tables": self.tables | changed})
 
     @property
     def offline(self) -> bool:
@@ -326,10 +244,9 @@ class Settings(BaseModel):
         return self.model == OFFLINE
 
     def model_of(self, step: str) -> str:
-        """The model that a step asks, by the name that usage has of the step.
+        """Return the model that a step asks, by the step's name in a usage.
 
-        A usage itself names the models that were asked; this is for one that was recorded by an
-        earlier version, and does not.
+        A usage names its models itself; this is for one that an earlier version recorded.
         """
         if step == "embeddings":
             return self.embedding_model
@@ -340,12 +257,13 @@ class Settings(BaseModel):
         return self.model
 
     def by_model(self, steps: Mapping[str, Usage]) -> dict[str, Usage]:
-        """Return the usage of each model out of that of each step.
+        """Return the usage of each model, from the usage of each step.
 
-        A usage names the models that were asked. What an earlier version recorded does not: that is
-        taken to have asked the model that these settings have for such a step.
+        A usage names the models that were asked. One that an earlier version recorded does not: it
+        is taken to have asked the model that these settings have for the step.
         """
-        from fabula.models.usage import Usage  # numpy takes longer than all else that settings need
+        # Imported here because numpy takes longer to import than all else that settings need.
+        from fabula.models.usage import Usage
 
         models: dict[str, Usage] = {}
         for step, usage in steps.items():
@@ -361,61 +279,69 @@ class Settings(BaseModel):
         return models
 
     def cost(self, steps: Mapping[str, Usage]) -> Cost:
-        """Price the usage of steps, the part of each model by its own price."""
+        """Return what the usage of steps costs, the part of each model by its own price."""
         from fabula.models.prices import cost, read_prices
 
         return cost(read_prices(self.prices), self.by_model(steps))
 
     @classmethod
     def read(cls, **flags: Any) -> Self:
-        """Settings from `flags` (None is not given), the environment, files and a preset.
+        """Read the settings from flags, the environment, files and the preset.
 
-        The files are the user's own, and over it that of the working folder, or the one that
-        FABULA_CONFIG names; the working folder's may not hold what is OWN.
+        The strongest source wins: flags, then the environment, then the file of the working folder
+        or the one that FABULA_CONFIG names, then the user's own file, then the preset. The file of
+        the working folder may not hold the settings of `OWN`. Without a base URL and without a key,
+        here or in the keyring, the models are OFFLINE and STATIC.
 
-        Without a key, here or in the keyring, and a base URL the models are OFFLINE and STATIC.
-        Raises SettingsError, which names the flag, variable or key that is wrong, and the nearest
-        right one.
+        Args:
+            **flags: Settings by their names; None counts as not given. The name of a setting in a
+                table, as `aspects.levels`, can be given in a dictionary: `**{"aspects.levels": 3}`.
+
+        Raises:
+            SettingsError: A setting is unknown or has a bad value. The message names the flag, the
+                variable or the line of the file, and the nearest name that exists.
+
         """
         # A variable set to nothing is not set, as in `FABULA_HOME= fabula list`.
         environment = {name: value for name, value in os.environ.items() if value}
-        given, origin = _gather(flags, environment)
-        for name, value in _presets().get(given.get("preset", ""), {}).items():
+        values, origin = _gather(flags, environment)
+        for name, value in _presets().get(values.get("preset", ""), {}).items():
             for path in paths(name):
-                given.setdefault(path, value)
-        has_key = given.get("api_key") or _is_on(given.get("keyring"))
-        if not has_key and not given.get("base_url"):
-            given.setdefault("model", OFFLINE)
-            given.setdefault("embedding_model", STATIC)
-        own = {name: value for name, value in given.items() if "." not in name}
-        tables = {name: _table(name, given, origin) for name in knobs()}
+                values.setdefault(path, value)
+        has_key = values.get("api_key") or _is_on(values.get("keyring"))
+        if not has_key and not values.get("base_url"):
+            values.setdefault("model", OFFLINE)
+            values.setdefault("embedding_model", STATIC)
+        core = {name: value for name, value in values.items() if "." not in name}
+        tables = {name: _read_table(name, values, origin) for name in knobs()}
         try:
-            return cls.model_validate(own | {"tables": tables})
+            return cls.model_validate(core | {"tables": tables})
         except ValidationError as error:
-            raise SettingsError(_in_words(error, origin)) from error
+            raise SettingsError(_describe(error, origin)) from error
 
 
 @cache
 def knobs() -> dict[str, type[BaseModel]]:
-    """The tables: the model of each graph's and each mode's own settings, by its name."""
+    """Return the model of each table, by its name: of `serve`, of each graph and of each mode."""
     from fabula.ask.modes import modes
     from fabula.graph.installed import graphs
 
     tables: dict[str, type[BaseModel]] = {serving.TABLE: serving.Serving}
     tables |= {name: graph.knobs for name, graph in graphs().items()}
-    own = {name: mode.knobs for name, mode in modes().items() if mode.knobs.model_fields}
-    # A graph and the mode that walks it may be of one name, if they have one table.
-    if twice := [name for name in tables.keys() & own.keys() if tables[name] is not own[name]]:
+    of_modes = {name: mode.knobs for name, mode in modes().items() if mode.knobs.model_fields}
+    # A graph and a mode may have the same name if they share one table.
+    shared = tables.keys() & of_modes.keys()
+    if twice := [name for name in shared if tables[name] is not of_modes[name]]:
         raise SettingsError(
             f"A graph and a mode are both named {min(twice)!r}, and have a table of settings each: "
             "remove the package of one."
         )
-    return tables | own
+    return tables | of_modes
 
 
 @cache
 def names() -> dict[str, FieldInfo]:
-    """Every setting by its whole name, as `chunk_tokens` and `aspects.levels`."""
+    """Return every setting by its whole name, as `chunk_tokens` and `aspects.levels`."""
     core = {name: field for name, field in Settings.model_fields.items() if name != "tables"}
     return core | {
         f"{table}.{name}": field
@@ -425,12 +351,15 @@ def names() -> dict[str, FieldInfo]:
 
 
 def variable(name: str) -> str:
-    """The environment variable of a setting, by its whole name."""
+    """Return the environment variable of a setting, by its whole name."""
     return CONVENTIONAL.get(name) or PREFIX + name.replace(".", "__").replace("-", "_").upper()
 
 
 def paths(name: str) -> list[str]:
-    """The whole names that a name stands for: itself, or those of the tables that are FLAT."""
+    """Return the whole names that a name stands for: itself, or settings of the tables in FLAT.
+
+    Empty for a name that no setting has.
+    """
     if name in names():
         return [name]
     if name == "aspects":
@@ -439,18 +368,21 @@ def paths(name: str) -> list[str]:
     return [path for path in inside if path in names() and path != SET]
 
 
-def _table(name: str, given: Mapping[str, Any], origin: Mapping[str, str]) -> BaseModel:
-    own = {
-        path.split(".", 1)[1]: value for path, value in given.items() if path.startswith(f"{name}.")
+def _read_table(name: str, values: Mapping[str, Any], origin: Mapping[str, str]) -> BaseModel:
+    prefix = f"{name}."
+    table = {
+        path.removeprefix(prefix): value
+        for path, value in values.items()
+        if path.startswith(prefix)
     }
     try:
-        return knobs()[name].model_validate(own)
+        return knobs()[name].model_validate(table)
     except ValidationError as error:
-        raise SettingsError(_in_words(error, origin, f"{name}.")) from error
+        raise SettingsError(_describe(error, origin, prefix)) from error
 
 
 def _is_on(value: Any) -> bool:
-    """Whether a value that is not checked yet means yes, in a file, a variable or a flag."""
+    """Return whether a value of a file, a variable or a flag means yes, before it is checked."""
     return value is True or str(value).strip().lower() in ("true", "1", "on", "yes", "t", "y")
 
 
@@ -461,42 +393,42 @@ def _presets() -> dict[str, dict[str, Any]]:
 def _gather(
     flags: Mapping[str, Any], environment: Mapping[str, str]
 ) -> tuple[dict[str, Any], dict[str, str]]:
-    """All values that were given, and where each came from; the strongest source wins."""
-    given: dict[str, Any] = {}
+    """Return all values that were given, and where each came from; the strongest source wins."""
+    values: dict[str, Any] = {}
     origin: dict[str, str] = {}
-    sources = (_of_files(environment), _of_environment(environment), _of_flags(flags))
+    sources = (_read_files(environment), _read_environment(environment), _read_flags(flags))
     for name, value, place in itertools.chain(*sources):
-        for path in paths(name) or [_unknown(name, place)]:
-            given[path], origin[path] = value, place
-    return given, origin
+        for path in paths(name) or [_refuse_unknown(name, place)]:
+            values[path], origin[path] = value, place
+    return values, origin
 
 
-Given = Iterator[tuple[str, Any, str]]
+Values = Iterator[tuple[str, Any, str]]
 """Names, values, and where they come from."""
 
 
 def own_file() -> Path:
-    """The user's own file of settings, which may set everything."""
+    """Return the path of the user's own file of settings, which may set everything."""
     return Path(platformdirs.user_config_dir("fabula", appauthor=False)) / FILE
 
 
-def _of_files(environment: Mapping[str, str]) -> Given:
-    yield from _of_file(own_file())
+def _read_files(environment: Mapping[str, str]) -> Values:
+    yield from _read_file(own_file())
     if "FABULA_CONFIG" in environment:
-        named = Path(environment["FABULA_CONFIG"])
-        if not named.is_file():
-            raise SettingsError(f"FABULA_CONFIG names {named}, which is not a file.")
-        yield from _of_file(named)
+        file = Path(environment["FABULA_CONFIG"])
+        if not file.is_file():
+            raise SettingsError(f"FABULA_CONFIG names {file}, which is not a file.")
+        yield from _read_file(file)
     else:
-        yield from _of_working_folder(Path(FILE))
+        yield from _read_working_folder(Path(FILE))
 
 
-def _of_working_folder(file: Path) -> Given:
+def _read_working_folder(file: Path) -> Values:
     if file.is_file() and own_file().is_file() and file.samefile(own_file()):
         return
-    for name, value, place in _of_file(file):
+    for name, value, place in _read_file(file):
         turns_on = any(path in OFF_ONLY for path in paths(name)) and _is_on(value)
-        if turns_on or any(map(_is_own, paths(name))):
+        if turns_on or any(map(_is_protected, paths(name))):
             flag = "" if name in SECRET or "." in name else f" or --{name.replace('_', '-')}"
             raise SettingsError(
                 f"{place} is not taken from the working folder, whose files may be a stranger's. "
@@ -506,10 +438,10 @@ def _of_working_folder(file: Path) -> Given:
         yield name, value, place
 
 
-def _is_own(name: str) -> bool:
-    """Whether a setting, by its whole name, is kept from the working folder's file."""
-    named = any(fnmatch.fnmatchcase(name, pattern) for pattern in OWN)
-    return named or _holds_path(names()[name].annotation)
+def _is_protected(name: str) -> bool:
+    """Return whether the working folder's file may not hold a setting, by its whole name."""
+    is_listed = any(fnmatch.fnmatchcase(name, pattern) for pattern in OWN)
+    return is_listed or _holds_path(names()[name].annotation)
 
 
 def _holds_path(annotation: Any) -> bool:
@@ -517,34 +449,34 @@ def _holds_path(annotation: Any) -> bool:
     return is_path or any(map(_holds_path, typing.get_args(annotation)))
 
 
-def _of_file(file: Path) -> Given:
+def _read_file(file: Path) -> Values:
     for key, value in _read_toml(file).items():
         if not isinstance(value, dict):
             yield key, value, f"{file}: {key}"
             continue
-        for name, one in value.items():
-            yield f"{key}.{name}", one, f"{file}: {key}.{name}"
+        for name, inner in value.items():
+            yield f"{key}.{name}", inner, f"{file}: {key}.{name}"
 
 
-def _of_environment(environment: Mapping[str, str]) -> Given:
+def _read_environment(environment: Mapping[str, str]) -> Values:
     for name, conventional in CONVENTIONAL.items():
         if environment.get(conventional):
             yield name, environment[conventional], conventional
     by_variable = {variable(name): name for name in names()}
-    # Whole names last, so that they are stronger than those that stand for several.
-    for place in sorted(environment, key=lambda one: one in by_variable):
+    # Whole names come last, so that they win over names that stand for several settings.
+    for place in sorted(environment, key=lambda place: place in by_variable):
         if place.startswith(PREFIX) and place != "FABULA_CONFIG":
             flat = place.removeprefix(PREFIX).lower()
             yield by_variable.get(place, flat), environment[place], place
 
 
-def _of_flags(flags: Mapping[str, Any]) -> Given:
+def _read_flags(flags: Mapping[str, Any]) -> Values:
     for name, value in flags.items():
         if value is not None:
             yield name, value, name if "." in name else f"--{name.replace('_', '-')}"
 
 
-def _unknown(name: str, place: str) -> NoReturn:
+def _refuse_unknown(name: str, place: str) -> NoReturn:
     from fabula.ask.modes import REMOVED
 
     table = re.split(r"\.|__", name)[0]
@@ -555,7 +487,7 @@ def _unknown(name: str, place: str) -> NoReturn:
     flat = [path.rpartition(".")[2] for path in names() if path.partition(".")[0] in FLAT]
     known = [*names(), *flat]
     if place.startswith(PREFIX):
-        name, known = place, [variable(one) for one in known]
+        name, known = place, [variable(path) for path in known]
     hint = did_you_mean(name, known, "See `fabula settings` for all names.")
     raise SettingsError(f"There is no setting {place}. {hint}")
 
@@ -569,13 +501,14 @@ def _read_toml(file: Path) -> dict[str, Any]:
         raise SettingsError(f"{file} can't be read as TOML: {error}.") from error
 
 
-def _in_words(error: ValidationError, origin: Mapping[str, str], within: str = "") -> str:
+def _describe(error: ValidationError, origin: Mapping[str, str], prefix: str = "") -> str:
+    """Return what is wrong with which setting, and where it was given; `prefix` is its table's."""
     problems = []
-    for one in error.errors(include_url=False):
-        name = f"{within}{one['loc'][0]}" if one["loc"] else within.rstrip(".")
-        value = one["input"]
-        given = quoted(value) if isinstance(value, str) else repr(value)
-        given = "(not shown)" if name in SECRET else given
-        what = one["msg"].removeprefix("Value error, ").lower()
-        problems.append(f"{origin.get(name, name)} = {given}: {what}")
+    for detail in error.errors(include_url=False):
+        name = f"{prefix}{detail['loc'][0]}" if detail["loc"] else prefix.rstrip(".")
+        value = detail["input"]
+        shown = quoted(value) if isinstance(value, str) else repr(value)
+        shown = "(not shown)" if name in SECRET else shown
+        fault = detail["msg"].removeprefix("Value error, ").lower()
+        problems.append(f"{origin.get(name, name)} = {shown}: {fault}")
     return "; ".join(problems) + "."

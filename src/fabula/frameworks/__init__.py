@@ -1,1 +1,1 @@
-"""Fabula as a retriever of other frameworks: a module each, imported by nobody but who uses it."""
+"""Fabula as a retriever in other frameworks, one module each; import the one that you use."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
+from pydantic import AliasChoices, Field
+
 from fabula.frameworks.searching import Search, at, metadata, over, refuse_missing
 
 try:
@@ -18,28 +20,33 @@ if TYPE_CHECKING:
 
 
 class FabulaRetriever(BaseRetriever):
-    """The passages that Fabula finds, as Documents: made by `of` or `at`.
+    """Returns the passages that Fabula finds, as Documents. Make it with `of` or `at`.
 
-    `asked` holds for all questions: fields of `fabula.Query`, as `mode`, `k`, `document`. `k` and
-    others may be given with `invoke`, too. Metadata say where a passage stands: id, document,
-    title, section, kind, aspect, level, start and end (characters), score.
+    The metadata of a Document say where its passage stands: id, document, title, section, kind,
+    aspect, level, start and end (characters), score.
+
+    Attributes:
+        options: Options of a `fabula.Query` for all questions, as `mode`, `k`, `document`. They may
+            also be given with `invoke`.
+
     """
 
     search: Search
-    asked: dict[str, Any] = {}  # noqa: RUF012  a field of pydantic's, which copies it
+    # `asked` is the former name.
+    options: dict[str, Any] = Field({}, validation_alias=AliasChoices("options", "asked"))
 
     @classmethod
-    def of(cls, collection: Collection, **asked: Any) -> Self:
-        """Over a collection of this process."""
-        return cls(search=over(collection), asked=asked)
+    def of(cls, collection: Collection, **options: Any) -> Self:
+        """Return a retriever over a collection of this process."""
+        return cls(search=over(collection), options=options)
 
     @classmethod
-    def at(cls, url: str, collection: str, key: str, **asked: Any) -> Self:
-        """Over a service, with a key of `fabula keys make`."""
-        return cls(search=at(url, collection, key), asked=asked)
+    def at(cls, url: str, collection: str, key: str, **options: Any) -> Self:
+        """Return a retriever over a service; `fabula keys make` prints a key."""
+        return cls(search=at(url, collection, key), options=options)
 
     def _get_relevant_documents(
-        self, query: str, *, run_manager: CallbackManagerForRetrieverRun, **asked: Any
+        self, query: str, *, run_manager: CallbackManagerForRetrieverRun, **options: Any
     ) -> list[Document]:
-        hits = self.search(query, {**self.asked, **asked})
+        hits = self.search(query, {**self.options, **options})
         return [Document(page_content=hit.text, id=hit.id, metadata=metadata(hit)) for hit in hits]

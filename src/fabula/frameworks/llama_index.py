@@ -17,24 +17,24 @@ if TYPE_CHECKING:
 
 
 class FabulaRetriever(BaseRetriever):
-    """The passages that Fabula finds, as nodes with scores: made by `of` or `at`.
+    """Returns the passages that Fabula finds, as nodes with scores. Make it with `of` or `at`.
 
-    `asked` holds for all questions: fields of `fabula.Query`, as `mode`, `k`, `document`.
+    Options of a `fabula.Query`, as `mode`, `k` and `document`, hold for all questions.
     """
 
-    def __init__(self, search: Search, asked: dict[str, Any]) -> None:
+    def __init__(self, search: Search, options: dict[str, Any]) -> None:
         super().__init__()
-        self._search, self._asked = search, asked
+        self._search, self._options = search, options
 
     @classmethod
-    def of(cls, collection: Collection, **asked: Any) -> Self:
-        """Over a collection of this process."""
-        return cls(over(collection), asked)
+    def of(cls, collection: Collection, **options: Any) -> Self:
+        """Return a retriever over a collection of this process."""
+        return cls(over(collection), options)
 
     @classmethod
-    def at(cls, url: str, collection: str, key: str, **asked: Any) -> Self:
-        """Over a service, with a key of `fabula keys make`."""
-        return cls(at(url, collection, key), asked)
+    def at(cls, url: str, collection: str, key: str, **options: Any) -> Self:
+        """Return a retriever over a service; `fabula keys make` prints a key."""
+        return cls(at(url, collection, key), options)
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         return [
@@ -48,5 +48,5 @@ class FabulaRetriever(BaseRetriever):
                 ),
                 score=hit.score,
             )
-            for hit in self._search(query_bundle.query_str, self._asked)
+            for hit in self._search(query_bundle.query_str, self._options)
         ]

@@ -1,4 +1,4 @@
-"""What every framework's retriever asks: a collection of this process, or a service's by URL."""
+"""Search a collection of this process, or of a service: what every framework's retriever does."""
 
 from __future__ import annotations
 
@@ -15,34 +15,41 @@ if TYPE_CHECKING:
     from fabula.app.collection import Collection
 
 Search = Callable[[str, dict[str, Any]], list[Hit]]
-"""Finds hits for a question, asked with fields of `fabula.Query`, as `mode` and `k`."""
-SECONDS = 60.0
+"""Finds hits for a question, with options of a `fabula.Query`, as `mode` and `k`."""
+TIMEOUT_SECONDS = 60.0
 FIELDS = tuple(Hit.__dataclass_fields__)
 
 
 def over(collection: Collection) -> Search:
-    """Asks a collection of this process."""
+    """Return what searches a collection of this process."""
 
-    def search(question: str, asked: dict[str, Any]) -> list[Hit]:
-        return collection.retrieve(question, **asked)
+    def search(question: str, options: dict[str, Any]) -> list[Hit]:
+        return collection.retrieve(question, **options)
 
     return search
 
 
 def at(url: str, collection: str, key: str) -> Search:
-    """Asks the collection of a service at `url`, as `http://127.0.0.1:8040`, with a key of its."""
+    """Return what searches a collection of a service.
+
+    Args:
+        url: The service's address, as `http://127.0.0.1:8040`.
+        collection: The name of the collection.
+        key: A key of the service, as `fabula keys make` prints it.
+
+    """
     place = f"{url.rstrip('/')}/api/v1/collections/{quote(collection, safe='')}/search"
     headers = {"Authorization": f"Bearer {key}"}
 
-    def search(question: str, asked: dict[str, Any]) -> list[Hit]:
-        # A Query takes one name for several; JSON's readers want a list.
-        given = {
-            name: [one] if name in ("aspects", "kinds") and isinstance(one, str) else one
-            for name, one in asked.items()
+    def search(question: str, options: dict[str, Any]) -> list[Hit]:
+        # A Query takes a single aspect or kind as it is; the service wants a list.
+        values = {
+            name: [value] if name in ("aspects", "kinds") and isinstance(value, str) else value
+            for name, value in options.items()
         }
         try:
-            body = {"question": question, **given}
-            response = httpx2.post(place, json=body, headers=headers, timeout=SECONDS)
+            body = {"question": question, **values}
+            response = httpx2.post(place, json=body, headers=headers, timeout=TIMEOUT_SECONDS)
         except httpx2.HTTPError as error:
             raise FabulaError(f"The service at {url} can't be reached: {error}.") from error
         if response.is_error:
@@ -63,7 +70,7 @@ def at(url: str, collection: str, key: str) -> Search:
 
 
 def _detail(response: httpx2.Response) -> str:
-    """Return what a service says of its refusal; '' where a proxy or another program refused."""
+    """Return the reason that a service gives for its refusal; '' if another program refused."""
     try:
         detail = response.json()["detail"]
     except (ValueError, KeyError, TypeError):
@@ -72,7 +79,7 @@ def _detail(response: httpx2.Response) -> str:
 
 
 def metadata(hit: Hit) -> dict[str, Any]:
-    """What a framework keeps beside a hit's text: where it stands, and what it is."""
+    """Return what a framework keeps beside a hit's text: where it stands, and what it is."""
     return {name: getattr(hit, name) for name in FIELDS if name not in ("text", "tokens")}
 
 

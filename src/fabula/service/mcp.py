@@ -19,7 +19,8 @@ from pydantic import BaseModel, Field
 from starlette.applications import Starlette
 
 from fabula.app.collection import Collection
-from fabula.errors import FabulaError, NotFound
+from fabula.ask.query import query_options
+from fabula.errors import FabulaError, NotFound, SettingsError
 from fabula.graph.entries import Entry
 from fabula.models.stop import Stop
 from fabula.service.core import asking
@@ -50,6 +51,13 @@ INSTRUCTIONS = (
 READ_ONLY = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True)
 Name = Annotated[str, Field(description="the collection's name")]
+Options = Annotated[
+    dict[str, Any],
+    Field(
+        description="other options of the question. "
+        + "; ".join(f"{name}: {option.description}" for name, option in query_options().items())
+    ),
+]
 Which = Annotated[str, Field(description="the document's id, title or file")]
 BRANCH = ("id", "level", "start", "end", "text")
 Given = ParamSpec("Given")
@@ -323,6 +331,19 @@ def _add_reading(server: MCPServer, desk: _Desk) -> None:
         return _hits(neighbours(shelf, passage, direction))
 
 
+def _question(options: dict[str, Any], **named: Any) -> Question:
+    """Make a question of a tool's arguments; `options` are those without an argument of their own.
+
+    Raises SettingsError for a name that is no such option.
+    """
+    allowed = [name for name in query_options() if name not in named]
+    if unknown := [name for name in options if name not in allowed]:
+        raise SettingsError(
+            f"There is no option {unknown[0]!r} of a question. There are: {', '.join(allowed)}."
+        )
+    return Question.made(**options, **named)
+
+
 def _add_asking(server: MCPServer, desk: _Desk) -> None:
     @server.tool(annotations=READ_ONLY)
     async def search(
@@ -334,12 +355,14 @@ def _add_asking(server: MCPServer, desk: _Desk) -> None:
         kinds: Annotated[list[str], Field(description="chunk, summary, detail")] = [],  # noqa: B006
         mode: Annotated[str, Field(description="a way through the graph; auto chooses")] = "auto",
         top_k: Annotated[int, Field(ge=1, le=MOST_HITS)] = 10,
+        options: Options = {},  # noqa: B006
     ) -> Hits:
         """The passages that serve a question best: of the text, of summaries, of details."""
 
         def find(stop: Stop) -> Hits:
             shelf = desk.shelf(context, collection)
-            asked = Question.made(
+            asked = _question(
+                options,
                 question=question,
                 document=document,
                 aspects=aspects,
@@ -360,12 +383,13 @@ def _add_asking(server: MCPServer, desk: _Desk) -> None:
         collection: Name,
         document: Annotated[str, Field(description="only of this one")] = "",
         mode: Annotated[str, Field(description="a way through the graph; auto chooses")] = "auto",
+        options: Options = {},  # noqa: B006
     ) -> Answered:
         """An answer written from the passages that serve the question, with what it cites."""
 
         def answer(stop: Stop) -> Answered:
             shelf = desk.shelf(context, collection)
-            asked = Question.made(question=question, document=document, mode=mode)
+            asked = _question(options, question=question, document=document, mode=mode)
             view = asking.ask(
                 desk.house.asking, shelf, desk.caller(context), asked, stop=stop
             ).view()

@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from fabula.ask.answer import CITED
 from fabula.ask.modes import modes
-from fabula.config.settings import AUTO
+from fabula.ask.query import AUTO
 from fabula.errors import FabulaError, NotFound, SettingsError
 from fabula.models import Prompt, Turn
 from fabula.models.counted import Meter

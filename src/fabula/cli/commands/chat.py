@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fabula.ask.modes import modes
+from fabula.ask.query import AUTO, Query
 from fabula.cli.commands.query import NOTHING, print_answer
 from fabula.cli.commands.read import show
 from fabula.cli.shared.help import Command
@@ -19,7 +20,7 @@ from fabula.cli.shared.last_answer import LastAnswer, keep
 from fabula.cli.shared.opening import meant
 from fabula.cli.shared.options import ASKING, GRAPH, settings_flags
 from fabula.cli.shared.screen import counted, echo, notice_offline
-from fabula.config.settings import AUTO, Settings
+from fabula.config.settings import Settings
 from fabula.errors import FabulaError, NotFound, did_you_mean
 from fabula.export.files import refuse_special_file, replace_file
 
@@ -168,8 +169,6 @@ class Talk:
 
     def choose_mode(self, name: str) -> None:
         """Goes another way from now on, or several at once; without a name tells which."""
-        from fabula.app.asking import Query
-
         settings, given = self._collection.settings, self._conversation.given
         if name:
             given["mode"] = ",".join(Query.of("?", settings, mode=name).modes)

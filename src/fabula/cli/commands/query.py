@@ -100,7 +100,7 @@ def command(
 
     A dash stands for what comes from standard input.
     """
-    from fabula.app.asking import Query
+    from fabula.ask.query import Query
 
     if as_markdown and (as_json or no_answer or explain):
         raise click.UsageError("--markdown prints an answer alone: leave the other flag out.")

@@ -110,9 +110,9 @@ def _told(reading: Reading) -> Iterator[str]:
             yield f"{GAP}\n\n"
         yield f"{_heading(reading, lines)}\n\n{_lit(lines).strip()}\n\n"
         end = lines.end
-    if reading.said:
+    if reading.related:
         yield "The graphs say of it:\n\n"
-        for hit in reading.said:
+        for hit in reading.related:
             yield clean_output(f"{place(hit)} · {hit.id}\n{hit.text.strip()}\n\n")
 
 
@@ -137,5 +137,5 @@ def _json(reading: Reading) -> dict[str, Any]:
         "title": reading.document.title,
         "of": asdict(reading.of) if reading.of else None,
         "text": [asdict(lines) | {"end": lines.end} for lines in reading.lines],
-        "said": [asdict(hit) for hit in reading.said],
+        "said": [asdict(hit) for hit in reading.related],
     }

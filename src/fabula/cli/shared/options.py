@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from fabula.ask.modes import modes
+from fabula.ask.query import query_options
 from fabula.config.settings import SECRET, SET, Settings, knobs, names, paths, variable
 from fabula.errors import SettingsError
 
@@ -43,33 +44,16 @@ SPENDING = ("aspect_model", "temperature", "embedding_batch", "max_calls", "max_
 WRITING = (*MODELS, *SPENDING, *ASPECTS)
 """What graphs are built with, of texts that are there."""
 BUILDING = (*WRITING, "max_file_mb", "fetch", "graphs", "chunk_tokens")
-RANKING = (
-    "mode",
-    "top_k",
-    "width",
-    "depth",
-    "fusion",
-    "rewrite",
-    "rerank",
-    "rerank_model",
-    "diversity",
-    "expand",
-)
-ASKING = (
-    *MODELS,
-    "answer_temperature",
-    "answer_tokens",
-    *RANKING,
-    "context",
-    "context_tokens",
-    "fill",
-)
+QUESTION = tuple(option.setting for option in query_options().values() if option.setting)
+"""The settings that give the options of a question their defaults."""
+RANKING = (*QUESTION, "width", "depth", "fusion", "rerank_model")
+ASKING = (*MODELS, "answer_temperature", "answer_tokens", *RANKING)
 CORE = tuple(name for name in Settings.model_fields if name not in (*SECRET, "tables"))
 GROUPS = {
     "Collection": ("collection", "preset"),
     "Models": (*MODELS, "keyring", *SPENDING, "answer_temperature", "answer_tokens"),
     "Method": ("graphs", "chunk_tokens", "max_file_mb", "fetch", *ASPECTS),
-    "Ways to ask": (*RANKING, "context", "context_tokens", "history_tokens", "fill"),
+    "Ways to ask": (*RANKING, "history_tokens"),
     "Neo4j": tuple(name for name in (*GRAPH, "dumps") if name not in ("collection", "preset")),
 }
 """What flags are about, in the order that help shows them."""

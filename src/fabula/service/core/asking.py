@@ -11,12 +11,19 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, cast
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+    create_model,
+)
 
-from fabula.app.asking import Query
 from fabula.app.collection import Collection
+from fabula.ask.query import Query, query_options
 from fabula.ask.quotes import quote_cited
 from fabula.errors import FabulaError, first_problem
 from fabula.graph.path import Path
@@ -70,33 +77,38 @@ NOT_KEPT = (
 )
 
 
-class Asking(BaseModel):
+BOUNDED: dict[str, tuple[Any, Any]] = {
+    "document": (Name, ""),
+    "aspects": (Names, []),
+    "kinds": (Names, []),
+    "levels": (tuple[Level, Level] | None, None),
+    "k": (Annotated[int, Field(ge=1, le=200)] | None, None),
+    "context_tokens": (Annotated[int, Field(ge=16, le=200_000)] | None, None),
+    "knobs": (Annotated[dict[str, Any], Field(max_length=50)], {}),
+}
+"""Options whose values are bounded more closely for clients of the service than in the library."""
+
+
+def _options_model() -> type[BaseModel]:
+    """Return a model with the options of a `Query`, but for the mode; each may be left out."""
+    fields = {}
+    for name, option in query_options().items():
+        if name != "mode":  # a comparison has several
+            annotation, default = BOUNDED.get(name, (option.annotation | None, None))
+            fields[name] = (annotation, Field(default, description=option.description))
+    config = ConfigDict(frozen=True, extra="forbid")
+    made: type[BaseModel] = create_model("Options", __config__=config, **cast(Any, fields))
+    return made
+
+
+if TYPE_CHECKING:  # a type checker cannot follow a model that is made at run time
+    Options = BaseModel
+else:
+    Options = _options_model()
+
+
+class Asking(Options):
     """How a question is asked; what is left out is as the settings say."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    document: Name = Field("", description="only this one: its id, title or file")
-    aspects: Names = Field([], description="only summaries of these; '' is chunks and details")
-    kinds: Names = Field([], description="only these: chunk, summary, detail, ...")
-    levels: tuple[Level, Level] | None = Field(None, description="the lowest and the highest")
-    k: int | None = Field(None, ge=1, le=200, description="passages that are shown")
-    context_tokens: int | None = Field(
-        None, ge=16, le=200_000, description="tokens that an answer is given to read"
-    )
-    rewrite: Literal["none", "queries", "answer"] | None = Field(
-        None, description="what is searched with beside the question"
-    )
-    rerank: bool | None = Field(None, description="have a model put what is found in order")
-    diversity: float | None = Field(None, ge=0, le=1, description="0: the best; 1: unlike ones")
-    expand: Literal["none", "parents", "neighbours"] | None = Field(
-        None, description="what stands above or beside what is found, too"
-    )
-    context: Literal["auto", "passages", "sentences"] | None = Field(
-        None, description="whole passages are read, or the best sentences of many"
-    )
-    knobs: dict[str, Any] = Field(
-        {}, max_length=50, description="the mode's own, as {'hippo.damping': 0.5}"
-    )
 
     @classmethod
     def made(cls, **given: Any) -> Self:
@@ -111,9 +123,7 @@ class Question(Asking):
     """A question, and how it is asked."""
 
     question: str = Field(min_length=1, max_length=20_000)
-    mode: Name | None = Field(
-        None, description="a mode's name, several as 'hippo,hybrid', or 'auto'"
-    )
+    mode: Name | None = Field(None, description=query_options()["mode"].description)
     conversation: str | None = Field(
         None,
         max_length=64,
@@ -397,7 +407,7 @@ class Answering:
         if self._turn is None:
             return
         # '' where a model failed: a part is no answer.
-        if not self._stream.said:
+        if not self._stream.text:
             _drop_turn(self._parts, self._shelf, self._turn)
             return
         keep = partial(

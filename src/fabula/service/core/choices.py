@@ -6,9 +6,10 @@ from typing import Any
 
 from pydantic_core import to_jsonable_python
 
-from fabula.app.asking import count_parts
 from fabula.app.collection import Collection
+from fabula.ask.choosing import count_parts
 from fabula.ask.modes import modes
+from fabula.ask.query import query_options
 from fabula.config.settings import SECRET, Settings, names
 from fabula.graph import TEXT
 from fabula.graph.hits import Filters
@@ -18,8 +19,8 @@ from fabula.service.core.callers import Caller
 from fabula.service.core.views import View
 
 CHOSEN = (
-    *("mode", "top_k", "context", "context_tokens", "fill", "rewrite", "rerank", "diversity"),
-    *("expand", "answer_tokens", "history_tokens", "model", "embedding_model", "rerank_model"),
+    *(option.setting for option in query_options().values() if option.setting),
+    *("answer_tokens", "history_tokens", "model", "embedding_model", "rerank_model"),
 )
 """Settings that say how questions are answered: a reader may know them. Others tell of machines."""
 
@@ -100,7 +101,7 @@ def settings_of(settings: Settings, caller: Caller) -> list[SettingView]:
     Everybody sees those that say how questions are answered; an admin of all collections sees all
     but the secret ones.
     """
-    values = _values(settings)
+    values = settings.values()
     return [
         SettingView(name=name, value=values[name], about=field.description or "")
         for name, field in names().items()
@@ -130,10 +131,3 @@ def _mode_view(name: str, mode: Mode, documents: int | None = None) -> ModeView:
 def _aspects(settings: Settings) -> list[tuple[str, str]]:
     of = settings.table("aspects").set
     return [(one.name, one.description) for one in read_aspects(of)]
-
-
-def _values(settings: Settings) -> dict[str, Any]:
-    """Every setting's value as it may be shown, by its whole name."""
-    own = settings.shown()
-    tables = own.pop("tables")
-    return own | {f"{table}.{name}": of[name] for table, of in tables.items() for name in of}

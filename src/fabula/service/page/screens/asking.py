@@ -11,7 +11,7 @@ from fastapi.responses import RedirectResponse, Response
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
 from fabula.app.collection import Collection
-from fabula.config.settings import AUTO
+from fabula.ask.query import AUTO, query_options
 from fabula.graph import TEXT
 from fabula.graph.installed import graphs
 from fabula.models.stop import Stop
@@ -120,6 +120,8 @@ async def ask(
         "conversation": conversation,
     }
     given = {name: one for name, one in given.items() if one}
+    others = query_options().keys() - {"mode", "document", "aspects", "kinds"}
+    given |= {name: value for name, value in request.query_params.items() if name in others}
     stop = Stop()
 
     def draw() -> Response:

@@ -1,0 +1,282 @@
+"""A question as a value. The options of a question are declared here, and only here.
+
+The settings that give an option its default, the flags of `fabula query`, the body of an HTTP
+request and the arguments of the library are all made from the fields of `Query`, by way of
+`query_options`. A new option is therefore one new field here, and one line in
+`fabula.config.settings.Settings` if a setting gives its default.
+
+`Settings` imports this module, so it imports nothing that takes long: no numpy and no modes.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, get_args, get_type_hints
+
+from pydantic import Field, TypeAdapter, ValidationError
+from pydantic.fields import FieldInfo
+
+from fabula.errors import FabulaError, SettingsError, did_you_mean, first_problem
+
+if TYPE_CHECKING:
+    from fabula.graph.hits import Filters
+
+AUTO = "auto"
+"""In the place of a mode's name: choose the mode by the kind of question."""
+ANY_LEVEL = (0, 99)
+"""The levels of a question that does not restrict them, both inclusive."""
+MIN_CANDIDATES, MAX_CANDIDATES = 50, 1000
+"""Hits that a context is filled from. Measured on seven novels, 20 are half a point worse than 50,
+and 100 no better."""
+SHORT_HIT_TOKENS = 20
+"""Tokens of a short hit: a wide context may be filled with short hits alone."""
+
+Rewrite = Literal["none", "queries", "answer"]
+"""What is searched with: the question, other wordings too, or a made-up answer instead."""
+Expand = Literal["none", "parents", "neighbours"]
+"""What comes with each hit: nothing, the summaries above it, or the chunks beside it."""
+Context = Literal["auto", "passages", "sentences"]
+"""What a context is made of; 'auto' is sentences without a chat model, and passages with one."""
+
+
+class Defaults(Protocol):
+    """Where the defaults of a question come from: `fabula.config.settings.Settings`.
+
+    It also has an attribute for each setting that a `DefaultFrom` names.
+    """
+
+    @property
+    def offline(self) -> bool:
+        """Whether no chat model is used."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class DefaultFrom:
+    """Marks an option whose default is the setting of this name."""
+
+    setting: str
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A question: where to look for passages, how to rank them, what an answer is given to read.
+
+    `Query.of` fills in the settings' defaults and checks every value. An option that restricts
+    where to look restricts nothing if it is empty. An option of one of several modes is named with
+    its mode, as in `knobs={'hippo.damping': 0.5}`.
+    """
+
+    question: str
+    mode: Annotated[
+        str,
+        Field(
+            description="how passages are found; several modes, as hippo,hybrid, are fused; auto "
+            "chooses by the kind of question, among the modes whose graphs are built"
+        ),
+        DefaultFrom("mode"),
+    ] = AUTO
+    k: Annotated[
+        int,
+        Field(ge=1, description="number of passages that are shown"),
+        DefaultFrom("top_k"),
+    ] = 5
+    context_tokens: Annotated[
+        int,
+        Field(ge=16, description="maximum tokens of the passages that an answer is given to read"),
+        DefaultFrom("context_tokens"),
+    ] = 1700
+    document: Annotated[str, Field(description="only this document: its id, title or file")] = ""
+    aspects: Annotated[
+        Sequence[str],
+        Field(description="only summaries of these aspects; '' is chunks and details"),
+    ] = ()
+    kinds: Annotated[
+        Sequence[str],
+        Field(description="only these kinds of passages: chunk, summary, detail, ..."),
+    ] = ()
+    levels: Annotated[
+        tuple[int, int],
+        Field(description="only passages from the lowest to the highest of these levels"),
+    ] = ANY_LEVEL
+    rewrite: Annotated[
+        Rewrite,
+        Field(description="search with other wordings too, or with a made-up answer"),
+        DefaultFrom("rewrite"),
+    ] = "none"
+    rerank: Annotated[
+        bool,
+        Field(description="have a model rank the passages that were found"),
+        DefaultFrom("rerank"),
+    ] = False
+    diversity: Annotated[
+        float,
+        Field(
+            ge=0,
+            le=1,
+            description="how much similarity to better passages counts against a passage, 0 to 1",
+        ),
+        DefaultFrom("diversity"),
+    ] = 0.0
+    expand: Annotated[
+        Expand,
+        Field(description="what comes with each passage: the summaries above, or neighbours"),
+        DefaultFrom("expand"),
+    ] = "none"
+    knobs: Annotated[
+        Mapping[str, Any],
+        Field(description="options of the mode itself, as {'hippo.damping': 0.5}"),
+    ] = field(default_factory=dict)
+    context: Annotated[
+        Context,
+        Field(
+            description="what an answer is given to read: whole passages, or the best sentences of "
+            "many passages; auto is sentences offline, and passages with a model"
+        ),
+        DefaultFrom("context"),
+    ] = "auto"
+    fill: Annotated[
+        bool,
+        Field(description="also read passages that are not shown, until the context is full"),
+        DefaultFrom("fill"),
+    ] = True
+
+    @classmethod
+    def of(cls, question: str, settings: Defaults, **options: Any) -> Query:
+        """Return the question with the settings' defaults, except for the `options` given here.
+
+        An option that is None counts as not given. One aspect or kind needs no list.
+
+        Raises:
+            FabulaError: The question is empty.
+            TypeError: A question has no such option.
+            SettingsError: A value is out of range or of another type.
+
+        """
+        if not question.strip():
+            raise FabulaError("The question is empty: ask something.")
+        if unknown := [name for name in options if name not in query_options()]:
+            names = list(query_options())
+            hint = did_you_mean(unknown[0], names, f"It may have {', '.join(names)}.")
+            raise TypeError(f"A question has no {unknown[0]!r}. {hint}")
+        values = {name: value for name, value in options.items() if value is not None}
+        if values.get("context") == AUTO:
+            del values["context"]
+        for name in ("aspects", "kinds"):
+            if isinstance(values.get(name), str):
+                values[name] = (values[name],)
+        defaults = {
+            option.name: getattr(settings, option.setting)
+            for option in query_options().values()
+            if option.setting
+        }
+        if defaults["context"] == AUTO:
+            # Sentences were measured without a model only: with one, passages are the safe choice.
+            defaults["context"] = "sentences" if settings.offline else "passages"
+        try:
+            query = _checker().validate_python({"question": question, **defaults, **values})
+        except ValidationError as error:
+            value = error.errors()[0]["input"]
+            message = f"A question's {first_problem(error)}, not {value!r:.60}."
+            raise SettingsError(message) from error
+        if query.levels[0] > query.levels[1]:
+            raise SettingsError(f"A question's levels {query.levels}: the lowest comes first.")
+        return query
+
+    def filters(self, collection: str, document: str) -> Filters:
+        """Return where to look: in one collection, and in the document of this id or '' for all."""
+        from fabula.graph.hits import Filters
+
+        return Filters(
+            collection=collection,
+            document=document,
+            kinds=tuple(self.kinds),
+            aspects=tuple(self.aspects),
+            lowest=self.levels[0],
+            highest=self.levels[1],
+        )
+
+    @property
+    def modes(self) -> tuple[str, ...]:
+        """The names in `mode`, each once. Raises SettingsError for a mode that is not installed."""
+        from fabula.ask.modes import mode
+
+        names = tuple(dict.fromkeys(filter(None, map(str.strip, self.mode.split(",")))))
+        if not names:
+            raise SettingsError(f"There is no mode {self.mode!r}: name one, as hybrid.")
+        if AUTO in names and len(names) > 1:
+            raise SettingsError(
+                f"Mode {AUTO} chooses one itself: name {AUTO} alone, or other modes."
+            )
+        for name in names:
+            if name != AUTO:
+                mode(name)
+        return names
+
+    @property
+    def reach(self) -> int:
+        """How many hits are looked for: `k`, or more if the context is to be filled."""
+        if not self.fill:
+            return self.k
+        wide = min(self.context_tokens // SHORT_HIT_TOKENS, MAX_CANDIDATES)
+        return max(self.k, MIN_CANDIDATES, wide)
+
+
+@dataclass(frozen=True, slots=True)
+class QueryOption:
+    """One option of a question, as `Query` declares it.
+
+    `annotation` is its type with its bounds and its description, as pydantic reads them. `setting`
+    is the setting that gives its default, or '' where `default` is the default everywhere.
+    """
+
+    name: str
+    annotation: Any
+    default: Any
+    description: str
+    setting: str
+
+
+@cache
+def query_options() -> dict[str, QueryOption]:
+    """Return all options of a question by their names, in the order of `Query`'s fields."""
+    annotations = get_type_hints(Query, include_extras=True)
+    options = {}
+    for declared in dataclasses.fields(Query):
+        if declared.name == "question":
+            continue
+        annotation = annotations[declared.name]
+        marks = get_args(annotation)[1:]
+        factory = declared.default_factory
+        options[declared.name] = QueryOption(
+            name=declared.name,
+            annotation=annotation,
+            default=declared.default if factory is dataclasses.MISSING else factory(),
+            description=FieldInfo.from_annotation(annotation).description or "",
+            setting=next((mark.setting for mark in marks if isinstance(mark, DefaultFrom)), ""),
+        )
+    return options
+
+
+def default_field(option: str, **bounds: Any) -> Any:
+    """Return the pydantic field of the setting that gives an option its default.
+
+    It has the option's default, bounds and description; `bounds` are further ones, as `le=1000`.
+    """
+    declared = query_options()[option]
+    limits = {
+        name: value
+        for mark in get_args(declared.annotation)[1:]
+        if isinstance(mark, FieldInfo)
+        for bound in mark.metadata
+        for name, value in dataclasses.asdict(bound).items()
+    }
+    return Field(declared.default, description=declared.description, **limits, **bounds)
+
+
+@cache
+def _checker() -> TypeAdapter[Query]:
+    return TypeAdapter(Query)

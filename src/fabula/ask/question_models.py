@@ -1,0 +1,56 @@
+"""The models that a question may ask."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from fabula.models import Answerer, Chat, Embedder, Guide
+from fabula.models.counted import Meter
+from fabula.models.parallel import Workers
+from fabula.models.roles import Models
+
+
+class QuestionModels(Protocol):
+    """What answering a question needs of models; `fabula.config.kit.Kit` has it.
+
+    Each model is made when it is asked for: a question that asks no chat model needs no endpoint.
+    """
+
+    @property
+    def offline(self) -> bool:
+        """Whether there is no chat model."""
+        ...
+
+    @property
+    def is_static(self) -> bool:
+        """Whether texts are embedded by static vectors, which need no endpoint."""
+        ...
+
+    @property
+    def workers(self) -> Workers:
+        """The threads that wait for models."""
+        ...
+
+    def table(self, name: str) -> Any:
+        """Return the settings of the graph or mode of this name."""
+        ...
+
+    def counted_embedder(self, meter: Meter) -> Embedder:
+        """Return the embedder of questions."""
+        ...
+
+    def guide(self, meter: Meter) -> Guide:
+        """Return what rewrites a question and ranks passages."""
+        ...
+
+    def models(self, meter: Meter) -> Models:
+        """Return the models with which graphs are built; some modes ask them."""
+        ...
+
+    def chat(self, meter: Meter, step: str) -> Chat:
+        """Return the chat model, its calls counted to this step."""
+        ...
+
+    def answerer(self, meter: Meter) -> Answerer:
+        """Return what writes an answer from a context."""
+        ...
