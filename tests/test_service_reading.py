@@ -151,7 +151,7 @@ def test_a_document_is_drawn_and_its_page_is_kept_apart(client: httpx2.Client, w
     assert client.get(f"{winter}/plot.pdf").status_code == 422
     missing = client.get(f"{winter}/plot.svg", params={"drawn": "network"})
     assert missing.status_code == 404
-    assert "have entities built (POST .../build)" in missing.json()["detail"]
+    assert "build that graph first" in missing.json()["detail"]
 
 
 def test_queries_are_listed_and_put_to_one_collection(client: httpx2.Client) -> None:

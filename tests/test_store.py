@@ -341,7 +341,7 @@ def test_what_was_staged_is_switched_in_whole_or_not_at_all(ready: Store, lost: 
         if sum(staged) == 18:
             cypher(ready, lost)
 
-    with pytest.raises(StoreError, match="What was staged is gone: run the command again"):
+    with pytest.raises(StoreError, match="What was staged is gone: try again"):
         ready.apply(small_graph(words="new"), "test-model", lose)
     found = labels(ready)
     found.pop("Staged", None)
@@ -353,7 +353,7 @@ def test_a_graph_that_was_emptied_meanwhile_is_told_so(ready: Store) -> None:
     def lose(_: int) -> None:
         cypher(ready, "MATCH (space:Collection) DELETE space")
 
-    with pytest.raises(StoreError, match="emptied meanwhile: run the command again"):
+    with pytest.raises(StoreError, match="emptied meanwhile: try again"):
         ready.apply(small_graph(), "test-model", lose)
 
 

@@ -674,8 +674,9 @@ class Collection:
             who = f"{one.title} has not" if one else f"no document of collection {self.name!r} has"
             told = f"{walked} {one.id}" if one else walked
             raise NotFound(
-                f"Mode {name} looks through the graph {walked!r}, which {who}: run `fabula "
-                f"build {told} --collection {self.name}`, or choose another --mode."
+                f"Mode {name} looks through the graph {walked!r}, which {who}: build that graph, "
+                "or choose another mode.",
+                advice=f"Run `fabula build {told} --collection {self.name}`.",
             )
 
     def _run(

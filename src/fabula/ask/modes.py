@@ -65,7 +65,9 @@ def mode(name: str) -> Mode:
     if name in modes():
         return modes()[name]
     hint = did_you_mean(name, modes(), f"There are: {', '.join(modes())}.")
-    raise SettingsError(f"There is no mode {name!r} (FABULA_MODE). {hint}")
+    raise SettingsError(
+        f"There is no mode {name!r}. {hint}", advice="It is set with --mode or FABULA_MODE."
+    )
 
 
 def _loaded(entry: EntryPoint) -> Mode:

@@ -110,7 +110,7 @@ class Gate:
     def __enter__(self) -> None:
         with self._changed:
             if self._closed:
-                raise StoreError("Another document of this run has failed: run the command again.")
+                raise StoreError("Another document of this run has failed: try again.")
             self._inside += 1
 
     def __exit__(self, *failure: object) -> None:
@@ -356,7 +356,7 @@ class Ingest:
         told = next((entry.graphs for entry in entries if entry.id == document), settled)
         part = read_part(self.store, Owner(self.collection, name, document))
         if part.record != told[name]:
-            raise Changed("A document was changed while this was built: run the command again.")
+            raise Changed("A document was changed while this was built: try again.")
         return part
 
     def _missing(

@@ -104,8 +104,10 @@ def names() -> list[str]:
 def shipped(name: str) -> Query:
     """The query of that name that comes with Fabula. Raises NotFound, with the nearest name."""
     if name not in names():
-        shown = f"{did_you_mean(name, names())} `fabula cypher --list` shows them.".lstrip()
-        raise NotFound(f"There is no query {quoted(name)}. {shown}")
+        raise NotFound(
+            f"There is no query {quoted(name)}. {did_you_mean(name, names())}".rstrip(),
+            advice="`fabula cypher --list` shows them.",
+        )
     return read(SHIPPED / f"{name}.cypher")
 
 

@@ -59,17 +59,18 @@ class Budget:
 
     def _refuse_more(self, prompt_tokens: int) -> None:
         if self._most_calls is not None and self._calls >= self._most_calls:
-            raise BudgetSpent(self._spent(f"{self._calls:,} model calls", "calls"))
+            raise self._spent(f"{self._calls:,} model calls", "calls")
         if self._most_tokens is not None and self._tokens + prompt_tokens > self._most_tokens:
-            raise BudgetSpent(self._spent(f"{self._tokens:,} tokens", "tokens"))
+            raise self._spent(f"{self._tokens:,} tokens", "tokens")
 
-    def _spent(self, what: str, unit: str) -> str:
+    def _spent(self, what: str, unit: str) -> BudgetSpent:
         if self._refusal is not None:
-            return self._refusal(self._tokens)
+            return BudgetSpent(self._refusal(self._tokens))
         most = self._most_calls if unit == "calls" else self._most_tokens
-        return (
-            f"Stopped after {what}, as --max-{unit} {most} (FABULA_MAX_{unit.upper()}) says. Every "
-            "reply until now is kept: run the same command again to go on from there."
+        return BudgetSpent(
+            f"Stopped after {what}, which is the limit. Every reply until now is kept: start again "
+            "to continue from there.",
+            advice=f"The limit is --max-{unit} {most} (FABULA_MAX_{unit.upper()}).",
         )
 
 

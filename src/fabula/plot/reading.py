@@ -43,8 +43,9 @@ def refuse_without(entry: Entry, graph: str, what: str) -> None:
     """Raises NotFound where a document lacks the graph that `what` is drawn from."""
     if graph not in entry.graphs:
         raise NotFound(
-            f"{entry.title} has no graph of {graph}, so there is no {what} to draw: `fabula "
-            f"build {graph} {entry.id}` makes it."
+            f"{entry.title} has no graph of {graph}, so there is no {what} to draw: build that "
+            "graph first.",
+            advice=f"Run `fabula build {graph} {entry.id}`.",
         )
 
 
@@ -135,5 +136,5 @@ def _read(store: Store, entry: Entry, names: Sequence[str]) -> dict[str, Part]:
     there = [name for name in names if name in entry.graphs]
     parts = {name: read_part(store, Owner(entry.collection, name, entry.id)) for name in there}
     if any(part.record != entry.graphs[name] for name, part in parts.items()):
-        raise Changed(f"{entry.title} was changed while it was read: run the command again.")
+        raise Changed(f"{entry.title} was changed while it was read: try again.")
     return parts

@@ -215,7 +215,7 @@ class _Desk:
             with self.house.questions.one(self.caller(context).id):
                 return await attended(request, partial(ask, stop), stop.set, self.house.asks)
         except FabulaError as error:
-            raise ToolError(str(error)) from error
+            raise ToolError(error.message) from error
 
 
 def _in_words(tool: Callable[Given, Out]) -> Callable[Given, Out]:
@@ -226,7 +226,7 @@ def _in_words(tool: Callable[Given, Out]) -> Callable[Given, Out]:
         try:
             return tool(*values, **named)
         except FabulaError as error:
-            raise ToolError(str(error)) from error
+            raise ToolError(error.message) from error
 
     return told
 
@@ -410,7 +410,7 @@ def _add_resources(server: MCPServer, desk: _Desk) -> None:
         try:
             yield
         except NotFound as error:
-            raise ResourceNotFoundError(str(error)) from error
+            raise ResourceNotFoundError(error.message) from error
 
     @server.resource("fabula://{collection}/{document}", mime_type="text/plain")
     def document(context: Context[Any, Any], collection: str, document: str) -> str:

@@ -43,7 +43,7 @@ from fabula.store.space import (
     refuse_reembedding,
 )
 from fabula.store.turns import Turn, turn
-from fabula.store.wording import is_out_of_memory, out_of_memory
+from fabula.store.wording import MEMORY_ADVICE, is_out_of_memory, out_of_memory
 from fabula.text.document import Vector
 
 LOG = logging.getLogger("fabula")
@@ -533,7 +533,10 @@ class Store(Database):
                 session.execute_write(switched)
             except Neo4jError as error:
                 if is_out_of_memory(error):
-                    raise TooLarge(f"{out_of_memory('Switching this document in')}.") from error
+                    raise TooLarge(
+                        f"{out_of_memory('Switching this document in')}.",
+                        advice=f"{MEMORY_ADVICE}.",
+                    ) from error
                 raise
         self._sweep()
 

@@ -12,7 +12,7 @@ from fabula.store.rows import unwired
 
 PAGE = 2000
 """Nodes read at once: with 1,536 dimensions each, 12 MB."""
-CHANGED = "The document was changed while it was read: run the command again."
+CHANGED = "The document was changed while it was read: try again."
 
 
 def read_part(store: Store, owner: Owner, *, embeddings: bool = False) -> Part:

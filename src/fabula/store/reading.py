@@ -25,7 +25,7 @@ from fabula.graph.nesting import is_deep
 from fabula.graph.queries import index_name, query
 from fabula.graph.statements import MAX_CHARACTERS, refuse_large
 from fabula.store import Store
-from fabula.store.wording import in_words, is_out_of_memory, out_of_memory
+from fabula.store.wording import MEMORY_ADVICE, in_words, is_out_of_memory, out_of_memory
 
 READ_ONLY = "Neo.ClientError.Statement.AccessMode"
 TIMED_OUT = "Neo.ClientError.Transaction.TransactionTimedOutClientConfiguration"
@@ -387,6 +387,6 @@ def _refused(error: Neo4jError, seconds: float | None) -> FabulaError:
     if error.code == TIMED_OUT:
         return _too_slow(seconds or PLANNING_SECONDS)
     if is_out_of_memory(error):
-        return Refused(out_of_memory("The query"))
+        return Refused(out_of_memory("The query"), f". {MEMORY_ADVICE}")
     message = (error.message or str(error)).strip().splitlines()[0]
     return Refused(f"Neo4j refused the query: {message.removesuffix('.')}")

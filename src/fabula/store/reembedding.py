@@ -151,7 +151,7 @@ def flip(store: Store, space: Space) -> None:
         wanted |= {"collection": space.collection, "slot": space.slot}
         [row] = transaction.run(query("core/reembed_flip"), wanted)
         if not row["flipped"]:
-            raise StoreError("Another `fabula reembed` took over: run the command again.")
+            raise StoreError("Another `fabula reembed` took over: try again.")
         for start in range(0, len(rows), PAGE):
             some = {"collection": space.collection, "rows": rows[start : start + PAGE]}
             transaction.run(query("core/save_parts"), some).consume()

@@ -99,7 +99,7 @@ def _run(slots: Slots, store: Store, query: Query, parameters: Mapping[str, Any]
                 store, query.statement, values, seconds=SECONDS, most=ROWS, most_bytes=BYTES
             )
         except Refused as error:
-            raise Problem(error.why) from error
+            raise Problem(error.message) from error
     return TableView(
         columns=list(table.columns),
         rows=[list(row) for row in table.rows],

@@ -18,7 +18,6 @@ from fabula.service.core.errors import (
     TooBig,
     dashed,
     describe_problem,
-    message,
     problem_name,
     status_of,
 )
@@ -43,7 +42,7 @@ def body(error: FabulaError, request: Request) -> dict[str, Any]:
     if request.url.path.startswith("/v1/"):
         # Where clients of OpenAI's look.
         members["error"] = {
-            "message": message(error),
+            "message": error.message,
             "type": problem_name(error),
             "code": status_of(error),
         }

@@ -313,15 +313,15 @@ class Work:
         if isinstance(error, Stopped):
             return self._stopped()
         if isinstance(error, BudgetSpent):
-            return "paused", str(error), 0
+            return "paused", error.message, 0
         is_away = isinstance(error, StoreError | ServerError)
         if is_away and not isinstance(error, SpaceError | TooLarge):
             LOG.warning("Job %s waits: %s", self._job.id, error)
             # It waits for Neo4j or room on a disk as long as that takes: attempts are counted for
             # jobs that end their process.
             self._is_away = True
-            return "queued", str(error), min(60.0, 2.0 ** min(self._job.attempts, 6))
-        return "failed", str(error), 0
+            return "queued", error.message, min(60.0, 2.0 ** min(self._job.attempts, 6))
+        return "failed", error.message, 0
 
     def _stopped(self) -> tuple[State, str, float]:
         if self._overspent and not self._is_cancelled:
@@ -492,7 +492,7 @@ class Work:
         try:
             self._parts.ledger.refuse_spent(self._caller)
         except BudgetSpent as error:
-            self._overspent = str(error)
+            self._overspent = error.message
             self._stop.set()
 
     def _lose(self) -> None:

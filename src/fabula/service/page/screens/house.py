@@ -86,7 +86,7 @@ def make_key(
         )
         house.audit.note_key(caller, id, name, role, None if every else names)
     except FabulaError as error:
-        wrong, status = str(error), status_of(error)
+        wrong, status = error.message, status_of(error)
         if status >= 500:
             raise
     values = _lay_out(house, caller, "day", "") | {"made": made, "made_for": name, "wrong": wrong}

@@ -133,7 +133,7 @@ def _answer(
             table = find()
         except FabulaError as error:
             # What was typed stays, to be mended.
-            status, wrong = status_of(error), str(error)
+            status, wrong = status_of(error), error.message
             if kind or status >= 500:
                 raise
     if table is not None and kind:
