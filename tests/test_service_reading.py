@@ -217,13 +217,13 @@ def test_who_asks_too_many_queries_at_once_comes_again(
     it: Served, client: httpx2.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(queries, "WAIT", 0.05)
-    for _ in range(it.house.serving.queries_at_once):
-        assert it.house.query_slots.acquire(blocking=False)
+    for _ in range(it.state.serving.queries_at_once):
+        assert it.state.query_slots.acquire(blocking=False)
     try:
         busy = client.post(f"{SHELF}/queries/library", json={})
     finally:
-        for _ in range(it.house.serving.queries_at_once):
-            it.house.query_slots.release()
+        for _ in range(it.state.serving.queries_at_once):
+            it.state.query_slots.release()
     assert (busy.status_code, busy.headers["retry-after"]) == (429, "1")
 
 

@@ -58,13 +58,13 @@ class Problem(FabulaError):
         self.extra = extra
 
 
-class Unknown(Problem):
+class Unauthorized(Problem):
     """Nobody knows who asks: no key, or none that is good."""
 
     status, name = 401, "unknown-key"
 
 
-class Elsewhere(Problem):
+class Misdirected(Problem):
     """Whoever was meant, it is not this service."""
 
     status, name = 421, "misdirected"
@@ -82,13 +82,13 @@ class Conflict(Problem):
     status, name = 409, "conflict"
 
 
-class TooBig(Problem):
+class BodyTooLarge(Problem):
     """More bytes than are taken."""
 
     status, name = 413, "too-large"
 
 
-class TooMany(Problem):
+class TooManyRequests(Problem):
     """More at once, or in a minute, than a key may ask; `after` seconds it may again."""
 
     status, name = 429, "too-many"
@@ -97,7 +97,7 @@ class TooMany(Problem):
         super().__init__(detail, headers={"Retry-After": str(max(1, round(after)))})
 
 
-class Unexpected(Problem):
+class UnexpectedError(Problem):
     """An error of ours, whose trace is in the log."""
 
     status, name = 500, "unexpected"
