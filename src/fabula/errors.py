@@ -30,7 +30,22 @@ if TYPE_CHECKING:
 
 
 class FabulaError(Exception):
-    """The base of all errors; a message is one or two plain sentences for a person."""
+    """An error that a person can understand and usually do something about.
+
+    `str(error)` is the message followed by the advice, which is what the command line and the
+    library show. The service shows `error.message` alone.
+
+    Args:
+        message: One or two plain sentences that fit every interface: what happened, to what, and
+            what to do, without commands and options.
+        advice: The commands, options or settings that help at a command line, as sentences of
+            their own.
+
+    """
+
+    def __init__(self, message: str = "", *, advice: str = "") -> None:
+        super().__init__(f"{message} {advice}" if advice else message)
+        self.message = message
 
 
 class SettingsError(FabulaError):
@@ -74,14 +89,17 @@ class SpaceError(StoreError):
 
 
 class Refused(StoreError):
-    """A user's own statement is no Cypher, takes too long, or does what it may not do.
+    """A user's Cypher statement can't be parsed, takes too long, or does what it may not.
 
-    `why` is the reason; the message adds what a person at the command line can do.
+    Args:
+        why: The reason, without a full stop.
+        instead: How the reason goes on at a command line, as ": --write allows it".
+
     """
 
     def __init__(self, why: str, instead: str = "") -> None:
         super().__init__(f"{why}{instead}.")
-        self.why = f"{why}."
+        self.message = f"{why}."
 
 
 class DatabaseDown(StoreError):

@@ -253,7 +253,7 @@ def test_commands_change_where_and_how_is_asked(ingested: None, tmp_path: Path) 
     [
         ("/mod naive", "There is no command /mod. Did you mean /mode?"),
         ("/xyzzy", "/help lists those that there are"),
-        ("/mode nave", "There is no mode 'nave' (FABULA_MODE). Did you mean naive?"),
+        ("/mode nave", "There is no mode 'nave'. Did you mean naive?"),
         ("/document Moby", "There is no document 'Moby' in collection 'default'."),
         ("/read", "Name a citation by its number, as /read 3."),
         ("/read 3", "There is no answer yet that cites anything"),

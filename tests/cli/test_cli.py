@@ -234,8 +234,8 @@ def test_remove_all_asks_first(ingested: Result) -> None:
 def test_a_name_that_is_not_there_is_one_line(ingested: Result) -> None:
     result = run("show", "Moby Dick", code=1)
     assert result.stderr.strip() == (
-        "Error: There is no document 'Moby Dick' in collection 'default'. `fabula list` shows "
-        "them: The Lighthouse."
+        "Error: There is no document 'Moby Dick' in collection 'default'. There are: "
+        "The Lighthouse. `fabula list` shows them."
     )
 
 

@@ -99,7 +99,7 @@ def test_an_interrupted_download_goes_on_where_it_was(
     monkeypatch.setattr("fabula.server.fetch.PAUSES", (0.0, 1.0))
     whole, broken = repository.add("whole"), repository.add("broken")
     repository.cuts[broken.filename] = CUT_FOR_GOOD
-    with pytest.raises(ServerError, match=r"broken-1\.0\.jar .* run the command again"):
+    with pytest.raises(ServerError, match=r"broken-1\.0\.jar .* try again"):
         fetch([whole, broken], tmp_path)
     assert not is_installed([whole, broken], tmp_path / "lib")
     repository.cuts.clear()

@@ -137,7 +137,7 @@ def opened(chromium: Browser, it: Served, **how: Any) -> Iterator[BrowserContext
         lambda one: None if one.url.startswith(it.url) else foreign.append(one.url),
     )
     entering = context.new_page()
-    entering.goto(f"/enter?token={it.house.sessions.link()}")
+    entering.goto(f"/enter?token={it.state.sessions.link()}")
     entering.close()
     said.clear()
     try:
@@ -501,7 +501,7 @@ def test_what_a_tab_keeps_is_of_who_signed_in_and_gone_when_they_sign_out(
             assert library.endpoint.calls > calls, "it is asked for each of them"
         [kept] = [one for one in json.loads(kept_by_tab(page)) if "answer" in one]
         # By a link, which leads past the page to sign in.
-        page.goto(f"/enter?token={it.house.sessions.link()}")
+        page.goto(f"/enter?token={it.state.sessions.link()}")
         page.goto("/c/books")
         assert kept not in kept_by_tab(page)
 
@@ -517,7 +517,7 @@ def test_what_a_tab_keeps_is_of_the_collection_as_it_was(
         page.reload()
         settle(page)
         assert library.endpoint.calls == calls
-        books = library.offline.house.app.collection("books")
+        books = library.offline.state.app.collection("books")
         entry = books.ingest_text("Boris sold his boat to Clara in May. " * 9, source="new.txt")
         try:
             page.reload()

@@ -125,7 +125,7 @@ def opened(
         "request", lambda one: None if one.url.startswith(it.url) else foreign.append(one.url)
     )
     if role:
-        cookie = it.house.sessions.sign_in(key_of(it, role))
+        cookie = it.state.sessions.sign_in(key_of(it, role))
         assert cookie
         context.add_cookies([{"name": "fabula", "value": cookie, "url": it.url}])
     try:
@@ -423,14 +423,14 @@ def test_a_key_is_made_shown_once_used_and_revoked(chromium: Browser, library: L
         page.get_by_label("Tokens a day").fill("1000")
         page.get_by_role("button", name="Make the key").click()
         key = page.get_by_label("The key", exact=True).input_value()
-        found = library.served.house.keys.find(key)
+        found = library.served.state.keys.find(key)
         assert found is not None
         assert (found.role, found.quotas.tokens_a_day) == ("read", 1000)
         page.goto("/house")
         assert key not in page.content()
         page.get_by_role("button", name=re.compile(found.id)).click()
         page.wait_for_url("**/house#keys-made")
-        assert library.served.house.keys.find(key) is None
+        assert library.served.state.keys.find(key) is None
         expect(page.get_by_role("region", name="What was changed")).to_contain_text("revoke key")
 
 
@@ -441,7 +441,7 @@ def test_a_reader_sees_what_it_may(library: Library) -> None:
     for hidden in ("Make a key", "What was changed", "neo4j_uri", "api_key"):
         assert hidden not in seen.text
     admin = library.served.client("admin").get("/house", headers={"Accept": "text/html"})
-    secret = library.served.house.app.settings.neo4j_password.get_secret_value()
+    secret = library.served.state.app.settings.neo4j_password.get_secret_value()
     assert secret not in admin.text
 
 

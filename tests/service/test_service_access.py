@@ -29,9 +29,9 @@ from fabula import App, BudgetSpent, NotFound, Settings, SettingsError, Usage
 from fabula.config.serving import Serving
 from fabula.config.settings import OFFLINE, STATIC
 from fabula.server import Address
-from fabula.service.core.errors import Unknown
+from fabula.service.core.errors import Unauthorized
 from fabula.service.core.paging import cursor
-from fabula.service.core.rate_limits import Window
+from fabula.service.core.rate_limits import RateLimit
 from fabula.service.http.admission import is_open
 from fabula.service.http.dependencies import PERSON, Caller, Quotas
 from fabula.service.http.openid import OpenID
@@ -75,7 +75,7 @@ def it(
 @pytest.fixture
 def stranger(it: Served) -> Iterator[httpx2.Client]:
     """Somebody without a key, who has not guessed yet."""
-    it.house.guesses = Window(GUESSES)
+    it.state.guess_limit = RateLimit(GUESSES)
     with httpx2.Client(base_url=it.url) as client:
         yield client
 
@@ -86,7 +86,7 @@ def signed_in(it: Served, key: str = "") -> httpx2.Client:
     if key:
         assert client.post("/api/v1/session", json={"key": key}).status_code == 204
     else:
-        client.get(f"/enter?token={it.house.sessions.link()}")
+        client.get(f"/enter?token={it.state.sessions.link()}")
     it.clients.append(client)
     return client
 
@@ -136,15 +136,15 @@ def test_a_reader_changes_nothing_by_any_route(it: Served) -> None:
 
 
 def test_a_key_is_kept_as_a_hash_and_known_by_all_of_it(it: Served, graph: Store) -> None:
-    id, key = it.house.keys.make("Ada", "write", ["novels", "plays"])
+    id, key = it.state.keys.make("Ada", "write", ["novels", "plays"])
     assert re.fullmatch(r"fab_[0-9a-f]{10}_[\w-]{43}", key)
     secret = key.split("_", 2)[2]
     everything = json.dumps(cypher(graph, "MATCH (n) RETURN properties(n) AS p"), default=str)
     assert secret not in everything
-    found = it.house.keys.find(key)
+    found = it.state.keys.find(key)
     assert found == Caller(id, "Ada", "write", frozenset({"novels", "plays"}))
-    assert it.house.keys.find(key[:-1]) is None
-    assert it.house.keys.find(key.replace(id, "0" * 10)) is None
+    assert it.state.keys.find(key[:-1]) is None
+    assert it.state.keys.find(key.replace(id, "0" * 10)) is None
 
 
 @given(told=st.text(max_size=300) | st.builds("fab_{}_{}".format, st.text(), st.text()))
@@ -152,16 +152,16 @@ def test_a_key_is_kept_as_a_hash_and_known_by_all_of_it(it: Served, graph: Store
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 def test_what_is_no_key_lets_nobody_in(it: Served, told: str) -> None:
-    assert it.house.keys.find(told) is None
-    assert it.house.sessions.find(told) is None
-    assert it.house.sessions.enter(told) is None
+    assert it.state.keys.find(told) is None
+    assert it.state.sessions.find(told) is None
+    assert it.state.sessions.enter(told) is None
 
 
 def test_a_key_that_is_revoked_or_expired_is_no_key_in_any_process(
     it: Served, address: Address, graph: Store, tmp_path: Path
 ) -> None:
-    id, key = it.house.keys.make("Bob", "read")
-    late, expired = it.house.keys.make("Eve", "read", days=1)
+    id, key = it.state.keys.make("Bob", "read")
+    late, expired = it.state.keys.make("Eve", "read", days=1)
     cypher(
         graph,
         "MATCH (k:ServiceKey {id: $id}) SET k.expires = datetime() - duration('PT1S')",
@@ -171,21 +171,21 @@ def test_a_key_that_is_revoked_or_expired_is_no_key_in_any_process(
         for one in (it, other):
             browser = signed_in(one, key)
             assert browser.get("/api/v1/usage").status_code == 200
-        it.house.keys.revoke(id)
+        it.state.keys.revoke(id)
         for one in (it, other):
             headers = {"Authorization": f"Bearer {key}"}
             refused = httpx2.get(f"{one.url}/api/v1/usage", headers=headers)
             assert refused.status_code == 401
             assert 'error="invalid_token"' in refused.headers["www-authenticate"]
-            assert one.house.keys.find(expired) is None
+            assert one.state.keys.find(expired) is None
     for client in it.clients[-1:]:
         assert client.get("/api/v1/usage").status_code == 401, "signed out with its key"
     with pytest.raises(NotFound, match="There is no key 'nobody'"):
-        it.house.keys.revoke("nobody")
+        it.state.keys.revoke("nobody")
 
 
 def test_a_link_signs_in_once(it: Served, stranger: httpx2.Client) -> None:
-    token = it.house.sessions.link()
+    token = it.state.sessions.link()
     looked = stranger.get(f"/enter?token={token}", headers={"Sec-Fetch-Mode": "no-cors"})
     assert looked.status_code == 204, "who only looks does not use it up"
     entered = stranger.get(f"/enter?token={token}")
@@ -200,12 +200,12 @@ def test_a_link_signs_in_once(it: Served, stranger: httpx2.Client) -> None:
 
 
 def test_of_many_who_follow_one_link_at_once_one_is_let_in(it: Served) -> None:
-    token = it.house.sessions.link()
+    token = it.state.sessions.link()
     together = threading.Barrier(8)
 
     def enter(_: int) -> str | None:
         together.wait()
-        return it.house.sessions.enter(token)
+        return it.state.sessions.enter(token)
 
     with ThreadPoolExecutor(8) as pool:
         cookies = [one for one in pool.map(enter, range(8)) if one]
@@ -215,24 +215,24 @@ def test_of_many_who_follow_one_link_at_once_one_is_let_in(it: Served) -> None:
 def test_a_key_that_expires_or_a_link_that_is_late_lets_nobody_in_any_more(
     it: Served, graph: Store
 ) -> None:
-    id, key = it.house.keys.make("Finn", "read", days=1)
+    id, key = it.state.keys.make("Finn", "read", days=1)
     browser = signed_in(it, key)
     assert browser.get("/api/v1/usage").status_code == 200
     past = "datetime() - duration('PT1S')"
     cypher(graph, f"MATCH (k:ServiceKey {{id: $id}}) SET k.expires = {past}", id=id)
     assert browser.get("/api/v1/usage").status_code == 401
-    token = it.house.sessions.link()
+    token = it.state.sessions.link()
     cypher(graph, f"MATCH (l:ServiceLink) SET l.until = {past}")
-    assert it.house.sessions.enter(token) is None
+    assert it.state.sessions.enter(token) is None
     person = signed_in(it)
     cookie = person.cookies["fabula"]
     cypher(graph, f"MATCH (s:ServiceSession {{key: ''}}) SET s.until = {past}")
-    assert it.house.sessions.find(cookie) is None
+    assert it.state.sessions.find(cookie) is None
 
 
 def test_an_admin_of_some_collections_makes_no_key_for_others(it: Served) -> None:
     admin = it.client("admin", ["novels"])
-    id, _ = it.house.keys.make("Gwen", "read")
+    id, _ = it.state.keys.make("Gwen", "read")
     for method, path, told in [
         ("POST", "/api/v1/keys", {"name": "mallory", "role": "admin"}),
         ("GET", "/api/v1/keys", None),
@@ -278,9 +278,9 @@ def test_no_headers_let_a_stranger_in(it: Served, headers: dict[str, str]) -> No
 def test_who_signs_out_is_out(it: Served) -> None:
     browser = signed_in(it)
     cookie = browser.cookies["fabula"]
-    assert it.house.sessions.find(cookie) == PERSON
+    assert it.state.sessions.find(cookie) == PERSON
     assert browser.post("/signout").headers["location"] == "/signin"
-    assert it.house.sessions.find(cookie) is None
+    assert it.state.sessions.find(cookie) is None
     assert browser.get("/api/v1/usage").status_code == 401
 
 
@@ -290,12 +290,12 @@ def test_who_signs_in_anew_leaves_no_session_behind(it: Served) -> None:
     for method, path, told in (
         ("POST", "/signin", {"data": {"key": key, "to": "/"}}),
         ("POST", "/api/v1/session", {"json": {"key": key}}),
-        ("GET", "/enter", {"params": {"token": it.house.sessions.link()}}),
+        ("GET", "/enter", {"params": {"token": it.state.sessions.link()}}),
     ):
         former = browser.cookies["fabula"]
         browser.request(method, path, **told)  # type: ignore[arg-type]
-        assert it.house.sessions.find(former) is None
-        assert it.house.sessions.find(browser.cookies["fabula"])
+        assert it.state.sessions.find(former) is None
+        assert it.state.sessions.find(browser.cookies["fabula"])
 
 
 def test_signing_in_goes_on_to_a_path_of_ours_alone(it: Served, stranger: httpx2.Client) -> None:
@@ -409,7 +409,7 @@ def test_one_key_can_not_have_all_threads(it: Served) -> None:
     client, other = it.client("read"), it.client("read")
     with ExitStack() as stack:
         for _ in range(REQUESTS):
-            stack.enter_context(it.house.requests.one(name_of(client)))
+            stack.enter_context(it.state.request_limit.one(name_of(client)))
         refused = client.get("/api/v1/usage")
         assert (refused.status_code, refused.headers["retry-after"]) == (429, "1")
         assert f"At most {REQUESTS} requests of one key at once" in refused.json()["detail"]
@@ -421,10 +421,10 @@ def test_one_key_makes_two_exports_or_estimates_at_once(it: Served) -> None:
     client, other = it.client("write"), it.client("read")
     shelf = "/api/v1/collections/x"
     form = {"files": ("winter.txt", b"Anna walked home. Snow fell.")}
-    it.house.app.collection("x").ingest_text("Anna walked home.", source="a.txt", title="Anna")
+    it.state.app.collection("x").ingest_text("Anna walked home.", source="a.txt", title="Anna")
     with ExitStack() as stack:
         for _ in range(LARGE_TASKS):
-            stack.enter_context(it.house.large_tasks.one(name_of(client)))
+            stack.enter_context(it.state.large_task_limit.one(name_of(client)))
         for refused in (
             client.get(f"{shelf}/export"),
             client.post(f"{shelf}/estimate", files=form),
@@ -468,7 +468,7 @@ def test_who_guesses_keys_is_told_to_wait_and_nobody_else_is(
 
 def test_a_quota_ends_a_key_for_the_day(it: Served) -> None:
     caller = Caller("quota", "Carol", "read", quotas=Quotas(tokens_a_day=100, money_a_month=1.0))
-    ledger = it.house.ledger
+    ledger = it.state.ledger
     account = ledger.account(caller, "novels", "ask")
     assert ledger.left(caller) == 100
     # 2 dollars for a million tokens that are sent, and 8 for those that are written.
@@ -587,7 +587,7 @@ def test_tokens_of_another_issuer_are_verified_by_its_own_keys() -> None:
             token(kid="two"),
             *(token(kid=f"unknown {number}") for number in range(20)),
         ]:
-            with pytest.raises(Unknown):
+            with pytest.raises(Unauthorized):
                 openid.find(bad)
         assert openid.find(token()) == found
         assert asked == ["/.well-known/openid-configuration", "/keys"], "once, whoever asks"
@@ -602,7 +602,7 @@ def test_an_issuer_that_is_away_is_not_asked_for_each_token(
         port = closed.getsockname()[1]
     openid = OpenID(Serving(oidc_issuer=f"http://127.0.0.1:{port}", oidc_audience="fabula"))
     for _ in range(3):
-        with pytest.raises(Unknown):
+        with pytest.raises(Unauthorized):
             openid.find(token)
     assert len([one for one in caplog.messages if "can't be had" in one]) == 1
 
@@ -657,7 +657,7 @@ def test_whatever_an_issuer_sends_a_token_is_refused_and_no_more(
     token = jwt.encode({"sub": "a"}, "x" * 32, algorithm="HS256", headers={"kid": "one"})
     with answering(bodies) as url:
         openid = OpenID(Serving(oidc_issuer=url, oidc_audience="fabula"))
-        with pytest.raises(Unknown):
+        with pytest.raises(Unauthorized):
             openid.find(token)
     assert len([one for one in caplog.messages if "can't be had" in one]) == 1
 
@@ -665,7 +665,7 @@ def test_whatever_an_issuer_sends_a_token_is_refused_and_no_more(
 def test_a_token_of_any_depth_is_refused() -> None:
     deep = base64.urlsafe_b64encode(b"[" * 45_000).rstrip(b"=").decode()
     openid = OpenID(Serving(oidc_issuer="http://127.0.0.1:9", oidc_audience="fabula"))
-    with pytest.raises(Unknown):
+    with pytest.raises(Unauthorized):
         openid.find(f"{deep}.{deep}.{deep}")
 
 

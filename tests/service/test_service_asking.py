@@ -108,7 +108,7 @@ def test_the_whole_text_comes_back_as_it_was_taken_in(client: httpx2.Client) -> 
 def test_a_document_is_called_otherwise_until_its_file_says_something_else(
     it: Served, client: httpx2.Client
 ) -> None:
-    shelf = it.house.app.collection("diaries")
+    shelf = it.state.app.collection("diaries")
     [diary] = client.get(f"{BASE}/collections/diaries/documents").json()["items"]
     path = f"{BASE}/collections/diaries/documents/{diary['id']}"
     was = client.get(path).headers["etag"]
@@ -128,7 +128,7 @@ def test_a_document_is_called_otherwise_until_its_file_says_something_else(
 
 
 def test_a_document_is_removed(it: Served, client: httpx2.Client) -> None:
-    made = it.house.app.collection("gone").ingest_text(WINTER, source="gone.txt", title="Gone")
+    made = it.state.app.collection("gone").ingest_text(WINTER, source="gone.txt", title="Gone")
     path = f"{BASE}/collections/gone/documents/{made.document}"
     answer = client.delete(path)
     assert (answer.status_code, answer.content) == (204, b"")
@@ -216,7 +216,7 @@ def test_what_can_be_chosen_is_told_and_nothing_secret(it: Served, client: httpx
     named = {one["name"]: one["value"] for one in settings.json()}
     assert named["model"] == "offline"
     assert not named.keys() & {"api_key", "neo4j_password"}
-    assert it.house.app.settings.neo4j_password.get_secret_value() not in settings.text
+    assert it.state.app.settings.neo4j_password.get_secret_value() not in settings.text
 
 
 def test_eight_at_once_are_answered_each_as_it_is_alone(client: httpx2.Client) -> None:

@@ -460,11 +460,11 @@ def test_what_neo4j_never_answers_gives_its_turn_back(
     assert "took longer than 2 s and was ended" in detail(refused) or "refused" in detail(refused)
     monkeypatch.setattr(queries, "SECONDS", 30.0)
     free = 0
-    while it.house.query_slots.acquire(blocking=False):
+    while it.state.query_slots.acquire(blocking=False):
         free += 1
     for _ in range(free):
-        it.house.query_slots.release()
-    assert free == it.house.serving.queries_at_once
+        it.state.query_slots.release()
+    assert free == it.state.serving.queries_at_once
     assert client.post(f"{BASE}/cypher", json={"statement": "RETURN 1"}).status_code == 200
 
 

@@ -145,7 +145,7 @@ def test_a_conversation_is_forgotten(client: httpx2.Client, it: Served) -> None:
     assert client.delete(f"{SHELF}/conversations/{id}").status_code == 404
     assert client.get(f"{SHELF}/conversations/{id}").status_code == 404
     assert ask(client, id, "Who?").status_code == 404
-    left = cypher(it.house.app.store, "MATCH (n:ServiceTurn) WHERE NOT (n)--() RETURN n.id AS id")
+    left = cypher(it.state.app.store, "MATCH (n:ServiceTurn) WHERE NOT (n)--() RETURN n.id AS id")
     assert left == []
 
 
@@ -157,10 +157,10 @@ def test_with_a_collection_go_everybodys_conversations_about_it(
     gone = client.post(path, json={}).json()["id"]
     asked = {"question": "Where did Anna walk?", "conversation": gone}
     assert client.post("/api/v1/collections/diaries/ask", json=asked).status_code == 200
-    it.house.conversations.forget("diaries")
+    it.state.conversations.forget("diaries")
     assert client.get(f"{path}/{gone}").status_code == 404
     assert client.get(f"{SHELF}/conversations/{kept}").status_code == 200
-    left = cypher(it.house.app.store, "MATCH (n:ServiceTurn) WHERE NOT (n)--() RETURN n.id AS id")
+    left = cypher(it.state.app.store, "MATCH (n:ServiceTurn) WHERE NOT (n)--() RETURN n.id AS id")
     assert left == []
 
 
@@ -328,7 +328,7 @@ def holding(it: Served, question: str) -> Iterator[threading.Event]:
 
     def hold() -> None:
         until = time.monotonic() + 60
-        with it.house.app.store.session() as session:
+        with it.state.app.store.session() as session:
             while time.monotonic() < until and not release.is_set():
                 with session.begin_transaction() as transaction:
                     if transaction.run(f"{find} RETURN turn.id", question=question).single():
@@ -376,7 +376,7 @@ def test_a_write_that_neo4j_refuses_is_tried_again(
     it: Served, client: httpx2.Client, endpoint: Endpoint
 ) -> None:
     """A constraint stands for whatever makes Neo4j refuse a write, until it is dropped."""
-    store, id = it.house.app.store, begin(client)
+    store, id = it.state.app.store, begin(client)
     cypher(store, "MATCH (turn:ServiceTurn) DETACH DELETE turn")
     ask(client, begin(client), "Where did Anna walk?", body={"mode": "naive"})
     cypher(store, "CREATE CONSTRAINT refusing FOR (n:ServiceTurn) REQUIRE n.mode IS UNIQUE")
@@ -418,11 +418,11 @@ def test_a_key_is_free_again_after_a_day_or_if_its_turn_was_never_answered(
     ask(client, id, "Where did Anna walk?", headers=headers)
     age = "MATCH (n:ServiceTurn) WHERE n.id = $id SET n.created_at = datetime() - duration($age)"
     [first] = turns(client, id)
-    cypher(it.house.app.store, age, id=first["id"], age="PT25H")
+    cypher(it.state.app.store, age, id=first["id"], age="PT25H")
     assert ask(client, id, "Where did Boris walk?", headers=headers).status_code == 200
     [_, second] = turns(client, id)
     cypher(
-        it.house.app.store,
+        it.state.app.store,
         f"{age}, n.state = 'asked', n.view = null",
         id=second["id"],
         age="PT11M",
@@ -438,13 +438,13 @@ def test_a_key_holds_as_long_as_its_turn_is_being_answered(
     [turn] = turns(client, id)
     # As it is while a slow model writes: no answer yet, and begun eleven minutes ago.
     cypher(
-        it.house.app.store,
+        it.state.app.store,
         "MATCH (n:ServiceTurn) WHERE n.id = $id SET n.state = 'asked', n.view = null, "
         "n.created_at = datetime() - duration('PT11M')",
         id=turn["id"],
     )
-    it.house.conversations._writing.add(turn["id"])
-    it.house.conversations.renew()
+    it.state.conversations._writing.add(turn["id"])
+    it.state.conversations.renew()
     again = ask(client, id, "Where did Anna walk?", headers=headers)
     assert (again.status_code, len(turns(client, id))) == (409, 1)
 
@@ -482,8 +482,8 @@ def test_a_pictures_question_is_spent_and_held_to_a_quota_as_any_other(
         drawn = client.get(path, params={name: f"Where did Anna walk? {number}"})
         assert drawn.status_code == 200, drawn.text
         assert spent(client) == number + 1
-    key = it.house.keys.list()[-1]
-    cypher(it.house.app.store, "MATCH (k:ServiceKey {id: $id}) SET k.tokens_a_day = 1", id=key.id)
+    key = it.state.keys.list()[-1]
+    cypher(it.state.app.store, "MATCH (k:ServiceKey {id: $id}) SET k.tokens_a_day = 1", id=key.id)
     for path, name in pictures:
         assert client.get(path, params={name: "Where now?"}).status_code == 402
         assert client.get(path).status_code == 200, "without a question, it costs nothing"

@@ -100,7 +100,7 @@ def test_at_its_hour_a_dump_is_made_while_requests_are_told_to_come_again(
     while not (home / "dumps").is_dir() or not [*(home / "dumps").glob("*.dump")]:
         assert time.monotonic() < until, caplog.text
         time.sleep(0.2)
-    while it.house.maintenance.current() is not None:
+    while it.state.maintenance.current() is not None:
         assert time.monotonic() < until
         time.sleep(0.2)
     is_over.set()
@@ -140,18 +140,18 @@ def test_a_job_is_let_go_of_for_the_dump_and_goes_on_after_it(it: Served, clock:
         assert time.monotonic() < until
         time.sleep(0.05)
     clock.now = find_next(clock.now, 4)
-    it.house.daily_dump.run_if_due(it.house.runner.paused)
-    while it.house.maintenance.current() is not None:  # where the service's own thread was faster
+    it.state.daily_dump.run_if_due(it.state.runner.paused)
+    while it.state.maintenance.current() is not None:  # where the service's own thread was faster
         time.sleep(0.1)
     wait_for_answer(client, f"/api/v1/jobs/{job['id']}")
     while (now := read())["state"] != "succeeded":
         assert time.monotonic() < until and now["state"] in ("queued", "running"), now
         time.sleep(0.5)
-    assert it.house.app.store.count("other")[0] == 1
+    assert it.state.app.store.count("other")[0] == 1
 
 
 def test_no_job_is_taken_up_during_the_dump(it: Served) -> None:
-    with it.house.runner.paused():
+    with it.state.runner.paused():
         client = it.client()
         files = {"files": ("c.txt", b"Title: C\n\nA lantern swung. The captain slept.")}
         job = client.post("/api/v1/collections/other/documents", files=files).json()
@@ -171,7 +171,7 @@ def test_a_dump_that_fails_or_is_old_is_seen(
     (home / "dumps").write_text("no folder")
     try:
         clock.now = find_next(clock.now, 4)
-        assert it.house.daily_dump.run_if_due(it.house.runner.paused)
+        assert it.state.daily_dump.run_if_due(it.state.runner.paused)
         [error] = [one for one in caplog.records if one.levelno == logging.ERROR]
         assert "The daily dump of the graphs failed" in error.message
         wait_for_answer(client, "/house")
@@ -180,11 +180,11 @@ def test_a_dump_that_fails_or_is_old_is_seen(
     finally:
         (home / "dumps").unlink()
         (home / "dumps.away").rename(home / "dumps")
-    it.house.daily_dump.warn_if_old()
+    it.state.daily_dump.warn_if_old()
     assert "days old" not in caplog.text
     clock.now += 3 * DAY_SECONDS - 7200
-    it.house.daily_dump.warn_if_old()
-    it.house.daily_dump.warn_if_old()
+    it.state.daily_dump.warn_if_old()
+    it.state.daily_dump.warn_if_old()
     assert caplog.text.count("days old. The last attempt failed") == 1
     assert 'class="fault">3 days old' in client.get("/house").text
 
@@ -194,8 +194,8 @@ def test_a_month_of_days_leaves_the_last_three_dumps(it: Served, home: Path, clo
     for _ in range(4):
         clock.now = find_next(clock.now, 4)
         days.append(time.strftime("%Y-%m-%d-040000.dump", time.localtime(clock.now)))
-        assert it.house.daily_dump.run_if_due(it.house.runner.paused)
-        assert not it.house.daily_dump.run_if_due(it.house.runner.paused), "once a day"
+        assert it.state.daily_dump.run_if_due(it.state.runner.paused)
+        assert not it.state.daily_dump.run_if_due(it.state.runner.paused), "once a day"
     made = sorted(dump.name for dump in (home / "dumps").glob("*.dump"))
     # Of graphs so small that they count as empty the newest dump stays beside these.
     assert made[-3:] == days[-3:]
@@ -206,5 +206,5 @@ def test_a_month_of_days_leaves_the_last_three_dumps(it: Served, home: Path, clo
 def test_of_anothers_server_no_dump_is_made(graph_url: str) -> None:
     with App() as app, served(app) as it:
         assert "the operator of this Neo4j makes them" in it.client().get("/house").text
-        assert not it.house.daily_dump.run_if_due(it.house.runner.paused)
+        assert not it.state.daily_dump.run_if_due(it.state.runner.paused)
         assert "fabula_dump" not in it.client().get("/metrics").text

@@ -34,7 +34,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def house(address: Address, folder: Path) -> Iterator[Served]:
+def service(address: Address, folder: Path) -> Iterator[Served]:
     """A service without a model."""
     with connect(address) as store:
         wipe(store)
@@ -75,8 +75,8 @@ def books(client: httpx2.Client, collection: str) -> dict[str, str]:
     return {one["source"]: one["title"] for one in found.get("items", ())}
 
 
-def test_files_come_in_and_each_is_told_of(house: Served) -> None:
-    client = house.client("write")
+def test_files_come_in_and_each_is_told_of(service: Served) -> None:
+    client = service.client("write")
     begun = send(client, "books", {"winter.txt": WINTER, "sea/lighthouse.txt": LIGHTHOUSE})
     assert begun.status_code == 202, begun.text
     id = begun.json()["id"]
@@ -94,15 +94,15 @@ def test_files_come_in_and_each_is_told_of(house: Served) -> None:
     assert books(client, "books") == named
 
 
-def test_a_file_that_cant_be_read_is_told_of_and_blocks_no_other(house: Served) -> None:
-    client = house.client("write")
+def test_a_file_that_cant_be_read_is_told_of_and_blocks_no_other(service: Served) -> None:
+    client = service.client("write")
     files = {"empty.txt": "", "bad.pdf": "%PDF-1.4 no", "books.zip": "PK no", "good.txt": WINTER}
     job = until(client, begin(client, "mixed", files))
     assert (job["state"], job["counts"]) == ("failed", {"failed": 3, "succeeded": 1})
     assert job["problem"] == "3 of 4 failed; what is said of each says why."
     for item in job["items"]:
         assert bool(item["error"]) == (item["state"] == "failed"), item
-        assert str(house.house.uploads.folder) not in item["error"]
+        assert str(service.state.uploads.folder) not in item["error"]
     assert books(client, "mixed") == {"uploads/good.txt": "Good"}
     # What failed is done again, and nothing else.
     id = job["id"]
@@ -112,8 +112,8 @@ def test_a_file_that_cant_be_read_is_told_of_and_blocks_no_other(house: Served) 
     assert (wrong.status_code, wrong.json()["state"]) == (409, "failed")
 
 
-def test_a_text_is_a_document_too(house: Served) -> None:
-    client = house.client("write")
+def test_a_text_is_a_document_too(service: Served) -> None:
+    client = service.client("write")
     text = {"text": LIGHTHOUSE, "source": "notes/lighthouse", "title": "Elias"}
     begun = client.post(f"{BASE}/collections/texts/documents", json=text)
     assert until(client, begun.json()["id"])["state"] == "succeeded"
@@ -131,8 +131,8 @@ def test_a_text_is_a_document_too(house: Served) -> None:
     assert name.status_code in (400, 404)
 
 
-def test_what_it_would_cost_is_told_before_and_nothing_is_sent_twice(house: Served) -> None:
-    client, other = house.client("write"), house.client("write")
+def test_what_it_would_cost_is_told_before_and_nothing_is_sent_twice(service: Served) -> None:
+    client, other = service.client("write"), service.client("write")
     form = [("files", ("winter.txt", WINTER.encode()))]
     told = client.post(f"{BASE}/collections/planned/estimate", files=form).json()
     assert [one["status"] for one in told["items"]] == ["added"]
@@ -148,21 +148,21 @@ def test_what_it_would_cost_is_told_before_and_nothing_is_sent_twice(house: Serv
     assert books(client, "planned") == {"uploads/winter.txt": "Winter"}
 
 
-def test_the_same_request_again_is_the_same_job(house: Served) -> None:
-    client = house.client("write")
+def test_the_same_request_again_is_the_same_job(service: Served) -> None:
+    client = service.client("write")
     key = {"Idempotency-Key": "one"}
     ids = {begin(client, "same", {"winter.txt": WINTER}, headers=key) for _ in range(3)}
     assert len(ids) == 1
     other = send(client, "same", {"winter.txt": LIGHTHOUSE}, headers=key)
     assert (other.status_code, other.json()["type"]) == (409, "/problems/conflict")
     # Another caller's key is another's.
-    assert begin(house.client("write"), "same", {"winter.txt": WINTER}, headers=key) not in ids
+    assert begin(service.client("write"), "same", {"winter.txt": WINTER}, headers=key) not in ids
     for id in ids:
         until(client, id)
 
 
-def test_a_job_of_a_collection_that_one_may_not_see_is_not_there(house: Served) -> None:
-    mine, stranger = house.client("write", ["own"]), house.client("write", ["other"])
+def test_a_job_of_a_collection_that_one_may_not_see_is_not_there(service: Served) -> None:
+    mine, stranger = service.client("write", ["own"]), service.client("write", ["other"])
     id = begin(mine, "own", {"winter.txt": WINTER})
     unknown = stranger.get(f"{BASE}/jobs/{'0' * 32}")
     for method, path in (("GET", ""), ("GET", "/events"), ("POST", "/cancel"), ("POST", "/retry")):
@@ -172,12 +172,12 @@ def test_a_job_of_a_collection_that_one_may_not_see_is_not_there(house: Served) 
     assert [one["id"] for one in mine.get(f"{BASE}/jobs").json()["items"]] == [id]
     assert stranger.get(f"{BASE}/jobs").json() == {"items": [], "next": None}
     assert send(stranger, "own", {"winter.txt": WINTER}).status_code == 404
-    assert send(house.client("read"), "own", {"winter.txt": WINTER}).status_code == 403
+    assert send(service.client("read"), "own", {"winter.txt": WINTER}).status_code == 403
     until(mine, id)
 
 
-def test_jobs_are_listed_page_by_page_newest_first(house: Served) -> None:
-    client = house.client("write", ["paged"])
+def test_jobs_are_listed_page_by_page_newest_first(service: Served) -> None:
+    client = service.client("write", ["paged"])
     begun = [begin(client, "paged", {f"{number}.txt": WINTER}) for number in range(3)]
     for id in begun:
         until(client, id)
@@ -186,14 +186,14 @@ def test_jobs_are_listed_page_by_page_newest_first(house: Served) -> None:
     assert [one["id"] for one in (*first["items"], *after["items"])] == begun[::-1]
     assert after["next"] is None
     assert client.get(f"{BASE}/jobs", params={"state": "running"}).json()["items"] == []
-    told = house.client("admin").get("/metrics").text
+    told = service.client("admin").get("/metrics").text
     assert 'fabula_jobs{state="running"} 0.0' in told
 
 
 def test_graphs_are_built_and_collections_emptied_by_jobs_each_after_those_before(
-    house: Served,
+    service: Served,
 ) -> None:
-    client, admin = house.client("write"), house.client("admin")
+    client, admin = service.client("write"), service.client("admin")
     first = begin(client, "worked", {"winter.txt": WINTER}, params={"graphs": "entities"})
     build = client.post(f"{BASE}/collections/worked/build", json={"graph": "communities"})
     # It has no document yet.
@@ -216,11 +216,11 @@ def test_graphs_are_built_and_collections_emptied_by_jobs_each_after_those_befor
     assert books(client, "worked") == {"uploads/lighthouse.txt": "The Lighthouse"}
 
 
-def test_who_may_not_remove_a_collection_has_no_removal_go_on(house: Served) -> None:
-    admin, writer = house.client(), house.client("write")
+def test_who_may_not_remove_a_collection_has_no_removal_go_on(service: Served) -> None:
+    admin, writer = service.client(), service.client("write")
     until(admin, begin(admin, "kept", {"winter.txt": WINTER}))
-    removal = house.house.jobs.add(PERSON, "kept", "remove", [], {})
-    store = house.house.app.store
+    removal = service.state.jobs.add(PERSON, "kept", "remove", [], {})
+    store = service.state.app.store
     for state, what in (("cancelled", "retry"), ("paused", "resume")):
         until(admin, removal.id)
         cypher(
@@ -237,14 +237,14 @@ def test_who_may_not_remove_a_collection_has_no_removal_go_on(house: Served) -> 
     assert until(admin, removal.id)["state"] == "succeeded"
 
 
-def test_a_removal_that_is_sent_twice_is_one(house: Served) -> None:
-    admin = house.client()
+def test_a_removal_that_is_sent_twice_is_one(service: Served) -> None:
+    admin = service.client()
     before = begin(admin, "emptied", {"winter.txt": WINTER})
     until(admin, before)
     # Back in the queue, and not due for an hour: the removal has to wait for it. Without its stage
     # `queue`, it would leave the queue as it has ended, and the removal might be done in between.
     cypher(
-        house.house.app.store,
+        service.state.app.store,
         "MATCH (job:ServiceJob {id: $id}) "
         "SET job.state = 'queued', job.queue = 'new', job.not_before = timestamp() + 3600000",
         id=before,
@@ -259,8 +259,8 @@ def test_a_removal_that_is_sent_twice_is_one(house: Served) -> None:
     assert books(admin, "emptied") == {}
 
 
-def test_whoever_watches_sees_the_newest_and_the_end(house: Served) -> None:
-    client = house.client("write")
+def test_whoever_watches_sees_the_newest_and_the_end(service: Served) -> None:
+    client = service.client("write")
     id = begin(client, "watched", {"winter.txt": WINTER})
     seen = events(client.get(f"{BASE}/jobs/{id}/events"))
     assert {name for name, _ in seen[:-1]} == {"snapshot"}
@@ -273,27 +273,27 @@ def test_whoever_watches_sees_the_newest_and_the_end(house: Served) -> None:
     assert [name for name, _ in told] == ["end"]
 
 
-def test_whoever_loses_the_key_meanwhile_sees_no_more_of_a_job(house: Served) -> None:
-    client = house.client("write")
-    job = house.house.jobs.read(begin(client, "watched", {"w.txt": WINTER}))
+def test_whoever_loses_the_key_meanwhile_sees_no_more_of_a_job(service: Served) -> None:
+    client = service.client("write")
+    job = service.state.jobs.read(begin(client, "watched", {"w.txt": WINTER}))
     assert job
-    id, key = house.house.keys.make("a watcher", "read")
-    watcher = house.house.keys.find(key)
+    id, key = service.state.keys.make("a watcher", "read")
+    watcher = service.state.keys.find(key)
     assert watcher
-    told = Events(house.house, watcher, job).events()
+    told = Events(service.state, watcher, job).events()
     assert next(told)[0] == "snapshot"
-    house.house.keys.revoke(id)
+    service.state.keys.revoke(id)
     assert "end" not in [name for name, _ in told]
-    assert [name for name, _ in Events(house.house, PERSON, job).events()][-1] == "end"
+    assert [name for name, _ in Events(service.state, PERSON, job).events()][-1] == "end"
 
 
 def test_a_job_that_its_process_let_go_is_taken_up_and_one_that_gets_nowhere_fails(
-    house: Served,
+    service: Served,
 ) -> None:
-    client = house.client("write")
-    app, jobs = house.house.app, house.house.jobs
-    upload = house.house.uploads.take([WINTER.encode()], "winter.txt")
-    caller = house.house.keys.list()[-1]
+    client = service.client("write")
+    app, jobs = service.state.app, service.state.jobs
+    upload = service.state.uploads.take([WINTER.encode()], "winter.txt")
+    caller = service.state.keys.list()[-1]
     ids = []
     for attempts in (1, 10):
         item = Item(f"uploads/lost {attempts}.txt", upload.sha256)
@@ -323,9 +323,9 @@ def test_a_job_that_its_process_let_go_is_taken_up_and_one_that_gets_nowhere_fai
 
 
 def test_the_graphs_of_documents_are_named_in_the_address_the_form_or_the_body(
-    house: Served,
+    service: Served,
 ) -> None:
-    client = house.client("write")
+    client = service.client("write")
     path = f"{BASE}/collections/named/documents"
     form: list[tuple[str, Any]] = [("files", ("a.txt", WINTER.encode()))]
     fields = [*form, ("graphs", (None, "aspects")), ("graphs", (None, "entities"))]
@@ -351,9 +351,9 @@ def test_the_graphs_of_documents_are_named_in_the_address_the_form_or_the_body(
 
 
 def test_a_graph_to_build_is_named_as_graphs_and_by_its_old_name_with_a_word(
-    house: Served,
+    service: Served,
 ) -> None:
-    client = house.client("write")
+    client = service.client("write")
     until(client, begin(client, "built", {"winter.txt": WINTER}))
     path = f"{BASE}/collections/built/build"
     new = client.post(path, json={"graphs": ["entities"]})
@@ -369,8 +369,8 @@ def test_a_graph_to_build_is_named_as_graphs_and_by_its_old_name_with_a_word(
     until(client, old.json()["id"])
 
 
-def test_a_parameter_that_a_route_does_not_have_is_refused(house: Served) -> None:
-    client = house.client("admin")
+def test_a_parameter_that_a_route_does_not_have_is_refused(service: Served) -> None:
+    client = service.client("admin")
     until(client, begin(client, "strict", {"winter.txt": WINTER}))
     before = len(client.get(f"{BASE}/jobs").json()["items"])
     path = f"{BASE}/collections/strict/documents"
@@ -394,8 +394,8 @@ def test_a_parameter_that_a_route_does_not_have_is_refused(house: Served) -> Non
     assert client.get("/c/strict", params={"utm_source": "x"}).status_code == 200
 
 
-def test_errors_over_http_name_nothing_of_a_shell(house: Served) -> None:
-    client = house.client("admin")
+def test_errors_over_http_name_nothing_of_a_shell(service: Served) -> None:
+    client = service.client("admin")
     until(client, begin(client, "shell", {"winter.txt": WINTER}))
     shelf = f"{BASE}/collections/shell"
     asked = {"question": "Who?"}

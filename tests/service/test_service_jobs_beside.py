@@ -73,7 +73,7 @@ def test_a_job_that_a_model_is_asked_for_is_counted_cancelled_and_done_again(
             assert done["money"] > 0
 
             # Who loses the key has no more done: not what runs, not what waits.
-            key, admin = it.house.keys.list()[-1], it.client()
+            key, admin = it.state.keys.list()[-1], it.client()
             endpoint.delay = DELAY
             runs = begin(client, "revoked", {"winter.txt": f"Otherwise.\n\n{WINTER}"})
             waits = begin(client, "revoked", {"winter.txt": f"Once more.\n\n{WINTER}"})
@@ -92,7 +92,7 @@ def test_a_spent_budget_pauses_and_resuming_goes_on(address: Address, folder: Pa
         model: dict[str, Any] = {"base_url": endpoint.url, "api_key": "sk-test", "chunk_tokens": 48}
         with App(home=folder, **server_of(address), **model) as app, served(app) as it:
             client = it.client("write")
-            key = it.house.keys.list()[-1]
+            key = it.state.keys.list()[-1]
             cypher(
                 app.store,
                 "MATCH (key:ServiceKey {id: $id}) SET key.tokens_a_day = 1500",
@@ -106,7 +106,7 @@ def test_a_spent_budget_pauses_and_resuming_goes_on(address: Address, folder: Pa
 
             # Who has it go on pays for it: money, too, is held to while it goes on.
             other = it.client("write")
-            payer = it.house.keys.list()[-1]
+            payer = it.state.keys.list()[-1]
             set_money = "MATCH (key:ServiceKey {id: $id}) SET key.money_a_day = $money"
             cypher(app.store, set_money, id=payer.id, money=0.000001)
             endpoint.delay = DELAY
@@ -114,7 +114,7 @@ def test_a_spent_budget_pauses_and_resuming_goes_on(address: Address, folder: Pa
             paused = until(client, id)
             assert (paused["state"], paused["created_by"]) == ("paused", payer.id)
             assert "that it may spend a day" in paused["problem"]
-            paid = {one.what: one.tokens for one in it.house.ledger.usage("key")}
+            paid = {one.what: one.tokens for one in it.state.ledger.usage("key")}
             assert paid[payer.id] > 0
             assert paid.get(key.id, 0) <= 1500
             endpoint.delay = 0

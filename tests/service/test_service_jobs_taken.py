@@ -25,9 +25,9 @@ from fabula.service.core.callers import PERSON
 from fabula.service.core.errors import Conflict
 from fabula.service.core.jobs.job import Item, Job
 from fabula.service.core.jobs.queue import QUEUE_BATCH
-from fabula.service.core.jobs.runner import Work
+from fabula.service.core.jobs.runner import JobRun
 from fabula.service.core.jobs.start import Choice, begin_build, begin_ingest
-from fabula.service.state import House, make_schema
+from fabula.service.state import ServiceState, make_schema
 from fabula.store.turns import turn
 from served import server_of
 from stories import LIGHTHOUSE, WINTER
@@ -37,7 +37,7 @@ ROUNDS = 200
 
 
 @pytest.fixture(scope="module")
-def house(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+def service(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceState]:
     """What a service without a model keeps, before it serves."""
     with connect(address) as store:
         wipe(store)
@@ -46,79 +46,79 @@ def house(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     with App(home=home, **server_of(address), **offline) as app:
         make_schema(app.store)
         app.store.make_schema()
-        yield House(app)
+        yield ServiceState(app)
 
 
 @pytest.fixture(autouse=True)
-def no_others(house: House) -> None:
+def no_others(service: ServiceState) -> None:
     """Nothing is waiting but what a test begins."""
-    cypher(house.app.store, "MATCH (n:ServiceJob|ServiceItem) DETACH DELETE n")
+    cypher(service.app.store, "MATCH (n:ServiceJob|ServiceItem) DETACH DELETE n")
 
 
-def ingest(house: House, collection: str, **texts: str) -> Job:
+def ingest(service: ServiceState, collection: str, **texts: str) -> Job:
     """A job that has texts come in, by what their files are called."""
     items = [
-        Item(f"uploads/{name}.txt", house.uploads.take([text.encode()], name).sha256)
+        Item(f"uploads/{name}.txt", service.uploads.take([text.encode()], name).sha256)
         for name, text in texts.items()
     ]
-    return begin_ingest(house.jobs, PERSON, house.app.collection(collection), items, Choice())
+    return begin_ingest(service.jobs, PERSON, service.app.collection(collection), items, Choice())
 
 
-def take(house: House, worker: str, milliseconds: int = LEASE, *dead: str) -> str | None:
+def take(service: ServiceState, worker: str, milliseconds: int = LEASE, *dead: str) -> str | None:
     """The id of the job that a worker is given, if there is one."""
-    return house.jobs.take(worker, dead, milliseconds)
+    return service.jobs.take(worker, dead, milliseconds)
 
 
-def work(house: House, id: str, worker: str, stop: Stop | None = None) -> Job:
+def work(service: ServiceState, id: str, worker: str, stop: Stop | None = None) -> Job:
     """The job, after the worker that has it did what it could."""
-    job = house.jobs.read(id)
+    job = service.jobs.read(id)
     assert job
-    with turn(house.app.store, [worker]) as held:
-        Work(house.parts, job, worker, held, stop or Stop(), lambda: bool(stop)).run()
-    return again(house, id)
+    with turn(service.app.store, [worker]) as held:
+        JobRun(service.job_services, job, worker, held, stop or Stop(), lambda: bool(stop)).run()
+    return again(service, id)
 
 
-def again(house: House, id: str) -> Job:
-    job = house.jobs.read(id)
+def again(service: ServiceState, id: str) -> Job:
+    job = service.jobs.read(id)
     assert job
     return job
 
 
 def test_a_slow_worker_loses_its_job_once_its_lease_is_over_and_says_no_more_of_it(
-    house: House,
+    service: ServiceState,
 ) -> None:
-    job = ingest(house, "slow", winter=WINTER)
-    assert take(house, "slow", milliseconds=0) == job.id
-    while again(house, job.id).state != "queued":
+    job = ingest(service, "slow", winter=WINTER)
+    assert take(service, "slow", milliseconds=0) == job.id
+    while again(service, job.id).state != "queued":
         time.sleep(0.01)
-    slow = again(house, job.id)
-    assert take(house, "quick") == job.id
-    assert take(house, "third") is None, "it is the quick one's now"
-    assert work(house, job.id, "quick").counts == {"succeeded": 1}
-    done = again(house, job.id)
+    slow = again(service, job.id)
+    assert take(service, "quick") == job.id
+    assert take(service, "third") is None, "it is the quick one's now"
+    assert work(service, job.id, "quick").counts == {"succeeded": 1}
+    done = again(service, job.id)
     # It wakes up now, and finds it done by another.
-    with turn(house.app.store, ["slow"]) as held:
-        Work(house.parts, slow, "slow", held, Stop(), lambda: False).run()
-    assert again(house, job.id) == done
+    with turn(service.app.store, ["slow"]) as held:
+        JobRun(service.job_services, slow, "slow", held, Stop(), lambda: False).run()
+    assert again(service, job.id) == done
 
 
-def test_a_job_that_is_read_as_it_is_taken_was_not_let_go(house: House) -> None:
+def test_a_job_that_is_read_as_it_is_taken_was_not_let_go(service: ServiceState) -> None:
     """State and lease are read one after the other, and may be written in between."""
-    job = ingest(house, "read", winter=WINTER)
+    job = ingest(service, "read", winter=WINTER)
     over = threading.Event()
     seen: list[Job] = []
 
     def read() -> None:
         while not over.is_set():
-            seen.append(again(house, job.id))
+            seen.append(again(service, job.id))
 
     with ThreadPoolExecutor() as pool:
         reading = [pool.submit(read) for _ in range(3)]
         try:
             for _ in range(ROUNDS):
-                assert take(house, "reader") == job.id
+                assert take(service, "reader") == job.id
                 cypher(
-                    house.app.store,
+                    service.app.store,
                     "MATCH (j:ServiceJob {id: $id}) SET j.state = 'queued', j.lease = null",
                     id=job.id,
                 )
@@ -129,49 +129,49 @@ def test_a_job_that_is_read_as_it_is_taken_was_not_let_go(house: House) -> None:
     assert {one.state for one in seen} == {"queued", "running"}
 
 
-def test_a_job_that_nobody_works_on_is_nobodys(house: House) -> None:
+def test_a_job_that_nobody_works_on_is_nobodys(service: ServiceState) -> None:
     """Whoever reads it as it is taken again would read its old lease beside its new state."""
-    job = ingest(house, "nobody", winter=WINTER)
+    job = ingest(service, "nobody", winter=WINTER)
     asked = "MATCH (j:ServiceJob {id: $id}) RETURN j.lease > timestamp() AS leased"
-    assert take(house, "first") == job.id
-    assert cypher(house.app.store, asked, id=job.id) == [{"leased": True}]
-    assert work(house, job.id, "first").state == "succeeded"
-    assert cypher(house.app.store, asked, id=job.id) == [{"leased": None}]
+    assert take(service, "first") == job.id
+    assert cypher(service.app.store, asked, id=job.id) == [{"leased": True}]
+    assert work(service, job.id, "first").state == "succeeded"
+    assert cypher(service.app.store, asked, id=job.id) == [{"leased": None}]
 
 
-def test_two_jobs_of_one_name_wait_for_each_other_and_others_do_not(house: House) -> None:
-    first = ingest(house, "names", winter=WINTER)
-    second = ingest(house, "names", sea=LIGHTHOUSE, winter=WINTER)
-    third = ingest(house, "names", other=LIGHTHOUSE)
-    elsewhere = ingest(house, "elsewhere", winter=WINTER)
-    given = [take(house, f"worker {number}") for number in range(4)]
+def test_two_jobs_of_one_name_wait_for_each_other_and_others_do_not(service: ServiceState) -> None:
+    first = ingest(service, "names", winter=WINTER)
+    second = ingest(service, "names", sea=LIGHTHOUSE, winter=WINTER)
+    third = ingest(service, "names", other=LIGHTHOUSE)
+    elsewhere = ingest(service, "elsewhere", winter=WINTER)
+    given = [take(service, f"worker {number}") for number in range(4)]
     assert given == [first.id, third.id, elsewhere.id, None]
-    house.jobs.cancel(PERSON, second.id)
+    service.jobs.cancel(PERSON, second.id)
 
 
-def test_two_jobs_of_many_items_are_compared_in_a_moment(house: House) -> None:
+def test_two_jobs_of_many_items_are_compared_in_a_moment(service: ServiceState) -> None:
     """Each item by each took ten seconds for two jobs of a thousand, at every look at the queue."""
     many = 300
-    sha256 = house.uploads.take([WINTER.encode()], "many").sha256
+    sha256 = service.uploads.take([WINTER.encode()], "many").sha256
     jobs = [
         begin_ingest(
-            house.jobs,
+            service.jobs,
             PERSON,
-            house.app.collection("many"),
+            service.app.collection("many"),
             [Item(f"uploads/{name}-{number}.txt", sha256) for number in range(many)],
             Choice(),
         )
         for name in ("winter", "summer")
     ]
-    assert take(house, "first") == jobs[0].id
-    hits, taken = profile_take(house, "second")
+    assert take(service, "first") == jobs[0].id
+    hits, taken = profile_take(service, "second")
     assert taken == jobs[1].id
     assert hits < 2 * many * 20
 
 
-def profile_take(house: House, worker: str) -> tuple[int, str | None]:
+def profile_take(service: ServiceState, worker: str) -> tuple[int, str | None]:
     """How often a look at the queue, and a take, read the graph; and which job was taken."""
-    jobs = {"recipes": house.jobs.recipes.digests, "ids": []}
+    jobs = {"recipes": service.jobs.recipes.digests, "ids": []}
     steps: list[tuple[str, dict[str, Any]]] = [
         ("find_waiting", jobs),
         ("find_queued", {"queue": "over", "limit": QUEUE_BATCH}),
@@ -184,19 +184,19 @@ def profile_take(house: House, worker: str) -> tuple[int, str | None]:
     ids: list[str] = []
     for name, asked in steps:
         statement = f"PROFILE {query(f'service/{name}')}"
-        found = house.app.store._driver.execute_query(statement, {"ids": ids} | asked)
+        found = service.app.store._driver.execute_query(statement, {"ids": ids} | asked)
         hits += count_hits(found.summary.profile or {})
         ids = [row["id"] for row in found.records if "id" in row.keys()]  # noqa: SIM118
     return hits, ids[0] if ids else None
 
 
-def repeat(house: House, job: Job, times: int, source: str = "i.source") -> None:
+def repeat(service: ServiceState, job: Job, times: int, source: str = "i.source") -> None:
     """Have as many jobs in the queue behind one as are needed, all as that was begun.
 
     `source` is the source of each one's file, as Cypher says it of the item `i` and the number `k`.
     """
     cypher(
-        house.app.store,
+        service.app.store,
         f"""
         MATCH (j:ServiceJob {{id: $id}})-[:HAS_ITEM]->(i)
         UNWIND range(1, $times) AS k
@@ -221,28 +221,28 @@ WAITING = {
 
 
 @pytest.mark.parametrize("how", WAITING)
-def test_a_take_reads_no_more_however_many_jobs_wait(house: House, how: str) -> None:
+def test_a_take_reads_no_more_however_many_jobs_wait(service: ServiceState, how: str) -> None:
     """It read each job against all before it: 1,000 jobs took nine seconds a take and more."""
     source, state = WAITING[how]
-    store, hits = house.app.store, {}
+    store, hits = service.app.store, {}
     for times in (50, 5_000):
         cypher(store, "MATCH (n:ServiceJob|ServiceItem) DETACH DELETE n")
         if how == "all behind one":
             begin_build(
-                house.jobs, PERSON, house.app.collection("deep"), "aspects", [], rebuild=False
+                service.jobs, PERSON, service.app.collection("deep"), "aspects", [], rebuild=False
             )
-        job = ingest(house, "deep", winter=WINTER)
+        job = ingest(service, "deep", winter=WINTER)
         if state == "running":
-            assert take(house, "first", milliseconds=3_600_000)
-        repeat(house, job, times, source)
+            assert take(service, "first", milliseconds=3_600_000)
+        repeat(service, job, times, source)
         if how == "all as another server does":
             cypher(store, "MATCH (j:ServiceJob) SET j.recipe = 'other'")
         costs = []
         for worker in ("second", "third"):
-            cost, taken = profile_take(house, worker)
+            cost, taken = profile_take(service, worker)
             assert (taken is not None) == (how == "each may be taken")
             costs.append(cost)
-            while house.jobs._move("new", "service/save_waits"):
+            while service.jobs._move("new", "service/save_waits"):
                 pass  # as other takes do
         hits[times] = costs
     (few_new, few), (many_new, many) = hits[50], hits[5_000]
@@ -255,31 +255,31 @@ def count_hits(plan: dict[str, Any]) -> int:
     return int(plan["args"].get("DbHits", 0)) + sum(map(count_hits, plan.get("children", [])))
 
 
-def test_what_is_cancelled_as_it_is_let_go_is_not_taken_up_again(house: House) -> None:
-    job = ingest(house, "let go", winter=WINTER)
-    assert take(house, "first") == job.id
+def test_what_is_cancelled_as_it_is_let_go_is_not_taken_up_again(service: ServiceState) -> None:
+    job = ingest(service, "let go", winter=WINTER)
+    assert take(service, "first") == job.id
     stop = Stop()
     stop.set()
-    running = again(house, job.id)
+    running = again(service, job.id)
     # After its worker has last looked.
-    house.jobs.cancel(PERSON, job.id)
-    with turn(house.app.store, ["first"]) as held:
-        Work(house.parts, running, "first", held, stop, lambda: True).run()
-    assert again(house, job.id).state == "queued"
-    assert take(house, "second") == job.id
-    ended = work(house, job.id, "second")
+    service.jobs.cancel(PERSON, job.id)
+    with turn(service.app.store, ["first"]) as held:
+        JobRun(service.job_services, running, "first", held, stop, lambda: True).run()
+    assert again(service, job.id).state == "queued"
+    assert take(service, "second") == job.id
+    ended = work(service, job.id, "second")
     assert (ended.state, ended.counts) == ("cancelled", {"cancelled": 1})
-    assert house.jobs.retry(PERSON, job.id).state == "queued"
-    assert take(house, "third") == job.id
-    assert work(house, job.id, "third").state == "succeeded"
+    assert service.jobs.retry(PERSON, job.id).state == "queued"
+    assert take(service, "third") == job.id
+    assert work(service, job.id, "third").state == "succeeded"
 
 
-def test_what_is_cancelled_as_it_is_taken_stays_cancelled(house: House) -> None:
-    job = ingest(house, "both", winter=WINTER)
-    store = house.app.store
-    house.jobs._move("new", "service/save_waits")
+def test_what_is_cancelled_as_it_is_taken_stays_cancelled(service: ServiceState) -> None:
+    job = ingest(service, "both", winter=WINTER)
+    store = service.app.store
+    service.jobs._move("new", "service/save_waits")
     taken: list[str | None] = []
-    taking = threading.Thread(target=lambda: taken.append(take(house, "first")))
+    taking = threading.Thread(target=lambda: taken.append(take(service, "first")))
     with store.session() as session, session.begin_transaction() as cancelling:
         cancelling.run(
             "MATCH (job:ServiceJob {id: $id}) SET job.state = 'cancelled'", id=job.id
@@ -295,93 +295,95 @@ def test_what_is_cancelled_as_it_is_taken_stays_cancelled(house: House) -> None:
             time.sleep(0.02)
         cancelling.commit()
     taking.join()
-    assert (taken, again(house, job.id).state) == ([None], "cancelled")
+    assert (taken, again(service, job.id).state) == ([None], "cancelled")
 
 
-def test_what_a_job_waited_for_is_not_told_once_it_runs(house: House) -> None:
-    job = ingest(house, "waited", winter=WINTER)
+def test_what_a_job_waited_for_is_not_told_once_it_runs(service: ServiceState) -> None:
+    job = ingest(service, "waited", winter=WINTER)
     cypher(
-        house.app.store,
+        service.app.store,
         "MATCH (job:ServiceJob {id: $id}) SET job.problem = 'Neo4j is away.'",
         id=job.id,
     )
-    assert take(house, "first") == job.id
-    assert again(house, job.id).problem == ""
-    work(house, job.id, "first")
+    assert take(service, "first") == job.id
+    assert again(service, job.id).problem == ""
+    work(service, job.id, "first")
 
 
-def test_what_there_is_nothing_more_to_do_for_keeps_no_job_open(house: House) -> None:
-    shelf = house.app.collection("gaps")
+def test_what_there_is_nothing_more_to_do_for_keeps_no_job_open(service: ServiceState) -> None:
+    shelf = service.app.collection("gaps")
     shelf.ingest_text(WINTER, source="winter")
     # Its process was killed between a document and saying so; the gaps are filled by now.
-    job = house.jobs.add(PERSON, "gaps", "retry", [Item("winter", state="running")], {})
-    assert take(house, "first") == job.id
-    ended = work(house, job.id, "first")
+    job = service.jobs.add(PERSON, "gaps", "retry", [Item("winter", state="running")], {})
+    assert take(service, "first") == job.id
+    ended = work(service, job.id, "first")
     assert (ended.state, ended.counts) == ("succeeded", {"unchanged": 1})
 
 
-def test_a_document_that_is_named_twice_is_one(house: House) -> None:
-    shelf = house.app.collection("named")
+def test_a_document_that_is_named_twice_is_one(service: ServiceState) -> None:
+    shelf = service.app.collection("named")
     entry = shelf.ingest_text(LIGHTHOUSE, source="lighthouse", title="The Lighthouse")
     names = [entry.document, "The Lighthouse", "lighthouse"]
-    job = begin_build(house.jobs, PERSON, shelf, "aspects", names, rebuild=False)
+    job = begin_build(service.jobs, PERSON, shelf, "aspects", names, rebuild=False)
     assert [one.source for one in job.items] == ["lighthouse"]
-    assert take(house, "first") == job.id
-    assert work(house, job.id, "first").counts == {"unchanged": 1}
+    assert take(service, "first") == job.id
+    assert work(service, job.id, "first").counts == {"unchanged": 1}
 
 
-def test_a_text_and_a_file_of_one_name_are_refused(house: House) -> None:
+def test_a_text_and_a_file_of_one_name_are_refused(service: ServiceState) -> None:
     items = [Item("uploads/a.txt", "0" * 64), Item("uploads/a.txt", "1" * 64, told={"title": ""})]
     with pytest.raises(Conflict, match=r"both called 'uploads/a.txt'"):
-        begin_ingest(house.jobs, PERSON, house.app.collection("named"), items, Choice())
+        begin_ingest(service.jobs, PERSON, service.app.collection("named"), items, Choice())
 
 
-def test_what_waits_for_one_that_is_cancelled_waits_for_all_before_it_still(house: House) -> None:
-    shelf = house.app.collection("order")
-    first = ingest(house, "order", winter=WINTER)
-    between = begin_build(house.jobs, PERSON, shelf, "aspects", [], rebuild=False)
-    last = ingest(house, "order", winter=LIGHTHOUSE)
-    assert take(house, "one") == first.id
-    assert take(house, "two") is None
-    house.jobs.cancel(PERSON, between.id)
-    assert take(house, "two") is None, "of one source two come in one after the other"
-    house.jobs.retry(PERSON, between.id)
-    assert take(house, "two") is None
-    work(house, first.id, "one")
-    assert take(house, "two") == between.id, "it has its place still"
-    assert take(house, "three") is None
-    work(house, between.id, "two")
-    assert take(house, "three") == last.id
-    work(house, last.id, "three")
+def test_what_waits_for_one_that_is_cancelled_waits_for_all_before_it_still(
+    service: ServiceState,
+) -> None:
+    shelf = service.app.collection("order")
+    first = ingest(service, "order", winter=WINTER)
+    between = begin_build(service.jobs, PERSON, shelf, "aspects", [], rebuild=False)
+    last = ingest(service, "order", winter=LIGHTHOUSE)
+    assert take(service, "one") == first.id
+    assert take(service, "two") is None
+    service.jobs.cancel(PERSON, between.id)
+    assert take(service, "two") is None, "of one source two come in one after the other"
+    service.jobs.retry(PERSON, between.id)
+    assert take(service, "two") is None
+    work(service, first.id, "one")
+    assert take(service, "two") == between.id, "it has its place still"
+    assert take(service, "three") is None
+    work(service, between.id, "two")
+    assert take(service, "three") == last.id
+    work(service, last.id, "three")
 
 
-def test_what_is_asked_for_again_waits_for_what_has_begun_meanwhile(house: House) -> None:
-    first = ingest(house, "again", winter=WINTER)
-    assert take(house, "one") == first.id
-    house.jobs.cancel(PERSON, first.id)
+def test_what_is_asked_for_again_waits_for_what_has_begun_meanwhile(service: ServiceState) -> None:
+    first = ingest(service, "again", winter=WINTER)
+    assert take(service, "one") == first.id
+    service.jobs.cancel(PERSON, first.id)
     stopped = Stop()
     stopped.set()
-    assert work(house, first.id, "one", stopped).state == "cancelled"
-    second = ingest(house, "again", winter=LIGHTHOUSE)
-    assert take(house, "two") == second.id
-    house.jobs.retry(PERSON, first.id)
-    assert take(house, "one") is None, "one file is not brought in twice at once"
-    work(house, second.id, "two")
-    assert take(house, "one") == first.id
-    work(house, first.id, "one")
+    assert work(service, first.id, "one", stopped).state == "cancelled"
+    second = ingest(service, "again", winter=LIGHTHOUSE)
+    assert take(service, "two") == second.id
+    service.jobs.retry(PERSON, first.id)
+    assert take(service, "one") is None, "one file is not brought in twice at once"
+    work(service, second.id, "two")
+    assert take(service, "one") == first.id
+    work(service, first.id, "one")
 
 
 @contextmanager
-def another(house: House, **settings: Any) -> Iterator[House]:
+def another(service: ServiceState, **settings: Any) -> Iterator[ServiceState]:
     """Another server of the same graph, with some settings of its own."""
-    own = house.app.settings.model_copy(update=settings)
+    own = service.app.settings.model_copy(update=settings)
     with App(own) as app:
-        yield House(app)
+        yield ServiceState(app)
 
 
-def test_a_job_is_made_by_a_server_that_makes_it_as_it_was_asked(house: House) -> None:
-    job = ingest(house, "made", winter=WINTER)
-    with another(house, chunk_tokens=77, graphs=("aspects", "entities")) as other:
+def test_a_job_is_made_by_a_server_that_makes_it_as_it_was_asked(service: ServiceState) -> None:
+    job = ingest(service, "made", winter=WINTER)
+    with another(service, chunk_tokens=77, graphs=("aspects", "entities")) as other:
         assert take(other, "other") is None
         left = other.jobs.find(PERSON, job.id)
         assert left.state == "queued"
@@ -389,9 +391,9 @@ def test_a_job_is_made_by_a_server_that_makes_it_as_it_was_asked(house: House) -
         assert 'graphs ["aspects"] (this one has ["aspects", "entities"])' in left.problem
         [listed] = [one for one in other.jobs.list(PERSON) if one.id == job.id]
         assert listed.problem == left.problem
-    assert again(house, job.id).problem == ""
-    assert take(house, "own") == job.id
-    assert work(house, job.id, "own").state == "succeeded"
+    assert again(service, job.id).problem == ""
+    assert take(service, "own") == job.id
+    assert work(service, job.id, "own").state == "succeeded"
 
 
 @pytest.mark.parametrize(
@@ -405,61 +407,65 @@ def test_a_job_is_made_by_a_server_that_makes_it_as_it_was_asked(house: House) -
     ],
 )
 def test_a_server_with_other_models_leaves_a_job(
-    house: House, settings: dict[str, Any], told: str
+    service: ServiceState, settings: dict[str, Any], told: str
 ) -> None:
     jobs = [
-        ingest(house, "models", winter=WINTER),
-        begin_build(house.jobs, PERSON, house.app.collection("else"), "aspects", [], rebuild=False),
-        house.jobs.add(PERSON, "third", "retry", [Item("winter")], {}),
+        ingest(service, "models", winter=WINTER),
+        begin_build(
+            service.jobs, PERSON, service.app.collection("else"), "aspects", [], rebuild=False
+        ),
+        service.jobs.add(PERSON, "third", "retry", [Item("winter")], {}),
     ]
-    with another(house, **settings) as other:
+    with another(service, **settings) as other:
         assert take(other, "other") is None
         assert all(told in other.jobs.find(PERSON, one.id).problem for one in jobs)
-        removal = house.jobs.add(PERSON, "fourth", "remove", [], {})
+        removal = service.jobs.add(PERSON, "fourth", "remove", [], {})
         assert take(other, "other") == removal.id, "which all servers do alike"
 
 
-def test_what_changes_no_result_keeps_nobody_from_a_job(house: House) -> None:
-    job = ingest(house, "speed", winter=WINTER)
-    with another(house, concurrency=3, attempts=9, api_key="sk-other", max_calls=7) as other:
+def test_what_changes_no_result_keeps_nobody_from_a_job(service: ServiceState) -> None:
+    job = ingest(service, "speed", winter=WINTER)
+    with another(service, concurrency=3, attempts=9, api_key="sk-other", max_calls=7) as other:
         assert take(other, "other") == job.id
 
 
-def test_a_server_without_the_uploaded_file_leaves_a_job(house: House, tmp_path: Path) -> None:
-    job = ingest(house, "files", winter=WINTER)
-    serving = house.serving.model_copy(update={"uploads": tmp_path / "elsewhere"})
-    tables = house.app.settings.tables | {TABLE: serving}
-    with another(house, tables=tables) as other:
+def test_a_server_without_the_uploaded_file_leaves_a_job(
+    service: ServiceState, tmp_path: Path
+) -> None:
+    job = ingest(service, "files", winter=WINTER)
+    serving = service.serving.model_copy(update={"uploads": tmp_path / "elsewhere"})
+    tables = service.app.settings.tables | {TABLE: serving}
+    with another(service, tables=tables) as other:
         assert take(other, "other") is None
         assert (
             "the folder of uploads that its files are in" in other.jobs.find(PERSON, job.id).problem
         )
-        house.jobs.cancel(PERSON, job.id)
+        service.jobs.cancel(PERSON, job.id)
         other.jobs.retry(PERSON, job.id)
         assert take(other, "other") is None, "its files are not there either"
-    assert take(house, "own") == job.id
-    assert work(house, job.id, "own").state == "succeeded"
+    assert take(service, "own") == job.id
+    assert work(service, job.id, "own").state == "succeeded"
 
 
-def test_who_retries_a_job_has_it_made_as_that_server_makes_it(house: House) -> None:
-    job = ingest(house, "retried", winter=WINTER)
-    with another(house, chunk_tokens=77) as other:
-        house.jobs.cancel(PERSON, job.id)
+def test_who_retries_a_job_has_it_made_as_that_server_makes_it(service: ServiceState) -> None:
+    job = ingest(service, "retried", winter=WINTER)
+    with another(service, chunk_tokens=77) as other:
+        service.jobs.cancel(PERSON, job.id)
         assert other.jobs.retry(PERSON, job.id).problem == ""
-        assert take(house, "own") is None
-        assert "chunk_tokens 77 (this one has 200)" in house.jobs.find(PERSON, job.id).problem
+        assert take(service, "own") is None
+        assert "chunk_tokens 77 (this one has 200)" in service.jobs.find(PERSON, job.id).problem
         assert take(other, "other") == job.id
         assert work(other, job.id, "other").state == "succeeded"
 
 
-def test_jobs_that_an_earlier_version_has_begun_are_taken_by_anyone(house: House) -> None:
-    job = ingest(house, "old", winter=WINTER)
+def test_jobs_that_an_earlier_version_has_begun_are_taken_by_anyone(service: ServiceState) -> None:
+    job = ingest(service, "old", winter=WINTER)
     cypher(
-        house.app.store,
+        service.app.store,
         "MATCH (j:ServiceJob {id: $id}) REMOVE j.recipe, j.queue, j.is_last",
         id=job.id,
     )
-    with another(house, chunk_tokens=77) as other:
+    with another(service, chunk_tokens=77) as other:
         other.app.store.rows("service/save_queue")
         assert other.jobs.find(PERSON, job.id).problem == ""
         assert take(other, "other") == job.id

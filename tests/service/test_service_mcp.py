@@ -22,7 +22,7 @@ from fabula.server import Address
 from fabula.service.core.jobs.start import Choice, begin_ingest, text_item
 from fabula.service.http.dependencies import PERSON, Caller
 from fabula.service.mcp import MOST_TOKENS, make_mcp
-from fabula.service.state import House
+from fabula.service.state import ServiceState
 from fabula.text.tokens import count
 from served import Served, served
 from stories import LIGHTHOUSE, WINTER
@@ -58,7 +58,7 @@ def it(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
 
 @pytest.fixture
 def book(it: Served) -> str:
-    return it.house.app.collection("mine").document("Winter").id
+    return it.state.app.collection("mine").document("Winter").id
 
 
 def in_memory(
@@ -68,7 +68,7 @@ def in_memory(
     reader = caller or Caller("ada", "Ada", "read", frozenset({"mine"}))
 
     async def run() -> Out:
-        async with Client(make_mcp(it.house, reader)) as client:
+        async with Client(make_mcp(it.state, reader)) as client:
             return await use(client)
 
     return anyio.run(run)
@@ -126,8 +126,8 @@ def test_a_text_is_read_to_its_end_in_stretches(it: Served, book: str) -> None:
         where: dict[str, Any] = {"document": book, "start": start, "end": start + 700}
         stretch = called(it, "read", collection="mine", **where)
         whole, start = whole + stretch["text"], stretch["next"]
-    entry = it.house.app.collection("mine").document(book)
-    rows = it.house.app.store.text(entry, 0, 10**9)
+    entry = it.state.app.collection("mine").document(book)
+    rows = it.state.app.store.text(entry, 0, 10**9)
     assert whole == "".join(row["text"] for row in rows)
 
 
@@ -179,8 +179,8 @@ def test_what_an_assistant_asks_are_questions_of_its_key(it: Served) -> None:
     reader = Caller("cy", "Cy", "read", frozenset({"mine"}))
     asked = {"question": "Where did Anna walk?", "collection": "mine"}
     with ExitStack() as stack:
-        for _ in range(it.house.serving.asks_at_once):
-            stack.enter_context(it.house.questions.one(reader.id))
+        for _ in range(it.state.serving.asks_at_once):
+            stack.enter_context(it.state.question_limit.one(reader.id))
         for tool in ("ask", "search"):
             assert "questions of one key at once" in called(it, tool, reader, **asked)
         assert called(it, "list_collections", reader) == {"result": ["mine"]}
@@ -283,9 +283,11 @@ def test_as_a_program_it_does_its_own_jobs_and_leaves_those_of_others(
     )
     with App(settings) as app:
         # As the program would make it itself, if it took the jobs of others.
-        house = House(app)
-        item = text_item(house.uploads, WINTER, "notes/theirs")
-        theirs = begin_ingest(house.jobs, PERSON, app.collection("theirs"), [item], Choice())
+        service_state = ServiceState(app)
+        item = text_item(service_state.uploads, WINTER, "notes/theirs")
+        theirs = begin_ingest(
+            service_state.jobs, PERSON, app.collection("theirs"), [item], Choice()
+        )
 
     async def add() -> str:
         program = StdioServerParameters(
@@ -302,6 +304,6 @@ def test_as_a_program_it_does_its_own_jobs_and_leaves_those_of_others(
             return str(job["state"])
 
     assert anyio.run(add) == "succeeded"
-    left = it.house.jobs.find(PERSON, theirs.id)
+    left = it.state.jobs.find(PERSON, theirs.id)
     assert (left.state, left.attempts) == ("queued", 0)
     assert "chunk_tokens 200 (this one has 40)" in left.problem

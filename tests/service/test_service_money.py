@@ -73,7 +73,7 @@ def it(address: Address, store: Store, tmp_path: Path, endpoint: Endpoint) -> It
 
 def spent(it: Served) -> tuple[int, int]:
     """Calls and tokens of all keys, as the ledger has them."""
-    rows = it.house.ledger.usage("day")
+    rows = it.state.ledger.usage("day")
     return sum(one.calls for one in rows), sum(one.tokens for one in rows)
 
 
@@ -166,7 +166,7 @@ def test_the_ledger_has_what_the_endpoint_answered(it: Served, endpoint: Endpoin
     )
     assert asked.status_code == 200, asked.text
     refuse_difference(it, endpoint, "after a question")
-    [mine] = [one for one in it.house.ledger.usage("collection") if one.what == "money"]
+    [mine] = [one for one in it.state.ledger.usage("collection") if one.what == "money"]
     assert mine.money > 0
 
 

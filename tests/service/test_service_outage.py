@@ -256,7 +256,7 @@ def test_a_private_neo4j_that_a_command_stopped_is_left_alone_until_it_is_starte
 def test_a_planned_pause_is_told_with_its_reason(address: Address) -> None:
     with App(**server_of(address)) as app, served(app) as it:
         client = it.client()
-        with it.house.maintenance.begin("The daily dump is being made.", 30):
+        with it.state.maintenance.begin("The daily dump is being made.", 30):
             refused = client.get(COLLECTIONS)
             assert (refused.status_code, refused.headers["retry-after"]) == (503, "30")
             told = "The daily dump is being made. The service is back in about 30 s."

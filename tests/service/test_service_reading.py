@@ -151,7 +151,7 @@ def test_a_document_is_drawn_and_its_page_is_kept_apart(client: httpx2.Client, w
     assert client.get(f"{winter}/plot.pdf").status_code == 422
     missing = client.get(f"{winter}/plot.svg", params={"drawn": "network"})
     assert missing.status_code == 404
-    assert "have entities built (POST .../build)" in missing.json()["detail"]
+    assert "build that graph first" in missing.json()["detail"]
 
 
 def test_queries_are_listed_and_put_to_one_collection(client: httpx2.Client) -> None:
@@ -217,13 +217,13 @@ def test_who_asks_too_many_queries_at_once_comes_again(
     it: Served, client: httpx2.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(queries, "WAIT", 0.05)
-    for _ in range(it.house.serving.queries_at_once):
-        assert it.house.query_slots.acquire(blocking=False)
+    for _ in range(it.state.serving.queries_at_once):
+        assert it.state.query_slots.acquire(blocking=False)
     try:
         busy = client.post(f"{SHELF}/queries/library", json={})
     finally:
-        for _ in range(it.house.serving.queries_at_once):
-            it.house.query_slots.release()
+        for _ in range(it.state.serving.queries_at_once):
+            it.state.query_slots.release()
     assert (busy.status_code, busy.headers["retry-after"]) == (429, "1")
 
 

@@ -200,7 +200,7 @@ def test_an_assistant_that_cancels_or_leaves_closes_the_call_too(
                 assert await to_thread.run_sync(ended_within, endpoint) < 0.5
 
     endpoint.raw = think
-    anyio.run(cancel, Client(make_mcp(it.house, PERSON)), False)
+    anyio.run(cancel, Client(make_mcp(it.state, PERSON)), False)
     anyio.run(cancel, reach("auto"), False)
     # Of the older protocol what cancels is a request of its own, which says not whose it means.
     anyio.run(cancel, reach("legacy"), True)

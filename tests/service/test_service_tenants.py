@@ -157,7 +157,7 @@ def test_a_reader_changes_nothing_and_sees_no_machine(it: Served) -> None:
 
 
 def test_the_page_names_no_collection_to_who_may_see_none(it: Served) -> None:
-    meant = it.house.app.meant().name
+    meant = it.state.app.meant().name
     named, nothing = it.client("read", ["none"]), it.client("read", [])
     assert named.get("/").headers["location"] == "/c/none"
     assert nothing.get("/").headers["location"] == "/house"

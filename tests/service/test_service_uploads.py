@@ -65,7 +65,7 @@ HOSTILE = st.one_of(
 
 
 @pytest.fixture(scope="module")
-def house(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+def service(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """A service without a model that takes 80 MB at once."""
     with connect(address) as store:
         wipe(store)
@@ -81,12 +81,12 @@ def house(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         yield it
 
 
-def files(house: Served) -> list[Path]:
-    return [one for one in house.house.uploads.folder.rglob("*") if one.is_file()]
+def files(service: Served) -> list[Path]:
+    return [one for one in service.state.uploads.folder.rglob("*") if one.is_file()]
 
 
-def test_two_hundred_files_come_in_one_request(house: Served) -> None:
-    client = house.client("write")
+def test_two_hundred_files_come_in_one_request(service: Served) -> None:
+    client = service.client("write")
     sent = {f"shelf/{number}.txt": f"{LIGHTHOUSE}\n\n{number}" for number in range(200)}
     began = time.monotonic()
     told = client.post(
@@ -104,8 +104,8 @@ def test_two_hundred_files_come_in_one_request(house: Served) -> None:
     assert ended["state"] == "cancelled"
 
 
-def test_a_large_file_is_never_held(house: Served) -> None:
-    client = house.client("write")
+def test_a_large_file_is_never_held(service: Served) -> None:
+    client = service.client("write")
     line = b"The keeper Elias lit the lamp every evening at six.\n"
 
     def body() -> Iterator[bytes]:
@@ -129,7 +129,7 @@ def test_a_large_file_is_never_held(house: Served) -> None:
         tracemalloc.stop()
     assert refused.status_code == 400, refused.text
     assert most < 24 * MB, f"{most / MB:.0f} MB were held"
-    [kept] = [one for one in files(house) if one.stat().st_size > 60 * MB]
+    [kept] = [one for one in files(service) if one.stat().st_size > 60 * MB]
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
     assert all(stat.S_IMODE(one.stat().st_mode) == 0o700 for one in (kept.parent, kept.parents[1]))
 
@@ -142,9 +142,9 @@ def _but_last(pieces: Iterator[bytes]) -> Iterator[bytes]:
 
 
 @pytest.mark.parametrize("size", [65, 90])
-def test_what_is_too_large_is_refused_as_it_arrives(house: Served, size: int) -> None:
-    client = house.client("write")
-    before, sent = len(files(house)), 0
+def test_what_is_too_large_is_refused_as_it_arrives(service: Served, size: int) -> None:
+    client = service.client("write")
+    before, sent = len(files(service)), 0
 
     def body() -> Iterator[bytes]:
         nonlocal sent
@@ -167,25 +167,25 @@ def test_what_is_too_large_is_refused_as_it_arrives(house: Served, size: int) ->
     else:
         assert refused.status_code == 413, refused.text
         assert "MB" in refused.json()["detail"]
-    assert len(files(house)) == before
+    assert len(files(service)) == before
 
 
-def test_a_megabyte_is_a_million_bytes_wherever_a_body_is_counted(house: Served) -> None:
+def test_a_megabyte_is_a_million_bytes_wherever_a_body_is_counted(service: Served) -> None:
     path = f"{BASE}/collections/large/documents"
     kind = {"Content-Type": "application/json"}
     for content in (b" " * (80 * MB + 1), (b" " * MB for _ in range(81))):
-        refused = house.client("write").post(path, content=content, headers=kind)
+        refused = service.client("write").post(path, content=content, headers=kind)
         assert refused.status_code == 413
         assert "80 MB (serve.max_upload_mb): send the files in several." in refused.text
         assert refused.json()["type"] == "/problems/too-large"
 
 
 def test_the_files_of_a_form_are_written_out_together(
-    house: Served, monkeypatch: pytest.MonkeyPatch
+    service: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The disk is waited for once a file, and once a folder, and only when all have arrived."""
     waited: list[int] = []
-    arriving = house.house.uploads.folder / "arriving"
+    arriving = service.state.uploads.folder / "arriving"
     real = os.fsync
 
     def counted(handle: int) -> None:
@@ -195,23 +195,23 @@ def test_the_files_of_a_form_are_written_out_together(
     # What is counted is the system's call: how long it takes is the disk's affair.
     monkeypatch.setattr(os, "fsync", counted)
     many = [("files", (f"{number}.txt", f"{WINTER} {number}".encode())) for number in range(60)]
-    estimated = house.client("write").post(f"{BASE}/collections/many/estimate", files=many)
+    estimated = service.client("write").post(f"{BASE}/collections/many/estimate", files=many)
     assert estimated.status_code == 200, estimated.text
     uploads = [one["sha256"] for one in estimated.json()["uploads"]]
     assert len(uploads) == 60
-    assert all(house.house.uploads.path(one).is_file() for one in uploads)
+    assert all(service.state.uploads.path(one).is_file() for one in uploads)
     assert not [*arriving.iterdir()]
     folders = {one[:2] for one in uploads}
     assert len(waited) == 60 + len(folders) < 120
 
 
-def test_a_form_that_breaks_off_leaves_nothing(house: Served) -> None:
-    client = house.client("write")
-    before = len(files(house))
+def test_a_form_that_breaks_off_leaves_nothing(service: Served) -> None:
+    client = service.client("write")
+    before = len(files(service))
     kind = {"Content-Type": "multipart/form-data; boundary=b"}
     body = b'--b\r\nContent-Disposition: form-data; name="files"; filename="a.txt"\r\n\r\nhalf'
     refused = client.post(f"{BASE}/collections/half/documents", content=body, headers=kind)
-    assert (refused.status_code, len(files(house))) == (400, before)
+    assert (refused.status_code, len(files(service))) == (400, before)
     none = client.post(
         f"{BASE}/collections/half/documents",
         headers={"Content-Type": "multipart/form-data"},
@@ -220,8 +220,8 @@ def test_a_form_that_breaks_off_leaves_nothing(house: Served) -> None:
     assert none.status_code == 400
 
 
-def test_two_different_files_of_one_name_are_refused_and_the_same_is_one(house: Served) -> None:
-    client = house.client("write")
+def test_two_different_files_of_one_name_are_refused_and_the_same_is_one(service: Served) -> None:
+    client = service.client("write")
     form = [("files", ("a.txt", WINTER.encode())), ("files", ("./a.txt", LIGHTHOUSE.encode()))]
     refused = client.post(f"{BASE}/collections/twice/documents", files=form)
     assert (refused.status_code, "'a.txt'" in refused.json()["detail"]) == (409, True)
@@ -229,8 +229,8 @@ def test_two_different_files_of_one_name_are_refused_and_the_same_is_one(house: 
     assert len(until(client, same.json()["id"])["items"]) == 1
 
 
-def test_a_zip_is_its_books(house: Served) -> None:
-    client = house.client("write")
+def test_a_zip_is_its_books(service: Served) -> None:
+    client = service.client("write")
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         archive.writestr("a/winter.txt", WINTER)
@@ -259,9 +259,9 @@ def test_a_label_is_one_line_that_leads_nowhere(name: str) -> None:
     assert label(made) == made
 
 
-def test_hostile_names_are_labels_and_no_paths(house: Served) -> None:
-    client = house.client("write")
-    folder = house.house.uploads.folder
+def test_hostile_names_are_labels_and_no_paths(service: Served) -> None:
+    client = service.client("write")
+    folder = service.state.uploads.folder
     before = {one for one in folder.parent.rglob("*") if folder not in one.parents}
     names: list[str] = []
 
@@ -298,8 +298,8 @@ def test_hostile_names_are_labels_and_no_paths(house: Served) -> None:
         assert one.is_dir() or is_upload or one == folder / "folder-id", one
 
 
-def test_what_nobody_needs_is_swept_and_what_may_be_tried_again_is_not(house: Served) -> None:
-    client, uploads = house.client("write"), house.house.uploads
+def test_what_nobody_needs_is_swept_and_what_may_be_tried_again_is_not(service: Served) -> None:
+    client, uploads = service.client("write"), service.state.uploads
     texts = {"done": f"{WINTER} done", "failed": "", "young": f"{WINTER} young"}
     done = until(client, begin(client, "swept", {"done.txt": texts["done"]}))
     assert done["state"] == "succeeded"
@@ -317,11 +317,11 @@ def test_what_nobody_needs_is_swept_and_what_may_be_tried_again_is_not(house: Se
     assert there == {"done": False, "failed": True, "young": True}
 
 
-def test_a_job_has_a_bounded_number_of_documents(house: Served) -> None:
+def test_a_job_has_a_bounded_number_of_documents(service: Served) -> None:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         for number in range(MOST_ITEMS + 1):
             archive.writestr(f"{number}.txt", "words")
     form = [("files", ("books.zip", packed.getvalue()))]
-    refused = house.client("write").post(f"{BASE}/collections/much/documents", files=form)
+    refused = service.client("write").post(f"{BASE}/collections/much/documents", files=form)
     assert (refused.status_code, "2,000" in refused.json()["detail"]) == (413, True)

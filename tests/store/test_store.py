@@ -353,7 +353,7 @@ def test_a_graph_that_was_emptied_meanwhile_is_told_so(ready: Store) -> None:
     def lose(_: int) -> None:
         cypher(ready, "MATCH (space:Collection) DELETE space")
 
-    with pytest.raises(StoreError, match="emptied meanwhile: run the command again"):
+    with pytest.raises(StoreError, match="emptied meanwhile: try again"):
         ready.apply(small_graph(), "test-model", lose)
 
 

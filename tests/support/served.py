@@ -18,7 +18,7 @@ from fabula.app import App
 from fabula.server import Address
 from fabula.service import make_service
 from fabula.service.http.dependencies import Role
-from fabula.service.state import House
+from fabula.service.state import ServiceState
 
 
 @dataclass
@@ -26,12 +26,12 @@ class Served:
     """A service that is up."""
 
     url: str
-    house: House
+    state: ServiceState
     clients: list[httpx2.Client] = field(default_factory=list)
 
     def key(self, role: Role = "admin", collections: Sequence[str] | None = None) -> str:
         """A key of that role; for all collections if none are named."""
-        return self.house.keys.make("a test", role, collections)[1]
+        return self.state.keys.make("a test", role, collections)[1]
 
     def client(
         self, role: Role = "admin", collections: Sequence[str] | None = None
@@ -90,7 +90,7 @@ def served(
     try:
         assert up.wait(120), "the service did not start"
         [port] = {one.getsockname()[1] for each in server.servers for one in each.sockets}
-        it = Served(f"http://127.0.0.1:{port}", service.state.house)
+        it = Served(f"http://127.0.0.1:{port}", service.state.service_state)
         try:
             yield it
         finally:

@@ -77,8 +77,8 @@ def choose(
     more = store.count(collection)[0] - len(entries)
     titles = ", ".join(entry.title for entry in entries) + (f" and {more} more" if more > 0 else "")
     raise NotFound(
-        f"There is no document {quoted(name)} in collection {collection!r}. `fabula list` shows "
-        f"them: {titles}."
+        f"There is no document {quoted(name)} in collection {collection!r}. There are: {titles}.",
+        advice="`fabula list` shows them.",
     )
 
 
@@ -93,7 +93,8 @@ def _resolve(name: str) -> list[str]:
 def nothing_there(collection: str) -> NotFound:
     """Return the error for a collection without documents."""
     return NotFound(
-        f"Nothing has been ingested into collection {collection!r} yet: run `fabula ingest BOOK "
-        f"--collection {collection}`, or choose another with --collection; `fabula list --all` "
-        "shows all."
+        f"Nothing has been ingested into collection {collection!r} yet: add documents to it, or "
+        "choose another collection.",
+        advice=f"Run `fabula ingest BOOK --collection {collection}`; `fabula list --all` shows all "
+        "collections.",
     )

@@ -753,8 +753,9 @@ class Collection:
         )
         target = f"{walked} {document.id}" if document else walked
         raise NotFound(
-            f"Mode {name} looks through the graph {walked!r}, which {who}: run `fabula "
-            f"build {target} --collection {self.name}`, or choose another --mode."
+            f"Mode {name} looks through the graph {walked!r}, which {who}: build that graph, or "
+            "choose another mode.",
+            advice=f"Run `fabula build {target} --collection {self.name}`.",
         )
 
     def _run(

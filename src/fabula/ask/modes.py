@@ -74,7 +74,9 @@ def mode(name: str) -> Mode:
     if name in REMOVED:
         raise SettingsError(f"The mode `{name}` was removed in 0.2: use `auto`.")
     hint = did_you_mean(name, modes(), f"There are: {', '.join(modes())}.")
-    raise SettingsError(f"There is no mode {name!r} (FABULA_MODE). {hint}")
+    raise SettingsError(
+        f"There is no mode {name!r}. {hint}", advice="It is set with --mode or FABULA_MODE."
+    )
 
 
 def _load_mode(entry: EntryPoint) -> Mode:

@@ -276,7 +276,7 @@ class Planner:
         records = next((entry.graphs for entry in entries if entry.id == document), settled)
         part = read_part(self.store, Owner(self.collection, name, document))
         if part.record != records[name]:
-            raise Changed("A document was changed while this was built: run the command again.")
+            raise Changed("A document was changed while this was built: try again.")
         return part
 
     def _estimate_means(self, recipe: Recipe) -> Mapping[str, float]:

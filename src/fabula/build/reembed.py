@@ -133,7 +133,7 @@ class Reembed:
             raise ModelError(
                 f"{self.embedder.model} gave {vectors.shape[1]} dimensions after "
                 f"{space.next_dimensions}: see that the endpoint always serves the same model, and "
-                "run the command again."
+                "try again."
             )
         reembedding.save(self.store, space, nodes, vectors)
         for _ in nodes:

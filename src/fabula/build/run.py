@@ -92,7 +92,7 @@ class Gate:
     def __enter__(self) -> None:
         with self._changed:
             if self._closed:
-                raise StoreError("Another document of this run has failed: run the command again.")
+                raise StoreError("Another document of this run has failed: try again.")
             self._inside += 1
 
     def __exit__(self, *failure: object) -> None:

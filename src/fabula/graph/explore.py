@@ -112,8 +112,10 @@ def shipped(name: str) -> Query:
 
     """
     if name not in names():
-        hint = f"{did_you_mean(name, names())} `fabula cypher --list` shows them.".lstrip()
-        raise NotFound(f"There is no query {quoted(name)}. {hint}")
+        raise NotFound(
+            f"There is no query {quoted(name)}. {did_you_mean(name, names())}".rstrip(),
+            advice="`fabula cypher --list` shows them.",
+        )
     return read(SHIPPED / f"{name}.cypher")
 
 

@@ -102,9 +102,11 @@ def resting(
     complete = [entry for entry in entries if entry.graphs.keys() >= set(of_documents)]
     lacking = [name for name in graph.rests_on if installed[name].settle and name not in settled]
     if lacking or not complete:
+        first = (lacking or of_documents)[0]
         raise NotFound(
-            f"{graph.name} is made from {', '.join(graph.rests_on)}, which nothing has yet: run "
-            f"`fabula build {(lacking or of_documents)[0]}` first."
+            f"{graph.name} is made from {', '.join(graph.rests_on)}, which nothing has yet: build "
+            f"the graph {first!r} first.",
+            advice=f"Run `fabula build {first}`.",
         )
     return tuple(sorted(complete, key=lambda entry: entry.id))
 

@@ -73,18 +73,18 @@ class Budget:
 
     def _check(self, prompt_tokens: int) -> None:
         if self._max_calls is not None and self._calls >= self._max_calls:
-            raise BudgetSpent(self._message(f"{self._calls:,} model calls", "calls"))
+            raise self._make_error(f"{self._calls:,} model calls", "calls")
         if self._max_tokens is not None and self._tokens + prompt_tokens > self._max_tokens:
-            raise BudgetSpent(self._message(f"{self._tokens:,} tokens", "tokens"))
+            raise self._make_error(f"{self._tokens:,} tokens", "tokens")
 
-    def _message(self, spent: str, unit: str) -> str:
+    def _make_error(self, spent: str, unit: str) -> BudgetSpent:
         if self._refusal is not None:
-            return self._refusal(self._tokens)
+            return BudgetSpent(self._refusal(self._tokens))
         limit = self._max_calls if unit == "calls" else self._max_tokens
-        return (
-            f"Stopped after {spent}: the limit is --max-{unit} {limit} "
-            f"(FABULA_MAX_{unit.upper()}). All replies so far are saved: run the same command "
-            "again to continue from there."
+        return BudgetSpent(
+            f"Stopped after {spent}, which is the limit. All replies so far are saved: start again "
+            "to continue from there.",
+            advice=f"The limit is --max-{unit} {limit} (FABULA_MAX_{unit.upper()}).",
         )
 
 

@@ -26,8 +26,7 @@ def write_error(error: OSError, path: Path) -> ServerError:
     """What to tell when `path` couldn't be written."""
     if error.errno in FULL_DISK_CODES:
         return ServerError(
-            f"The disk of {path} is full. Make room and run the command again: it goes on where "
-            "it was."
+            f"The disk of {path} is full. Make room and try again: it continues where it was."
         )
     if isinstance(error, IsADirectoryError):
         return ServerError(

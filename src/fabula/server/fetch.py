@@ -226,7 +226,7 @@ def _unreachable(artifact: Artifact, remote: MavenContext, error: Exception) -> 
     return ServerError(
         f"{artifact.filename} can't be fetched from {where}: {reason}. Check the network (a proxy "
         "is named by HTTPS_PROXY, a mirror in the section [repositories] of ~/.config/jgo.conf) "
-        "and run the command again: it goes on where it was."
+        "and try again: it continues where it was."
     )
 
 

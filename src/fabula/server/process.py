@@ -252,7 +252,7 @@ def kill(pid: int) -> None:
 def _undying(pid: int) -> str:
     return (
         f"Process {pid} does not end, not even killed, as one does that waits for a disk. "
-        "Run the command again when the disk answers."
+        "Try again when the disk answers."
     )
 
 

@@ -21,7 +21,7 @@ from fabula.service.http import dependencies, errors
 from fabula.service.http.parameters import refuse_unknown
 from fabula.service.mcp import make_mcp, over_http
 from fabula.service.observe.requests import Watch
-from fabula.service.state import House
+from fabula.service.state import ServiceState
 
 BASE = "/api/v1"
 
@@ -31,16 +31,16 @@ def make_service(app: App, clock: Callable[[], float] = time.time) -> FastAPI:
 
     `clock` tells the time by which dumps fall due, in seconds since the epoch.
     """
-    house = House(app, clock)
-    assistants = make_mcp(house)
+    state = ServiceState(app, clock)
+    assistants = make_mcp(state)
     mcp_routes = over_http(assistants).routes
 
     @asynccontextmanager
     async def lifespan(service: FastAPI) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
-            await stack.enter_async_context(house.open())
+            await stack.enter_async_context(state.open())
             await stack.enter_async_context(assistants.session_manager.run())
-            house.daily_dump.start(house.runner.paused)
+            state.daily_dump.start(state.runner.paused)
             yield
 
     service = FastAPI(
@@ -52,7 +52,7 @@ def make_service(app: App, clock: Callable[[], float] = time.time) -> FastAPI:
         redoc_url=None,
         openapi_url="/openapi.json",
     )
-    service.state.house = house
+    service.state.service_state = state
     for router in api.ROUTERS:
         service.include_router(router, prefix=BASE, dependencies=[Depends(refuse_unknown)])
     service.include_router(openai.router)
@@ -62,8 +62,8 @@ def make_service(app: App, clock: Callable[[], float] = time.time) -> FastAPI:
     page.add(service)
     errors.add(service)
     # The last that is added is the first that a request meets.
-    dependencies.add(service, house)
-    service.add_middleware(Watch, metrics=house.metrics)
+    dependencies.add(service, state)
+    service.add_middleware(Watch, metrics=state.metrics)
     # FastAPI makes what routes need when a request first comes by them; none is to wait for that.
     for route in service.routes:
         route.matches(

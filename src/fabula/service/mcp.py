@@ -31,8 +31,8 @@ from fabula.service.core.jobs.start import Choice, begin_ingest, text_item
 from fabula.service.core.passages import Direction, OutlineNode, neighbours
 from fabula.service.core.passages import outline as outlined
 from fabula.service.core.views import WHOLE, PassageView
-from fabula.service.http.streams import attended
-from fabula.service.state import House
+from fabula.service.http.streams import run_while_connected
+from fabula.service.state import ServiceState
 from fabula.text.tokens import count
 
 MOST_TOKENS = 4000
@@ -161,10 +161,10 @@ class Work(BaseModel):
     problem: str = ""
 
 
-def make_mcp(house: House, person: Caller | None = None) -> MCPServer:
+def make_mcp(state: ServiceState, person: Caller | None = None) -> MCPServer:
     """The server over a house. `person` is who asks where no request says so."""
     server = MCPServer("fabula", title="Fabula", instructions=INSTRUCTIONS, log_level="WARNING")
-    desk = _Desk(house, person)
+    desk = _Desk(state, person)
     _add_reading(server, desk)
     _add_asking(server, desk)
     _add_writing(server, desk)
@@ -189,8 +189,8 @@ def over_http(server: MCPServer) -> Starlette:
 class _Desk:
     """Finds who asks, and what they may see."""
 
-    def __init__(self, house: House, person: Caller | None) -> None:
-        self.house, self._person = house, person
+    def __init__(self, state: ServiceState, person: Caller | None) -> None:
+        self.state, self._person = state, person
 
     def caller(self, context: Context[Any, Any]) -> Caller:
         """Who asks."""
@@ -203,7 +203,7 @@ class _Desk:
 
     def shelf(self, context: Context[Any, Any], name: str) -> Collection:
         """A collection that they may see. Raises NotFound."""
-        return self.house.stocked(name, self.caller(context))
+        return self.state.filled_collection(name, self.caller(context))
 
     def writer(self, context: Context[Any, Any]) -> Caller:
         """Who asks, if they may write."""
@@ -220,10 +220,12 @@ class _Desk:
         stop = Stop()
         request = context.request_context.request
         try:
-            with self.house.questions.one(self.caller(context).id):
-                return await attended(request, partial(ask, stop), stop.set, self.house.asks)
+            with self.state.question_limit.one(self.caller(context).id):
+                return await run_while_connected(
+                    request, partial(ask, stop), stop.set, self.state.question_threads
+                )
         except FabulaError as error:
-            raise ToolError(str(error)) from error
+            raise ToolError(error.message) from error
 
 
 def _in_words(tool: Callable[Given, Out]) -> Callable[Given, Out]:
@@ -234,7 +236,7 @@ def _in_words(tool: Callable[Given, Out]) -> Callable[Given, Out]:
         try:
             return tool(*values, **named)
         except FabulaError as error:
-            raise ToolError(str(error)) from error
+            raise ToolError(error.message) from error
 
     return told
 
@@ -250,7 +252,7 @@ def _add_reading(server: MCPServer, desk: _Desk) -> None:
     ) -> Books:
         """The documents of a collection by title; without a name, of the first you may see."""
         if not collection:
-            names = desk.house.collections(desk.caller(context))
+            names = desk.state.visible_collections(desk.caller(context))
             if not names:
                 raise NotFound("There is nothing to read yet.")
             collection = names[0]
@@ -269,7 +271,7 @@ def _add_reading(server: MCPServer, desk: _Desk) -> None:
     @_in_words
     def list_collections(context: Context[Any, Any]) -> list[str]:
         """The names of the collections that you may read."""
-        return desk.house.collections(desk.caller(context))
+        return desk.state.visible_collections(desk.caller(context))
 
     @server.tool(annotations=READ_ONLY)
     @_in_words
@@ -371,7 +373,9 @@ def _add_asking(server: MCPServer, desk: _Desk) -> None:
                 k=top_k,
             )
             return _hits(
-                asking.search(desk.house.asking, shelf, desk.caller(context), asked, stop).hits
+                asking.search(
+                    desk.state.asking_services, shelf, desk.caller(context), asked, stop
+                ).hits
             )
 
         return await desk.in_turn(context, find)
@@ -391,7 +395,7 @@ def _add_asking(server: MCPServer, desk: _Desk) -> None:
             shelf = desk.shelf(context, collection)
             asked = _question(options, question=question, document=document, mode=mode)
             view = asking.ask(
-                desk.house.asking, shelf, desk.caller(context), asked, stop=stop
+                desk.state.asking_services, shelf, desk.caller(context), asked, stop=stop
             ).view()
             cited = [one for one in view.context if one.number in view.cited]
             return Answered(
@@ -415,16 +419,16 @@ def _add_writing(server: MCPServer, desk: _Desk) -> None:
     ) -> Work:
         """Adds a text as a document; its graphs are built by a job that goes on by itself."""
         caller = desk.writer(context)
-        shelf = desk.house.collection(collection, caller)
-        item = text_item(desk.house.uploads, text, source, title=title)
-        job = begin_ingest(desk.house.jobs, caller, shelf, [item], Choice())
+        shelf = desk.state.collection(collection, caller)
+        item = text_item(desk.state.uploads, text, source, title=title)
+        job = begin_ingest(desk.state.jobs, caller, shelf, [item], Choice())
         return Work(id=job.id, state=job.state)
 
     @server.tool(annotations=READ_ONLY)
     @_in_words
     def job(context: Context[Any, Any], id: str) -> Work:
         """How a job goes: queued, running, succeeded, failed, cancelled or paused."""
-        one = desk.house.jobs.find(desk.caller(context), id)
+        one = desk.state.jobs.find(desk.caller(context), id)
         return Work(id=one.id, state=one.state, problem=one.problem)
 
 
@@ -434,7 +438,7 @@ def _add_resources(server: MCPServer, desk: _Desk) -> None:
         try:
             yield
         except NotFound as error:
-            raise ResourceNotFoundError(str(error)) from error
+            raise ResourceNotFoundError(error.message) from error
 
     @server.resource("fabula://{collection}/{document}", mime_type="text/plain")
     def document(context: Context[Any, Any], collection: str, document: str) -> str:

@@ -30,9 +30,9 @@ from fabula.service.core.asking import Answering, Question
 from fabula.service.core.errors import describe_problem
 from fabula.service.core.views import AnswerView, ReadView
 from fabula.service.http.addresses import address
-from fabula.service.http.dependencies import Caller, Reader, TheHouse
-from fabula.service.http.streams import EventStream, attended
-from fabula.service.state import House
+from fabula.service.http.dependencies import Caller, Reader, State
+from fabula.service.http.streams import EventStream, run_while_connected
+from fabula.service.state import ServiceState
 from fabula.text.names import quoted
 
 router = APIRouter(prefix="/v1", tags=["openai"])
@@ -100,23 +100,21 @@ Chunks = Iterator[tuple[str, Mapping[str, Any]]]
 
 
 @router.get("/models", summary="The collections, as models")
-def list_models(house: TheHouse, caller: Reader) -> dict[str, Any]:
+def list_models(state: State, caller: Reader) -> dict[str, Any]:
     """Each collection that the caller may see; with `:hybrid` behind its name, in that mode."""
-    names = house.collections(caller)
+    names = state.visible_collections(caller)
     return {"object": "list", "data": [_model(f"{PREFIX}{name}") for name in names]}
 
 
 @router.get("/models/{name:path}", summary="A collection, as a model")
-def find_model(name: str, house: TheHouse, caller: Reader) -> dict[str, Any]:
+def find_model(name: str, state: State, caller: Reader) -> dict[str, Any]:
     """One of them. Raises NotFound."""
-    _shelf(house, caller, name)
+    _shelf(state, caller, name)
     return _model(name)
 
 
 @router.post("/chat/completions", summary="An answer, as a model's", response_model=None)
-async def complete(
-    asked: Completion, house: TheHouse, caller: Reader, request: Request
-) -> Response:
+async def complete(asked: Completion, state: State, caller: Reader, request: Request) -> Response:
     """Answers the user's last message from the collection that the model names.
 
     The messages before it are what it may lean on. What begins with `### Task:`, as the titles and
@@ -129,14 +127,18 @@ async def complete(
     stop = Stop()
     begin: Callable[[], _Cited | _Task]
     if last.lstrip().startswith(TASK):
-        begin = partial(_Task, house, caller, asked, last)
+        begin = partial(_Task, state, caller, asked, last)
     else:
-        base = (house.serving.url or str(request.base_url)).rstrip("/")
-        begin = partial(_Cited, house, caller, asked, last, before, base, stop)
-    work: _Cited | _Task = await attended(request, begin, stop.set, house.asks)
+        base = (state.serving.url or str(request.base_url)).rstrip("/")
+        begin = partial(_Cited, state, caller, asked, last, before, base, stop)
+    work: _Cited | _Task = await run_while_connected(
+        request, begin, stop.set, state.question_threads
+    )
     if asked.stream:
         return EventStream(work, write=_line, name_error=_error_chunk)
-    return JSONResponse(await attended(request, work.whole, work.close, house.asks))
+    return JSONResponse(
+        await run_while_connected(request, work.whole, work.close, state.question_threads)
+    )
 
 
 class _Cited:
@@ -144,7 +146,7 @@ class _Cited:
 
     def __init__(
         self,
-        house: House,
+        state: ServiceState,
         caller: Caller,
         asked: Completion,
         question: str,
@@ -152,11 +154,13 @@ class _Cited:
         base: str,
         stop: Stop,
     ) -> None:
-        shelf, mode = _shelf(house, caller, asked.model)
-        self._asked, self._base, self._collection = asked, base, shelf.name
+        collection, mode = _shelf(state, caller, asked.model)
+        self._asked, self._base, self._collection = asked, base, collection.name
         self._form = _Form(asked.model)
         own = Question.made(question=question, mode=mode)
-        self._answering = Answering(house.asking, shelf, caller, own, _turns(before), None, stop)
+        self._answering = Answering(
+            state.asking_services, collection, caller, own, _turns(before), None, stop
+        )
 
     def events(self) -> Chunks:
         """The pieces as they come, then the list of what is cited, and the annotations."""
@@ -235,12 +239,12 @@ class _Cited:
 class _Task:
     """What a client wants of the chat model for itself; nothing is looked up for it."""
 
-    def __init__(self, house: House, caller: Caller, asked: Completion, prompt: str) -> None:
-        self._house, self._caller, self._asked = house, caller, asked
-        self._shelf, _ = _shelf(house, caller, asked.model)
-        if house.app.settings.offline:
+    def __init__(self, state: ServiceState, caller: Caller, asked: Completion, prompt: str) -> None:
+        self._state, self._caller, self._asked = state, caller, asked
+        self._shelf, _ = _shelf(state, caller, asked.model)
+        if state.app.settings.offline:
             raise SettingsError("No model is set here, so that nothing but questions is answered.")
-        house.ledger.refuse_spent(caller)
+        state.ledger.refuse_spent(caller)
         system = next((one.text for one in asked.messages if one.role == "system"), "")
         if (size := len(system) + len(prompt)) > TASK_CHARACTERS:
             raise SettingsError(
@@ -267,7 +271,7 @@ class _Task:
         """Nothing: it is short, and paid for."""
 
     def _said(self) -> tuple[str, Usage]:
-        meter = Meter(self._house.ledger.account(self._caller, self._shelf.name, "task"))
+        meter = Meter(self._state.ledger.account(self._caller, self._shelf.name, "task"))
         return said(self._shelf.kit.chat(meter, "task"), self._prompt), meter.total()
 
 
@@ -294,15 +298,15 @@ class _Form:
         return self._head | told
 
 
-def _shelf(house: House, caller: Caller, model: str) -> tuple[Any, str]:
+def _shelf(state: ServiceState, caller: Caller, model: str) -> tuple[Any, str]:
     """The collection and the mode that a model's name means. Raises NotFound."""
     if not model.startswith(PREFIX):
         raise NotFound(f"There is no model {quoted(model)}: GET /v1/models lists them.")
     name = model.removeprefix(PREFIX)
     head, colon, mode = name.rpartition(":")
     if colon and (mode in modes() or mode == AUTO):
-        return house.stocked(head, caller), mode
-    return house.stocked(name, caller), AUTO
+        return state.filled_collection(head, caller), mode
+    return state.filled_collection(name, caller), AUTO
 
 
 def _turns(messages: Sequence[Message]) -> list[Turn]:

@@ -18,7 +18,7 @@ from fabula.service.core.keys import Keys
 from fabula.service.http.admission import is_loopback
 from fabula.service.http.connections import BACKLOG, make_limits, make_protocol
 from fabula.service.observe.exporting import begin_log, begin_traces
-from fabula.service.state import House, make_schema
+from fabula.service.state import ServiceState, make_schema
 
 LOG = logging.getLogger("fabula.service")
 SPARE_SECONDS = 2.0
@@ -35,7 +35,7 @@ def serve(app: App, ready: Callable[[str], None]) -> None:
     end_traces = begin_traces()
     begin_log(serving)
     service = make_service(app)
-    house: House = service.state.house
+    state: ServiceState = service.state.service_state
     listening = _listen(serving)
     address = (serving.url or _address(serving.host, listening)).rstrip("/")
     server = _Server(
@@ -51,8 +51,8 @@ def serve(app: App, ready: Callable[[str], None]) -> None:
             forwarded_allow_ips=list(serving.proxies),
             timeout_graceful_shutdown=round(serving.grace),
         ),
-        house,
-        lambda: ready(f"{address}/enter?token={house.sessions.link()}"),
+        state,
+        lambda: ready(f"{address}/enter?token={state.sessions.link()}"),
         end_traces,
     )
     try:
@@ -78,12 +78,12 @@ class _Server(uvicorn.Server):
     def __init__(
         self,
         config: uvicorn.Config,
-        house: House,
+        state: ServiceState,
         ready: Callable[[], None],
         ended: Callable[[], None],
     ) -> None:
         super().__init__(config)
-        self._house = house
+        self._state = state
         self.limit: threading.Timer | None = None
         """Ends the process where it does not end by itself."""
         self._ready = ready
@@ -97,10 +97,10 @@ class _Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Ends. The signal that it was ended by is raised again at once: nothing runs after it."""
-        self._house.stop()
+        self._state.stop()
         # A thread that works for a request can't be ended from outside; a process can. Whatever
         # was not complete is in the graph as if the service had been killed, and goes on later.
-        self.limit = threading.Timer(self._house.seconds_left + SPARE_SECONDS, self._give_up)
+        self.limit = threading.Timer(self._state.seconds_left + SPARE_SECONDS, self._give_up)
         self.limit.daemon = True
         self.limit.start()
         await super().shutdown(sockets)

@@ -18,18 +18,18 @@ from fabula.errors import FabulaError, NotFound
 from fabula.graph.queries import FOLDER
 from fabula.models.stop import Stop
 from fabula.service.core.accounts import Ledger
-from fabula.service.core.asking import AskingParts
+from fabula.service.core.asking import AskingServices
 from fabula.service.core.audit import Audit
 from fabula.service.core.callers import Caller
 from fabula.service.core.conversations import Conversations
 from fabula.service.core.daily_dump import DailyDump
 from fabula.service.core.jobs.queue import Jobs
 from fabula.service.core.jobs.recipes import Recipes
-from fabula.service.core.jobs.runner import Parts, Runner
+from fabula.service.core.jobs.runner import JobServices, Runner
 from fabula.service.core.jobs.uploads import Uploads
 from fabula.service.core.keys import Keys
 from fabula.service.core.maintenance import Maintenance
-from fabula.service.core.rate_limits import AtOnce, Window
+from fabula.service.core.rate_limits import ConcurrencyLimit, RateLimit
 from fabula.service.core.readiness import Readiness
 from fabula.service.core.sessions import Sessions
 from fabula.service.core.supervisor import Supervisor
@@ -54,7 +54,7 @@ GUESSES = 20
 """Keys, links and tokens that don't hold, of one address in a minute."""
 
 
-class House:
+class ServiceState:
     """One App, and what the service keeps beside it; `open` for as long as it serves.
 
     `clock` tells the time by which dumps fall due.
@@ -74,14 +74,14 @@ class House:
             self.serving.unpriced,
         )
         self.audit = Audit(app.store)
-        self.asks: CapacityLimiter
-        self.door: CapacityLimiter
-        self.requests = AtOnce(REQUESTS, "requests")
-        self.large_tasks = AtOnce(LARGE_TASKS, "exports and estimates")
-        self.questions = AtOnce(self.serving.asks_at_once, "questions")
-        self.guesses = Window(GUESSES)
+        self.question_threads: CapacityLimiter
+        self.admission_threads: CapacityLimiter
+        self.request_limit = ConcurrencyLimit(REQUESTS, "requests")
+        self.large_task_limit = ConcurrencyLimit(LARGE_TASKS, "exports and estimates")
+        self.question_limit = ConcurrencyLimit(self.serving.asks_at_once, "questions")
+        self.guess_limit = RateLimit(GUESSES)
         self.conversations = Conversations(app)
-        self.asking = AskingParts(self.ledger, self.metrics, self.conversations)
+        self.asking_services = AskingServices(self.ledger, self.metrics, self.conversations)
         self.maintenance = Maintenance()
         self.neo4j = Supervisor(app, self.maintenance)
         self.readiness = Readiness(app, self.neo4j.outage)
@@ -94,7 +94,7 @@ class House:
         self.uploads = Uploads(app, self.serving.uploads)
         self.jobs = Jobs(app, Recipes(app, self.uploads), self.audit)
         self.runner: Runner
-        self.parts = Parts(
+        self.job_services = JobServices(
             self.app,
             self.serving,
             self.jobs,
@@ -125,9 +125,9 @@ class House:
         Without `takes_others` no jobs are worked on but those that this process begins.
         """
         make_schema(self.app.store)
-        self.asks = CapacityLimiter(ASKS)
-        self.door = CapacityLimiter(DOOR)
-        self.runner = Runner(self.parts, others=takes_others)
+        self.question_threads = CapacityLimiter(ASKS)
+        self.admission_threads = CapacityLimiter(DOOR)
+        self.runner = Runner(self.job_services, others=takes_others)
         try:
             self.neo4j.start()
             self.ledger.open()
@@ -175,7 +175,7 @@ class House:
             raise NotFound(f"There is no collection {quoted(name)}.")
         return self.app.collection(name, budget=self.ledger.budget(caller), takes_paths=False)
 
-    def stocked(self, name: str, caller: Caller) -> Collection:
+    def filled_collection(self, name: str, caller: Caller) -> Collection:
         """A collection with documents. One without is told of as one that a caller may not see."""
         if caller.may_see(name) and not problem(name):
             collection = self.collection(name, caller)
@@ -183,16 +183,18 @@ class House:
                 return collection
         raise NotFound(f"There is no collection {quoted(name)}.")
 
-    def usual(self, caller: Caller) -> str:
+    def default_collection(self, caller: Caller) -> str:
         """The collection that is meant where none is named, if a caller may see it, else another;
         '' where there is none.
         """
         meant = self.app.meant().name
         if caller.may_see(meant):
             return meant
-        return next(iter([*self.collections(caller), *sorted(caller.collections or ())]), "")
+        return next(
+            iter([*self.visible_collections(caller), *sorted(caller.collections or ())]), ""
+        )
 
-    def collections(self, caller: Caller) -> list[str]:
+    def visible_collections(self, caller: Caller) -> list[str]:
         """The names of the collections that hold documents and that a caller may see."""
         return [name for name in self.app.collections() if caller.may_see(name)]
 

@@ -22,7 +22,7 @@ from fabula.graph.hits import Filters, Hit, read_hit
 from fabula.graph.queries import over, query
 from fabula.store import migration, schema
 from fabula.store.database import UNNAMED, Database
-from fabula.store.driver_errors import is_out_of_memory, out_of_memory_message
+from fabula.store.driver_errors import MEMORY_ADVICE, is_out_of_memory, out_of_memory_message
 from fabula.store.parts import (
     find_abandoned_runs,
     find_searchable,
@@ -585,9 +585,7 @@ class Store(Database):
         [collection] = {part.owner.collection for part in parts}
         space = self.space(collection)
         if space is None:
-            raise StoreError(
-                f"Collection {collection!r} does not exist any more: run the command again."
-            )
+            raise StoreError(f"Collection {collection!r} does not exist any more: try again.")
         refuse_other_model(space, model)
         refuse_invalid(parts, space)
         self.check_room()
@@ -624,7 +622,8 @@ class Store(Database):
             except Neo4jError as error:
                 if is_out_of_memory(error):
                     raise TooLarge(
-                        f"{out_of_memory_message('Switching this document in')}."
+                        f"{out_of_memory_message('Switching this document in')}.",
+                        advice=f"{MEMORY_ADVICE}.",
                     ) from error
                 raise
         self._sweep()

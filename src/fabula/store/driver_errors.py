@@ -44,10 +44,16 @@ def is_out_of_memory(error: Neo4jError) -> bool:
 def out_of_memory_message(what: str) -> str:
     """Return a message for a statement that needed too much memory, without a full stop."""
     return (
-        f"{what} needs more memory than Neo4j has for it. Narrow it, as to one document or fewer "
-        "rows, or give the server more: set FABULA_NEO4J_HEAP=1g, or more than it is now, and run "
-        "`fabula db stop`; of a server of your own raise server.memory.heap.max_size"
+        f"{what} needs more memory than Neo4j has for it. Narrow it, for example to one document "
+        "or to fewer rows, or give the server more memory"
     )
+
+
+MEMORY_ADVICE = (
+    "Set FABULA_NEO4J_HEAP=1g, or more than it is now, and run `fabula db stop`; on a server of "
+    "your own raise server.memory.heap.max_size"
+)
+"""How to give a server more memory, without a full stop."""
 
 
 @contextmanager
@@ -113,7 +119,10 @@ def explain_errors(name: str) -> Iterator[None]:
                 "started anew, or says what is in the way."
             ) from error
         if is_out_of_memory(error):
-            raise StoreError(f"{out_of_memory_message(f'Neo4j refused {name}: it')}.") from error
+            raise StoreError(
+                f"{out_of_memory_message(f'Neo4j refused {name}: it')}.",
+                advice=f"{MEMORY_ADVICE}.",
+            ) from error
         raise StoreError(f"Neo4j refused {name}: {error.message}") from error
     except DriverError as error:
         raise StoreError(f"Neo4j failed at {name}: {error}") from error

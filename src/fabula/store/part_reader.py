@@ -12,7 +12,7 @@ from fabula.store.rows import decode_vector
 
 NODES_PER_PAGE = 2000
 """How many nodes are read at once: 12 MB with embeddings of 1,536 dimensions."""
-CHANGED = "The document was changed while it was read: run the command again."
+CHANGED = "The document was changed while it was read: try again."
 
 
 def read_part(store: Store, owner: Owner, *, embeddings: bool = False) -> Part:

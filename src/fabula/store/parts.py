@@ -151,17 +151,17 @@ def _refuse_moved(transaction: neo4j.ManagedTransaction, space: Space) -> None:
     rows = transaction.run(query("core/find_space"), collection=space.collection).data()
     now = read_space(rows)
     if now is None:
-        raise StoreError("The graph was emptied meanwhile: run the command again.")
+        raise StoreError("The graph was emptied meanwhile: try again.")
     refuse_reembedding(now)
     if now.kind == space.kind and now.slot != space.slot:
         raise SpaceError(
-            f"While this was built, `fabula db compact` moved collection {space.collection!r}. Run "
-            "the command again."
+            f"While this was built, `fabula db compact` moved collection {space.collection!r}: try "
+            "again."
         )
     if now.kind != space.kind:
         raise SpaceError(
             f"While this was built, collection {space.collection!r} was given embeddings of "
-            f"{now.model} ({now.dimensions} dimensions): run the command again with that model, or "
+            f"{now.model} ({now.dimensions} dimensions): try again with that model, or "
             "use another --collection."
         )
 
@@ -172,7 +172,7 @@ def _refuse_incomplete(
     """Raise StoreError if another run has deleted what was staged, or a dump was restored."""
     [staged] = transaction.run(query("core/count_run"), run=run)
     if staged["nodes"] != len(parts) + len({node.id for part in parts for node in part.nodes}):
-        raise StoreError("What was staged does not exist any more. Run the command again.")
+        raise StoreError("What was staged does not exist any more: try again.")
 
 
 def _refuse_baseless(transaction: neo4j.ManagedTransaction, parts: Sequence[Part]) -> None:
@@ -202,7 +202,7 @@ def _refuse_baseless(transaction: neo4j.ManagedTransaction, parts: Sequence[Part
 
 
 def _changed() -> Changed:
-    return Changed("The document was changed while this was built: run the command again.")
+    return Changed("The document was changed while this was built: try again.")
 
 
 def _row(part: Part, node: Node, space: Space) -> dict[str, Any]:

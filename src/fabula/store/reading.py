@@ -25,7 +25,12 @@ from fabula.graph.nesting import is_deep
 from fabula.graph.queries import index_name, query
 from fabula.graph.statements import MAX_CHARACTERS, refuse_large
 from fabula.store import Store
-from fabula.store.driver_errors import explain_errors, is_out_of_memory, out_of_memory_message
+from fabula.store.driver_errors import (
+    MEMORY_ADVICE,
+    explain_errors,
+    is_out_of_memory,
+    out_of_memory_message,
+)
 
 READ_ONLY = "Neo.ClientError.Statement.AccessMode"
 TIMED_OUT = "Neo.ClientError.Transaction.TransactionTimedOutClientConfiguration"
@@ -408,6 +413,6 @@ def _refused(error: Neo4jError, seconds: float | None) -> FabulaError:
     if error.code == TIMED_OUT:
         return _too_slow(seconds or PLANNING_SECONDS)
     if is_out_of_memory(error):
-        return Refused(out_of_memory_message("The query"))
+        return Refused(out_of_memory_message("The query"), f". {MEMORY_ADVICE}")
     message = (error.message or str(error)).strip().splitlines()[0]
     return Refused(f"Neo4j refused the query: {message.removesuffix('.')}")

@@ -165,7 +165,7 @@ def flip(store: Store, space: Space) -> None:
         parameters |= {"collection": space.collection, "slot": space.slot}
         [row] = transaction.run(query("core/reembed_flip"), parameters)
         if not row["flipped"]:
-            raise StoreError("Another `fabula reembed` took over. Run the command again.")
+            raise StoreError("Another `fabula reembed` took over: try again.")
         for start in range(0, len(rows), ROWS_PER_PAGE):
             page = {"collection": space.collection, "rows": rows[start : start + ROWS_PER_PAGE]}
             transaction.run(query("core/save_parts"), page).consume()

@@ -202,7 +202,7 @@ def _ensure(store: Database, statement: str, name: str, **parameters: Any) -> No
 
 _CURE = (
     "If no other Fabula is running, a crash has left it: drop it in Neo4j Browser (DROP INDEX "
-    "and its name), and run the command again."
+    "and its name), and try again."
 )
 
 

@@ -105,9 +105,10 @@ def refuse_reembedding(space: Space) -> None:
         return
     raise SpaceError(
         f"Collection {space.collection!r} is being re-embedded with {space.target}: until that has "
-        "ended it takes no documents and gives no embeddings away. Should it have been stopped, "
-        f"run `{_reembed(space, space.target)}` to go on with it, or give it up with "
-        f"`{_reembed(space, space.model)}`."
+        "ended it takes no documents and gives no embeddings away. If it was stopped, start it "
+        "again to continue it.",
+        advice=f"`{_reembed(space, space.target)}` continues it, and "
+        f"`{_reembed(space, space.model)}` gives it up.",
     )
 
 
@@ -116,8 +117,10 @@ def other_space_error(space: Space, requested: str, model: str = "") -> SpaceErr
     return SpaceError(
         f"The documents of collection {space.collection!r} have embeddings of {space.model} "
         f"({space.dimensions} dimensions), and the settings ask for {requested}; vectors of two "
-        f"models can't be compared. Set FABULA_EMBEDDING_MODEL={space.model}, or run "
-        f"`{_reembed(space, model or requested)}`, or use another --collection."
+        f"models can't be compared. Use the model {space.model}, embed the collection again, or "
+        "use another collection.",
+        advice=f"Set FABULA_EMBEDDING_MODEL={space.model}, or run "
+        f"`{_reembed(space, model or requested)}`.",
     )
 
 

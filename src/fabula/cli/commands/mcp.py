@@ -25,13 +25,13 @@ def command(settings: Settings) -> None:
         from fabula.app import App
         from fabula.service.http.dependencies import PERSON
         from fabula.service.mcp import make_mcp
-        from fabula.service.state import House
+        from fabula.service.state import ServiceState
 
     async def speak(app: App) -> None:
-        house = House(app)
+        state = ServiceState(app)
         # The jobs of others are the service's, which has its own settings, key and uploads.
-        async with house.open(takes_others=False):
-            await make_mcp(house, PERSON).run_stdio_async()
+        async with state.open(takes_others=False):
+            await make_mcp(state, PERSON).run_stdio_async()
 
     with shown() as report, App(settings, report=report) as app:
         anyio.run(speak, app)

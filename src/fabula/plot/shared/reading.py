@@ -25,7 +25,7 @@ def read_parts(store: Store, entry: Entry, graphs: Sequence[str]) -> dict[str, P
     existing = [name for name in graphs if name in entry.graphs]
     parts = {name: read_part(store, Owner(entry.collection, name, entry.id)) for name in existing}
     if any(part.record != entry.graphs[name] for name, part in parts.items()):
-        raise Changed(f"{entry.title} was changed while it was read: run the command again.")
+        raise Changed(f"{entry.title} was changed while it was read: try again.")
     return parts
 
 
@@ -33,8 +33,9 @@ def refuse_without(entry: Entry, graph: str, picture: str) -> None:
     """Raise NotFound if a document lacks the graph that a picture is drawn from."""
     if graph not in entry.graphs:
         raise NotFound(
-            f"{entry.title} has no graph of {graph}, so there is no {picture} to draw: `fabula "
-            f"build {graph} {entry.id}` makes it."
+            f"{entry.title} has no graph of {graph}, so there is no {picture} to draw: build "
+            "that graph first.",
+            advice=f"Run `fabula build {graph} {entry.id}`.",
         )
 
 

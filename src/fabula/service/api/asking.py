@@ -13,23 +13,23 @@ from fabula.service.core.asking import Comparison, ComparisonView, Found, Questi
 from fabula.service.core.errors import Problem
 from fabula.service.core.idempotency import Idempotency
 from fabula.service.core.views import AnswerView
-from fabula.service.http.dependencies import Reader, Stocked, TheHouse
+from fabula.service.http.dependencies import FilledCollection, Reader, State
 from fabula.service.http.parameters import Key
-from fabula.service.http.streams import KIND, EventStream, attended, wants
+from fabula.service.http.streams import KIND, EventStream, run_while_connected, wants
 
 router = APIRouter(tags=["asking"])
 
 
 @router.post("/collections/{collection}/search", summary="Find passages")
 async def search(
-    request: Request, house: TheHouse, shelf: Stocked, caller: Reader, question: Question
+    request: Request, state: State, collection: FilledCollection, caller: Reader, question: Question
 ) -> Found:
     """Those that serve the question best, best first, and the way to them. No chat model writes
     anything, but where the mode, `rewrite` or `rerank` asks one.
     """
     stop = Stop()
-    found = partial(asking.search, house.asking, shelf, caller, question, stop)
-    return await attended(request, found, stop.set, house.asks)
+    found = partial(asking.search, state.asking_services, collection, caller, question, stop)
+    return await run_while_connected(request, found, stop.set, state.question_threads)
 
 
 @router.post(
@@ -46,8 +46,8 @@ async def search(
 )
 async def ask(
     request: Request,
-    house: TheHouse,
-    shelf: Stocked,
+    state: State,
+    collection: FilledCollection,
     caller: Reader,
     question: Question,
     key: Key = None,
@@ -61,20 +61,34 @@ async def ask(
     stop = Stop()
     if key is not None and question.conversation is None:
         raise Problem("An Idempotency-Key is for a turn: name a conversation, or leave it out.")
-    once = Idempotency.of(key, caller, request.url.path, question.model_dump_json())
-    begin = partial(asking.ask, house.asking, shelf, caller, question, once=once, stop=stop)
-    answering = await attended(request, begin, stop.set, house.asks)
+    idempotency = Idempotency.of(key, caller, request.url.path, question.model_dump_json())
+    begin = partial(
+        asking.ask,
+        state.asking_services,
+        collection,
+        caller,
+        question,
+        idempotency=idempotency,
+        stop=stop,
+    )
+    answering = await run_while_connected(request, begin, stop.set, state.question_threads)
     if wants(request.headers.get("accept", ""), KIND):
         return EventStream(answering)
-    view = await attended(request, answering.view, answering.close, house.asks)
+    view = await run_while_connected(
+        request, answering.view, answering.close, state.question_threads
+    )
     return Response(view.model_dump_json(), media_type="application/json")
 
 
 @router.post("/collections/{collection}/compare", summary="Ask by several modes")
 async def compare(
-    request: Request, house: TheHouse, shelf: Stocked, caller: Reader, comparison: Comparison
+    request: Request,
+    state: State,
+    collection: FilledCollection,
+    caller: Reader,
+    comparison: Comparison,
 ) -> ComparisonView:
     """The answers of two to four modes side by side, and the passages that they share."""
     stop = Stop()
-    compared = partial(asking.compare, house.asking, shelf, caller, comparison, stop)
-    return await attended(request, compared, stop.set, house.asks)
+    compared = partial(asking.compare, state.asking_services, collection, caller, comparison, stop)
+    return await run_while_connected(request, compared, stop.set, state.question_threads)

@@ -14,7 +14,7 @@ from fabula.service.core.choices import (
     modes_of,
     settings_of,
 )
-from fabula.service.http.dependencies import Reader, Stocked, TheHouse
+from fabula.service.http.dependencies import FilledCollection, Reader, State
 
 router = APIRouter(tags=["choices"])
 
@@ -26,24 +26,24 @@ def list_modes(caller: Reader) -> list[ModeView]:
 
 
 @router.get("/collections/{collection}/modes", summary="The modes that a collection has")
-def list_modes_of(shelf: Stocked, caller: Reader) -> list[ModeView]:
+def list_modes_of(collection: FilledCollection, caller: Reader) -> list[ModeView]:
     """All modes, each with whether the graph that it walks is there."""
-    return modes_of(shelf)
+    return modes_of(collection)
 
 
 @router.get("/aspects", summary="The aspects that books are summarised by")
-def list_aspects(house: TheHouse, caller: Reader) -> list[AspectView]:
+def list_aspects(state: State, caller: Reader) -> list[AspectView]:
     """Those of the set in force."""
-    return aspects_in_force(house.app.settings)
+    return aspects_in_force(state.app.settings)
 
 
 @router.get("/collections/{collection}/aspects", summary="The aspects that a collection has")
-def list_aspects_of(shelf: Stocked, caller: Reader) -> list[AspectView]:
+def list_aspects_of(collection: FilledCollection, caller: Reader) -> list[AspectView]:
     """Those of the set in force, and others that the collection has."""
-    return aspects_of(shelf)
+    return aspects_of(collection)
 
 
 @router.get("/settings", summary="The settings in force")
-def list_settings(house: TheHouse, caller: Reader) -> list[SettingView]:
+def list_settings(state: State, caller: Reader) -> list[SettingView]:
     """Those that say how questions are answered; to admins all, but for what is secret."""
-    return settings_of(house.app.settings, caller)
+    return settings_of(state.app.settings, caller)

@@ -23,7 +23,7 @@ from fabula.service.core.views import (
     document_of,
     version_of,
 )
-from fabula.service.http.dependencies import Admin, Reader, Stocked, TheHouse, Writer
+from fabula.service.http.dependencies import Admin, FilledCollection, Reader, State, Writer
 from fabula.service.http.etags import answered, unchanged
 from fabula.service.http.parameters import After, Key, Limit
 from fabula.text.names import quoted
@@ -52,13 +52,13 @@ class Change(BaseModel):
 
 @router.get("/collections", summary="The collections that you may see")
 def list_collections(
-    house: TheHouse, caller: Reader, limit: Limit = 50, after: After = ""
+    state: State, caller: Reader, limit: Limit = 50, after: After = ""
 ) -> Page[CollectionView]:
     """By name."""
     [begin] = begin_after(after, str) or ("",)
     spaces = [
         space
-        for space in house.app.store.spaces()
+        for space in state.app.store.spaces()
         if space.documents and caller.may_see(space.collection) and space.collection > begin
     ]
     some, more = take(sorted(spaces, key=lambda one: one.collection), limit)
@@ -67,12 +67,12 @@ def list_collections(
 
 
 @router.get("/collections/{collection}", summary="A collection")
-def show_collection(shelf: Stocked, caller: Reader) -> CollectionWhole:
+def show_collection(collection: FilledCollection, caller: Reader) -> CollectionWhole:
     """How much is in it, what its passages may be searched by, and its own graphs."""
-    space = shelf.space()
+    space = collection.space()
     if space is None:
-        raise NotFound(f"There is no collection {quoted(shelf.name)}.")
-    settled = [SettledView.made(one) for one in shelf.settled()]
+        raise NotFound(f"There is no collection {quoted(collection.name)}.")
+    settled = [SettledView.made(one) for one in collection.settled()]
     return CollectionWhole(**CollectionView.of(space).model_dump(), settled=settled)
 
 
@@ -83,16 +83,16 @@ def show_collection(shelf: Stocked, caller: Reader) -> CollectionWhole:
     response_model=JobView,
 )
 def remove_collection(
-    request: Request, house: TheHouse, shelf: Stocked, caller: Admin, key: Key = None
+    request: Request, state: State, collection: FilledCollection, caller: Admin, key: Key = None
 ) -> Response:
     """Begins a job that removes all its documents."""
-    once = Idempotency.of(key, caller, request.url.path, "")
-    return accepted(house.jobs.add(caller, shelf.name, "remove", [], {}, once))
+    idempotency = Idempotency.of(key, caller, request.url.path, "")
+    return accepted(state.jobs.add(caller, collection.name, "remove", [], {}, idempotency))
 
 
 @router.get("/collections/{collection}/documents", summary="The documents of a collection")
 def list_documents(
-    shelf: Stocked,
+    collection: FilledCollection,
     caller: Reader,
     include: Include = [],  # noqa: B006  FastAPI copies it
     limit: Limit = 50,
@@ -100,14 +100,14 @@ def list_documents(
 ) -> Page[DocumentView]:
     """By title."""
     title, id = begin_after(after, str, str) or ("", "")
-    found = shelf.store.documents(shelf.name, limit + 1, (title, id))
+    found = collection.store.documents(collection.name, limit + 1, (title, id))
     some, more = take(found, limit)
     items = [
         DocumentView.of(
             one,
-            shelf.settings,
-            shelf.store.layers(shelf.name, one.id) if "layers" in include else None,
-            shelf.stale(one) if "stale" in include else None,
+            collection.settings,
+            collection.store.layers(collection.name, one.id) if "layers" in include else None,
+            collection.stale(one) if "stale" in include else None,
         )
         for one in some
     ]
@@ -122,19 +122,19 @@ def list_documents(
 )
 def show_document(
     request: Request,
-    shelf: Stocked,
+    collection: FilledCollection,
     caller: Reader,
     document: str,
     include: Include = [],  # noqa: B006  FastAPI copies it
 ) -> Response:
     """What it is, its graphs, and what they cost; with an ETag."""
-    entry = document_of(shelf, document)
-    stale = shelf.stale(entry) if "stale" in include else None
+    entry = document_of(collection, document)
+    stale = collection.stale(entry) if "stale" in include else None
     version = version_of(entry, sorted(include), stale)
     if same := unchanged(request, version):
         return same
-    layers = shelf.store.layers(shelf.name, entry.id) if "layers" in include else None
-    return answered(DocumentView.of(entry, shelf.settings, layers, stale), version)
+    layers = collection.store.layers(collection.name, entry.id) if "layers" in include else None
+    return answered(DocumentView.of(entry, collection.settings, layers, stale), version)
 
 
 @router.patch(
@@ -143,23 +143,23 @@ def show_document(
     response_model=DocumentView,
 )
 def change_document(
-    house: TheHouse, shelf: Stocked, caller: Writer, document: str, change: Change
+    state: State, collection: FilledCollection, caller: Writer, document: str, change: Change
 ) -> Response:
     """Gives it another title or author. They stay until its file comes in with another text, or is
     built anew: then they are what the file says.
     """
-    entry = document_of(shelf, document)
+    entry = document_of(collection, document)
     title = entry.title if change.title is None else change.title.strip()
     author = entry.author if change.author is None else change.author.strip()
     if not title:
         raise Problem("A title has a letter at least.")
-    if not shelf.store.describe(entry, title, author):
+    if not collection.store.describe(entry, title, author):
         raise NotFound(f"There is no document {quoted(document)} any more.")
-    house.audit.note(
-        caller, "change document", f"{shelf.name}/{entry.id}", title=title, author=author
+    state.audit.note(
+        caller, "change document", f"{collection.name}/{entry.id}", title=title, author=author
     )
-    now = document_of(shelf, document)
-    return answered(DocumentView.of(now, shelf.settings), version_of(now, [], None))
+    now = document_of(collection, document)
+    return answered(DocumentView.of(now, collection.settings), version_of(now, [], None))
 
 
 @router.delete(
@@ -167,8 +167,10 @@ def change_document(
     status_code=204,
     summary="Remove a document",
 )
-def remove_document(house: TheHouse, shelf: Stocked, caller: Writer, document: str) -> None:
+def remove_document(
+    state: State, collection: FilledCollection, caller: Writer, document: str
+) -> None:
     """Takes it and all its graphs out, at once, whatever is being built of it."""
-    entry = document_of(shelf, document)
-    shelf.store.remove(shelf.name, entry.id)
-    house.audit.note(caller, "remove document", f"{shelf.name}/{entry.id}", title=entry.title)
+    entry = document_of(collection, document)
+    collection.store.remove(collection.name, entry.id)
+    state.audit.note(caller, "remove document", f"{collection.name}/{entry.id}", title=entry.title)

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from fabula.service.core.conversations import ConversationView, ConversationWhole
 from fabula.service.core.paging import Page
-from fabula.service.http.dependencies import Reader, Stocked, TheHouse
+from fabula.service.http.dependencies import FilledCollection, Reader, State
 from fabula.service.http.parameters import After, Limit
 
 router = APIRouter(tags=["conversations"])
@@ -34,28 +34,28 @@ class Feedback(BaseModel):
 
 @router.get("/collections/{collection}/conversations", summary="Your conversations")
 def list_conversations(
-    house: TheHouse, shelf: Stocked, caller: Reader, limit: Limit = 50, after: After = ""
+    state: State, collection: FilledCollection, caller: Reader, limit: Limit = 50, after: After = ""
 ) -> Page[ConversationView]:
     """The last first. Nobody sees another's, admins neither."""
-    return house.conversations.page(caller, shelf.name, limit, after)
+    return state.conversations.page(caller, collection.name, limit, after)
 
 
 @router.post(
     "/collections/{collection}/conversations", status_code=201, summary="Begin a conversation"
 )
 def begin_conversation(
-    house: TheHouse, shelf: Stocked, caller: Reader, beginning: Beginning
+    state: State, collection: FilledCollection, caller: Reader, beginning: Beginning
 ) -> ConversationView:
     """Questions that name it lean on those before them: `POST .../ask` with its id."""
-    return house.conversations.begin(caller, shelf.name, beginning.title)
+    return state.conversations.begin(caller, collection.name, beginning.title)
 
 
 @router.get("/collections/{collection}/conversations/{conversation}", summary="A conversation")
 def show_conversation(
-    house: TheHouse, shelf: Stocked, caller: Reader, conversation: str
+    state: State, collection: FilledCollection, caller: Reader, conversation: str
 ) -> ConversationWhole:
     """All its turns, each answer with its passages as they were then."""
-    return house.conversations.find(caller, shelf.name, conversation)
+    return state.conversations.find(caller, collection.name, conversation)
 
 
 @router.delete(
@@ -63,16 +63,18 @@ def show_conversation(
     status_code=204,
     summary="Forget a conversation",
 )
-def remove_conversation(house: TheHouse, shelf: Stocked, caller: Reader, conversation: str) -> None:
+def remove_conversation(
+    state: State, collection: FilledCollection, caller: Reader, conversation: str
+) -> None:
     """Takes it out, and all its turns."""
-    house.conversations.remove(caller, shelf.name, conversation)
+    state.conversations.remove(caller, collection.name, conversation)
 
 
 @router.put(
     "/collections/{collection}/turns/{turn}/feedback", status_code=204, summary="Rate an answer"
 )
 def rate_turn(
-    house: TheHouse, shelf: Stocked, caller: Reader, turn: str, feedback: Feedback
+    state: State, collection: FilledCollection, caller: Reader, turn: str, feedback: Feedback
 ) -> None:
     """Keeps what you thought of an answer; the last word counts."""
-    house.conversations.rate(caller, shelf.name, turn, feedback.value, feedback.note)
+    state.conversations.rate(caller, collection.name, turn, feedback.value, feedback.note)

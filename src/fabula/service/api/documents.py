@@ -12,7 +12,7 @@ from fabula.service.core.passages import OutlineView
 from fabula.service.core.views import TextView, document_of, read_text, version_of
 from fabula.service.http import files
 from fabula.service.http.admission import refuse_led
-from fabula.service.http.dependencies import Reader, Stocked, TheHouse
+from fabula.service.http.dependencies import FilledCollection, Reader, State
 from fabula.service.http.etags import answered, answered_as, unchanged
 from fabula.service.http.files import MEDIA, Drawn, Format, Kind
 from fabula.service.http.streams import wants
@@ -37,7 +37,7 @@ Place = Annotated[int, Query(ge=0, le=10**9)]
 )
 def show_text(
     request: Request,
-    shelf: Stocked,
+    collection: FilledCollection,
     caller: Reader,
     document: str,
     start: Place = 0,
@@ -46,12 +46,12 @@ def show_text(
     """All of it, cleaned as it was taken in, or from character `start` to before `end`; where
     sections and chunks begin. Plain text to who accepts that; with an ETag.
     """
-    entry = document_of(shelf, document)
+    entry = document_of(collection, document)
     as_text = wants(request.headers.get("accept", ""), "text/plain")
     version = version_of(entry, start, end, as_text)
     if same := unchanged(request, version):
         return same
-    view = read_text(shelf, entry, start, end)
+    view = read_text(collection, entry, start, end)
     if as_text:
         return answered_as(view.text, "text/plain; charset=utf-8", version)
     return answered(view, version)
@@ -62,14 +62,14 @@ def show_text(
     summary="A document's summaries as trees",
 )
 def show_outline(
-    shelf: Stocked,
+    collection: FilledCollection,
     caller: Reader,
     document: str,
     aspect: Annotated[str, Query(max_length=200, description="this one alone")] = "",
     level: Annotated[int, Query(ge=1, le=99, description="the lowest that is told")] = 1,
 ) -> list[OutlineView]:
     """A tree an aspect, from the top down, each summary with the passages that it rests on."""
-    return passages.outline(shelf, document_of(shelf, document), aspect, level)
+    return passages.outline(collection, document_of(collection, document), aspect, level)
 
 
 @router.get(
@@ -79,10 +79,14 @@ def show_outline(
     responses=_told_as("jsonl", "graphml"),
 )
 def export_document(
-    house: TheHouse, shelf: Stocked, caller: Reader, document: str, format: Format = "jsonl"
+    state: State,
+    collection: FilledCollection,
+    caller: Reader,
+    document: str,
+    format: Format = "jsonl",
 ) -> Response:
     """Its nodes and relationships, without embeddings: JSON lines, or GraphML."""
-    return files.export(house, shelf, caller, document_of(shelf, document), format)
+    return files.export(state, collection, caller, document_of(collection, document), format)
 
 
 @router.get(
@@ -92,10 +96,10 @@ def export_document(
     responses=_told_as("jsonl", "graphml"),
 )
 def export_collection(
-    house: TheHouse, shelf: Stocked, caller: Reader, format: Format = "jsonl"
+    state: State, collection: FilledCollection, caller: Reader, format: Format = "jsonl"
 ) -> Response:
     """All nodes and relationships, without embeddings: JSON lines, or GraphML."""
-    return files.export(house, shelf, caller, None, format)
+    return files.export(state, collection, caller, None, format)
 
 
 @router.get(
@@ -106,8 +110,8 @@ def export_collection(
 )
 def plot_document(
     request: Request,
-    house: TheHouse,
-    shelf: Stocked,
+    state: State,
+    collection: FilledCollection,
     caller: Reader,
     document: str,
     kind: Kind,
@@ -120,5 +124,5 @@ def plot_document(
 ) -> Response:
     """A page to explore, an SVG or a PNG."""
     refuse_led(request, question)
-    entry = document_of(shelf, document)
-    return files.draw(house, shelf, caller, entry, kind, drawn, question.strip())
+    entry = document_of(collection, document)
+    return files.draw(state, collection, caller, entry, kind, drawn, question.strip())

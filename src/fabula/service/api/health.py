@@ -6,7 +6,7 @@ from fastapi import APIRouter
 from fastapi.responses import JSONResponse, Response
 from prometheus_client import CONTENT_TYPE_LATEST
 
-from fabula.service.http.dependencies import AdminOfAll, TheHouse
+from fabula.service.http.dependencies import AdminOfAll, State
 
 router = APIRouter()
 
@@ -18,14 +18,14 @@ async def livez() -> dict[str, str]:
 
 
 @router.get("/readyz", include_in_schema=False)
-async def readyz(house: TheHouse) -> Response:
+async def readyz(state: State) -> Response:
     """Whether questions can be answered now; no model is asked. What is wrong is in the log."""
-    wrong = await house.readiness.problem()
+    wrong = await state.readiness.problem()
     status = {"status": "ready"} if not wrong else {"status": "not ready", "why": wrong}
     return JSONResponse(status, 503 if wrong else 200)
 
 
 @router.get("/metrics", include_in_schema=False)
-def metrics(house: TheHouse, caller: AdminOfAll) -> Response:
+def metrics(state: State, caller: AdminOfAll) -> Response:
     """Numbers for Prometheus."""
-    return Response(house.metrics.text(), media_type=CONTENT_TYPE_LATEST)
+    return Response(state.metrics.text(), media_type=CONTENT_TYPE_LATEST)

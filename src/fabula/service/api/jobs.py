@@ -10,13 +10,13 @@ from typing import Annotated, Any, Self
 from fastapi import APIRouter, Header
 from fastapi.responses import Response
 
-from fabula.service.core.jobs.job import Item, ItemState, Job, Kind, State
+from fabula.service.core.jobs.job import Item, ItemState, Job, JobState, Kind
 from fabula.service.core.paging import Page, begin_after, cursor, take
 from fabula.service.core.views import MoneyView, UsageByStep, View, usage_view
-from fabula.service.http.dependencies import Caller, Reader, TheHouse, Writer
+from fabula.service.http.dependencies import Caller, Reader, State, Writer
 from fabula.service.http.parameters import After, Limit
 from fabula.service.http.streams import KIND, EventStream
-from fabula.service.state import House
+from fabula.service.state import ServiceState
 
 router = APIRouter(tags=["jobs"])
 VERSION = re.compile(r"[0-9]{1,15}")
@@ -69,7 +69,7 @@ class JobView(MoneyView):
     id: str
     kind: Kind
     collection: str
-    state: State
+    state: JobState
     cancelling: bool
     created_by: str
     created_at: str
@@ -100,8 +100,10 @@ class JobView(MoneyView):
 class Events:
     """What happens to a job, until it is over or its reader is gone: work for a stream."""
 
-    def __init__(self, house: House, caller: Caller, job: Job, had: int = -1) -> None:
-        self._house, self._caller, self._job, self._had = house, caller, job, had
+    def __init__(
+        self, service_state: ServiceState, caller: Caller, job: Job, had: int = -1
+    ) -> None:
+        self._service_state, self._caller, self._job, self._had = service_state, caller, job, had
         self._is_gone = threading.Event()
 
     def events(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -115,13 +117,13 @@ class Events:
             if job.version != version:
                 version = job.version
                 # A stream may last for hours: who was let in is not for as long.
-                if not self._house.keys.holds(self._caller):
+                if not self._service_state.keys.holds(self._caller):
                     return
                 yield "snapshot", JobView.of(job).model_dump(mode="json")
             if job.is_over:
                 yield "end", {"state": job.state, "version": job.version}
                 return
-            now = self._house.jobs.changes(job.id, version, EVERY, self._is_over)
+            now = self._service_state.jobs.changes(job.id, version, EVERY, self._is_over)
             job = now or job
 
     def _is_over(self) -> bool:
@@ -129,12 +131,14 @@ class Events:
 
     def _is_stopping(self) -> bool:
         """Whether the service stops, or Neo4j is away: whoever watches comes again."""
-        return self._house.stopping.is_set() or self._house.neo4j.outage() is not None
+        return (
+            self._service_state.stopping.is_set() or self._service_state.neo4j.outage() is not None
+        )
 
     def close(self) -> None:
         """Ends it."""
         self._is_gone.set()
-        self._house.jobs.tell()
+        self._service_state.jobs.tell()
 
 
 def accepted(job: Job) -> Response:
@@ -149,24 +153,24 @@ def accepted(job: Job) -> Response:
 
 @router.get("/jobs", summary="The jobs of the collections that you may see")
 def list_jobs(
-    house: TheHouse,
+    service_state: State,
     caller: Reader,
-    state: State | None = None,
+    state: JobState | None = None,
     limit: Limit = 50,
     after: After = "",
 ) -> Page[JobView]:
     """Newest first."""
     [begin] = begin_after(after, str) or ("",)
-    found = house.jobs.list(caller, state or "", limit + 1, begin)
+    found = service_state.jobs.list(caller, state or "", limit + 1, begin)
     some, more = take(found, limit)
     items = [JobView.of(one, items=False) for one in some]
     return Page(items=items, next=cursor(some[-1].place) if more else None)
 
 
 @router.get("/jobs/{job}", summary="A job")
-def show_job(house: TheHouse, caller: Reader, job: str) -> JobView:
+def show_job(service_state: State, caller: Reader, job: str) -> JobView:
     """How far it is, and each of its items."""
-    return JobView.of(house.jobs.find(caller, job))
+    return JobView.of(service_state.jobs.find(caller, job))
 
 
 @router.get(
@@ -182,7 +186,7 @@ def show_job(house: TheHouse, caller: Reader, job: str) -> JobView:
     },
 )
 def watch_job(
-    house: TheHouse,
+    service_state: State,
     caller: Reader,
     job: str,
     last_event_id: Annotated[str | None, Header(description="the version last had")] = None,
@@ -192,29 +196,29 @@ def watch_job(
     A stream that ends with `stopping` or `error` goes on where another one begins: the page's
     script and browsers come again by themselves.
     """
-    found = house.jobs.find(caller, job)
+    found = service_state.jobs.find(caller, job)
     had = VERSION.fullmatch(last_event_id or "")
     return EventStream(
-        Events(house, caller, found, int(had[0]) if had else -1),
+        Events(service_state, caller, found, int(had[0]) if had else -1),
         lambda name, data: str(data.get("version", "")),
     )
 
 
 @router.post("/jobs/{job}/cancel", status_code=202, summary="Cancel a job", response_model=JobView)
-def cancel_job(house: TheHouse, caller: Writer, job: str) -> Response:
+def cancel_job(service_state: State, caller: Writer, job: str) -> Response:
     """Nothing more of it is begun; calls under way come to their end, as they are paid for. What
     is not done by then is left as it was.
     """
-    return accepted(house.jobs.cancel(caller, job))
+    return accepted(service_state.jobs.cancel(caller, job))
 
 
 @router.post("/jobs/{job}/retry", status_code=202, summary="Retry a job", response_model=JobView)
-def retry_job(house: TheHouse, caller: Writer, job: str) -> Response:
+def retry_job(service_state: State, caller: Writer, job: str) -> Response:
     """Does again what failed of it, or was cancelled; nothing that was paid for is paid again."""
-    return accepted(house.jobs.retry(caller, job))
+    return accepted(service_state.jobs.retry(caller, job))
 
 
 @router.post("/jobs/{job}/resume", status_code=202, summary="Resume a job", response_model=JobView)
-def resume_job(house: TheHouse, caller: Writer, job: str) -> Response:
+def resume_job(service_state: State, caller: Writer, job: str) -> Response:
     """Goes on with one whose budget was spent."""
-    return accepted(house.jobs.resume(caller, job))
+    return accepted(service_state.jobs.resume(caller, job))

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from fabula.service.core.keys import Key
-from fabula.service.http.dependencies import AdminOfAll, Quotas, Role, TheHouse
+from fabula.service.http.dependencies import AdminOfAll, Quotas, Role, State
 from fabula.text.names import LONGEST
 
 router = APIRouter(tags=["keys"])
@@ -91,34 +91,34 @@ class ActViews(BaseModel):
 
 
 @router.get("/keys")
-def list_keys(house: TheHouse, caller: AdminOfAll) -> KeyViews:
+def list_keys(state: State, caller: AdminOfAll) -> KeyViews:
     """All keys, expired and revoked ones, too; never their secrets."""
-    return KeyViews(items=[KeyView.of(key) for key in house.keys.list()])
+    return KeyViews(items=[KeyView.of(key) for key in state.keys.list()])
 
 
 @router.post("/keys", status_code=201)
-def make_key(new: NewKey, house: TheHouse, caller: AdminOfAll) -> MadeKey:
+def make_key(new: NewKey, state: State, caller: AdminOfAll) -> MadeKey:
     """Makes a key, which is told this once."""
-    id, key = house.keys.make(new.name, new.role, new.collections, days=new.days, quotas=new.quotas)
-    house.audit.note_key(caller, id, new.name, new.role, new.collections)
+    id, key = state.keys.make(new.name, new.role, new.collections, days=new.days, quotas=new.quotas)
+    state.audit.note_key(caller, id, new.name, new.role, new.collections)
     return MadeKey(id=id, key=key)
 
 
 @router.delete("/keys/{id}", status_code=204)
-def revoke_key(id: str, house: TheHouse, caller: AdminOfAll) -> None:
+def revoke_key(id: str, state: State, caller: AdminOfAll) -> None:
     """Revokes a key at once, and signs out who signed in with it."""
-    house.keys.revoke(id)
-    house.audit.note(caller, "revoke key", id)
+    state.keys.revoke(id)
+    state.audit.note(caller, "revoke key", id)
 
 
 @router.get("/audit")
 def list_acts(
-    house: TheHouse,
+    state: State,
     caller: AdminOfAll,
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
     after: str = "",
 ) -> ActViews:
     """What was changed, the newest first."""
-    acts, more = house.audit.acts(limit, after)
+    acts, more = state.audit.acts(limit, after)
     views: list[Any] = [ActView(**asdict(act)) for act in acts]
     return ActViews(items=views, next=more or None)

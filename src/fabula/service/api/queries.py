@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from fabula.graph.statements import MAX_CHARACTERS
 from fabula.service.core import queries
 from fabula.service.core.queries import QueryView, TableView
-from fabula.service.http.dependencies import AdminOfAll, Reader, Stocked, TheHouse
+from fabula.service.http.dependencies import AdminOfAll, FilledCollection, Reader, State
 
 router = APIRouter(tags=["queries"])
 
@@ -43,17 +43,17 @@ def show_query(caller: Reader, name: str) -> QueryView:
 
 @router.post("/collections/{collection}/queries/{name}", summary="Put a query to a collection")
 def run_query(
-    house: TheHouse, shelf: Stocked, caller: Reader, name: str, given: Given
+    state: State, collection: FilledCollection, caller: Reader, name: str, given: Given
 ) -> TableView:
     """What it finds there: 1,000 rows at most, in 30 seconds at most."""
-    return queries.run_query(house.query_slots, shelf, name, given.parameters)
+    return queries.run_query(state.query_slots, collection, name, given.parameters)
 
 
 @router.post("/cypher", summary="Put Cypher of your own to the graph")
-def run_statement(house: TheHouse, caller: AdminOfAll, statement: Statement) -> TableView:
+def run_statement(state: State, caller: AdminOfAll, statement: Statement) -> TableView:
     """What it finds in the whole graph, of all collections; what its plan does beside reading is
     refused. 1,000 rows at most, in 30 seconds at most.
     """
     return queries.run_statement(
-        house.query_slots, house.app.store, statement.statement, statement.parameters
+        state.query_slots, state.app.store, statement.statement, statement.parameters
     )

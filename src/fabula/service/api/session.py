@@ -5,11 +5,11 @@ from __future__ import annotations
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from fabula.service.core.errors import Unknown
+from fabula.service.core.errors import Unauthorized
 from fabula.service.core.sessions import COOKIE
 from fabula.service.http.admission import address_of
 from fabula.service.http.cookies import keep_session
-from fabula.service.http.dependencies import TheHouse
+from fabula.service.http.dependencies import State
 
 router = APIRouter(tags=["session"])
 
@@ -24,18 +24,18 @@ class SignIn(BaseModel):
 
 
 @router.post("/session", status_code=204)
-def sign_in(told: SignIn, house: TheHouse, response: Response, request: Request) -> None:
+def sign_in(told: SignIn, state: State, response: Response, request: Request) -> None:
     """Begins a session of a browser: sets its cookie."""
-    cookie = house.sessions.enter(told.token) if told.token else house.sessions.sign_in(told.key)
+    cookie = state.sessions.enter(told.token) if told.token else state.sessions.sign_in(told.key)
     if cookie is None:
-        house.guesses.take(address_of(request))
-        raise Unknown("That key is not good: it is unknown, revoked or expired.")
-    keep_session(response, cookie, request, house)
+        state.guess_limit.take(address_of(request))
+        raise Unauthorized("That key is not good: it is unknown, revoked or expired.")
+    keep_session(response, cookie, request, state)
 
 
 @router.delete("/session", status_code=204)
-def sign_out(house: TheHouse, response: Response, request: Request) -> None:
+def sign_out(state: State, response: Response, request: Request) -> None:
     """Ends the session of a browser."""
     if cookie := request.cookies.get(COOKIE):
-        house.sessions.end(cookie)
+        state.sessions.end(cookie)
     response.delete_cookie(COOKIE)

@@ -25,10 +25,16 @@ from fabula.service.core.jobs.start import (
 )
 from fabula.service.core.jobs.uploads import Upload, label
 from fabula.service.core.views import MoneyView, UsageByStep, View, usage_view
-from fabula.service.http.dependencies import Caller, Shelf, Stocked, TheHouse, Writer
+from fabula.service.http.dependencies import (
+    Caller,
+    FilledCollection,
+    State,
+    VisibleCollection,
+    Writer,
+)
 from fabula.service.http.multipart import FORM, Body
 from fabula.service.http.parameters import Key
-from fabula.service.state import House
+from fabula.service.state import ServiceState
 
 router = APIRouter(tags=["documents"])
 GRAPHS = (
@@ -186,8 +192,8 @@ BODY: dict[str, Any] = {
 )
 async def add_documents(
     request: Request,
-    house: TheHouse,
-    shelf: Shelf,
+    state: State,
+    collection: VisibleCollection,
     caller: Writer,
     graphs: Graphs = None,
     rebuild: bool = False,
@@ -199,16 +205,16 @@ async def add_documents(
     A file is known by its name: the same again is left as it is, and another of that name takes its
     place. Zips are unpacked. Several files go into one form, and each is counted while it arrives.
     """
-    items, uploads, own = await _receive(request, house, caller)
+    items, uploads, own = await _receive(request, state, caller)
     choice = Choice(_chosen(graphs, own), rebuild)
-    once = Idempotency.of(key, caller, request.url.path, repr((items, choice)))
+    idempotency = Idempotency.of(key, caller, request.url.path, repr((items, choice)))
 
     def answer() -> Response:
         if dry_run:
-            with house.large_tasks.one(caller.id):
-                view = EstimateView.of(estimate(house.uploads, shelf, items, choice), uploads)
+            with state.large_task_limit.one(caller.id):
+                view = EstimateView.of(estimate(state.uploads, collection, items, choice), uploads)
             return Response(view.model_dump_json(), media_type="application/json")
-        return accepted(begin_ingest(house.jobs, caller, shelf, items, choice, once))
+        return accepted(begin_ingest(state.jobs, caller, collection, items, choice, idempotency))
 
     return await to_thread.run_sync(answer)
 
@@ -220,8 +226,8 @@ async def add_documents(
 )
 async def estimate_documents(
     request: Request,
-    house: TheHouse,
-    shelf: Shelf,
+    state: State,
+    collection: VisibleCollection,
     caller: Writer,
     graphs: Graphs = None,
     rebuild: bool = False,
@@ -229,13 +235,13 @@ async def estimate_documents(
     """Keeps the files for a day, so that who agrees only names them: `uploads` of the JSON that
     adds documents.
     """
-    items, uploads, own = await _receive(request, house, caller)
+    items, uploads, own = await _receive(request, state, caller)
     choice = Choice(_chosen(graphs, own), rebuild)
 
     def answer() -> EstimateView:
-        house.uploads.lend(caller, uploads)
-        with house.large_tasks.one(caller.id):
-            return EstimateView.of(estimate(house.uploads, shelf, items, choice), uploads)
+        state.uploads.lend(caller, uploads)
+        with state.large_task_limit.one(caller.id):
+            return EstimateView.of(estimate(state.uploads, collection, items, choice), uploads)
 
     return await to_thread.run_sync(answer)
 
@@ -248,24 +254,24 @@ async def estimate_documents(
 )
 def build(
     request: Request,
-    house: TheHouse,
-    shelf: Stocked,
+    state: State,
+    collection: FilledCollection,
     caller: Writer,
     body: Building,
     key: Key = None,
 ) -> Response:
     """Begins a job that builds a graph of what is there."""
     said = body.model_dump(exclude={"graphs", "graph"}) | {"graph": body.name}
-    once = Idempotency.of(key, caller, request.url.path, json.dumps(said, sort_keys=True))
+    idempotency = Idempotency.of(key, caller, request.url.path, json.dumps(said, sort_keys=True))
     answer = accepted(
         begin_build(
-            house.jobs,
+            state.jobs,
             caller,
-            shelf,
+            collection,
             body.name,
             body.documents,
             rebuild=body.rebuild,
-            once=once,
+            idempotency=idempotency,
         )
     )
     if not body.graphs:
@@ -281,11 +287,11 @@ def build(
     response_model=JobView,
 )
 def retry(
-    request: Request, house: TheHouse, shelf: Stocked, caller: Writer, key: Key = None
+    request: Request, state: State, collection: FilledCollection, caller: Writer, key: Key = None
 ) -> Response:
     """Begins a job that asks models again for what they did not give."""
-    once = Idempotency.of(key, caller, request.url.path, "")
-    return accepted(house.jobs.add(caller, shelf.name, "retry", [], {}, once))
+    idempotency = Idempotency.of(key, caller, request.url.path, "")
+    return accepted(state.jobs.add(caller, collection.name, "retry", [], {}, idempotency))
 
 
 @router.post(
@@ -295,15 +301,15 @@ def retry(
     response_model=JobView,
 )
 def reembed(
-    request: Request, house: TheHouse, shelf: Stocked, caller: Writer, key: Key = None
+    request: Request, state: State, collection: FilledCollection, caller: Writer, key: Key = None
 ) -> Response:
     """Begins a job that gives the collection embeddings of the model that the settings name."""
-    once = Idempotency.of(key, caller, request.url.path, "")
-    return accepted(house.jobs.add(caller, shelf.name, "reembed", [], {}, once))
+    idempotency = Idempotency.of(key, caller, request.url.path, "")
+    return accepted(state.jobs.add(caller, collection.name, "reembed", [], {}, idempotency))
 
 
 async def _receive(
-    request: Request, house: House, caller: Caller
+    request: Request, state: ServiceState, caller: Caller
 ) -> tuple[list[Item], list[Upload], list[str] | None]:
     """The documents of a request, read as they arrive, the files that they are in, and the graphs
     that its body names.
@@ -311,14 +317,14 @@ async def _receive(
     body = Body(request)
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind == FORM:
-        form = await body.form(house.uploads)
+        form = await body.form(state.uploads)
         if unknown := sorted(form.fields.keys() - {"graphs"}):
             raise Problem(
                 f"The form has a field {unknown[0]!r} that is no file. Beside files it may have: "
                 "graphs."
             )
         uploads, graphs = form.uploads, form.fields.get("graphs")
-        items = await to_thread.run_sync(house.uploads.items, uploads)
+        items = await to_thread.run_sync(state.uploads.items, uploads)
         return items, uploads, None if graphs is None else [graphs]
     if kind != "application/json":
         problem = Problem(f"Send files as {FORM}, or application/json.")
@@ -329,7 +335,7 @@ async def _receive(
     except ValidationError as error:
         found = [{**one, "loc": ("body", *one["loc"])} for one in error.errors()]
         raise RequestValidationError(found) from error
-    return *await to_thread.run_sync(_named, house, caller, coming), coming.graphs
+    return *await to_thread.run_sync(_named, state, caller, coming), coming.graphs
 
 
 def _chosen(asked: list[str] | None, own: list[str] | None) -> tuple[str, ...] | None:
@@ -346,14 +352,14 @@ def _chosen(asked: list[str] | None, own: list[str] | None) -> tuple[str, ...] |
     return tuple(dict.fromkeys(by_address or by_body)) or None
 
 
-def _named(house: House, caller: Caller, coming: Coming) -> tuple[list[Item], list[Upload]]:
-    house.uploads.refuse_unlent(caller, (one.sha256 for one in coming.uploads))
+def _named(state: ServiceState, caller: Caller, coming: Coming) -> tuple[list[Item], list[Upload]]:
+    state.uploads.refuse_unlent(caller, (one.sha256 for one in coming.uploads))
     uploads = [
-        Upload(one.sha256, house.uploads.path(one.sha256).stat().st_size, label(one.name))
+        Upload(one.sha256, state.uploads.path(one.sha256).stat().st_size, label(one.name))
         for one in coming.uploads
     ]
-    items = house.uploads.items(uploads)
+    items = state.uploads.items(uploads)
     if coming.text is not None:
         told = {"title": coming.title, "author": coming.author, "language": coming.language}
-        items.append(text_item(house.uploads, coming.text, coming.source, **told))
+        items.append(text_item(state.uploads, coming.text, coming.source, **told))
     return items, uploads

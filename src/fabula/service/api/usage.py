@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel
 
 from fabula.service.core.accounts import By
-from fabula.service.http.dependencies import Reader, TheHouse
+from fabula.service.http.dependencies import Reader, State
 
 router = APIRouter(tags=["usage"])
 
@@ -39,12 +39,12 @@ class UsageViews(BaseModel):
 
 @router.get("/usage")
 def usage(
-    house: TheHouse,
+    state: State,
     caller: Reader,
     by: By = "day",
     days: Annotated[int, Query(ge=1, le=366)] = 31,
 ) -> UsageViews:
     """What was spent in the last days: an admin sees all, everybody else what their key spent."""
     own = "" if caller.may_all else caller.id
-    found = house.ledger.usage(by, own, days=days)
+    found = state.ledger.usage(by, own, days=days)
     return UsageViews(items=[SpentView(**asdict(one)) for one in found])

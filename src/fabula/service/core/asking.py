@@ -131,10 +131,10 @@ class Question(Asking):
     )
     note: str = Field("", max_length=2000, description="kept with the turn; no model sees it")
 
-    def query(self, shelf: Collection) -> Query:
+    def query(self, collection: Collection) -> Query:
         """It as the library asks it. Raises FabulaError for what can't be asked."""
         own = self.model_dump(exclude={"question", "conversation", "note"}, exclude_defaults=True)
-        return Query.of(self.question, shelf.settings, **own)
+        return Query.of(self.question, collection.settings, **own)
 
 
 class Comparison(Asking):
@@ -182,7 +182,7 @@ class ComparisonView(View):
 
 
 @dataclass(frozen=True, slots=True)
-class AskingParts:
+class AskingServices:
     """What answering a question needs of the service: who pays, what is measured, what was said."""
 
     ledger: Ledger
@@ -191,34 +191,34 @@ class AskingParts:
 
 
 def search(
-    parts: AskingParts,
-    shelf: Collection,
+    services: AskingServices,
+    collection: Collection,
     caller: Caller,
     question: Question,
     stop: Stop | None = None,
 ) -> Found:
     """The passages that serve a question best; `stop`, set from any thread, ends what it asks."""
-    parts.ledger.refuse_spent(caller)
-    meter = Meter(parts.ledger.account(caller, shelf.name, "search"))
+    services.ledger.refuse_spent(caller)
+    meter = Meter(services.ledger.account(caller, collection.name, "search"))
     path, began = Path(), time.perf_counter()
-    hits = shelf.retrieve(question.query(shelf), meter=meter, path=path, stop=stop)
-    parts.metrics.retrieved(_mode(path), time.perf_counter() - began)
+    hits = collection.retrieve(question.query(collection), meter=meter, path=path, stop=stop)
+    services.metrics.retrieved(_mode(path), time.perf_counter() - began)
     return Found(
         question=question.question,
         hits=[PassageView.of(hit) for hit in hits],
         path=_steps(path),
         usage=usage_view(meter.usage()),
-        **money(shelf.settings, meter.usage()),
+        **money(collection.settings, meter.usage()),
     )
 
 
 def ask(
-    parts: AskingParts,
-    shelf: Collection,
+    services: AskingServices,
+    collection: Collection,
     caller: Caller,
     question: Question,
     *,
-    once: Idempotency | None = None,
+    idempotency: Idempotency | None = None,
     stop: Stop | None = None,
 ) -> Answering | Answered:
     """An answer that is to be written; what it is written from is found before this returns.
@@ -229,33 +229,33 @@ def ask(
     caller's.
     """
     if question.conversation is None:
-        return Answering(parts, shelf, caller, question, stop=stop)
+        return Answering(services, collection, caller, question, stop=stop)
     # Before anything is asked: what can't be is no turn.
-    question.query(shelf)
-    known = parts.conversations.answered(shelf.name, once) if once else None
+    question.query(collection)
+    known = services.conversations.answered(collection.name, idempotency) if idempotency else None
     if isinstance(known, AnswerView):
         return Answered(known)
     if known:
-        return _ask_again(parts, shelf, caller, question, known, stop)
+        return _ask_again(services, collection, caller, question, known, stop)
     talk = question.conversation
     if talk == NEW:
-        talk = parts.conversations.begin(caller, shelf.name).id
+        talk = services.conversations.begin(caller, collection.name).id
         question = question.model_copy(update={"conversation": talk})
-    history = parts.conversations.history(caller, shelf.name, talk)
+    history = services.conversations.history(caller, collection.name, talk)
     asked = question.model_dump(exclude={"question", "conversation", "note"}, exclude_defaults=True)
-    turn = parts.conversations.begin_turn(
-        caller, shelf.name, talk, question.question, asked, question.note, once
+    turn = services.conversations.begin_turn(
+        caller, collection.name, talk, question.question, asked, question.note, idempotency
     )
     try:
-        return Answering(parts, shelf, caller, question, history, turn, stop)
+        return Answering(services, collection, caller, question, history, turn, stop)
     except BaseException:
-        _drop_turn(parts, shelf, turn)
+        _drop_turn(services, collection, turn)
         raise
 
 
 def _ask_again(
-    parts: AskingParts,
-    shelf: Collection,
+    services: AskingServices,
+    collection: Collection,
     caller: Caller,
     question: Question,
     turn: Retaken,
@@ -267,18 +267,18 @@ def _ask_again(
     call, so that nothing is paid for that nobody reads.
     """
     try:
-        history = parts.conversations.history(
-            caller, shelf.name, turn.conversation, before=turn.number
+        history = services.conversations.history(
+            caller, collection.name, turn.conversation, before=turn.number
         )
         question = question.model_copy(update={"conversation": turn.conversation})
-        return Answering(parts, shelf, caller, question, history, turn.id, stop)
+        return Answering(services, collection, caller, question, history, turn.id, stop)
     except BaseException:
-        _drop_turn(parts, shelf, turn.id)
+        _drop_turn(services, collection, turn.id)
         raise
 
 
-def _drop_turn(parts: AskingParts, shelf: Collection, turn: str) -> bool:
-    drop = partial(parts.conversations.drop_turn, shelf.name, turn)
+def _drop_turn(services: AskingServices, collection: Collection, turn: str) -> bool:
+    drop = partial(services.conversations.drop_turn, collection.name, turn)
     return write_behind(drop, f"That turn {turn} came to nothing")
 
 
@@ -290,16 +290,16 @@ class Answering:
 
     def __init__(
         self,
-        parts: AskingParts,
-        shelf: Collection,
+        services: AskingServices,
+        collection: Collection,
         caller: Caller,
         question: Question,
         history: Sequence[Turn] = (),
         turn: str | None = None,
         stop: Stop | None = None,
     ) -> None:
-        parts.ledger.refuse_spent(caller)
-        self._parts, self._shelf, self._caller = parts, shelf, caller
+        services.ledger.refuse_spent(caller)
+        self._services, self._collection, self._caller = services, collection, caller
         self._question, self._turn = question, turn
         self._path = Path()
         self._began = time.perf_counter()
@@ -311,9 +311,14 @@ class Answering:
         self._is_kept: bool | None = None
         self._whole: AnswerView | None = None
         # The ledger counts each call as it is answered, also where a reader left or a model failed.
-        query, meter = question.query(shelf), Meter(parts.ledger.account(caller, shelf.name, "ask"))
-        self._stream = shelf.stream(query, history=history, meter=meter, path=self._path, stop=stop)
-        parts.metrics.retrieved(_mode(self._path), time.perf_counter() - self._began)
+        query, meter = (
+            question.query(collection),
+            Meter(services.ledger.account(caller, collection.name, "ask")),
+        )
+        self._stream = collection.stream(
+            query, history=history, meter=meter, path=self._path, stop=stop
+        )
+        services.metrics.retrieved(_mode(self._path), time.perf_counter() - self._began)
 
     def events(self) -> Iterator[Event]:
         """What is told, in this order: the retrieval, the passages, the answer's pieces, and then
@@ -361,7 +366,7 @@ class Answering:
         is_first = True
         for piece in self._stream:
             if is_first:
-                self._parts.metrics.first_token(time.perf_counter() - self._began)
+                self._services.metrics.first_token(time.perf_counter() - self._began)
                 is_first = False
             yield piece
         self._is_complete = not self._is_closed
@@ -378,7 +383,7 @@ class Answering:
         return self._whole
 
     def _tell(self) -> AnswerView:
-        answer, settings = self._stream.answer, self._shelf.settings
+        answer, settings = self._stream.answer, self._collection.settings
         return AnswerView(
             question=answer.question,
             sought=self._stream.sought,
@@ -408,11 +413,11 @@ class Answering:
             return
         # '' where a model failed: a part is no answer.
         if not self._stream.text:
-            _drop_turn(self._parts, self._shelf, self._turn)
+            _drop_turn(self._services, self._collection, self._turn)
             return
         keep = partial(
-            self._parts.conversations.end_turn,
-            self._shelf.name,
+            self._services.conversations.end_turn,
+            self._collection.name,
             self._turn,
             self._told().model_copy(update={"kept": True}),
             left=not self._is_complete,
@@ -444,8 +449,8 @@ class Answered:
 
 
 def compare(
-    parts: AskingParts,
-    shelf: Collection,
+    services: AskingServices,
+    collection: Collection,
     caller: Caller,
     comparison: Comparison,
     stop: Stop | None = None,
@@ -460,7 +465,7 @@ def compare(
     for question in comparison.questions():
         mode = str(question.mode)
         try:
-            view = ask(parts, shelf, caller, question, stop=stop).view()
+            view = ask(services, collection, caller, question, stop=stop).view()
             answers.append(Compared(mode=mode, answer=view))
         except FabulaError as error:
             if stop.is_set():

@@ -70,10 +70,10 @@ def all_modes() -> list[ModeView]:
     return [_mode_view(name, mode) for name, mode in modes().items()]
 
 
-def modes_of(shelf: Collection) -> list[ModeView]:
+def modes_of(collection: Collection) -> list[ModeView]:
     """All modes, each with how many documents of a collection have the graph that it walks."""
     graphs = {one.graph for one in modes().values()} - {""}
-    counts = count_parts(shelf.store, graphs, Filters(shelf.name))
+    counts = count_parts(collection.store, graphs, Filters(collection.name))
     return [
         _mode_view(name, one, counts.get(one.graph or TEXT, 0)) for name, one in modes().items()
     ]
@@ -84,11 +84,11 @@ def aspects_in_force(settings: Settings) -> list[AspectView]:
     return [AspectView(name=name, description=text) for name, text in _aspects(settings)]
 
 
-def aspects_of(shelf: Collection) -> list[AspectView]:
+def aspects_of(collection: Collection) -> list[AspectView]:
     """The aspects of the set in force, and others that a collection has."""
-    space = shelf.space()
+    space = collection.space()
     there = [name for name in (space.aspects if space else ()) if name]
-    told = dict(_aspects(shelf.settings))
+    told = dict(_aspects(collection.settings))
     return [
         AspectView(name=name, description=told.get(name, ""), there=name in there)
         for name in dict.fromkeys([*told, *there])

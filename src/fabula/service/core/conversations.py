@@ -163,7 +163,7 @@ class Conversations:
         if not row["turns"]:
             raise NotFound(f"There is no turn {quoted(turn)}.")
 
-    def answered(self, collection: str, once: Idempotency) -> AnswerView | Retaken | None:
+    def answered(self, collection: str, idempotency: Idempotency) -> AnswerView | Retaken | None:
         """Return what was answered under an Idempotency-Key; None if the key is new.
 
         Only a whole answer is given again. If the reader left before the end, or the process that
@@ -175,10 +175,10 @@ class Conversations:
 
         """
         rows = self._app.store.rows(
-            "service/take_turn", collection=collection, once=once.mark, said=once.body
+            "service/take_turn", collection=collection, once=idempotency.mark, said=idempotency.body
         )
         for row in rows:
-            once.refuse_other_body(row["said"])
+            idempotency.refuse_other_body(row["said"])
             if row["is_taken"]:
                 self._writing.add(row["id"])
                 return Retaken(row["id"], row["conversation"], row["number"])
@@ -199,7 +199,7 @@ class Conversations:
         question: str,
         asked: dict[str, Any],
         note: str,
-        once: Idempotency | None,
+        idempotency: Idempotency | None,
     ) -> str:
         """The id of a turn that is going to be answered. Raises NotFound, and Conflict where the
         same was begun under its Idempotency-Key just before.
@@ -215,12 +215,12 @@ class Conversations:
                 question=question,
                 asked=json.dumps(asked, ensure_ascii=False),
                 note=note,
-                once=once.mark if once else None,
-                said=once.body if once else None,
+                once=idempotency.mark if idempotency else None,
+                said=idempotency.body if idempotency else None,
             )
         except StoreError:
             # The constraint: another request was first.
-            if once and isinstance(taken := self.answered(collection, once), Retaken):
+            if idempotency and isinstance(taken := self.answered(collection, idempotency), Retaken):
                 self.drop_turn(collection, taken.id)
             raise
         if not rows:

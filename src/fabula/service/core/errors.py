@@ -5,7 +5,6 @@ A description has the members of a problem of RFC 9457; the HTTP border adds tho
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -45,51 +44,6 @@ STATUS: Mapping[type[FabulaError], int] = {
 """An error has the status of its nearest kind."""
 
 
-IN_A_SERVICE = (
-    (r" \(FABULA_[A-Z_]+\)", ""),
-    (r"`fabula list` shows them:", "There are:"),
-    (
-        (
-            r"run `fabula ingest BOOK --collection .+?`, or choose another with --collection; "
-            r"`fabula list --all` shows all"
-        ),
-        "add documents to it, or name another collection",
-    ),
-    (
-        r"run `fabula build (\S+)(?: \S+)? --collection .+?`, or choose another --mode",
-        r"have \1 built (POST .../build), or choose another mode",
-    ),
-    (r"run `fabula build (\S+)`", r"have \1 built (POST .../build)"),
-    (r"`fabula build (\S+) \S+` makes it", r"have \1 built (POST .../build)"),
-    (
-        (
-            r"Set FABULA_EMBEDDING_MODEL=(\S+), or run `fabula reembed .+?`, or use another "
-            r"--collection"
-        ),
-        (
-            r"Have the service started with the embedding model \1, or the collection embedded "
-            r"again (POST .../reembed), or name another collection"
-        ),
-    ),
-    (
-        r"run `fabula reembed [^`]+` to go on with it, or give it up with `fabula reembed [^`]+`",
-        "begin that again (POST .../reembed) to go on with it",
-    ),
-    (r"`fabula cypher --list` shows them", "GET /api/v1/queries lists them"),
-    (r"`fabula keys list` has them", "GET /api/v1/keys lists them"),
-    (r"Run the (?:same )?command again", "Try again"),
-    (r"run the (?:same )?command again", "try again"),
-    (
-        (
-            r"set FABULA_NEO4J_HEAP=1g, or more than it is now, and run `fabula db stop`; of a "
-            r"server of your own raise server.memory.heap.max_size"
-        ),
-        "whoever runs the service can do that (FABULA_NEO4J_HEAP)",
-    ),
-)
-"""What messages advise at a command line, and what they say to who asks over HTTP."""
-
-
 class Problem(FabulaError):
     """What only a service has to refuse; `extra` are further members of what it says."""
 
@@ -104,13 +58,13 @@ class Problem(FabulaError):
         self.extra = extra
 
 
-class Unknown(Problem):
+class Unauthorized(Problem):
     """Nobody knows who asks: no key, or none that is good."""
 
     status, name = 401, "unknown-key"
 
 
-class Elsewhere(Problem):
+class Misdirected(Problem):
     """Whoever was meant, it is not this service."""
 
     status, name = 421, "misdirected"
@@ -128,13 +82,13 @@ class Conflict(Problem):
     status, name = 409, "conflict"
 
 
-class TooBig(Problem):
+class BodyTooLarge(Problem):
     """More bytes than are taken."""
 
     status, name = 413, "too-large"
 
 
-class TooMany(Problem):
+class TooManyRequests(Problem):
     """More at once, or in a minute, than a key may ask; `after` seconds it may again."""
 
     status, name = 429, "too-many"
@@ -143,7 +97,7 @@ class TooMany(Problem):
         super().__init__(detail, headers={"Retry-After": str(max(1, round(after)))})
 
 
-class Unexpected(Problem):
+class UnexpectedError(Problem):
     """An error of ours, whose trace is in the log."""
 
     status, name = 500, "unexpected"
@@ -165,21 +119,13 @@ def status_of(error: FabulaError) -> int:
     return next(STATUS[kind] for kind in type(error).__mro__ if kind in STATUS)
 
 
-def message(error: FabulaError) -> str:
-    """Return what an error says, without what only helps at a command line."""
-    told = str(error)
-    for pattern, instead in IN_A_SERVICE:
-        told = re.sub(pattern, instead, told)
-    return told
-
-
 def describe_problem(error: FabulaError) -> dict[str, Any]:
     """Return the members of a problem (RFC 9457) that describe an error."""
     return {
         "type": f"/problems/{problem_name(error)}",
         "title": problem_name(error).replace("-", " ").capitalize(),
         "status": status_of(error),
-        "detail": message(error),
+        "detail": error.message,
         **(error.extra if isinstance(error, Problem) else {}),
     }
 

@@ -98,7 +98,9 @@ class Keys:
     def revoke(self, id: str) -> None:
         """Ends a key, the sessions that it began, and its jobs. Raises NotFound."""
         if not self._store.rows("service/save_revoked", id=id):
-            raise NotFound(f"There is no key {quoted(id)}: `fabula keys list` has them.")
+            raise NotFound(
+                f"There is no key {quoted(id)}.", advice="`fabula keys list` shows them."
+            )
 
     def holds(self, caller: Caller) -> bool:
         """Whether a caller's key still holds; a person, and who has an OpenID token, has none."""

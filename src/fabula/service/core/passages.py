@@ -69,12 +69,12 @@ class NeighbourView(PassageView):
 
 
 def outline(
-    shelf: Collection, entry: Entry, aspect: str = "", lowest: int = 1
+    collection: Collection, entry: Entry, aspect: str = "", lowest: int = 1
 ) -> list[OutlineView]:
     """The summaries of a document as trees, one an aspect, down to the `lowest` level."""
-    rows = shelf.store.rows(
+    rows = collection.store.rows(
         "aspects/find_outline",
-        collection=shelf.name,
+        collection=collection.name,
         document=entry.id,
         aspects=[aspect] if aspect else [],
         lowest=lowest,
@@ -85,12 +85,12 @@ def outline(
     return [OutlineView(aspect=name, tops=grow(by_aspect[name])) for name in sorted(by_aspect)]
 
 
-def find_passage(shelf: Collection, id: str) -> PassageWhole:
+def find_passage(collection: Collection, id: str) -> PassageWhole:
     """A passage by its id. Raises NotFound."""
-    rows = shelf.store.rows("core/find_passages", collection=shelf.name, ids=[id])
+    rows = collection.store.rows("core/find_passages", collection=collection.name, ids=[id])
     if not rows:
-        raise NotFound(f"There is no passage {quoted(id)} in collection {quoted(shelf.name)}.")
-    found = shelf.store.sources(shelf.name, [id]).get(id, [])
+        raise NotFound(f"There is no passage {quoted(id)} in collection {quoted(collection.name)}.")
+    found = collection.store.sources(collection.name, [id]).get(id, [])
     sources = [
         StretchView(id=one.chunk, section=one.section, start=one.start, end=one.end)
         for one in found
@@ -98,23 +98,23 @@ def find_passage(shelf: Collection, id: str) -> PassageWhole:
     return PassageWhole(**rows[0]["hit"], score=0.0, sources=sources)
 
 
-def neighbours(shelf: Collection, id: str, direction: Direction) -> list[NeighbourView]:
+def neighbours(collection: Collection, id: str, direction: Direction) -> list[NeighbourView]:
     """What stands around a passage. Raises NotFound.
 
     Up: the summaries above it; down: what a summary rests on, and a chunk's details; beside: the
     chunks before and after a chunk, a detail's own chunk among them, and of a summary those of its
     aspect and level.
     """
-    kind = find_passage(shelf, id).kind
-    asked = {"collection": shelf.name, "passages": [id]}
+    kind = find_passage(collection, id).kind
+    asked = {"collection": collection.name, "passages": [id]}
     if direction == "up":
-        rows = shelf.store.rows("aspects/find_parents", **asked)
+        rows = collection.store.rows("aspects/find_parents", **asked)
         return [_neighbour(row, row["score"]) for row in rows]
     if direction == "down":
-        rows = shelf.store.rows("aspects/find_below", **asked)
+        rows = collection.store.rows("aspects/find_below", **asked)
         return [_neighbour(row, row["weight"]) for row in rows]
     beside = "aspects/find_beside" if kind == "summary" else "core/find_neighbours"
-    return [_neighbour(row, None) for row in shelf.store.rows(beside, **asked)]
+    return [_neighbour(row, None) for row in collection.store.rows(beside, **asked)]
 
 
 def _neighbour(row: Mapping[str, Any], weight: float | None) -> NeighbourView:

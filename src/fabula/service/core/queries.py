@@ -10,7 +10,7 @@ from typing import Any, Literal
 from fabula.app.collection import Collection
 from fabula.errors import Refused
 from fabula.graph.explore import Query, names, parse, shipped
-from fabula.service.core.errors import Problem, TooMany
+from fabula.service.core.errors import Problem, TooManyRequests
 from fabula.service.core.views import View
 from fabula.store import Store
 from fabula.store.reading import run
@@ -73,7 +73,7 @@ def find_query(name: str) -> QueryView:
 
 
 def run_query(
-    slots: Slots, shelf: Collection, name: str, parameters: Mapping[str, Any]
+    slots: Slots, collection: Collection, name: str, parameters: Mapping[str, Any]
 ) -> TableView:
     """What a query of the analysts' finds in a collection. Raises NotFound, and FabulaError for a
     parameter.
@@ -81,7 +81,7 @@ def run_query(
     if COLLECTION in parameters:
         raise Problem("The collection is that of the path: leave the parameter out.")
     query = shipped(name)
-    return _run(slots, shelf.store, query, {COLLECTION: shelf.name, **parameters})
+    return _run(slots, collection.store, query, {COLLECTION: collection.name, **parameters})
 
 
 def run_statement(
@@ -99,7 +99,7 @@ def _run(slots: Slots, store: Store, query: Query, parameters: Mapping[str, Any]
                 store, query.statement, values, seconds=SECONDS, most=ROWS, most_bytes=BYTES
             )
         except Refused as error:
-            raise Problem(error.why) from error
+            raise Problem(error.message) from error
     return TableView(
         columns=list(table.columns),
         rows=[list(row) for row in table.rows],
@@ -113,7 +113,7 @@ def _run(slots: Slots, store: Store, query: Query, parameters: Mapping[str, Any]
 def _slot(slots: Slots) -> Iterator[None]:
     """Take one of the few slots for queries, so that no question has to wait for Neo4j."""
     if not slots.acquire(timeout=WAIT):
-        raise TooMany("Other queries are running: try again in a moment.", WAIT)
+        raise TooManyRequests("Other queries are running: try again in a moment.", WAIT)
     try:
         yield
     finally:

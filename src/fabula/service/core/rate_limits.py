@@ -8,12 +8,12 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from fabula.service.core.errors import TooMany
+from fabula.service.core.errors import TooManyRequests
 
 MINUTE = 60.0
 
 
-class Window:
+class RateLimit:
     """At most `most` a minute of each name; safe to share between threads."""
 
     def __init__(self, most: int, clock: Callable[[], float] = time.monotonic) -> None:
@@ -23,11 +23,13 @@ class Window:
         self._lock = threading.Lock()
 
     def take(self, name: str) -> None:
-        """Counts one. Raises TooMany, which says when there is room again."""
+        """Counts one. Raises TooManyRequests, which says when there is room again."""
         with self._lock:
             wait = self._wait(name)
             if wait > 0:
-                raise TooMany(f"At most {self._most} a minute: try again in {wait:.0f} s.", wait)
+                raise TooManyRequests(
+                    f"At most {self._most} a minute: try again in {wait:.0f} s.", wait
+                )
             self._times.setdefault(name, deque()).append(self._clock())
 
     def _wait(self, name: str) -> float:
@@ -47,7 +49,7 @@ class Window:
         return MINUTE - (now - times[0])
 
 
-class AtOnce:
+class ConcurrencyLimit:
     """At most `most` under way of each name, which are `what`; safe to share between threads."""
 
     def __init__(self, most: int, what: str) -> None:
@@ -57,10 +59,10 @@ class AtOnce:
 
     @contextmanager
     def one(self, name: str) -> Iterator[None]:
-        """One more, as long as it lasts. Raises TooMany."""
+        """One more, as long as it lasts. Raises TooManyRequests."""
         with self._lock:
             if self._under_way[name] >= self._most:
-                raise TooMany(f"At most {self._most} {self._what} of one key at once.", 1)
+                raise TooManyRequests(f"At most {self._most} {self._what} of one key at once.", 1)
             self._under_way[name] += 1
         try:
             yield

@@ -306,13 +306,13 @@ class StepView(View):
         )
 
 
-def document_of(shelf: Collection, id: str) -> Entry:
+def document_of(collection: Collection, id: str) -> Entry:
     """The document of that id. Raises NotFound; a title or the beginning of an id is none."""
-    found = shelf.store.named(shelf.name, id, 2, whole=True)
+    found = collection.store.named(collection.name, id, 2, whole=True)
     for entry in found:
         if entry.id == id:
             return entry
-    raise NotFound(f"There is no document {quoted(id)} in collection {quoted(shelf.name)}.")
+    raise NotFound(f"There is no document {quoted(id)} in collection {quoted(collection.name)}.")
 
 
 def version_of(entry: Entry, *more: object) -> str:
@@ -322,9 +322,11 @@ def version_of(entry: Entry, *more: object) -> str:
     return hashlib.blake2b(told.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
 
 
-def read_text(shelf: Collection, entry: Entry, start: int = 0, end: int | None = None) -> TextView:
+def read_text(
+    collection: Collection, entry: Entry, start: int = 0, end: int | None = None
+) -> TextView:
     """A stretch of a document's text, put together of its chunks, which tile it."""
-    rows = shelf.store.text(entry, 0, WHOLE)
+    rows = collection.store.text(entry, 0, WHOLE)
     length = rows[-1]["end"] if rows else 0
     last = length if end is None else min(end, length)
     first = min(start, last)

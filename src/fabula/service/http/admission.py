@@ -17,16 +17,23 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from fabula.errors import FabulaError
 from fabula.graph.nesting import find_excess
 from fabula.service.core.callers import Caller
-from fabula.service.core.errors import Elsewhere, Forbidden, Problem, TooBig, Unavailable, Unknown
+from fabula.service.core.errors import (
+    BodyTooLarge,
+    Forbidden,
+    Misdirected,
+    Problem,
+    Unauthorized,
+    Unavailable,
+)
 from fabula.service.core.keys import PREFIX
-from fabula.service.core.rate_limits import Window
+from fabula.service.core.rate_limits import RateLimit
 from fabula.service.core.sessions import COOKIE
 from fabula.service.http.errors import is_for_people, respond
 from fabula.service.http.openid import OpenID
 from fabula.text.names import has_control, quoted
 
 if TYPE_CHECKING:
-    from fabula.service.state import House
+    from fabula.service.state import ServiceState
 
 
 OPEN = ("/livez", "/readyz", "/enter", "/signin", "/api/v1/session", "/openapi.json")
@@ -93,10 +100,10 @@ LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 class Admission:
     """Lets in those who may; pure ASGI, as streams pass it."""
 
-    def __init__(self, app: ASGIApp, house: House) -> None:
-        serving = house.serving
-        self._app, self._house, self._serving = app, house, serving
-        self._requests = Window(serving.requests_a_minute)
+    def __init__(self, app: ASGIApp, state: ServiceState) -> None:
+        serving = state.serving
+        self._app, self._state, self._serving = app, state, serving
+        self._requests = RateLimit(serving.requests_a_minute)
         self._openid = OpenID(serving) if serving.oidc_issuer else None
         self._headers = dict(HEADERS)
         if (serving.url or "").startswith("https:"):
@@ -135,12 +142,12 @@ class Admission:
         if needs_no_graph(request):
             await self._app(scope, receive, send)
             return
-        with self._house.maintenance.count_request():
+        with self._state.maintenance.count_request():
             await self._admit_counted(request, receive, send)
 
     async def _admit_counted(self, request: Request, receive: Receive, send: Send) -> None:
         scope = request.scope
-        if outage := self._house.neo4j.outage():
+        if outage := self._state.neo4j.outage():
             raise Unavailable(outage.reason, outage.retry_after)
         caller, name = await self._identify(request)
         if caller is not None:
@@ -153,7 +160,7 @@ class Admission:
         most = self._most(caller, scope["path"])
         _refuse_large(request, most)
         asks = caller is not None and scope["path"].endswith(QUESTIONS)
-        under_way = self._house.questions if asks else self._house.requests
+        under_way = self._state.question_limit if asks else self._state.request_limit
         receive = _counting(receive, most, scope["path"])
         if caller is None:
             # A slow body of a stranger's holds no place of those at the same address.
@@ -166,31 +173,33 @@ class Admission:
     async def _identify(self, request: Request) -> tuple[Caller | None, str]:
         """Return who asks, and the name by which that one's requests are counted.
 
-        Raises TooMany, and Unknown for a key that does not hold.
+        Raises TooManyRequests, and Unauthorized for a key that does not hold.
         """
         address = address_of(request)
         if request.scope["path"] == SIGN_IN:
             # The form tells who signs in, and a right key is let in whatever a neighbour at the
             # same address does: wrong ones alone are counted, by the route.
             return None, f"signing in from {address}"
-        caller = await to_thread.run_sync(self._find, request, limiter=self._house.door)
+        caller = await to_thread.run_sync(
+            self._find, request, limiter=self._state.admission_threads
+        )
         name = caller.id if caller else f"from {address}"
         # What is refused counts, too: it was looked up who asks.
         self._requests.take(name)
         return caller, name
 
     def _find(self, request: Request) -> Caller | None:
-        """Who asks; None where nothing says so. Raises Unknown for what says it wrongly."""
+        """Who asks; None where nothing says so. Raises Unauthorized for what says it wrongly."""
         bearer = request.headers.get("authorization", "")
         if bearer:
             try:
                 return self._bearer(bearer)
-            except Unknown:
+            except Unauthorized:
                 # Behind a proxy others have the same address: a key that holds is let in.
-                self._house.guesses.take(address_of(request))
+                self._state.guess_limit.take(address_of(request))
                 raise
         if cookie := request.cookies.get(COOKIE):
-            return self._house.sessions.find(cookie)
+            return self._state.sessions.find(cookie)
         return None
 
     def _bearer(self, told: str) -> Caller:
@@ -198,11 +207,11 @@ class Admission:
         token = token.strip()
         found = None
         if kind.lower() == "bearer" and token.startswith(PREFIX):
-            found = self._house.keys.find(token)
+            found = self._state.keys.find(token)
         elif kind.lower() == "bearer" and self._openid:
             found = self._openid.find(token)
         if found is None:
-            raise Unknown(
+            raise Unauthorized(
                 "That key is not good: it is unknown, revoked or expired.",
                 headers={"WWW-Authenticate": 'Bearer error="invalid_token"'},
             )
@@ -216,7 +225,7 @@ class Admission:
                 path += f"?{request.url.query}"
             return RedirectResponse(f"/signin?to={quote(path, safe='')}", 303)
         return respond(
-            Unknown(
+            Unauthorized(
                 "That takes a key: send it as `Authorization: Bearer fab_...`.",
                 headers={"WWW-Authenticate": "Bearer"},
             ),
@@ -224,7 +233,7 @@ class Admission:
         )
 
     def _refuse_host(self, request: Request) -> None:
-        """Raises Elsewhere for a name that is not ours: another's page may have it point here."""
+        """Raises Misdirected for a name that is not ours: another's page may have it point here."""
         host = host_of(request.headers.get("host", ""))
         if host in self._hosts:
             return
@@ -235,7 +244,7 @@ class Admission:
         except ValueError:
             known = False
         if not known:
-            raise Elsewhere(
+            raise Misdirected(
                 "This service does not answer to that name: add it to the setting serve.hosts."
             )
 
@@ -266,7 +275,9 @@ class Admission:
         if messages[-1]["type"] != "http.request":
             return _hand_over(messages, receive)
         body = b"".join(message.get("body", b"") for message in messages)
-        if excess := await to_thread.run_sync(find_excess, body, limiter=self._house.door):
+        if excess := await to_thread.run_sync(
+            find_excess, body, limiter=self._state.admission_threads
+        ):
             raise Problem(f"The JSON of this request {excess}.")
         return _hand_over([{"type": "http.request", "body": body, "more_body": False}], receive)
 
@@ -297,13 +308,13 @@ async def _receive_whole(receive: Receive) -> Receive:
 
 
 async def _receive_all(receive: Receive) -> list[Message]:
-    """Return all messages of a body. Raises TooBig for one that is too large."""
+    """Return all messages of a body. Raises BodyTooLarge for one that is too large."""
     messages: list[Message] = []
     try:
         while not messages or messages[-1].get("more_body"):
             messages.append(await receive())
     except HTTPException as error:
-        raise TooBig(f"{error.detail}.") from error
+        raise BodyTooLarge(f"{error.detail}.") from error
     return messages
 
 
@@ -351,7 +362,7 @@ def _refuse_unprintable(request: Request) -> None:
 def _refuse_large(request: Request, most: int) -> None:
     length = request.headers.get("content-length", "0")
     if not length.isdecimal() or int(length) > most:
-        raise TooBig(f"{_too_large(request.scope['path'], most)}.")
+        raise BodyTooLarge(f"{_too_large(request.scope['path'], most)}.")
 
 
 def _too_large(path: str, most: int) -> str:

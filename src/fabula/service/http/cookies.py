@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from fastapi import Request, Response
 
 from fabula.service.core.sessions import COOKIE
-from fabula.service.state import House
+from fabula.service.state import ServiceState
 
 
-def keep_session(response: Response, cookie: str, request: Request, house: House) -> None:
+def keep_session(response: Response, cookie: str, request: Request, state: ServiceState) -> None:
     """Has a browser keep a session; one that it had ends, as it forgets that one's cookie."""
     if had := request.cookies.get(COOKIE):
-        house.sessions.end(had)
-    options = cookie_options(house.sessions.days, house.serving.url)
+        state.sessions.end(had)
+    options = cookie_options(state.sessions.days, state.serving.url)
     response.set_cookie(value=cookie, **options)  # type: ignore[arg-type]
 
 

@@ -13,7 +13,7 @@ from fabula.service.core.errors import Forbidden
 from fabula.service.http.admission import Admission
 
 if TYPE_CHECKING:
-    from fabula.service.state import House
+    from fabula.service.state import ServiceState
 
 __all__ = [
     "PERSON",
@@ -24,29 +24,29 @@ __all__ = [
     "Quotas",
     "Reader",
     "Role",
-    "Shelf",
+    "VisibleCollection",
     "Writer",
 ]
 
 
-def add(service: FastAPI, house: House) -> None:
+def add(service: FastAPI, state: ServiceState) -> None:
     """Has a service let in those who may, and no others."""
-    service.add_middleware(Admission, house=house)
-    if house.serving.origins:
+    service.add_middleware(Admission, state=state)
+    if state.serving.origins:
         # Without credentials: another origin's page has a key of its own, never our cookie.
         service.add_middleware(
             CORSMiddleware,
-            allow_origins=list(house.serving.origins),
+            allow_origins=list(state.serving.origins),
             allow_methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
             allow_headers=["Authorization", "Content-Type", "Idempotency-Key", "Last-Event-ID"],
             expose_headers=["ETag", "Location", "Retry-After", "X-Request-Id"],
         )
 
 
-def house_of(request: Request) -> House:
+def state_of(request: Request) -> ServiceState:
     """What all requests share."""
-    house: House = request.app.state.house
-    return house
+    state: ServiceState = request.app.state.service_state
+    return state
 
 
 def caller_of(request: Request) -> Caller:
@@ -86,21 +86,21 @@ else:
 `AdminOfAll` is for what concerns every collection: keys, the audit, metrics, Cypher.
 """
 
-TheHouse = Annotated["House", Depends(house_of)]
+State = Annotated["ServiceState", Depends(state_of)]
 """What a route asks for that needs what all share."""
 
 
-def _shelf(collection: str, request: Request) -> Collection:
-    return house_of(request).collection(collection, caller_of(request))
+def _visible_collection(collection: str, request: Request) -> Collection:
+    return state_of(request).collection(collection, caller_of(request))
 
 
-Shelf = Annotated[Collection, Depends(_shelf)]
+VisibleCollection = Annotated[Collection, Depends(_visible_collection)]
 """The collection of a path with `{collection}`, if the caller may see it."""
 
 
-def _stocked(collection: str, request: Request) -> Collection:
-    return house_of(request).stocked(collection, caller_of(request))
+def _filled_collection(collection: str, request: Request) -> Collection:
+    return state_of(request).filled_collection(collection, caller_of(request))
 
 
-Stocked = Annotated[Collection, Depends(_stocked)]
+FilledCollection = Annotated[Collection, Depends(_filled_collection)]
 """The same, if it holds documents: one that holds none does not exist, in the same words."""

@@ -14,11 +14,10 @@ from starlette.exceptions import HTTPException
 
 from fabula.errors import FabulaError
 from fabula.service.core.errors import (
+    BodyTooLarge,
     Problem,
-    TooBig,
     dashed,
     describe_problem,
-    message,
     problem_name,
     status_of,
 )
@@ -43,7 +42,7 @@ def body(error: FabulaError, request: Request) -> dict[str, Any]:
     if request.url.path.startswith("/v1/"):
         # Where clients of OpenAI's look.
         members["error"] = {
-            "message": message(error),
+            "message": error.message,
             "type": problem_name(error),
             "code": status_of(error),
         }
@@ -99,7 +98,7 @@ def add(service: FastAPI) -> None:
         said = "There is nothing here." if error.status_code == 404 else f"{error.detail}."
         if error.status_code == 413:
             # The door counts what arrives, and FastAPI lets no other error of a body pass.
-            return respond(TooBig(said), request)
+            return respond(BodyTooLarge(said), request)
         problem = Problem(said, headers=error.headers)
         problem.status, problem.name = error.status_code, dashed(str(error.detail))
         return respond(problem, request)

@@ -20,7 +20,7 @@ from fabula.text.names import file_name
 
 if TYPE_CHECKING:
     from fabula.service.core.callers import Caller
-    from fabula.service.state import House
+    from fabula.service.state import ServiceState
 
 Format = Literal["jsonl", "graphml"]
 Kind = Literal["html", "svg", "png"]
@@ -37,16 +37,16 @@ ALONE = "sandbox allow-scripts allow-downloads; frame-ancestors 'self'"
 
 
 def export(
-    house: House, shelf: Collection, caller: Caller, entry: Entry | None, format: Format
+    state: ServiceState, collection: Collection, caller: Caller, entry: Entry | None, format: Format
 ) -> Response:
     """A collection's graph, or one document's, as a file; it is whole before the status is sent.
 
-    Raises TooMany.
+    Raises TooManyRequests.
     """
-    name = file_name(entry.title, entry.id) if entry else file_name(shelf.name, "graph")
-    with house.large_tasks.one(caller.id), _folder() as folder:
+    name = file_name(entry.title, entry.id) if entry else file_name(collection.name, "graph")
+    with state.large_task_limit.one(caller.id), _folder() as folder:
         file = folder / f"graph.{format}"
-        shelf.export(file, entry.id if entry else "", format=format)
+        collection.export(file, entry.id if entry else "", format=format)
         return FileResponse(
             file,
             media_type=MEDIA[format],
@@ -57,8 +57,8 @@ def export(
 
 
 def draw(
-    house: House,
-    shelf: Collection,
+    state: ServiceState,
+    collection: Collection,
     caller: Caller,
     entry: Entry,
     kind: Kind,
@@ -72,13 +72,13 @@ def draw(
         "Cache-Control": "private, no-cache",
         "X-Content-Type-Options": "nosniff",
     }
-    content = picture(house, shelf, caller, entry, kind, drawn, question)
+    content = picture(state, collection, caller, entry, kind, drawn, question)
     return Response(content, media_type=MEDIA[kind], headers=headers)
 
 
 def picture(
-    house: House,
-    shelf: Collection,
+    state: ServiceState,
+    collection: Collection,
     caller: Caller,
     entry: Entry,
     kind: Kind,
@@ -86,12 +86,12 @@ def picture(
     question: str,
 ) -> bytes:
     """What a picture is made of. A question is one as any other: it counts, and costs."""
-    meter = Meter(house.ledger.account(caller, shelf.name, "plot"))
-    with house.questions.one(caller.id) if question else nullcontext():
+    meter = Meter(state.ledger.account(caller, collection.name, "plot"))
+    with state.question_limit.one(caller.id) if question else nullcontext():
         if question:
-            house.ledger.refuse_spent(caller)
+            state.ledger.refuse_spent(caller)
         return draw_document(
-            shelf,
+            collection,
             entry,
             f".{kind}",
             question,

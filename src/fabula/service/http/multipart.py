@@ -12,8 +12,8 @@ from python_multipart import MultipartParser
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import parse_options_header
 
-from fabula.service.core.errors import Problem, TooBig
-from fabula.service.core.jobs.uploads import UNNAMED, Arriving, Upload, Uploads
+from fabula.service.core.errors import BodyTooLarge, Problem
+from fabula.service.core.jobs.uploads import UNNAMED, IncomingFile, Upload, Uploads
 
 if TYPE_CHECKING:
     from python_multipart.multipart import MultipartCallbacks
@@ -79,8 +79,8 @@ class _Parts:
         self._count = 0
         self._name, self._value = bytearray(), bytearray()
         self._headers: dict[bytes, bytes] = {}
-        self._arriving: Arriving | None = None
-        self._arrived: list[Arriving] = []
+        self._arriving: IncomingFile | None = None
+        self._arrived: list[IncomingFile] = []
         self._field: str | None = None
         self._text = bytearray()
         self._texts = 0
@@ -112,7 +112,7 @@ class _Parts:
     def _begin(self) -> None:
         self._count += 1
         if self._count > MOST_PARTS:
-            raise TooBig(f"A request may have {MOST_PARTS:,} files.")
+            raise BodyTooLarge(f"A request may have {MOST_PARTS:,} files.")
         self._headers.clear()
         self._text.clear()
 
@@ -140,7 +140,7 @@ class _Parts:
             return
         self._texts += end - start
         if self._texts > MOST_FIELD:
-            raise TooBig("The fields of the form that are no files are too long.")
+            raise BodyTooLarge("The fields of the form that are no files are too long.")
         self._text += data[start:end]
 
     def _close(self) -> None:

@@ -16,7 +16,7 @@ import jwt
 from fabula.config.serving import Serving
 from fabula.models.transport import Bounds, time_connections
 from fabula.service.core.callers import ROLES, Caller
-from fabula.service.core.errors import Unavailable, Unknown
+from fabula.service.core.errors import Unauthorized, Unavailable
 
 LOG = logging.getLogger("fabula.service")
 ALGORITHMS = ("RS256", "ES256", "EdDSA")
@@ -63,7 +63,7 @@ class OpenID:
         self._lock = threading.Lock()
 
     def find(self, token: str) -> Caller:
-        """Who a token is of. Raises Unknown for one that is not good."""
+        """Who a token is of. Raises Unauthorized for one that is not good."""
         try:
             claims = jwt.decode(
                 token,
@@ -76,7 +76,7 @@ class OpenID:
                 options={"require": ["exp", "iss", "aud", "sub"]},
             )
         except (jwt.PyJWTError, ValueError, RecursionError) as error:
-            raise Unknown("That token is not good.", headers=HEADERS) from error
+            raise Unauthorized("That token is not good.", headers=HEADERS) from error
         return self._caller(claims)
 
     def _key(self, token: str) -> jwt.PyJWK:
@@ -138,13 +138,15 @@ class OpenID:
             except (ValueError, RecursionError):
                 told = None
         if not isinstance(told, Mapping) or told.get("role") not in ROLES:
-            raise Unknown(
+            raise Unauthorized(
                 f"That token's claim {self._claim!r} gives no role here.", headers=HEADERS
             )
         names = told.get("collections", [])
         every = names == "*"
         if not every and not (isinstance(names, list) and all(isinstance(n, str) for n in names)):
-            raise Unknown(f"That token's claim {self._claim!r} can't be read.", headers=HEADERS)
+            raise Unauthorized(
+                f"That token's claim {self._claim!r} can't be read.", headers=HEADERS
+            )
         name = str(claims.get("name") or claims.get("email") or claims["sub"])
         return Caller(
             id=f"openid:{claims['sub']}",

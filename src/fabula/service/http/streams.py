@@ -23,11 +23,11 @@ from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from fabula.errors import FabulaError
-from fabula.service.core.errors import Unavailable, Unexpected, describe_problem
+from fabula.service.core.errors import Unavailable, UnexpectedError, describe_problem
 from fabula.service.http.errors import RETRY_AFTER_SECONDS
 
 if TYPE_CHECKING:
-    from fabula.service.state import House
+    from fabula.service.state import ServiceState
 
 Result = TypeVar("Result")
 PING = 15.0
@@ -49,7 +49,7 @@ def error_event(error: FabulaError) -> tuple[str, Mapping[str, Any]]:
     return "error", describe_problem(error)
 
 
-async def attended(
+async def run_while_connected(
     request: Request | None,
     do: Callable[[], Result],
     leave: Callable[[], None],
@@ -110,14 +110,14 @@ class EventStream(StreamingResponse):
     ) -> None:
         self._work, self._name_event, self._ping = work, name_event, ping
         self._write, self._name_error = write or event, name_error
-        self._house: House | None = None
+        self._state: ServiceState | None = None
         self._request_id = ""
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
         super().__init__(self._lines(), media_type=KIND, headers=headers)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Sends it; however that ends, the work is closed."""
-        self._house = scope["app"].state.house
+        self._state = scope["app"].state.service_state
         self._request_id = scope.get("state", {}).get("request_id", "")
         try:
             await super().__call__(scope, receive, send)
@@ -146,17 +146,17 @@ class EventStream(StreamingResponse):
     @contextlib.contextmanager
     def _cut_at_stop(self, queue: _Queue) -> Iterator[None]:
         """Meanwhile end the stream with an event shortly before the grace of a stop is over."""
-        assert self._house
-        house, loop = self._house, asyncio.get_running_loop()
+        assert self._state
+        state, loop = self._state, asyncio.get_running_loop()
         last = self._name_error(Unavailable(STOPPED, RETRY_AFTER_SECONDS))
 
         def cut_later() -> None:
-            seconds = max(0.0, house.seconds_left - LAST_SECONDS)
+            seconds = max(0.0, state.seconds_left - LAST_SECONDS)
             # The loop may be closed already.
             with contextlib.suppress(RuntimeError):
                 loop.call_soon_threadsafe(loop.call_later, seconds, queue.cut, last)
 
-        with house.stopping.telling(cut_later):
+        with state.stopping.telling(cut_later):
             yield
 
     def _run(self, queue: _Queue) -> None:
@@ -176,7 +176,7 @@ class EventStream(StreamingResponse):
                 self._request_id,
                 extra=self._told(),
             )
-            queue.put(self._name_error(Unexpected(UNEXPECTED, request_id=self._request_id)))
+            queue.put(self._name_error(UnexpectedError(UNEXPECTED, request_id=self._request_id)))
         finally:
             queue.put(None)
 

@@ -18,7 +18,7 @@ from starlette.types import Scope
 
 from fabula.errors import StoreError
 from fabula.service.http.addresses import address
-from fabula.service.http.dependencies import caller_of, house_of
+from fabula.service.http.dependencies import caller_of, state_of
 
 HERE = Path(__file__).parent
 
@@ -90,9 +90,9 @@ def show_part(request: Request, template: str, values: Mapping[str, Any]) -> Res
 
 
 def _frame(request: Request, collection: str) -> dict[str, Any]:
-    caller, house = caller_of(request), house_of(request)
-    there = house.collections(caller)
-    collection = collection or house.usual(caller)
+    caller, state = caller_of(request), state_of(request)
+    there = state.visible_collections(caller)
+    collection = collection or state.default_collection(caller)
     links = [
         {"name": one.name, "url": one.path.replace("{collection}", quote(collection, safe=""))}
         for one in request.app.state.screens

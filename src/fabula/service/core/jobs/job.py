@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 Kind = Literal["ingest", "build", "retry", "reembed", "remove"]
 
 
-State = Literal["queued", "running", "succeeded", "failed", "cancelled", "paused"]
+JobState = Literal["queued", "running", "succeeded", "failed", "cancelled", "paused"]
 
 
 ItemState = Literal["queued", "running", "succeeded", "failed", "cancelled", "unchanged", "skipped"]
 
 
-STATES: tuple[State, ...] = get_args(State)
+STATES: tuple[JobState, ...] = get_args(JobState)
 
 
 OPEN: tuple[ItemState, ...] = ("queued", "running")
@@ -36,7 +36,7 @@ WHOLE: tuple[Kind, ...] = ("reembed", "remove")
 """Kinds of work on the collection itself, where no document is named."""
 
 
-ENDED: tuple[State, ...] = ("succeeded", "failed", "cancelled")
+ENDED: tuple[JobState, ...] = ("succeeded", "failed", "cancelled")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class Job:
     id: str
     kind: Kind
     collection: str
-    state: State
+    state: JobState
     created_by: str
     created_at: str
     updated_at: str
@@ -144,7 +144,7 @@ def read_job(row: Mapping[str, Any]) -> Job:
     items = tuple(map(_item, row.get("items", ())))
     states = [one.state for one in items] if "items" in row else row["states"]
     # Who worked on it has ended without a word: it waits for another.
-    state: State = "queued" if row["lost"] else own["state"]
+    state: JobState = "queued" if row["lost"] else own["state"]
     return Job(
         id=own["id"],
         kind=own["kind"],

@@ -21,7 +21,7 @@ BECAME: Mapping[Status, ItemState] = {
 }
 
 
-class Watched:
+class JobProgress:
     """Hear how a job goes (`build.outcome.Listener`). What is not known yet becomes an item."""
 
     def __init__(self, items: Sequence[Item]) -> None:
@@ -158,7 +158,7 @@ class Watched:
 class Steps:
     """Hears the steps of one item: `fabula.models.progress.Progress`."""
 
-    watched: Watched
+    watched: JobProgress
     index: int
 
     def expect(self, step: str, count: int) -> None:

@@ -28,8 +28,8 @@ from fabula.service.core.jobs.job import (
     WHOLE,
     Item,
     Job,
+    JobState,
     Kind,
-    State,
     item_row,
     job_version,
     read_job,
@@ -69,7 +69,7 @@ class Jobs:
         kind: Kind,
         items: Sequence[Item],
         options: Mapping[str, Any],
-        once: Idempotency | None = None,
+        idempotency: Idempotency | None = None,
     ) -> Job:
         """A job, which is committed when this returns.
 
@@ -90,8 +90,8 @@ class Jobs:
             "created_by": caller.id,
             "caller": _who(caller),
             "options": json.dumps(dict(options)),
-            "said": once.body if once else "",
-            "key": once.mark if once else None,
+            "said": idempotency.body if idempotency else "",
+            "key": idempotency.mark if idempotency else None,
             "money": 0.0,
             "usage": "{}",
             "problem": "",
@@ -100,15 +100,15 @@ class Jobs:
             "service/save_job",
             job=own,
             items=[item_row(id, index, one) for index, one in enumerate(items)],
-            key=once.mark if once else "",
+            key=idempotency.mark if idempotency else "",
             milliseconds=DAY,
         )
         if rows[0]["id"] is None:
             self.begun.append(id)
             self.tell()
             self._audit.note(caller, f"begin {kind}", collection, job=id)
-        elif once:
-            once.refuse_other_body(rows[0]["said"])
+        elif idempotency:
+            idempotency.refuse_other_body(rows[0]["said"])
             id = rows[0]["id"]
         return self.find(caller, id)
 
@@ -218,7 +218,7 @@ class Jobs:
         with self.changed:
             self.changed.notify_all()
 
-    def _again(self, caller: Caller, id: str, what: str, *states: State) -> Job:
+    def _again(self, caller: Caller, id: str, what: str, *states: JobState) -> Job:
         """Has a job go on. It is that caller's from then on, who may begin it, and pays for it."""
         job = self.find(caller, id)
         if job.kind == "remove" and not caller.may("admin"):
@@ -296,7 +296,7 @@ class Jobs:
 class _Way:
     """From which states a job comes into another, and into which its open items; '' for none."""
 
-    states: tuple[State, ...]
+    states: tuple[JobState, ...]
     properties: Mapping[str, Any]
     items: str = ""
 

@@ -32,8 +32,8 @@ from fabula.models.usage import Usage
 from fabula.service.core.accounts import Ledger
 from fabula.service.core.callers import Caller, Quotas
 from fabula.service.core.conversations import Conversations
-from fabula.service.core.jobs.job import OPEN, Item, Job, Kind, State, in_all, item_row, job_row
-from fabula.service.core.jobs.progress import Watched
+from fabula.service.core.jobs.job import OPEN, Item, Job, JobState, Kind, in_all, item_row, job_row
+from fabula.service.core.jobs.progress import JobProgress
 from fabula.service.core.jobs.queue import Jobs
 from fabula.service.core.jobs.start import read
 from fabula.service.core.jobs.uploads import Uploads
@@ -61,7 +61,7 @@ is older than `serve.keep_days`."""
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class JobServices:
     """What the work on jobs needs of the service. `outage` says whether Neo4j is away."""
 
     app: App
@@ -79,8 +79,8 @@ class Runner:
     Without `others` only the jobs are taken that this process has begun itself.
     """
 
-    def __init__(self, parts: Parts, *, others: bool = True) -> None:
-        self._parts, self._others = parts, others
+    def __init__(self, services: JobServices, *, others: bool = True) -> None:
+        self._services, self._others = services, others
         self._is_closing = threading.Event()
         self._is_paused = False
         self._stops: set[Stop] = set()
@@ -94,8 +94,8 @@ class Runner:
     def start(self) -> None:
         """Begins to take up jobs, those of processes that have ended, too."""
         if self._others:
-            self._parts.app.store.rows("service/save_queue")
-        for number in range(self._parts.serving.jobs_at_once):
+            self._services.app.store.rows("service/save_queue")
+        for number in range(self._services.serving.jobs_at_once):
             thread = threading.Thread(target=self._work, name=f"jobs-{number}", daemon=True)
             self._threads.append(thread)
             thread.start()
@@ -111,7 +111,7 @@ class Runner:
             stops = [*self._stops]
         for stop in stops:
             stop.set()
-        self._parts.jobs.tell()
+        self._services.jobs.tell()
         until = time.monotonic() + seconds
         for thread in self._threads:
             thread.join(max(0.0, until - time.monotonic()))
@@ -128,7 +128,7 @@ class Runner:
             for stop in self._stops:
                 stop.set()
         try:
-            until = time.monotonic() + self._parts.serving.grace
+            until = time.monotonic() + self._services.serving.grace
             while time.monotonic() < until:
                 with self._lock:
                     if not self._taking:
@@ -138,7 +138,7 @@ class Runner:
         finally:
             with self._lock:
                 self._is_paused = False
-            self._parts.jobs.tell()
+            self._services.jobs.tell()
 
     def _is_letting_go(self) -> bool:
         """Return whether jobs are let go of through no fault of their own."""
@@ -148,7 +148,7 @@ class Runner:
         while not self._is_closing.is_set():
             try:
                 # While Neo4j is away, what is waiting waits there; the supervisor tells of it.
-                is_done = self._parts.outage() is None and self._take_one_unless_paused()
+                is_done = self._services.outage() is None and self._take_one_unless_paused()
             except FabulaError as error:
                 LOG.warning("No job can be taken up now: %s", error)
                 is_done = False
@@ -156,8 +156,8 @@ class Runner:
                 LOG.exception("A job ended in a way that nobody foresaw.")
                 is_done = False
             if not (is_done or self._is_closing.is_set()):
-                with self._parts.jobs.changed:
-                    self._parts.jobs.changed.wait(EVERY)
+                with self._services.jobs.changed:
+                    self._services.jobs.changed.wait(EVERY)
 
     def _take_one_unless_paused(self) -> bool:
         with self._lock:
@@ -172,7 +172,7 @@ class Runner:
 
     def _take_one(self) -> bool:
         """Does the job that waits longest; False where there is none."""
-        store, jobs = self._parts.app.store, self._parts.jobs
+        store, jobs = self._services.app.store, self._services.jobs
         if not (self._others or jobs.begun):
             return False
         is_due, workers = jobs.is_any_waiting(others=self._others)
@@ -180,7 +180,7 @@ class Runner:
             return False
         # Before: what makes the schema of locks would wait for whoever holds one.
         store.make_schema()
-        worker = f"{self._parts.app.settings.neo4j_username} {uuid.uuid4().hex}"
+        worker = f"{self._services.app.settings.neo4j_username} {uuid.uuid4().hex}"
         # While it is held, others see that the worker lives, and not a moment longer.
         with turn(store, [worker]) as held:
             dead = self._dead(workers, worker)
@@ -192,7 +192,7 @@ class Runner:
             if job is None:
                 return False
             with self._stopping() as stop:
-                Work(self._parts, job, worker, held, stop, self._is_letting_go).run()
+                JobRun(self._services, job, worker, held, stop, self._is_letting_go).run()
         return True
 
     def _dead(self, workers: Sequence[str | None], own: str = "") -> list[str]:
@@ -200,11 +200,11 @@ class Runner:
 
         A server shows a user that user's turns. Where it does not show `own`, it shows none.
         """
-        mine = f"{self._parts.app.settings.neo4j_username} "
+        mine = f"{self._services.app.settings.neo4j_username} "
         asked = {one for one in workers if one and one.startswith(mine)}
         if not (asked and self._sees_turns):
             return []
-        with self._parts.app.store.session() as session:
+        with self._services.app.store.session() as session:
             held = find_held(session)
         if own and own not in held:
             self._sees_turns = False
@@ -227,13 +227,13 @@ class Runner:
     def _sweep(self) -> None:
         while not self._is_closing.is_set():
             with suppress(StoreError, ServerError, OSError):
-                self._parts.uploads.sweep()
-                if days := self._parts.serving.keep_days:
-                    delete_old_records(self._parts.app.store, days)
+                self._services.uploads.sweep()
+                if days := self._services.serving.keep_days:
+                    delete_old_records(self._services.app.store, days)
             self._is_closing.wait(SWEEP)
 
 
-class Work:
+class JobRun:
     """One job, done by one worker, whose turn is `held` meanwhile.
 
     `is_closing` tells whether the process ends or pauses, and the job is to be left for later.
@@ -241,16 +241,16 @@ class Work:
 
     def __init__(
         self,
-        parts: Parts,
+        services: JobServices,
         job: Job,
         worker: str,
         held: Turn,
         stop: Stop,
         is_closing: Callable[[], bool],
     ) -> None:
-        self._parts, self._job, self._worker, self._held = parts, job, worker, held
+        self._services, self._job, self._worker, self._held = services, job, worker, held
         self._stop, self._is_closing = stop, is_closing
-        self._watched = Watched(job.items)
+        self._watched = JobProgress(job.items)
         self._is_lost = False
         self._is_away = False
         self._is_cancelled = job.cancelling
@@ -273,7 +273,7 @@ class Work:
             keeper.join()
         self._end(state, problem, wait)
 
-    def _attempt(self) -> tuple[State, str, float]:
+    def _attempt(self) -> tuple[JobState, str, float]:
         """What state it is in then, why, and seconds to wait before it is begun again."""
         if self._is_cancelled:
             return "cancelled", "", 0
@@ -308,52 +308,54 @@ class Work:
             return "failed", f"{failed} of {of} failed; what is said of each says why.", 0
         return "succeeded", "", 0
 
-    def _excuse(self, error: FabulaError) -> tuple[State, str, float]:
+    def _excuse(self, error: FabulaError) -> tuple[JobState, str, float]:
         """What state it comes into by an error, why, and seconds to wait."""
         if isinstance(error, Stopped):
             return self._stopped()
         if isinstance(error, BudgetSpent):
-            return "paused", str(error), 0
+            return "paused", error.message, 0
         is_away = isinstance(error, StoreError | ServerError)
         if is_away and not isinstance(error, SpaceError | TooLarge):
             LOG.warning("Job %s waits: %s", self._job.id, error)
             # It waits for Neo4j or room on a disk as long as that takes: attempts are counted for
             # jobs that end their process.
             self._is_away = True
-            return "queued", str(error), min(60.0, 2.0 ** min(self._job.attempts, 6))
-        return "failed", str(error), 0
+            return "queued", error.message, min(60.0, 2.0 ** min(self._job.attempts, 6))
+        return "failed", error.message, 0
 
-    def _stopped(self) -> tuple[State, str, float]:
+    def _stopped(self) -> tuple[JobState, str, float]:
         if self._overspent and not self._is_cancelled:
             return "paused", self._overspent, 0
         return ("cancelled" if self._is_cancelled else "queued"), "", 0
 
     def _do(self) -> Sequence[Outcome]:
-        self._parts.ledger.refuse_spent(self._caller)
-        ledger, job = self._parts.ledger, self._job
-        shelf = self._parts.app.collection(
+        self._services.ledger.refuse_spent(self._caller)
+        ledger, job = self._services.ledger, self._job
+        collection = self._services.app.collection(
             job.collection,
             budget=ledger.budget(self._caller),
             # Counts each call by itself as it is answered: exactly what the endpoint charges.
             counter=ledger.account(self._caller, job.collection, job.kind),
             takes_paths=False,
         )
-        return WORKS[job.kind](self, shelf)
+        return RUN_BY_KIND[job.kind](self, collection)
 
     # The kinds of work
 
-    def _ingest(self, shelf: Collection) -> Sequence[Outcome]:
+    def _ingest(self, collection: Collection) -> Sequence[Outcome]:
         waiting = self._watched.waiting()
         options = self._job.options
         ingest = partial(
-            shelf.ingest_sources,
+            collection.ingest_sources,
             graphs=options.get("graphs"),
             rebuild=options.get("rebuild", False),
             listener=self._watched,
             stop=self._stop,
         )
         found = {
-            one.source: Source(one.source, partial(read, self._parts.uploads, shelf.name, one))
+            one.source: Source(
+                one.source, partial(read, self._services.uploads, collection.name, one)
+            )
             for one in waiting
         }
         try:
@@ -385,9 +387,9 @@ class Work:
                 break
         return ()
 
-    def _build(self, shelf: Collection) -> Sequence[Outcome]:
+    def _build(self, collection: Collection) -> Sequence[Outcome]:
         options = self._job.options
-        return shelf.build(
+        return collection.build(
             options["graph"],
             *options.get("documents", ()),
             rebuild=options.get("rebuild", False),
@@ -395,28 +397,28 @@ class Work:
             stop=self._stop,
         )
 
-    def _retry(self, shelf: Collection) -> Sequence[Outcome]:
-        return shelf.retry(listener=self._watched, stop=self._stop)
+    def _retry(self, collection: Collection) -> Sequence[Outcome]:
+        return collection.retry(listener=self._watched, stop=self._stop)
 
-    def _reembed(self, shelf: Collection) -> Sequence[Outcome]:
+    def _reembed(self, collection: Collection) -> Sequence[Outcome]:
         [item] = self._watched.items
-        shelf.reembed(self._watched.begin(item.source), stop=self._stop)
+        collection.reembed(self._watched.begin(item.source), stop=self._stop)
         self._watched.end(Outcome(item.source, "replaced"))
         return ()
 
-    def _remove(self, shelf: Collection) -> Sequence[Outcome]:
+    def _remove(self, collection: Collection) -> Sequence[Outcome]:
         self._watched.expect(len(self._watched.items))
         for item in self._watched.waiting():
             steps = self._watched.begin(item.source)
             of = item.document
-            found = [of] if of else [one.id for one in shelf.store.documents(shelf.name)]
+            found = [of] if of else [one.id for one in collection.store.documents(collection.name)]
             steps.expect("remove", len(found))
             for id in found:
                 self._stop.check()
-                shelf.store.remove(shelf.name, id)
+                collection.store.remove(collection.name, id)
                 steps.done("remove", Usage())
             if not of:
-                self._parts.conversations.forget(shelf.name)
+                self._services.conversations.forget(collection.name)
             self._watched.end(Outcome(item.source, "replaced", of, item.title))
         return ()
 
@@ -436,7 +438,7 @@ class Work:
 
     def _keep(self) -> None:
         self._held.check(IDLE)
-        store = self._parts.app.store
+        store = self._services.app.store
         changed = self._watched.take_changed()
         is_due = time.monotonic() - self._kept_at >= HEARTBEAT
         if not (changed or is_due):
@@ -455,7 +457,7 @@ class Work:
         self, changed: Sequence[tuple[int, Item]], job: Mapping[str, Any], wait: float = 0
     ) -> list[dict[str, Any]]:
         try:
-            rows = self._parts.app.store.rows(
+            rows = self._services.app.store.rows(
                 "service/save_progress",
                 id=self._job.id,
                 worker=self._worker,
@@ -470,10 +472,10 @@ class Work:
             raise
         self._kept_at = time.monotonic()
         if job:
-            self._parts.jobs.tell()
+            self._services.jobs.tell()
         return rows
 
-    def _now(self, state: State) -> Job:
+    def _now(self, state: JobState) -> Job:
         usage = self._watched.usage()
         settled, before = (
             sum(one.state not in OPEN for one in each)
@@ -482,7 +484,7 @@ class Work:
         if sum(usage.values(), Usage()).calls or settled > before:
             # It gets on: what ends it from outside is not its own fault.
             self._attempts = 0
-        now = in_all(self._job, self._watched.items, usage, self._parts.app.settings)
+        now = in_all(self._job, self._watched.items, usage, self._services.app.settings)
         return replace(now, state=state, eta=self._watched.left(), attempts=self._attempts)
 
     def _hold_to_quota(self) -> None:
@@ -490,9 +492,9 @@ class Work:
         that the key spends elsewhere meanwhile.
         """
         try:
-            self._parts.ledger.refuse_spent(self._caller)
+            self._services.ledger.refuse_spent(self._caller)
         except BudgetSpent as error:
-            self._overspent = str(error)
+            self._overspent = error.message
             self._stop.set()
 
     def _lose(self) -> None:
@@ -500,7 +502,7 @@ class Work:
         self._is_lost = True
         self._stop.set()
 
-    def _end(self, state: State, problem: str, wait: float) -> None:
+    def _end(self, state: JobState, problem: str, wait: float) -> None:
         if self._is_lost:
             return
         if state == "cancelled":
@@ -517,11 +519,11 @@ class Work:
         self._save(self._watched.take_changed(), job_row(now) | {"worker": None}, wait)
 
 
-WORKS: Mapping[Kind, Callable[[Work, Collection], Sequence[Outcome]]] = {
-    "ingest": Work._ingest,
-    "build": Work._build,
-    "retry": Work._retry,
-    "reembed": Work._reembed,
-    "remove": Work._remove,
+RUN_BY_KIND: Mapping[Kind, Callable[[JobRun, Collection], Sequence[Outcome]]] = {
+    "ingest": JobRun._ingest,
+    "build": JobRun._build,
+    "retry": JobRun._retry,
+    "reembed": JobRun._reembed,
+    "remove": JobRun._remove,
 }
 """How each kind of job is done."""

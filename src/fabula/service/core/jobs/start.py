@@ -75,10 +75,10 @@ def refuse_namesakes(items: Iterable[Item]) -> None:
 def begin_ingest(
     jobs: Jobs,
     caller: Caller,
-    shelf: Collection,
+    collection: Collection,
     items: Sequence[Item],
     choice: Choice,
-    once: Idempotency | None = None,
+    idempotency: Idempotency | None = None,
 ) -> Job:
     """A job that has documents come in."""
     if not items:
@@ -89,12 +89,12 @@ def begin_ingest(
             raise SettingsError(
                 f"{name} belongs to the whole collection: build it once the documents are there."
             )
-    return jobs.add(caller, shelf.name, "ingest", items, choice.options(), once)
+    return jobs.add(caller, collection.name, "ingest", items, choice.options(), idempotency)
 
 
 def estimate(
     uploads: Uploads,
-    shelf: Collection,
+    collection: Collection,
     items: Iterable[Item],
     choice: Choice,
     reader: Callable[[Item], Document] | None = None,
@@ -104,33 +104,35 @@ def estimate(
     Who estimates the same items more than once gives a `reader` that keeps what it has read.
     """
     items = list(items)
-    reader = reader or partial(read, uploads, shelf.name)
+    reader = reader or partial(read, uploads, collection.name)
     ready = [one for one in items if one.state == "queued"]
     sources = [Source(one.source, partial(reader, one)) for one in ready]
-    outcomes = shelf.ingest_sources(sources, graphs=choice.graphs, rebuild=choice.rebuild, dry=True)
+    outcomes = collection.ingest_sources(
+        sources, graphs=choice.graphs, rebuild=choice.rebuild, dry=True
+    )
     outcomes += [Outcome(one.source, "skipped") for one in items if one.state == "skipped"]
     usage = sum_usage(one.steps for one in outcomes)
-    return Estimate(tuple(outcomes), usage, **money(shelf.settings, usage))
+    return Estimate(tuple(outcomes), usage, **money(collection.settings, usage))
 
 
 def begin_build(
     jobs: Jobs,
     caller: Caller,
-    shelf: Collection,
+    collection: Collection,
     name: str,
     documents: Sequence[str],
     *,
     rebuild: bool,
-    once: Idempotency | None = None,
+    idempotency: Idempotency | None = None,
 ) -> Job:
     """A job that builds a graph of documents, all or those named, or of the collection itself."""
     if graph(name).settle and documents:
         raise SettingsError(f"{name} belongs to the whole collection: name no document.")
-    named = (shelf.document(one) for one in documents)
+    named = (collection.document(one) for one in documents)
     found = [*{one.id: one for one in named}.values()]
     items = [Item(one.source, document=one.id, title=one.title) for one in found]
     options = {"graph": name, "documents": [one.id for one in found], "rebuild": rebuild}
-    return jobs.add(caller, shelf.name, "build", items, options, once)
+    return jobs.add(caller, collection.name, "build", items, options, idempotency)
 
 
 def read(uploads: Uploads, collection: str, item: Item) -> Document:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Self
 
 from fabula.errors import LoadError, NotFound
 from fabula.load import find_in_zip
-from fabula.service.core.errors import Conflict, Problem, TooBig
+from fabula.service.core.errors import BodyTooLarge, Conflict, Problem
 from fabula.service.core.jobs.job import Item
 from fabula.text.names import quoted
 
@@ -46,7 +46,7 @@ RETRY = 7 * 24 * HOUR
 """Milliseconds that the files of a job that failed, or was cancelled, are kept for a retry."""
 
 
-class NoRoom(Problem):
+class DiskFull(Problem):
     """The disk is as good as full."""
 
     status, name = 507, "no-room"
@@ -94,15 +94,15 @@ class Uploads:
             raise NotFound(f"There is no uploaded file {quoted(sha256)}.")
         return self.folder / sha256[:2] / sha256
 
-    def begin(self, name: str) -> Arriving:
+    def begin(self, name: str) -> IncomingFile:
         """A file that is going to arrive."""
         aside = self._make(self.folder / "arriving")
         if shutil.disk_usage(aside).free < ROOM + self.most:
-            raise NoRoom("There is no room for more files on the disk of this service.")
-        return Arriving(self, aside, label(name))
+            raise DiskFull("There is no room for more files on the disk of this service.")
+        return IncomingFile(self, aside, label(name))
 
     def take(self, stream: Iterable[bytes], name: str) -> Upload:
-        """Keeps a file. Raises TooBig as soon as it is."""
+        """Keeps a file. Raises BodyTooLarge as soon as it is."""
         with self.begin(name) as arriving:
             for piece in stream:
                 arriving.write(piece)
@@ -110,7 +110,7 @@ class Uploads:
             [upload] = self.keep([arriving])
             return upload
 
-    def keep(self, arrived: Iterable[Arriving]) -> list[Upload]:
+    def keep(self, arrived: Iterable[IncomingFile]) -> list[Upload]:
         """Put files that have arrived whole in their places, so that they survive a power cut.
 
         Only what a job names must survive, and no job is there before its whole form is: so all
@@ -151,7 +151,7 @@ class Uploads:
         """The documents in uploaded files: of a zip, those that can be read.
 
         Raises Conflict for two different files of one name, as each would take the other's place,
-        and TooBig for more than MOST_ITEMS.
+        and BodyTooLarge for more than MOST_ITEMS.
         """
         found: dict[str, Item] = {}
         for one in uploads:
@@ -160,7 +160,9 @@ class Uploads:
                     name = item.source.removeprefix(f"{WITHIN}/")
                     raise Conflict(f"Two different files are both called {quoted(name)}.")
         if len(found) > MOST_ITEMS:
-            raise TooBig(f"There are {len(found):,} documents, and {MOST_ITEMS:,} go into one job.")
+            raise BodyTooLarge(
+                f"There are {len(found):,} documents, and {MOST_ITEMS:,} go into one job."
+            )
         return [*found.values()]
 
     def sweep(self) -> None:
@@ -199,7 +201,7 @@ class Uploads:
         return folder
 
 
-class Arriving:
+class IncomingFile:
     """A file that arrives piece by piece, aside; without `keep` nothing is left of it."""
 
     def __init__(self, uploads: Uploads, aside: Path, name: str) -> None:
@@ -217,10 +219,10 @@ class Arriving:
         self.discard()
 
     def write(self, piece: bytes | memoryview) -> None:
-        """More of it. Raises TooBig as soon as it is."""
+        """More of it. Raises BodyTooLarge as soon as it is."""
         self.size += len(piece)
         if self.size > self._uploads.most:
-            raise TooBig(
+            raise BodyTooLarge(
                 f"{quoted(self.name)} is larger than {self._uploads.most / 1e6:,.0f} MB: split it, "
                 "or have max_file_mb (FABULA_MAX_FILE_MB) of this service raised."
             )

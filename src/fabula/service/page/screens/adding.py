@@ -37,11 +37,11 @@ from fabula.service.core.jobs.start import (
 )
 from fabula.service.core.jobs.uploads import WITHIN, Upload, label
 from fabula.service.http.addresses import address
-from fabula.service.http.dependencies import Caller, Shelf, TheHouse, Writer
+from fabula.service.http.dependencies import Caller, State, VisibleCollection, Writer
 from fabula.service.http.multipart import MOST_PARTS, Body
 from fabula.service.http.multipart import Form as Filled
 from fabula.service.page.rendering import is_language, show
-from fabula.service.state import House
+from fabula.service.state import ServiceState
 from fabula.text.document import Document
 
 router = APIRouter()
@@ -76,7 +76,7 @@ class Reader:
     Of all that it has read it has what is told of them.
     """
 
-    house: House
+    state: ServiceState
     collection: str
     keeps: bool
     told: dict[str, tuple[str, str, str, int]] = field(default_factory=dict)
@@ -94,7 +94,7 @@ class Reader:
 
     def _read(self, item: Item) -> Document | LoadError:
         try:
-            found = read(self.house.uploads, self.collection, item)
+            found = read(self.state.uploads, self.collection, item)
         except LoadError as error:
             return error
         about = (found.title, found.author, found.language, len(found.sections))
@@ -124,8 +124,8 @@ class Book:
 @router.get("/c/{collection}/add")
 def add(
     request: Request,
-    house: TheHouse,
-    collection: Shelf,
+    state: State,
+    collection: VisibleCollection,
     caller: Writer,
     batch: Annotated[str, Query(pattern="^([0-9a-f]{64})?$")] = "",
     graphs: Graphs = [],  # noqa: B006
@@ -138,20 +138,20 @@ def add(
     values: dict[str, Any] = {
         "collection": collection.name,
         "readable": known(),
-        "most_mb": house.serving.max_upload_mb,
+        "most_mb": state.serving.max_upload_mb,
         "most_files": MOST_PARTS - len(FIELDS),
         "longest": LONGEST_TEXT,
     }
     if not batch:
         return show(request, "add.html", values)
-    items = _items(house, caller, batch)
+    items = _items(state, caller, batch)
     names = graphs or list(collection.settings.graphs)
     choice = Choice(tuple(names))
-    size = sum(house.uploads.path(one).stat().st_size for one in {one.upload for one in items})
-    reader = Reader(house, collection.name, keeps=size <= PRICED_APART)
-    with house.large_tasks.one(caller.id):
-        found = estimate(house.uploads, collection, items, choice, reader)
-        rows = _graphs(house, collection, items, names, reader)
+    size = sum(state.uploads.path(one).stat().st_size for one in {one.upload for one in items})
+    reader = Reader(state, collection.name, keeps=size <= PRICED_APART)
+    with state.large_task_limit.one(caller.id):
+        found = estimate(state.uploads, collection, items, choice, reader)
+        rows = _graphs(state, collection, items, names, reader)
     values |= {
         "batch": batch,
         "estimated": ",".join(one["name"] for one in rows if one["on"]),
@@ -167,19 +167,21 @@ def add(
         "tokens": sum(one.prompt_tokens + one.completion_tokens for one in found.usage.values()),
         "money": found.money,
         "unpriced": found.unpriced,
-        "left": house.ledger.left(caller),
+        "left": state.ledger.left(caller),
     }
     return show(request, "estimate.html", values)
 
 
 @router.post("/c/{collection}/add")
-async def take(request: Request, house: TheHouse, collection: Shelf, caller: Writer) -> Response:
+async def take(
+    request: Request, state: State, collection: VisibleCollection, caller: Writer
+) -> Response:
     """Keeps files and a text as they arrive, and goes on to what they would cost."""
     body = Body(request)
-    form = await body.form(house.uploads)
+    form = await body.form(state.uploads)
 
     def keep() -> str:
-        return _keep(house, collection, caller, form)
+        return _keep(state, collection, caller, form)
 
     to = address("c", collection.name, "add", batch=await to_thread.run_sync(keep))
     if request.headers.get("accept", "").startswith("application/json"):
@@ -190,8 +192,8 @@ async def take(request: Request, house: TheHouse, collection: Shelf, caller: Wri
 @router.post("/c/{collection}/add/begin")
 def begin(
     request: Request,
-    house: TheHouse,
-    collection: Shelf,
+    state: State,
+    collection: VisibleCollection,
     caller: Writer,
     batch: Annotated[str, Form(pattern="^[0-9a-f]{64}$")],
     once: Annotated[str, Form(max_length=64)] = "",
@@ -210,13 +212,13 @@ def begin(
             [("batch", batch), *(("graphs", one) for one in graphs), ("changed", "true")]
         )
         return RedirectResponse(f"{address('c', collection.name, 'add')}?{query}", 303)
-    items = _items(house, caller, batch)
+    items = _items(state, caller, batch)
     key = Idempotency.of(f"{once} {told}", caller, request.url.path, batch)
-    job = begin_ingest(house.jobs, caller, collection, items, Choice(tuple(graphs)), key)
+    job = begin_ingest(state.jobs, caller, collection, items, Choice(tuple(graphs)), key)
     return RedirectResponse(address("jobs", job.id), 303)
 
 
-def _keep(house: House, shelf: Collection, caller: Caller, form: Filled) -> str:
+def _keep(state: ServiceState, collection: Collection, caller: Caller, form: Filled) -> str:
     """The SHA-256 of a list of what came in."""
     words = form.fields.get("text", "").replace("\r\n", "\n")
     uploads = list(form.uploads)
@@ -228,24 +230,24 @@ def _keep(house: House, shelf: Collection, caller: Caller, form: Filled) -> str:
         told = {name: form.fields.get(name, "").strip() for name in ("author", "language")}
         told["title"] = title
         name = label(f"{WITHIN}/{title}.txt")
-        text = house.uploads.take([words.encode("utf-8", "surrogatepass")], name)
+        text = state.uploads.take([words.encode("utf-8", "surrogatepass")], name)
     if not (uploads or text):
         raise Problem("There is no file and no text in this form: choose a file, or paste a text.")
     # Two of one name are refused now, and not once somebody has agreed.
-    items = house.uploads.items(uploads)
+    items = state.uploads.items(uploads)
     refuse_namesakes([*items, Item(text.name, text.sha256)] if text else items)
     kept = Kept(tuple(uploads), text, told)
     written = json.dumps(asdict(kept), sort_keys=True).encode()
-    own = house.uploads.take([written], LIST)
-    house.uploads.lend(caller, [*uploads, *([text] if text else []), own])
+    own = state.uploads.take([written], LIST)
+    state.uploads.lend(caller, [*uploads, *([text] if text else []), own])
     return own.sha256
 
 
-def _items(house: House, caller: Caller, batch: str) -> list[Item]:
+def _items(state: ServiceState, caller: Caller, batch: str) -> list[Item]:
     """The documents of what came in. Raises NotFound where it is another's, or too long ago."""
-    house.uploads.refuse_unlent(caller, [batch])
+    state.uploads.refuse_unlent(caller, [batch])
     try:
-        written = json.loads(house.uploads.path(batch).read_bytes())
+        written = json.loads(state.uploads.path(batch).read_bytes())
         uploads = [Upload(**one) for one in written["uploads"]]
         text = Upload(**written["text"]) if written["text"] else None
         told = {name: str(one) for name, one in (written["told"] or {}).items()}
@@ -253,12 +255,12 @@ def _items(house: House, caller: Caller, batch: str) -> list[Item]:
         raise Problem("That is no list of files that came in: send them again.") from error
     # Whoever wrote the list may have been no form of ours: what it names must be theirs, too.
     asked = [one.sha256 for one in (*uploads, *([text] if text else []))]
-    house.uploads.refuse_unlent(caller, asked)
-    items = house.uploads.items([Upload(one.sha256, one.size, label(one.name)) for one in uploads])
+    state.uploads.refuse_unlent(caller, asked)
+    items = state.uploads.items([Upload(one.sha256, one.size, label(one.name)) for one in uploads])
     if text:
-        path = house.uploads.path(text.sha256)
+        path = state.uploads.path(text.sha256)
         words = path.read_text(encoding="utf-8", errors="surrogatepass")
-        items.append(text_item(house.uploads, words, text.name, **told))
+        items.append(text_item(state.uploads, words, text.name, **told))
     return items
 
 
@@ -288,14 +290,18 @@ def _books(found: Estimate, reader: Reader) -> list[Book]:
     return books
 
 
-def _may_cost(shelf: Collection) -> bool:
+def _may_cost(collection: Collection) -> bool:
     """Whether any graph may ask a model that is paid."""
-    settings = shelf.settings
+    settings = collection.settings
     return not (settings.offline and settings.embedding_model in (OFFLINE, STATIC))
 
 
 def _graphs(
-    house: House, shelf: Collection, items: list[Item], chosen: list[str], reader: Reader
+    state: ServiceState,
+    collection: Collection,
+    items: list[Item],
+    chosen: list[str],
+    reader: Reader,
 ) -> list[dict[str, Any]]:
     """The graphs that each document can have; where that takes no long, what each would cost."""
     told = []
@@ -304,8 +310,8 @@ def _graphs(
             continue
         row: dict[str, Any] = {"name": name, "about": one.about, "on": name in chosen}
         row["needs"] = one.rests_on
-        if reader.keeps and _may_cost(shelf):
-            alone = estimate(house.uploads, shelf, items, Choice((name,)), reader)
+        if reader.keeps and _may_cost(collection):
+            alone = estimate(state.uploads, collection, items, Choice((name,)), reader)
             usage = sum_usage([alone.usage]).values()
             row["calls"] = sum(each.calls for each in usage)
             row["money"], row["unpriced"] = alone.money, alone.unpriced

@@ -22,8 +22,8 @@ from fabula.service.core.conversations import ConversationView, ConversationWhol
 from fabula.service.core.views import AnswerView, ReadView
 from fabula.service.http.addresses import address
 from fabula.service.http.admission import is_from_elsewhere
-from fabula.service.http.dependencies import Caller, Reader, Stocked, TheHouse
-from fabula.service.http.streams import attended
+from fabula.service.http.dependencies import Caller, FilledCollection, Reader, State
+from fabula.service.http.streams import run_while_connected
 from fabula.service.page.answers import (
     MAX_PASSAGES,
     Shown,
@@ -34,7 +34,7 @@ from fabula.service.page.answers import (
     refuse_many_values,
 )
 from fabula.service.page.rendering import show, show_part
-from fabula.service.state import House
+from fabula.service.state import ServiceState
 
 router = APIRouter()
 MOST_LISTED = 300
@@ -90,8 +90,8 @@ class Columns(BaseModel):
 @router.get("/c/{collection}/ask")
 async def ask(
     request: Request,
-    house: TheHouse,
-    collection: Stocked,
+    state: State,
+    collection: FilledCollection,
     caller: Reader,
     q: Words = "",
     draft: Words = "",
@@ -110,7 +110,7 @@ async def ask(
     """
     if is_from_elsewhere(request) or (plain and conversation):
         q, draft = "", q or draft
-    said = house.conversations.find(caller, collection.name, conversation) if conversation else None
+    said = state.conversations.find(caller, collection.name, conversation) if conversation else None
     given: dict[str, Any] = {
         "question": q.strip(),
         "mode": mode or None,
@@ -128,7 +128,7 @@ async def ask(
         shown = None
         if q.strip() and plain:
             asked = Question.made(**given)
-            view = asking.ask(house.asking, collection, caller, asked, stop=stop).view()
+            view = asking.ask(state.asking_services, collection, caller, asked, stop=stop).view()
             shown = lay_out(view, collection.name)
         values = {
             "collection": collection.name,
@@ -143,21 +143,21 @@ async def ask(
             "conversation": said and said.conversation,
             "turns": [_turn(one, collection.name) for one in said.turns] if said else [],
             "how": _how(given, said),
-            "talks": [] if q or said else _talks(house, collection, caller),
+            "talks": [] if q or said else _talks(state, collection, caller),
             **_choices(collection, document),
             "mode": mode or collection.settings.mode,
             "document": document,
         }
         return show(request, "ask.html", values)
 
-    return await attended(request, draw, stop.set, house.asks)
+    return await run_while_connected(request, draw, stop.set, state.question_threads)
 
 
 @router.post("/c/{collection}/ask")
 async def go_on(
     request: Request,
-    house: TheHouse,
-    collection: Stocked,
+    state: State,
+    collection: FilledCollection,
     caller: Reader,
     q: Said,
     conversation: Annotated[str, Form(max_length=64)] = "",
@@ -177,29 +177,33 @@ async def go_on(
         for one in asked[-1:] if conversation else asked:
             own = one.model_copy(update={"conversation": talk or asking.NEW})
             talk = str(
-                asking.ask(house.asking, collection, caller, own, stop=stop).view().conversation
+                asking.ask(state.asking_services, collection, caller, own, stop=stop)
+                .view()
+                .conversation
             )
         return talk
 
-    talk = await attended(request, answer, stop.set, house.asks)
+    talk = await run_while_connected(request, answer, stop.set, state.question_threads)
     to = address("c", collection.name, "ask", conversation=talk)
     return RedirectResponse(f"{to}#latest", 303)
 
 
 @router.post("/c/{collection}/ask/forget")
 def forget(
-    house: TheHouse,
-    collection: Stocked,
+    state: State,
+    collection: FilledCollection,
     caller: Reader,
     conversation: Annotated[str, Form(max_length=64)],
 ) -> Response:
     """Takes a conversation out, with all that was said in it."""
-    house.conversations.remove(caller, collection.name, conversation)
+    state.conversations.remove(caller, collection.name, conversation)
     return RedirectResponse(address("c", collection.name, "ask"), 303)
 
 
 @router.post("/c/{collection}/ask/answer")
-def draw_answer(request: Request, collection: Stocked, caller: Reader, answer: Posted) -> Response:
+def draw_answer(
+    request: Request, collection: FilledCollection, caller: Reader, answer: Posted
+) -> Response:
     """An answer that the API has streamed, drawn as the page draws it."""
     values = {"collection": collection.name, "shown": lay_out(answer, collection.name)}
     return show_part(request, "answer.html", values)
@@ -207,7 +211,7 @@ def draw_answer(request: Request, collection: Stocked, caller: Reader, answer: P
 
 @router.post("/c/{collection}/ask/passages")
 def draw_passages(
-    request: Request, collection: Stocked, caller: Reader, found: Context
+    request: Request, collection: FilledCollection, caller: Reader, found: Context
 ) -> Response:
     """The passages of an answer that is being written."""
     cards = lay_out_context(found.context, collection.name, found.question)
@@ -217,8 +221,8 @@ def draw_passages(
 @router.get("/c/{collection}/compare")
 async def compare(
     request: Request,
-    house: TheHouse,
-    collection: Stocked,
+    state: State,
+    collection: FilledCollection,
     caller: Reader,
     q: Words = "",
     modes: Names = [],  # noqa: B006
@@ -239,7 +243,7 @@ async def compare(
     def draw() -> Response:
         drawn = {}
         if asked and plain:
-            found = asking.compare(house.asking, collection, caller, asked, stop)
+            found = asking.compare(state.asking_services, collection, caller, asked, stop)
             drawn = _lay_out_columns(found.answers, collection.name)
         values = {
             "collection": collection.name,
@@ -253,12 +257,12 @@ async def compare(
         }
         return show(request, "compare.html", values)
 
-    return await attended(request, draw, stop.set, house.asks)
+    return await run_while_connected(request, draw, stop.set, state.question_threads)
 
 
 @router.post("/c/{collection}/compare/columns")
 def draw_columns(
-    request: Request, collection: Stocked, caller: Reader, answers: Columns
+    request: Request, collection: FilledCollection, caller: Reader, answers: Columns
 ) -> Response:
     """Answers side by side, as far as they are there, drawn as the page draws them."""
     return show_part(request, "columns.html", _lay_out_columns(answers.answers, collection.name))
@@ -308,9 +312,9 @@ def _how(given: Mapping[str, Any], said: ConversationWhole | None) -> list[tuple
     ]
 
 
-def _talks(house: House, collection: Collection, caller: Caller) -> list[ConversationView]:
+def _talks(state: ServiceState, collection: Collection, caller: Caller) -> list[ConversationView]:
     """The caller's last conversations about a collection."""
-    found = house.conversations.page(caller, collection.name, LAST, "").items
+    found = state.conversations.page(caller, collection.name, LAST, "").items
     return [one for one in found if one.turns]
 
 

@@ -24,10 +24,10 @@ from fabula.service.http.dependencies import (
     Quotas,
     Reader,
     Role,
-    TheHouse,
+    State,
 )
 from fabula.service.page.rendering import show
-from fabula.service.state import House
+from fabula.service.state import ServiceState
 from fabula.store import schema
 
 router = APIRouter()
@@ -41,19 +41,19 @@ Money = Annotated[str, Form(pattern=r"^\s*([0-9]{1,9}([.][0-9]{1,6})?)?\s*$")]
 @router.get("/house")
 def house(
     request: Request,
-    house: TheHouse,
+    state: State,
     caller: Reader,
     by: By = "day",
     before: Annotated[str, Query(max_length=200)] = "",
 ) -> Response:
     """What a reader may know of it; keys and changes are for admins."""
-    return show(request, "house.html", _lay_out(house, caller, by, before))
+    return show(request, "house.html", _lay_out(state, caller, by, before))
 
 
 @router.post("/house/keys")
 def make_key(
     request: Request,
-    house: TheHouse,
+    state: State,
     caller: AdminOfAll,
     name: Annotated[str, Form(max_length=200)] = "",
     role: Annotated[Role, Form()] = "read",
@@ -77,78 +77,78 @@ def make_key(
     try:
         if not (every or names):
             raise FabulaError("Say which collections the key is for, or that it is for all.")
-        id, made = house.keys.make(
+        id, made = state.keys.make(
             name,
             role,
             None if every else names,
             days=int(days) if days.strip() else None,
             quotas=quotas,
         )
-        house.audit.note_key(caller, id, name, role, None if every else names)
+        state.audit.note_key(caller, id, name, role, None if every else names)
     except FabulaError as error:
-        wrong, status = str(error), status_of(error)
+        wrong, status = error.message, status_of(error)
         if status >= 500:
             raise
-    values = _lay_out(house, caller, "day", "") | {"made": made, "made_for": name, "wrong": wrong}
+    values = _lay_out(state, caller, "day", "") | {"made": made, "made_for": name, "wrong": wrong}
     # What is told once stays in no cache, a browser's own among them.
     return show(request, "house.html", values, status, {"Cache-Control": "no-store"})
 
 
 @router.post("/house/keys/{id}/revoke")
-def revoke_key(house: TheHouse, caller: AdminOfAll, id: str) -> Response:
+def revoke_key(state: State, caller: AdminOfAll, id: str) -> Response:
     """Ends a key at once."""
-    house.keys.revoke(id)
-    house.audit.note(caller, "revoke key", id)
+    state.keys.revoke(id)
+    state.audit.note(caller, "revoke key", id)
     return RedirectResponse("/house#keys-made", 303)
 
 
-def _lay_out(house: House, caller: Caller, by: By, before: str) -> dict[str, Any]:
+def _lay_out(state: ServiceState, caller: Caller, by: By, before: str) -> dict[str, Any]:
     """What the template draws, as far as a caller may know it."""
-    app, is_admin = house.app, caller.may_all
+    app, is_admin = state.app, caller.may_all
     values: dict[str, Any] = {
         "is_admin": is_admin,
         "version": version("fabula"),
-        "models": _models(house),
+        "models": _models(state),
         "limits": app.kit.limits(),
         "by": by,
         "bys": get_args(By),
         "days": DAYS,
         "sees_all": is_admin,
-        "spent": house.ledger.usage(by, "" if is_admin else caller.id, days=DAYS),
-        "left": house.ledger.left(caller),
+        "spent": state.ledger.usage(by, "" if is_admin else caller.id, days=DAYS),
+        "left": state.ledger.left(caller),
         "quotas": caller.quotas.given(),
         "settings": settings_of(app.settings, caller),
         "roles": ROLES,
         "neo4j": app.store.version(),
     }
     if is_admin:
-        dumps = house.daily_dump.describe()
-        acts, more = house.audit.acts(ACTS, before)
+        dumps = state.daily_dump.describe()
+        acts, more = state.audit.acts(ACTS, before)
         values |= {
             "python": ".".join(map(str, sys.version_info[:3])),
             "where": "another's" if app.settings.neo4j_uri else "Fabula's own",
             "dumps": dumps,
             "next_dump": datetime.fromtimestamp(dumps.next_at, UTC).isoformat(),
-            "indexes": _indexes(house),
-            "cache": _cache(house),
-            "keys": house.keys.list(),
+            "indexes": _indexes(state),
+            "cache": _cache(state),
+            "keys": state.keys.list(),
             "acts": acts,
             "next": more,
         }
     return values
 
 
-def _cache(house: House) -> Info | None:
-    settings = house.app.settings
+def _cache(state: ServiceState) -> Info | None:
+    settings = state.app.settings
     if not settings.cache:
         return None
     with closing(ResponseCache(settings.cache_folder)) as cache:
         return cache.info()
 
 
-def _models(house: House) -> list[dict[str, Any]]:
+def _models(state: ServiceState) -> list[dict[str, Any]]:
     """What is asked for what, and whether that takes a key and has one; never a key itself."""
-    settings = house.app.settings
+    settings = state.app.settings
     has_key = bool(settings.api_key or settings.keyring)
     named = [
         ("answers and graphs", settings.model),
@@ -167,9 +167,9 @@ def _models(house: House) -> list[dict[str, Any]]:
     return rows
 
 
-def _indexes(house: House) -> list[tuple[str, list[str]]]:
+def _indexes(state: ServiceState) -> list[tuple[str, list[str]]]:
     """Of each collection what is wrong with its indexes."""
-    store = house.app.store
+    store = state.app.store
     return [
         (one.collection, [f"{fault.name} {fault.what}: {fault.cure}" for fault in faults])
         for one in store.spaces()

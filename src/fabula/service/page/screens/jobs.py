@@ -9,13 +9,13 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
 from fabula.models.usage import sum_usage
-from fabula.service.core.jobs.job import ENDED, STATES, Item, Job, State
+from fabula.service.core.jobs.job import ENDED, STATES, Item, Job, JobState
 from fabula.service.core.jobs.uploads import WITHIN
 from fabula.service.core.paging import begin_after, cursor, take
 from fabula.service.http.addresses import address
-from fabula.service.http.dependencies import Caller, Reader, TheHouse, Writer
+from fabula.service.http.dependencies import Caller, Reader, State, Writer
 from fabula.service.page.rendering import show, show_part
-from fabula.service.state import House
+from fabula.service.state import ServiceState
 
 router = APIRouter()
 PAGE = 50
@@ -36,14 +36,14 @@ MINUTE, HOUR = 60, 3600
 @router.get("/jobs")
 def list_jobs(
     request: Request,
-    house: TheHouse,
+    service_state: State,
     caller: Reader,
-    state: State | None = None,
+    state: JobState | None = None,
     after: Annotated[str, Query(max_length=500)] = "",
 ) -> Response:
     """The newest first."""
     [begin] = begin_after(after, str) or ("",)
-    found, more = take(house.jobs.list(caller, state or "", PAGE + 1, begin), PAGE)
+    found, more = take(service_state.jobs.list(caller, state or "", PAGE + 1, begin), PAGE)
     values = {
         "jobs": found,
         "next": cursor(found[-1].place) if more else "",
@@ -55,42 +55,42 @@ def list_jobs(
 
 
 @router.get("/jobs/{id}")
-def show_job(request: Request, house: TheHouse, caller: Reader, id: str) -> Response:
+def show_job(request: Request, service_state: State, caller: Reader, id: str) -> Response:
     """A job as it is now; its script has it go on."""
-    job = house.jobs.find(caller, id)
-    values = {"collection": job.collection, **_lay_out(house, job, caller)}
+    job = service_state.jobs.find(caller, id)
+    values = {"collection": job.collection, **_lay_out(service_state, job, caller)}
     return show(request, "job.html", values)
 
 
 @router.get("/jobs/{id}/part")
-def show_job_part(request: Request, house: TheHouse, caller: Reader, id: str) -> Response:
+def show_job_part(request: Request, service_state: State, caller: Reader, id: str) -> Response:
     """What changes of a job's screen, for its script to put in its place."""
-    job = house.jobs.find(caller, id)
-    return show_part(request, "job_part.html", _lay_out(house, job, caller))
+    job = service_state.jobs.find(caller, id)
+    return show_part(request, "job_part.html", _lay_out(service_state, job, caller))
 
 
 @router.post("/jobs/{id}/cancel")
-def cancel(house: TheHouse, caller: Writer, id: str) -> Response:
+def cancel(service_state: State, caller: Writer, id: str) -> Response:
     """Ends it, within a model's call."""
-    house.jobs.cancel(caller, id)
+    service_state.jobs.cancel(caller, id)
     return RedirectResponse(address("jobs", id), 303)
 
 
 @router.post("/jobs/{id}/retry")
-def retry(house: TheHouse, caller: Writer, id: str) -> Response:
+def retry(service_state: State, caller: Writer, id: str) -> Response:
     """Has it do what failed, or was cancelled."""
-    house.jobs.retry(caller, id)
+    service_state.jobs.retry(caller, id)
     return RedirectResponse(address("jobs", id), 303)
 
 
 @router.post("/jobs/{id}/resume")
-def resume(house: TheHouse, caller: Writer, id: str) -> Response:
+def resume(service_state: State, caller: Writer, id: str) -> Response:
     """Has it go on after its budget was spent."""
-    house.jobs.resume(caller, id)
+    service_state.jobs.resume(caller, id)
     return RedirectResponse(address("jobs", id), 303)
 
 
-def _lay_out(house: House, job: Job, caller: Caller) -> dict[str, Any]:
+def _lay_out(service_state: ServiceState, job: Job, caller: Caller) -> dict[str, Any]:
     """What the template draws."""
     spent = sum_usage([job.usage]).values()
     order = sorted(job.items, key=lambda one: FIRST.index(one.state) if one.state in FIRST else 9)
@@ -112,7 +112,9 @@ def _lay_out(house: House, job: Job, caller: Caller) -> dict[str, Any]:
         and bool(job.counts.get("queued"))
         and not job.counts.get("running"),
         "may_change": caller.may("write"),
-        "is_there": job.collection in house.collections(caller) if job.is_over else False,
+        "is_there": job.collection in service_state.visible_collections(caller)
+        if job.is_over
+        else False,
     }
 
 

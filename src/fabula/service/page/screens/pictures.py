@@ -16,7 +16,7 @@ from fabula.plot.shared.reading import DISCOURSE, NETWORK, refuse_without
 from fabula.service.core.passages import outline
 from fabula.service.core.views import document_of
 from fabula.service.http.admission import is_from_elsewhere, refuse_led
-from fabula.service.http.dependencies import Reader, Stocked, TheHouse
+from fabula.service.http.dependencies import FilledCollection, Reader, State
 from fabula.service.http.files import picture
 from fabula.service.page.rendering import HEADERS, is_language, show
 
@@ -28,7 +28,7 @@ Words = Annotated[str, Query(max_length=20_000)]
 
 @router.get("/c/{collection}/d/{document}/trees")
 def trees(
-    request: Request, collection: Stocked, document: str, caller: Reader, q: Words = ""
+    request: Request, collection: FilledCollection, document: str, caller: Reader, q: Words = ""
 ) -> Response:
     """The trees of a book: the picture, and the outline of the same."""
     entry = document_of(collection, document)
@@ -41,8 +41,8 @@ def trees(
 @router.get("/c/{collection}/d/{document}/trees/picture")
 def trees_picture(
     request: Request,
-    house: TheHouse,
-    collection: Stocked,
+    state: State,
+    collection: FilledCollection,
     document: str,
     caller: Reader,
     q: Words = "",
@@ -50,13 +50,13 @@ def trees_picture(
     """The picture of the trees, a page of its own."""
     refuse_led(request, q)
     entry = document_of(collection, document)
-    return _framed(picture(house, collection, caller, entry, "html", "trees", q.strip()))
+    return _framed(picture(state, collection, caller, entry, "html", "trees", q.strip()))
 
 
 @router.get("/c/{collection}/d/{document}/entities")
 def entities(
     request: Request,
-    collection: Stocked,
+    collection: FilledCollection,
     document: str,
     caller: Reader,
     q: Words = "",
@@ -85,8 +85,8 @@ def entities(
 @router.get("/c/{collection}/d/{document}/entities/picture")
 def entities_picture(
     request: Request,
-    house: TheHouse,
-    collection: Stocked,
+    state: State,
+    collection: FilledCollection,
     document: str,
     caller: Reader,
     q: Words = "",
@@ -94,7 +94,7 @@ def entities_picture(
     """The picture of the network, a page of its own."""
     refuse_led(request, q)
     entry = document_of(collection, document)
-    return _framed(picture(house, collection, caller, entry, "html", "network", q.strip()))
+    return _framed(picture(state, collection, caller, entry, "html", "network", q.strip()))
 
 
 def _told(request: Request, collection: Collection, entry: Entry, q: str) -> dict[str, Any]:

@@ -19,9 +19,9 @@ from fabula.service.core.errors import status_of
 from fabula.service.core.queries import ParameterView, QueryView, TableView
 from fabula.service.http.addresses import address
 from fabula.service.http.admission import is_from_elsewhere
-from fabula.service.http.dependencies import AdminOfAll, Caller, Reader, TheHouse
+from fabula.service.http.dependencies import AdminOfAll, Caller, Reader, State
 from fabula.service.page.rendering import show
-from fabula.service.state import House
+from fabula.service.state import ServiceState
 from fabula.text.names import LONGEST
 
 router = APIRouter()
@@ -40,11 +40,9 @@ KINDS = {"csv": "text/csv; charset=utf-8", "json": "application/json"}
 
 
 @router.get("/queries")
-def list_queries(
-    request: Request, house: TheHouse, caller: Reader, collection: Name = ""
-) -> Response:
+def list_queries(request: Request, state: State, caller: Reader, collection: Name = "") -> Response:
     """What can be asked of a collection."""
-    shelf = _shelf(house, caller, collection)
+    shelf = _shelf(state, caller, collection)
     values = {
         "collection": shelf.name,
         "here": address("queries", collection=shelf.name),
@@ -57,21 +55,21 @@ def list_queries(
 @router.get("/queries/own")
 def own(
     request: Request,
-    house: TheHouse,
+    state: State,
     caller: AdminOfAll,
     statement: Annotated[str, Query(max_length=MAX_CHARACTERS)] = "",
     collection: Name = "",
     kind: As = "",
 ) -> Response:
     """An admin's own Cypher, which may only read."""
-    shelf = _shelf(house, caller, collection)
+    shelf = _shelf(state, caller, collection)
     values: dict[str, Any] = {"collection": shelf.name, "statement": statement}
     return _answer(
         request,
         shelf,
         "own.html",
         values,
-        (lambda: queries.run_statement(house.query_slots, house.app.store, statement, {}))
+        (lambda: queries.run_statement(state.query_slots, state.app.store, statement, {}))
         if statement.strip()
         else None,
         kind,
@@ -82,7 +80,7 @@ def own(
 @router.get("/queries/{name}")
 def ask(
     request: Request,
-    house: TheHouse,
+    state: State,
     caller: Reader,
     name: str,
     collection: Name = "",
@@ -90,7 +88,7 @@ def ask(
     kind: As = "",
 ) -> Response:
     """A query's form and, once it is run, what it found."""
-    shelf = _shelf(house, caller, collection)
+    shelf = _shelf(state, caller, collection)
     query = queries.find_query(name)
     given = {
         one.name: request.query_params[one.name]
@@ -107,7 +105,7 @@ def ask(
     def find() -> TableView:
         typed = shipped(name).values(given)
         own = {one.name: typed[one.name] for one in query.parameters}
-        return queries.run_query(house.query_slots, shelf, name, own)
+        return queries.run_query(state.query_slots, shelf, name, own)
 
     return _answer(request, shelf, "query.html", values, find if run else None, kind, name)
 
@@ -133,7 +131,7 @@ def _answer(
             table = find()
         except FabulaError as error:
             # What was typed stays, to be mended.
-            status, wrong = status_of(error), str(error)
+            status, wrong = status_of(error), error.message
             if kind or status >= 500:
                 raise
     if table is not None and kind:
@@ -153,13 +151,13 @@ def _answer(
     return show(request, template, values, status)
 
 
-def _shelf(house: House, caller: Caller, name: str) -> Collection:
+def _shelf(state: ServiceState, caller: Caller, name: str) -> Collection:
     """The collection that is asked: the one named, or the one usually meant."""
     if not name:
-        there = house.collections(caller)
-        meant = house.usual(caller)
+        there = state.visible_collections(caller)
+        meant = state.default_collection(caller)
         name = meant if meant in there or not there else there[0]
-    return house.collection(name, caller)
+    return state.collection(name, caller)
 
 
 def _with(request: Request, kind: str) -> str:

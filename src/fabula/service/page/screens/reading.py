@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
 from fabula.service.core.views import WHOLE, document_of
-from fabula.service.http.dependencies import Reader, Stocked
+from fabula.service.http.dependencies import FilledCollection, Reader
 from fabula.service.page.book import read_margin, read_page
 from fabula.service.page.rendering import is_language, show, show_part
 
@@ -21,7 +21,7 @@ MAX_QUESTION = 500
 @router.get("/c/{collection}/d/{document}")
 def read(
     request: Request,
-    collection: Stocked,
+    collection: FilledCollection,
     document: str,
     caller: Reader,
     chars: Spans = "",
@@ -46,7 +46,7 @@ def read(
 @router.get("/c/{collection}/d/{document}/margin")
 def margin(
     request: Request,
-    collection: Stocked,
+    collection: FilledCollection,
     document: str,
     caller: Reader,
     at: Annotated[int, Query(ge=0, le=WHOLE)],

@@ -12,7 +12,7 @@ from fabula.graph import TEXT
 from fabula.graph.entries import Entry
 from fabula.service.core.views import money
 from fabula.service.http.addresses import address
-from fabula.service.http.dependencies import Reader, Shelf, TheHouse
+from fabula.service.http.dependencies import Reader, State, VisibleCollection
 from fabula.service.page.rendering import show
 from fabula.store.rows import entry
 
@@ -26,16 +26,16 @@ TALLEST = 16
 
 
 @router.get("/")
-def start(caller: Reader, house: TheHouse) -> Response:
+def start(caller: Reader, state: State) -> Response:
     """Goes to the collection that is meant, or to the first that the caller may see."""
-    meant = house.usual(caller)
+    meant = state.default_collection(caller)
     return RedirectResponse(address("c", meant) if meant else "/house", 307)
 
 
 @router.get("/c/{collection}")
 def shelf(
     request: Request,
-    collection: Shelf,
+    collection: VisibleCollection,
     caller: Reader,
     words: Annotated[str, Query(max_length=200)] = "",
     language: Annotated[str, Query(max_length=100)] = "",

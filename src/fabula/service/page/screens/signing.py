@@ -10,7 +10,7 @@ from fastapi.responses import RedirectResponse, Response
 from fabula.service.core.sessions import COOKIE
 from fabula.service.http.admission import address_of
 from fabula.service.http.cookies import keep_session
-from fabula.service.http.dependencies import TheHouse
+from fabula.service.http.dependencies import State
 from fabula.service.page.rendering import show
 
 router = APIRouter()
@@ -25,26 +25,26 @@ def signin(request: Request, to: str = "/") -> Response:
 @router.post("/signin")
 def sign_in(
     request: Request,
-    house: TheHouse,
+    state: State,
     key: Annotated[str, Form(max_length=300)] = "",
     to: Annotated[str, Form(max_length=4000)] = "/",
 ) -> Response:
     """Signs in, and goes on to where one was going."""
-    cookie = house.sessions.sign_in(key)
+    cookie = state.sessions.sign_in(key)
     if cookie is None:
-        house.guesses.take(address_of(request))
+        state.guess_limit.take(address_of(request))
         wrong = "That key is not good: it is unknown, revoked or expired."
         return show(request, "signin.html", {"to": _own(to), "wrong": wrong}, 401)
     response = RedirectResponse(_own(to), 303)
-    keep_session(response, cookie, request, house)
+    keep_session(response, cookie, request, state)
     return response
 
 
 @router.post("/signout")
-def sign_out(request: Request, house: TheHouse) -> Response:
+def sign_out(request: Request, state: State) -> Response:
     """Ends the session of this browser."""
     if cookie := request.cookies.get(COOKIE):
-        house.sessions.end(cookie)
+        state.sessions.end(cookie)
     response = RedirectResponse("/signin", 303)
     response.delete_cookie(COOKIE)
     return response
