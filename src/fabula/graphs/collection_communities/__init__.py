@@ -8,7 +8,7 @@ from typing import Any
 from fabula.graph.method import Graph, Lazy
 from fabula.graph.queries import FOLDER
 from fabula.graphs.collection_communities.options import IDENTITIES, LABELS, Options
-from fabula.graphs.communities import PROMPTS, border, prompts
+from fabula.graphs.communities import PROMPTS, border
 from fabula.graphs.communities.knobs import CHAT_ONLY, UNASKED
 
 
