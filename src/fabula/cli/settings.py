@@ -6,7 +6,7 @@ import click
 from rich.table import Table
 
 from fabula.cli.help import Command
-from fabula.cli.options import ALL, settings_flags, shown, values
+from fabula.cli.options import ALL, settings_flags, shown
 from fabula.cli.screen import print_json, print_table
 from fabula.config.settings import Settings, names, variable
 
@@ -34,7 +34,7 @@ def command(as_json: bool, settings: Settings) -> None:
         told = settings.shown()
         print_json(told | told.pop("tables"))
         return
-    now = values(settings)
+    now = settings.values()
     table = Table(show_edge=False)
     for heading in ("setting", "value", "environment", "what it is"):
         table.add_column(heading)

@@ -95,7 +95,7 @@ def list_aspects_of(shelf: Stocked, caller: Reader) -> list[AspectView]:
 def list_settings(house: TheHouse, caller: Reader) -> list[SettingView]:
     """Those that say how questions are answered; to admins all, but for what is secret."""
     settings = house.app.settings
-    values = _values(settings)
+    values = settings.values()
     return [
         SettingView(name=name, value=values[name], about=field.description or "")
         for name, field in names().items()
@@ -145,10 +145,3 @@ def _mode_view(name: str, mode: Mode, documents: int | None = None) -> ModeView:
 def _aspects(settings: Settings) -> list[tuple[str, str]]:
     of = settings.table("aspects").set
     return [(one.name, one.description) for one in read_aspects(of)]
-
-
-def _values(settings: Settings) -> dict[str, Any]:
-    """Every setting's value as it may be shown, by its whole name."""
-    own = settings.shown()
-    tables = own.pop("tables")
-    return own | {f"{table}.{name}": of[name] for table, of in tables.items() for name in of}
