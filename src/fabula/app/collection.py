@@ -31,7 +31,7 @@ from fabula.graph.explore import parse, shipped
 from fabula.graph.hits import Filters, Hit, Passage
 from fabula.graph.installed import graph, graphs
 from fabula.graph.method import Graph
-from fabula.graph.path import Path as Steps
+from fabula.graph.path import Path as Trace
 from fabula.graph.recipes import differences_of, resting, with_dependents
 from fabula.load import read_text
 from fabula.load.source import Source
@@ -61,13 +61,13 @@ class Conversation:
 
     Attributes:
         collection: The collection that is asked.
-        given: Options of a `Query` that hold for all questions; they may be changed in between.
+        options: Options of a `Query` that hold for all questions; they may be changed in between.
 
     """
 
-    def __init__(self, collection: Collection, given: dict[str, Any]) -> None:
+    def __init__(self, collection: Collection, options: dict[str, Any]) -> None:
         self.collection = collection
-        self.given = given
+        self.options = options
         self._streams: list[AnswerStream] = []
 
     def ask(self, question: str, **options: Any) -> Answer:
@@ -76,7 +76,7 @@ class Conversation:
 
     def stream(self, question: str, **options: Any) -> AnswerStream:
         """Return an answer as it is written; what is read of it is part of the conversation."""
-        options = {**self.given, **options}
+        options = {**self.options, **options}
         stream = self.collection.stream(question, history=self.history, **options)
         self._streams.append(stream)
         return stream
@@ -90,6 +90,11 @@ class Conversation:
     def answers(self) -> list[Answer]:
         """The answers, in order; what has not been read of them yet is read now."""
         return [stream.answer for stream in self._streams if stream.text]
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The former name of `options`, for programs that use it."""
+        return self.options
 
     def forget(self) -> None:
         """Start again: the next question leans on nothing."""
@@ -561,7 +566,7 @@ class Collection:
         question: str | Query,
         *,
         meter: Meter | None = None,
-        path: Steps | None = None,
+        path: Trace | None = None,
         stop: Stop | None = None,
         **options: Any,
     ) -> list[Hit]:
@@ -582,7 +587,7 @@ class Collection:
         query = self._query(question, {**options, "fill": False})
         self.app.reach(stop)
         filters = self._filters(query)
-        kit, meter, path = self._asking(stop), meter or Meter(), path or Steps()
+        kit, meter, path = self._asking(stop), meter or Meter(), path or Trace()
         result = answering.find(query, filters, self.store, kit, meter, path)
         if not result.hits:
             self._explain_nothing_found(query, filters)
@@ -593,7 +598,7 @@ class Collection:
         question: str | Query,
         *,
         meter: Meter | None = None,
-        path: Steps | None = None,
+        path: Trace | None = None,
         stop: Stop | None = None,
         **options: Any,
     ) -> list[Passage]:
@@ -601,7 +606,7 @@ class Collection:
         query = self._query(question, options)
         self.app.reach(stop)
         filters = self._filters(query)
-        kit, meter, path = self._asking(stop), meter or Meter(), path or Steps()
+        kit, meter, path = self._asking(stop), meter or Meter(), path or Trace()
         context = answering.read(query, filters, self.store, kit, meter, path)
         if not context:
             self._explain_nothing_found(query, filters)
@@ -613,7 +618,7 @@ class Collection:
         *,
         history: Sequence[Turn] = (),
         meter: Meter | None = None,
-        path: Steps | None = None,
+        path: Trace | None = None,
         stop: Stop | None = None,
         **options: Any,
     ) -> AnswerStream:
@@ -642,7 +647,7 @@ class Collection:
             self.store,
             self._asking(stop),
             meter or Meter(),
-            path or Steps(),
+            path or Trace(),
             history=latest_turns(history, self.settings.history_tokens),
             stop=stop,
         )

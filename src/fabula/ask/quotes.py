@@ -73,8 +73,10 @@ def _closeness(
         for language in [sentences[rows[0]].hit.language]
     ]
     languages = {sentence.hit.language for sentence in sentences}
-    wanted = {term for language in languages for term in stemmer_of(language).terms(question)}
-    shared = [wanted & passage_terms for passage_terms in terms]
+    question_terms = {
+        term for language in languages for term in stemmer_of(language).terms(question)
+    }
+    shared = [question_terms & passage_terms for passage_terms in terms]
     weights = inverse_document_frequencies(shared)
     coverage = np.array([sum(weights[term] for term in passage_terms) for passage_terms in shared])
     return dict(zip(within, (scaled(best) + scaled(coverage)).tolist(), strict=True))

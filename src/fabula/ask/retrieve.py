@@ -91,8 +91,8 @@ def _retrieve(query: Query, filters: Filters, runs: Sequence[Way]) -> RetrievalR
     first, further = hits[: query.k], hits[query.k : tools.k]
     if query.expand != "none":
         first = _expand(first, tools, query.expand, filters.collection)
-    shown = {hit.id for hit in first}
-    further = [hit for hit in further if hit.id not in shown]
+    shown_ids = {hit.id for hit in first}
+    further = [hit for hit in further if hit.id not in shown_ids]
     if all(kinds_of[run.name] for run in runs):
         kinds = dict.fromkeys(kind for run in runs for kind in kinds_of[run.name])
         filters = replace(filters, kinds=tuple(kinds))

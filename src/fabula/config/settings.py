@@ -43,22 +43,19 @@ if typing.TYPE_CHECKING:
 
 FILE = "fabula.toml"
 PREFIX = "FABULA_"
-Preset = Literal[
-    "fabula",
-    "published",
-    "economy",
-    "raptor",
-    "naive",
-    "local-published",
-    "global-published",
-    "drift-published",
-    "light-published",
-    "fast-published",
-    "mini-published",
-    "hippo-published",
-    "discourse-published",
-]
 PRESETS = Path(__file__).parent / "presets.toml"
+
+
+@cache
+def _presets() -> dict[str, dict[str, Any]]:
+    """Return the settings of each preset, by its name."""
+    return tomllib.loads(PRESETS.read_text(encoding="utf-8"))
+
+
+if typing.TYPE_CHECKING:  # a type checker cannot know the names in a file
+    Preset = str
+else:
+    Preset = Literal[tuple(_presets())]
 OFFLINE = "offline"
 STATIC = "wordllama-256"
 """The names of the chat model and of the embedding model that need no endpoint."""
@@ -212,6 +209,16 @@ class Settings(BaseModel):
         """Return all settings as JSON has them, without keys and passwords."""
         values = self.model_dump(mode="json")
         return values | {name: shown_url(values[name]) for name in ADDRESSES if values[name]}
+
+    def values(self) -> dict[str, Any]:
+        """Return what `shown` does, each setting by its whole name, as `aspects.levels`."""
+        values = self.shown()
+        tables = values.pop("tables")
+        return values | {
+            f"{table}.{name}": value
+            for table, settings in tables.items()
+            for name, value in settings.items()
+        }
 
     def table(self, name: str) -> Any:
         """Return the settings of the graph or mode of this name: its own model, frozen."""
@@ -386,10 +393,6 @@ def _is_on(value: Any) -> bool:
     return value is True or str(value).strip().lower() in ("true", "1", "on", "yes", "t", "y")
 
 
-def _presets() -> dict[str, dict[str, Any]]:
-    return tomllib.loads(PRESETS.read_text(encoding="utf-8"))
-
-
 def _gather(
     flags: Mapping[str, Any], environment: Mapping[str, str]
 ) -> tuple[dict[str, Any], dict[str, str]]:
@@ -507,8 +510,8 @@ def _describe(error: ValidationError, origin: Mapping[str, str], prefix: str = "
     for detail in error.errors(include_url=False):
         name = f"{prefix}{detail['loc'][0]}" if detail["loc"] else prefix.rstrip(".")
         value = detail["input"]
-        shown = quoted(value) if isinstance(value, str) else repr(value)
-        shown = "(not shown)" if name in SECRET else shown
+        text = quoted(value) if isinstance(value, str) else repr(value)
+        text = "(not shown)" if name in SECRET else text
         fault = detail["msg"].removeprefix("Value error, ").lower()
-        problems.append(f"{origin.get(name, name)} = {shown}: {fault}")
+        problems.append(f"{origin.get(name, name)} = {text}: {fault}")
     return "; ".join(problems) + "."

@@ -158,21 +158,21 @@ class Talk:
 
     def choose_document(self, name: str) -> None:
         """Asks one document alone from now on, or all again; without a name tells which."""
-        given = self._conversation.given
+        options = self._conversation.options
         if name == ALL:
-            given.pop("document", None)
+            options.pop("document", None)
         elif name:
-            given["document"] = self._collection.document(name).id
-        chosen = given.get("document")
+            options["document"] = self._collection.document(name).id
+        chosen = options.get("document")
         asked = self._collection.document(chosen).title if chosen else "all documents"
         echo(f"Asking {asked}.", err=True)
 
     def choose_mode(self, name: str) -> None:
         """Goes another way from now on, or several at once; without a name tells which."""
-        settings, given = self._collection.settings, self._conversation.given
+        settings, options = self._collection.settings, self._conversation.options
         if name:
-            given["mode"] = ",".join(Query.of("?", settings, mode=name).modes)
-        way = given.get("mode") or settings.mode
+            options["mode"] = ",".join(Query.of("?", settings, mode=name).modes)
+        way = options.get("mode") or settings.mode
         echo(f"Asking by {way}. There are: {', '.join([AUTO, *modes()])}.", err=True)
 
     def save(self, name: str) -> None:

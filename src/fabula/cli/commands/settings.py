@@ -34,7 +34,7 @@ def command(as_json: bool, settings: Settings) -> None:
         told = settings.shown()
         print_json(told | told.pop("tables"))
         return
-    now = values(settings)
+    now = settings.values()
     table = Table(show_edge=False)
     for heading in ("setting", "value", "environment", "what it is"):
         table.add_column(heading)

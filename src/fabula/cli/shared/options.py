@@ -151,13 +151,6 @@ class SettingOption(click.Option):
         return record[0], f"{record[1]} [{value}]" if value else record[1]
 
 
-def values(settings: Settings) -> dict[str, Any]:
-    """Every setting's value as it may be shown, by its whole name."""
-    own = settings.shown()
-    tables = own.pop("tables")
-    return own | {f"{table}.{name}": of[name] for table, of in tables.items() for name in of}
-
-
 def shown(value: Any) -> str:
     """A value as a flag or a variable takes it."""
     if value is None:
@@ -174,7 +167,7 @@ def _in_force(ctx: click.Context) -> Mapping[str, Any]:
             settings = Settings.read()
         except SettingsError:
             settings = Settings(tables={name: of() for name, of in knobs().items()})
-        ctx.meta[IN_FORCE] = values(settings)
+        ctx.meta[IN_FORCE] = settings.values()
     found: Mapping[str, Any] = ctx.meta[IN_FORCE]
     return found
 
