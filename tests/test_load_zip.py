@@ -14,7 +14,7 @@ import pytest
 from fabula.errors import FabulaError, LoadError
 from fabula.load import find_in_zip, load, load_from_zip
 from fabula.load.sources import sources
-from fabula.load.zipped import unpack
+from fabula.load.zips import unpack
 from test_load_docx import CHAPTERS as DOCX
 from test_load_docx import docx
 from test_load_epub import CHAPTERS, epub
@@ -86,7 +86,7 @@ def test_a_zip_in_a_zip_is_skipped_by_name(tmp_path: Path) -> None:
 def test_one_book_that_is_called_a_zip_is_told_so(tmp_path: Path, data: bytes, suffix: str) -> None:
     file = tmp_path / "book.zip"
     file.write_bytes(data)
-    assert f"is one book, and no zip of several: name it .{suffix}" in refusal(file)
+    assert f"is one book, and not a zip of several: rename it to .{suffix}" in refusal(file)
 
 
 def test_a_zip_without_books_is_told_so(tmp_path: Path) -> None:
