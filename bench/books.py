@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import fabula
-from fabula.load import find_files, load
+from fabula.load import find, load
 
 STORY = Path(fabula.__file__).parent / "texts" / "a-christmas-carol.txt"
 MOST_BYTES = 100_000_000
@@ -86,7 +86,7 @@ def _name(draw: random.Random) -> str:
 
 
 def _paragraphs(folder: Path | None) -> Paragraphs:
-    texts = [load(file, "bench", MOST_BYTES).text for file in find_files([folder or STORY])]
+    texts = [load(file, "bench", MOST_BYTES).text for file in find([folder or STORY]).files]
     return [
         joined
         for text in texts

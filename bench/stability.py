@@ -27,7 +27,7 @@ from fabula.graphs.entities.described import Statements
 from fabula.graphs.entities.merge import merge
 from fabula.graphs.entities.rules import extract_by_rules
 from fabula.graphs.entities.values import Mention, Tie
-from fabula.load import find_files, load
+from fabula.load import find, load
 from fabula.text.chunk import split
 from fabula.text.document import Chunk
 from fabula.text.ids import chunk_id
@@ -52,7 +52,7 @@ class Divided:
 
 def measure(books: Path | None) -> list[Figure]:
     """Per cent of communities and of reports that an edit changes, the mean of some edits."""
-    files = find_files([books]) if books else [CAROL]
+    files = find([books]).files if books else [CAROL]
     return [figure for file in files for figure in _measure(Path(file))]
 
 

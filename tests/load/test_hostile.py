@@ -22,7 +22,7 @@ from fabula import Fabula
 from fabula.cli import main
 from fabula.config.settings import STATIC
 from fabula.errors import LoadError
-from fabula.load import find_files, html, load, markdown, read_text
+from fabula.load import find, html, load, markdown, read_text
 from fabula.load.epub import read as read_epub
 from fabula.store import Store
 from fabula.text.chunk import split
@@ -269,7 +269,7 @@ def test_what_is_no_file_is_refused_and_links_in_circles_end(tmp_path: Path) -> 
     (tmp_path / "loop").symlink_to(tmp_path)
     (tmp_path / "self.txt").symlink_to(tmp_path / "self.txt")
     (tmp_path / "null.txt").symlink_to(os.devnull)
-    found = find_files([tmp_path])
+    found = find([tmp_path]).files
     assert [path.name for path in found] == ["book.txt", "null.txt", "self.txt"]
     for path in found:
         with pytest.raises(LoadError, match=path.name):
@@ -289,7 +289,7 @@ def test_the_run_goes_on_with_the_other_files(graph_url: str, tmp_path: Path) ->
     assert [outcome.status for outcome in outcomes] == ["failed", "added", "failed", "failed"]
     assert "unpacks to more than" in str(outcomes[0].error)
     assert "characters in" in str(outcomes[2].error)
-    assert "no PDF" in str(outcomes[3].error)
+    assert "not a valid PDF" in str(outcomes[3].error)
 
 
 def test_a_text_that_gives_orders_is_a_text_like_any_other(

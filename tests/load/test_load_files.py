@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from fabula.errors import LoadError
-from fabula.load import SUFFIXES, find_files, load
+from fabula.load import SUFFIXES, find, load
 
 LIMIT = 1_000_000
 
@@ -20,35 +20,35 @@ def made(folder: Path, *names: str) -> None:
 
 def test_folders_are_searched_in_sorted_order(tmp_path: Path) -> None:
     made(tmp_path, "b.txt", "a.md", "sub/c.html", "sub/deep/d.EPUB", "e.pdf", "notes.doc", "f.py")
-    found = [file.relative_to(tmp_path).as_posix() for file in find_files([tmp_path])]
+    found = [file.relative_to(tmp_path).as_posix() for file in find([tmp_path]).files]
     assert found == ["a.md", "b.txt", "e.pdf", "sub/c.html", "sub/deep/d.EPUB"]
 
 
 def test_hidden_files_and_folders_are_skipped(tmp_path: Path) -> None:
     made(tmp_path, ".a.txt", ".git/b.txt", "c.txt")
-    assert find_files([tmp_path]) == [tmp_path / "c.txt"]
+    assert find([tmp_path]).files == [tmp_path / "c.txt"]
 
 
 def test_files_are_taken_as_given_whatever_their_suffix(tmp_path: Path) -> None:
     made(tmp_path, "z.doc", ".hidden.txt", "a.txt")
     given = [tmp_path / name for name in ("z.doc", ".hidden.txt", "a.txt")]
-    assert find_files(given) == given
+    assert find(given).files == given
 
 
 def test_no_file_is_found_twice(tmp_path: Path) -> None:
     made(tmp_path, "a.txt")
-    assert find_files([tmp_path / "a.txt", tmp_path]) == [tmp_path / "a.txt"]
+    assert find([tmp_path / "a.txt", tmp_path]).files == [tmp_path / "a.txt"]
 
 
 def test_links_that_go_round_in_circles_end(tmp_path: Path) -> None:
     made(tmp_path, "a.txt")
     (tmp_path / "loop").symlink_to(tmp_path)
-    assert find_files([tmp_path]) == [tmp_path / "a.txt"]
+    assert find([tmp_path]).files == [tmp_path / "a.txt"]
 
 
 def test_a_path_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(LoadError, match=r"nowhere\.txt doesn't exist"):
-        find_files([tmp_path / "nowhere.txt"])
+        find([tmp_path / "nowhere.txt"])
     with pytest.raises(LoadError, match=r"nowhere\.txt doesn't exist"):
         load(tmp_path / "nowhere.txt", "default", LIMIT)
 

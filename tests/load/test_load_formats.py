@@ -60,5 +60,7 @@ def test_what_is_not_read_is_named_with_what_to_do(data: bytes, said: str) -> No
 @pytest.mark.parametrize("suffix", [".epub", ".docx", ".odt"])
 def test_a_damaged_book_is_not_taken_for_a_zip_of_several(suffix: str) -> None:
     data = b"PK\x03\x04" + b"\0" * 99
-    with pytest.raises(LoadError, match=f"^uploads/broken{suffix} is damaged, or no {suffix} file"):
+    with pytest.raises(
+        LoadError, match=f"^uploads/broken{suffix} is damaged, or not a {suffix} file"
+    ):
         load_content(data, f"uploads/broken{suffix}", "default", 10**6)

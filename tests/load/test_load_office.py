@@ -7,7 +7,7 @@ from test_load_docx import docx, paragraph
 from test_load_odt import odt
 from test_load_rtf import rtf
 
-from fabula.load import box
+from fabula.load import sandbox
 
 LINES = (
     "The Project Gutenberg EBook of A Tale",
@@ -42,7 +42,7 @@ def texts(paragraphs: Sequence[str], suffix: str) -> list[str]:
         ".odt": odt("".join(f"<text:p>{one}</text:p>" for one in paragraphs)),
         ".rtf": rtf("\\par ".join(paragraphs)),
     }[suffix]
-    return [block.text for block in box.read(data, suffix, "tale", 10**7, 10**7).blocks]
+    return [block.text for block in sandbox.read(data, suffix, "tale", 10**7, 10**7).blocks]
 
 
 @pytest.mark.parametrize("suffix", FILES)
@@ -72,5 +72,5 @@ def test_headings_without_a_style_are_no_lines_of_a_stanza(suffix: str) -> None:
 
 @pytest.mark.parametrize("suffix", FILES)
 def test_a_librarys_pages_and_licence_are_no_text(suffix: str) -> None:
-    draft = box.read(FILES[suffix], suffix, f"tale{suffix}", 10**7, 10**7)
+    draft = sandbox.read(FILES[suffix], suffix, f"tale{suffix}", 10**7, 10**7)
     assert [block.text for block in draft.blocks] == ["The keeper lit the lamp at six."]

@@ -76,7 +76,7 @@ def test_a_link_is_its_words_and_not_its_address() -> None:
 
 
 def test_what_is_no_rtf_is_refused_by_name() -> None:
-    with pytest.raises(LoadError, match=r"^book\.rtf is no RTF"):
+    with pytest.raises(LoadError, match=r"^book\.rtf is not an RTF"):
         read(b"Once upon a time.", "book.rtf")
 
 

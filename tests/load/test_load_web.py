@@ -160,7 +160,7 @@ def test_a_server_that_nobody_vouches_for_is_refused(
     [
         ("http://a.b/c", "only https addresses are"),
         ("ftp://a.b/c", "only https addresses are"),
-        ("https:///c", "names no host"),
+        ("https:///c", "has no host"),
         ("https://me:hunter2@a.b/c", "password"),
         ("https://a.b:port/c", "can't be fetched"),
     ],

@@ -170,7 +170,7 @@ def test_a_page_is_read_as_a_page() -> None:
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        (b"<recipe><p>Take an egg.</p></recipe>", "XML, but no book.*<recipe>"),
+        (b"<recipe><p>Take an egg.</p></recipe>", "XML, but not a book.*<recipe>"),
         (b"Once upon a time.", "can't be read as XML"),
         (tei(CHAPTERS)[:-20], "can't be read as XML"),
         (b'<!DOCTYPE TEI [<!ENTITY a "b">]>' + tei("&a;"), "defines XML entities"),

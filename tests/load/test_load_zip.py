@@ -19,7 +19,7 @@ from epubs import epub
 from fabula.errors import FabulaError, LoadError
 from fabula.load import find_in_zip, load, load_from_zip
 from fabula.load.sources import sources
-from fabula.load.zipped import unpack
+from fabula.load.zips import unpack
 
 LIMIT = 1_000_000
 STORY = "Once upon a time there was a keeper. He lit the lamp at six."
@@ -87,7 +87,7 @@ def test_a_zip_in_a_zip_is_skipped_by_name(tmp_path: Path) -> None:
 def test_one_book_that_is_called_a_zip_is_told_so(tmp_path: Path, data: bytes, suffix: str) -> None:
     file = tmp_path / "book.zip"
     file.write_bytes(data)
-    assert f"is one book, and no zip of several: name it .{suffix}" in refusal(file)
+    assert f"is one book, and not a zip of several: rename it to .{suffix}" in refusal(file)
 
 
 def test_a_zip_without_books_is_told_so(tmp_path: Path) -> None:

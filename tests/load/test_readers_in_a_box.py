@@ -26,7 +26,7 @@ from test_load_xml import fb2, tei
 
 from epubs import epub
 from fabula.errors import LoadError
-from fabula.load import box, load
+from fabula.load import load, sandbox
 from fabula.load.encoding import decode
 
 pytestmark = pytest.mark.waits
@@ -43,9 +43,9 @@ def children() -> list[psutil.Process]:
     return [one for one in psutil.Process().children() if "fabula.load" in one.cmdline()]
 
 
-def read_in_box(text: str | bytes, suffix: str, budget: box.Budget) -> None:
+def read_in_box(text: str | bytes, suffix: str, limits: sandbox.ReadLimits) -> None:
     data = text if isinstance(text, bytes) else text.encode()
-    box.read(data, suffix, f"story{suffix}", LIMIT, 4 * LIMIT, budget)
+    sandbox.read(data, suffix, f"story{suffix}", LIMIT, 4 * LIMIT, limits)
 
 
 def until(happens: Callable[[], object], seconds: float = 20) -> None:
@@ -61,7 +61,7 @@ def until(happens: Callable[[], object], seconds: float = 20) -> None:
 def test_what_takes_too_long_is_given_up() -> None:
     began = time.monotonic()
     with pytest.raises(LoadError, match=r"^story\.md takes more than 1 seconds to read.*Split it"):
-        read_in_box(WITHOUT_END, ".md", box.Budget(seconds=1))
+        read_in_box(WITHOUT_END, ".md", sandbox.ReadLimits(seconds=1))
     assert time.monotonic() - began < 30
 
 
@@ -77,9 +77,9 @@ def test_what_takes_too_long_is_given_up() -> None:
 )
 def test_what_takes_too_much_memory_is_given_up(suffix: str, text: str) -> None:
     said = r"^story\.\w+ (takes more than 0\.1 GB of memory|can't be read as HTML: .*memory)"
-    read_in_box(SENTENCE, suffix, box.Budget(memory=100_000_000))
+    read_in_box(SENTENCE, suffix, sandbox.ReadLimits(memory=100_000_000))
     with pytest.raises(LoadError, match=said):
-        read_in_box(text, suffix, box.Budget(memory=100_000_000))
+        read_in_box(text, suffix, sandbox.ReadLimits(memory=100_000_000))
 
 
 def test_a_small_book_of_much_text_is_no_book(tmp_path: Path) -> None:
@@ -108,9 +108,11 @@ def test_a_page_comes_once_however_often_the_spine_names_it(tmp_path: Path) -> N
 
 
 def test_more_blocks_than_any_book_has_are_refused() -> None:
-    read_in_box("<p>One.<p>Two.", ".html", box.Budget(blocks=2))
-    with pytest.raises(LoadError, match=r"^story\.html has 3 paragraphs.* 2 is the most: split it"):
-        read_in_box("<p>One.<p>Two.<p>Three.", ".html", box.Budget(blocks=2))
+    read_in_box("<p>One.<p>Two.", ".html", sandbox.ReadLimits(blocks=2))
+    with pytest.raises(
+        LoadError, match=r"^story\.html has 3 paragraphs.* at most 2 are allowed: split it"
+    ):
+        read_in_box("<p>One.<p>Two.<p>Three.", ".html", sandbox.ReadLimits(blocks=2))
 
 
 def test_a_book_that_defines_entities_is_refused_in_utf_16_as_well(tmp_path: Path) -> None:
@@ -161,7 +163,7 @@ def test_a_reader_that_crashes_takes_only_its_file_with_it(tmp_path: Path) -> No
         assert load(tmp_path / "good.md", "default", LIMIT).text == SENTENCE.strip()
         for child in busy():
             child.send_signal(signal.SIGSEGV)
-        with pytest.raises(LoadError, match=r"bad\.md broke its reader \(status -11\)"):
+        with pytest.raises(LoadError, match=r"bad\.md crashed its reader \(status -11\)"):
             bad.result()
     assert load(tmp_path / "good.md", "default", LIMIT).text == SENTENCE.strip()
 

@@ -9,7 +9,7 @@ from test_load_rtf import rtf
 from test_load_xml import fb2, tei
 
 from epubs import epub
-from fabula.load import box, html, read_text
+from fabula.load import html, read_text, sandbox
 from fabula.load.blocks import Block
 from fabula.load.clean import clean
 from fabula.load.plays import join_speakers
@@ -57,7 +57,7 @@ def play(text: str) -> Document:
 
 @pytest.mark.parametrize("suffix", FILES)
 def test_verse_keeps_its_lines_in_every_format(suffix: str) -> None:
-    draft = box.read(FILES[suffix], suffix, f"poem{suffix}", 10**7, 10**7)
+    draft = sandbox.read(FILES[suffix], suffix, f"poem{suffix}", 10**7, 10**7)
     assert STANZA in [block.text for block in draft.blocks]
 
 

@@ -54,7 +54,7 @@ def followers(cache: ResponseCache, count: int) -> None:
     """Wait until so many read the call that is under way."""
     late = threading.Event()
     for _ in range(int(PATIENCE / 0.01)):
-        call = cache.streams._open.get(KEY)
+        call = cache.streams._streams.get(KEY)
         if call is not None and call.readers >= count:
             return
         late.wait(0.01)
@@ -162,7 +162,7 @@ def test_who_waits_for_anothers_call_hears_stop(cache: ResponseCache, streamed: 
         else:
             waiting.complete(ASKED)
 
-    with cache.turn([KEY]), ThreadPoolExecutor(1) as threads:
+    with cache.lock([KEY]), ThreadPoolExecutor(1) as threads:
         asked = threads.submit(ask)
         if streamed:
             followers(cache, 1)

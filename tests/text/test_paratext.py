@@ -8,7 +8,7 @@ import pytest
 
 from fabula.load import load, read_text
 from fabula.load.blocks import Block
-from fabula.load.paratext import without_paratext
+from fabula.load.paratext import remove_paratext
 
 PARAGRAPH = (
     "It was a dark night, and the lamp in the harbour had gone out again. Nobody in the village "
@@ -20,7 +20,7 @@ BODY = "\n\n".join(f"CHAPTER {n}\n{name}\n\n{CHAPTER}" for n, name in enumerate(
 
 
 def kept(*texts: str, title: str = "") -> list[str]:
-    return [block.text for block in without_paratext([Block(text) for text in texts], title)]
+    return [block.text for block in remove_paratext([Block(text) for text in texts], title)]
 
 
 def words(text: str) -> str:

@@ -1,4 +1,8 @@
-"""Files into documents: one reader a format, chosen by the file's suffix, else by its content."""
+"""Read files into documents, by one reader for each format.
+
+The format is that of the file's suffix, or else it is recognised by the content. The readers and
+the sandbox are imported when the first file is read: a question needs none of them.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +13,8 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
 from fabula.errors import LoadError
-from fabula.load import box, zipped
-from fabula.load.document import document
-from fabula.load.files import is_folder, printable, read_file, too_large, within
-from fabula.load.formats import format_of, recognise
+from fabula.load.files import is_folder, printable, read_file, too_large, walk_files
 from fabula.load.readers import PLAIN, READERS
-from fabula.load.text import plain
 
 if TYPE_CHECKING:
     from fabula.text.document import Document
@@ -23,7 +23,6 @@ __all__ = [
     "SUFFIXES",
     "Found",
     "find",
-    "find_files",
     "find_in_zip",
     "in_zip",
     "is_zip",
@@ -34,30 +33,35 @@ __all__ = [
     "load_kept",
     "printable",
     "read_text",
-    "source_of",
+    "real_path",
     "too_large",
 ]
 
 SUFFIXES = tuple(READERS)
-"""What can be read as a document."""
+"""The suffixes of files that can be read as documents."""
+ZIP_SUFFIX = ".zip"
 
-_UNPACKED = 4
-"""A compressed book may unpack to this many times the largest file."""
-_READ_HERE = 1_000_000
-"""Plain text of so many bytes needs no box: whatever is in it, it is read within seconds."""
+_MAX_UNPACKED_RATIO = 4
+"""The most that a packed book may unpack to, as a multiple of the largest file."""
+_MAX_UNCONFINED_BYTES = 1_000_000
+"""Plain text up to this size is read without the sandbox: it takes seconds in any case."""
 
 
 class Found(NamedTuple):
-    """Files that can be read, zips of books among them, and those that lie beside them."""
+    """Files that can be read, including zips of books, and the other files beside them."""
 
     files: list[Path]
     others: list[Path]
 
 
 def find(paths: Iterable[Path]) -> Found:
-    """Files as given, then what is in the folders given, in sorted order; none twice.
+    """Return the given files, and the files in the given folders in sorted order, none twice.
 
-    Hidden files and folders are skipped. LoadError for a path that isn't there.
+    Hidden files and folders are skipped.
+
+    Raises:
+        LoadError: A path does not exist.
+
     """
     files: dict[Path, None] = {}
     others: dict[Path, None] = {}
@@ -65,24 +69,26 @@ def find(paths: Iterable[Path]) -> Found:
         if not is_folder(path):
             files.setdefault(path)
             continue
-        for file in within(path):
+        for file in walk_files(path):
             (files if _is_readable(file) else others).setdefault(file)
     return Found(list(files), list(others))
 
 
-def find_files(paths: Iterable[Path]) -> list[Path]:
-    """The files of `find` that can be read."""
-    return find(paths).files
-
-
 def find_in_zip(path: Path, called: str = "") -> tuple[list[str], list[str]]:
-    """The books in a zip, by their names in it, and what else it holds.
+    """Return the names of the books in a zip, and those of its other files.
 
-    LoadError, calling it by its path or as it is `called`, if it is broken, holds no books, or
-    would unpack to too much.
+    Args:
+        path: The zip.
+        called: What messages call it; its path by default.
+
+    Raises:
+        LoadError: The zip is damaged, has no books, or would unpack to too much.
+
     """
+    from fabula.load import zips
+
     called = called or printable(path)
-    names = zipped.files(path, called)
+    names = zips.list_files(path, called)
     books = [name for name in names if _is_book(name)]
     if not books:
         raise LoadError(f"{called} holds no file that Fabula reads: {known()}.")
@@ -90,40 +96,73 @@ def find_in_zip(path: Path, called: str = "") -> tuple[list[str], list[str]]:
 
 
 def known() -> str:
-    """What can be read, for a message."""
-    return ", ".join((*SUFFIXES, zipped.SUFFIX))
+    """Return all suffixes that can be read, for a message."""
+    return ", ".join((*SUFFIXES, ZIP_SUFFIX))
 
 
 def load(path: Path, collection: str, max_bytes: int) -> Document:
-    """The document in a file; LoadError, naming the file, if it can't become one."""
+    """Return the document in a file.
+
+    Raises:
+        LoadError: The file can't be read as a document; the message names it.
+
+    """
+    from fabula.load.formats import format_of
+
     name = printable(path)
     suffix = format_of(name)
     data = read_file(path, name, max_bytes)
-    return _read(data, suffix, name, source_of(path), collection, max_bytes)
+    return _read(data, suffix, name, real_path(path), collection, max_bytes)
 
 
 def load_from_zip(path: Path, book: str, collection: str, max_bytes: int) -> Document:
-    """The document in a file of a zip; LoadError, naming both, if it can't become one."""
+    """Return the document in a file of a zip.
+
+    Raises:
+        LoadError: The file can't be read as a document; the message names both.
+
+    """
+    from fabula.load import zips
+    from fabula.load.formats import format_of
+
     name = in_zip(printable(path), book)
     suffix = format_of(name)
-    data = zipped.unpack(path, book, name, max_bytes)
-    return _read(data, suffix, name, in_zip(source_of(path), book), collection, max_bytes)
+    data = zips.unpack(path, book, name, max_bytes)
+    return _read(data, suffix, name, in_zip(real_path(path), book), collection, max_bytes)
 
 
 def load_kept(path: Path, book: str, source: str, collection: str, max_bytes: int) -> Document:
-    """The document in a file that is kept under a name of our own, or in a `book` of such a zip.
+    """Return the document in a file that is stored under a name of our own, as uploads are.
 
-    It is known by its `source` alone, which LoadError calls it.
+    Args:
+        path: The stored file.
+        book: If it is a zip, the file in it; otherwise ''.
+        source: The document's source, which is also what messages call it.
+        collection: The document's collection.
+        max_bytes: The largest file.
+
+    Raises:
+        LoadError: The file can't be read as a document.
+
     """
     if book:
-        data = zipped.unpack(path, book, source, max_bytes)
+        from fabula.load import zips
+
+        data = zips.unpack(path, book, source, max_bytes)
     else:
         data = read_file(path, source, max_bytes)
     return load_content(data, source, collection, max_bytes)
 
 
 def load_content(data: bytes, source: str, collection: str, max_bytes: int) -> Document:
-    """The document in a file's content, whose format is recognised; LoadError if it is none."""
+    """Return the document in a file's content, whose format is recognised.
+
+    Raises:
+        LoadError: The content can't be read as a document.
+
+    """
+    from fabula.load.formats import recognise
+
     return _read(data, recognise(data, source), source, source, collection, max_bytes)
 
 
@@ -136,44 +175,55 @@ def read_text(
     author: str = "",
     language: str = "",
 ) -> Document:
-    """A text that a program has, as a document; what is '' is taken from the text where it can.
+    """Return a text as a document.
 
-    LoadError if it holds no words.
+    Title, author and language are taken from the text where they are ''.
+
+    Raises:
+        LoadError: The text has no words.
+
     """
+    from fabula.load.document import document
+    from fabula.load.text import plain
+
     draft = plain(text)
-    given = replace(
+    draft = replace(
         draft,
         title=title or draft.title,
         author=author or draft.author,
         language=language or draft.language,
     )
-    return document(given, source, collection)
+    return document(draft, source, collection)
 
 
-def source_of(path: Path) -> str:
-    """What a file's document is known by: where the file really is."""
+def real_path(path: Path) -> str:
+    """Return the source of a file's document: its absolute path without symbolic links."""
     return printable(os.path.realpath(path))
 
 
-def in_zip(place: str, book: str) -> str:
-    """A file in a zip, as `books.zip/novel.epub`."""
-    return f"{place}/{printable(book)}"
+def in_zip(zip_path: str, book: str) -> str:
+    """Return the source of a file in a zip, as `books.zip/novel.epub`."""
+    return f"{zip_path}/{printable(book)}"
+
+
+def is_zip(file: Path) -> bool:
+    """Return whether a file has the suffix of a zip."""
+    return file.suffix.lower() == ZIP_SUFFIX
 
 
 def _read(
     data: bytes, suffix: str, name: str, source: str, collection: str, max_bytes: int
 ) -> Document:
-    unpacked = _UNPACKED * max_bytes
-    if suffix in PLAIN and len(data) <= _READ_HERE:
-        draft = READERS[suffix](data, name, unpacked)
+    from fabula.load.document import document
+
+    max_unpacked = _MAX_UNPACKED_RATIO * max_bytes
+    if suffix in PLAIN and len(data) <= _MAX_UNCONFINED_BYTES:
+        draft = READERS[suffix](data, name, max_unpacked)
     else:
-        draft = box.read(data, suffix, name, max_bytes, unpacked)
+        from fabula.load import sandbox
+
+        draft = sandbox.read(data, suffix, name, max_bytes, max_unpacked)
     return document(draft, source, collection)
-
-
-def is_zip(file: Path) -> bool:
-    """Whether a file is named as a zip."""
-    return file.suffix.lower() == zipped.SUFFIX
 
 
 def _is_readable(file: Path) -> bool:
@@ -181,6 +231,6 @@ def _is_readable(file: Path) -> bool:
 
 
 def _is_book(name: str) -> bool:
-    """Whether a file in a zip can be read; a path that leads out of it would be no name for one."""
+    """Whether a file in a zip can be read; a path that leads out of the zip can not."""
     path = PurePath(name)
     return path.suffix.lower() in READERS and ".." not in path.parts and not path.is_absolute()

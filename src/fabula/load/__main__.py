@@ -1,7 +1,8 @@
-"""What runs in the box: reads the files that come in by standard input, one after the other.
+"""The process in the sandbox: it reads the files that arrive on standard input, one by one.
 
-A request is a line of JSON and the file's bytes. The answer is a line of JSON with an `error`, or
-with the facts and the number of blocks, and then a line a block. It ends with its input.
+A request is a line of JSON, followed by the file's bytes. The answer is a line of JSON with an
+`error`, or with the metadata and the number of blocks, followed by one line for each block. The
+process ends with its input.
 """
 
 from __future__ import annotations
@@ -15,12 +16,12 @@ import sys
 from typing import BinaryIO
 
 from fabula.errors import LoadError
-from fabula.load.box import OUT_OF_MEMORY
 from fabula.load.readers import READERS
+from fabula.load.sandbox import OUT_OF_MEMORY
 
 
 def serve(requests: BinaryIO, answers: BinaryIO) -> None:
-    """Reads files until there is no more input."""
+    """Read files until the input ends."""
     while line := requests.readline():
         request = json.loads(line)
         _confine(request["memory"], request["seconds"])
@@ -40,7 +41,7 @@ def _read(request: dict[str, str | int], data: bytes, answers: BinaryIO) -> None
         return
     except MemoryError:
         raise
-    except Exception as error:  # noqa: BLE001  whatever a damaged file brings about is said
+    except Exception as error:  # noqa: BLE001  damaged files cause any error
         why = " ".join(f"{type(error).__name__}: {error}"[:200].split())
         _write(answers, {"error": f"{name} is damaged, and can't be read ({why})."})
         return
@@ -58,30 +59,30 @@ def _read(request: dict[str, str | int], data: bytes, answers: BinaryIO) -> None
 
 
 def _write(answers: BinaryIO, value: object) -> None:
-    said = json.dumps(value, ensure_ascii=False)
-    answers.write(said.encode("utf-8", "replace") + b"\n")
+    line = json.dumps(value, ensure_ascii=False)
+    answers.write(line.encode("utf-8", "replace") + b"\n")
 
 
 def _confine(memory: int, seconds: int) -> None:
-    """Limits this process, where the system can: so much memory, and so much more computing."""
+    """Limit the memory and the further CPU time of this process, if the system can."""
     try:
         import resource
     except ImportError:
         return
     used = resource.getrusage(resource.RUSAGE_SELF)
-    until = int(used.ru_utime + used.ru_stime) + seconds + 1
-    for kind, most in ((resource.RLIMIT_AS, memory), (resource.RLIMIT_CPU, until)):
+    cpu_seconds = int(used.ru_utime + used.ru_stime) + seconds + 1
+    for kind, limit in ((resource.RLIMIT_AS, memory), (resource.RLIMIT_CPU, cpu_seconds)):
         _, hard = resource.getrlimit(kind)
         with contextlib.suppress(OSError, ValueError):
-            resource.setrlimit(kind, (most if hard < 0 else min(most, hard), hard))
+            resource.setrlimit(kind, (limit if hard < 0 else min(limit, hard), hard))
 
 
 if __name__ == "__main__":
-    # A parser makes many objects and hardly a cycle: to look for them took half of its time.
+    # Parsers make many objects and hardly any cycles; looking for cycles took half of the time.
     gc.set_threshold(100_000)
-    # Ctrl-C goes to the whole group: who asked decides what becomes of it.
+    # Ctrl-C goes to the whole process group; the parent process decides what to do.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # What a library prints is no answer.
+    # Output that a library prints must not mix with the answers.
     replies = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     with contextlib.suppress(BrokenPipeError):

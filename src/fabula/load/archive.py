@@ -1,4 +1,4 @@
-"""The zip that a book is packed in, read within a budget of bytes that guards against bombs."""
+"""Read zips within a limit of unpacked bytes, which protects against zip bombs."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from fabula.errors import LoadError
 from fabula.load.files import printable
 from fabula.load.markup import defines_entities, parse
 
-_UNPACKED = 50
-"""A book may unpack to this many times its size, and a small one to `_ANY_BOOK` bytes more: the
-pages of real ones do to some five times, and those of a bomb to a thousand."""
-_ANY_BOOK = 10_000_000
-_PIECE = 2**20
+_MAX_RATIO = 50
+"""A book may unpack to this many times its size, and to `_MIN_LIMIT_BYTES` more. The pages of real
+books unpack to about five times their size, those of a bomb to a thousand times."""
+_MIN_LIMIT_BYTES = 10_000_000
+_PIECE_BYTES = 2**20
 _BROKEN = (
     zipfile.BadZipFile,
     zlib.error,
@@ -30,71 +30,83 @@ _BROKEN = (
     OSError,
 )
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-"""Others may ask for any amount of memory."""
+"""Other methods may need any amount of memory."""
 
 
 class Archive:
-    """What is in a zip of the format `kind`. LoadError, naming `source`, where it is none.
-
-    It unpacks to at most `limit` bytes, and to no more than any book of its size.
-    """
+    """An open zip."""
 
     def __init__(self, file: BinaryIO, source: str, limit: int, kind: str) -> None:
+        """Read the list of files of a zip.
+
+        Args:
+            file: The open file.
+            source: What messages call it.
+            limit: The most bytes that all files read may unpack to. For a small zip the limit is
+                lower, as no book of its size unpacks to more.
+            kind: The format, for messages.
+
+        Raises:
+            LoadError: It is not a zip, or a damaged one.
+
+        """
         try:
             size = file.seek(0, os.SEEK_END)
             self._zip = zipfile.ZipFile(file)
         except _BROKEN as error:
             raise LoadError(
-                f"{source} is no {kind}, or a broken one: {printable(str(error))}."
+                f"{source} is not a valid {kind} file, it may be broken: {printable(str(error))}."
             ) from error
         self.source = source
         self._broken = f"{source} is a broken {kind}"
-        self._budget = min(limit, _ANY_BOOK + _UNPACKED * size)
+        self._budget = min(limit, _MIN_LIMIT_BYTES + _MAX_RATIO * size)
         self.sizes = {
             entry.filename: entry.file_size
             for entry in self._zip.infolist()
             if entry.filename and not entry.filename.endswith("/")
         }
-        """The bytes of each file within, as it says: it unpacks to no more."""
+        """The size of each file, as the zip states it; it can't unpack to more."""
 
     def read(self, name: str) -> bytes:
-        """An entry's content; LoadError if it's missing, broken, locked or too much."""
+        """Return a file's content. Raises LoadError if it is missing, broken, locked or too big."""
         try:
             if (method := self._zip.getinfo(name).compress_type) not in _METHODS:
-                raise self.broken(f"{name} is packed by method {method}, which is not read")
+                raise self.broken(
+                    f"{name} is packed by method {method}, which Fabula does not read"
+                )
             with self._zip.open(name) as entry:
                 return b"".join(self._pieces(entry))
         except KeyError as error:
             raise self.broken(f"it lacks {name}") from error
-        except RuntimeError as error:  # What zipfile raises for an entry with a password.
+        except RuntimeError as error:  # zipfile raises it for a file with a password.
             raise LoadError(f"{self.source} is locked by a password: remove it first.") from error
         except _BROKEN as error:
             raise self.broken(f"{name}: {error}") from error
 
     def _pieces(self, entry: IO[bytes]) -> Iterator[bytes]:
-        while piece := entry.read(_PIECE):
+        while piece := entry.read(_PIECE_BYTES):
             self._budget -= len(piece)
             if self._budget < 0:
                 raise self._too_much()
             yield piece
 
     def check(self) -> None:
-        """LoadError where all entries together are too much."""
+        """Raise LoadError if all files together would unpack to too much."""
         if sum(self.sizes.values()) > self._budget:
             raise self._too_much()
 
     def refuse_entities(self) -> None:
-        """LoadError where XML defines entities: for a library that reads it by itself."""
+        """Raise LoadError if XML in it defines entities; for zips that a library reads itself."""
         for name in self.sizes:
             if name.endswith((".xml", ".rels")) and defines_entities(self.read(name)):
                 raise self.broken(f"{name} defines XML entities")
 
     def tree(self, name: str) -> Element:
-        """An entry parsed as XML; one that defines entities is refused."""
+        """Return a file parsed as XML. Raises LoadError if it is broken or defines entities."""
         return parse(self.read(name), lambda why: self.broken(f"{name}: {why}"))
 
     def broken(self, why: str) -> LoadError:
-        """The error that says what is wrong with the book."""
+        """Return the error for a broken zip."""
         return LoadError(f"{self._broken}: {printable(why)}.")
 
     def _too_much(self) -> LoadError:

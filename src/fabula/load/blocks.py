@@ -1,4 +1,4 @@
-"""Blocks of a text as a reader finds them, before they are one document."""
+"""The result of a reader: the blocks of a text, before they become one document."""
 
 from __future__ import annotations
 
@@ -7,7 +7,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A paragraph, a stanza, a list or a heading, cleaned; `heading` titles a section from here."""
+    """A paragraph, a stanza, a list or a heading, cleaned.
+
+    Attributes:
+        text: The text.
+        heading: The title of the section that starts with this block; '' if none does.
+
+    """
 
     text: str
     heading: str = ""
@@ -15,7 +21,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A file's blocks in text order, with what the file says of itself ('' is nothing)."""
+    """The blocks of a file in text order, and its metadata; '' for what the file does not state."""
 
     blocks: tuple[Block, ...]
     title: str = ""

@@ -1,12 +1,12 @@
-"""What a chapter's heading looks like on its line, in ten languages."""
+"""Recognise headings of chapters by their line of text, in ten languages."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
 
-LONGEST = 90
-"""Characters; a longer line is no heading."""
+MAX_HEADING_CHARACTERS = 90
+"""A longer line is not a heading."""
 
 _KEYWORDS = r"""
     chapter stave book part volume canto act scene letter
@@ -61,7 +61,7 @@ _STEMS = {
     )
     for value, stem in enumerate(stems.split(), start=first)
 }
-"""What number words begin with, in the languages of _OTHER_NUMBERS; the longest stem counts."""
+"""The stems of number words, in the languages of _OTHER_NUMBERS; the longest match counts."""
 _LONGEST_STEM = max(map(len, _STEMS))
 _TEN_STEMS = {
     stem: 10 * n
@@ -79,8 +79,8 @@ _NAMES = """
     prólogo epílogo prefacio introducción prefazione introduzione epilogo
     пролог эпилог предисловие послесловие
 """
-_ENDS = frozenset(("the end", "finis"))
-_PICTURES = frozenset(("list of illustrations", "illustrations", "spis ilustracji"))
+_END_WORDS = frozenset(("the end", "finis"))
+_ILLUSTRATION_LISTS = frozenset(("list of illustrations", "illustrations", "spis ilustracji"))
 _CONTENTS = frozenset(
     (
         "contents",
@@ -105,7 +105,8 @@ _ROMAN = r"(?=[ivxlcdm])m{0,3}(?:cm|cd|d?c{0,3})(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0
 _WORDS = "|".join([*_COMPOUNDS, _TO_TWELVE, *_OTHER_NUMBERS.split()])
 _KEYWORD = rf"(?P<keyword>{'|'.join(_KEYWORDS.split())})\b\.?"
 _NUMBER = rf"(?P<number>\d{{1,3}}|{_ROMAN}|{_WORDS})(?!\w)"
-# After the number: nothing, a title after a mark or wide space, or a title that looks like one.
+# After the number come nothing, a title after punctuation or wide space, or what looks like a
+# title.
 _REST = r"(?P<rest>[.:)\]]*|\s*[.:)—–-]+\s*(?P<title>\S.*)|\s+(?P<bare>\S.*))"
 _KEYWORD_FIRST = re.compile(
     rf"{_KEYWORD}\s+(?:the\s+|no\.\s*|nr\s+)?{_NUMBER}{_REST}", re.IGNORECASE
@@ -123,7 +124,14 @@ _ROMAN_VALUES = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000
 
 @dataclass(frozen=True, slots=True)
 class ChapterLine:
-    """A line that reads 'Chapter 3: A Title'; `key` and `kind` are the same for 'CHAPTER 3.'."""
+    """A line like 'Chapter 3: A Title'.
+
+    Attributes:
+        kind: The keyword, as 'chapter', or 'name' for a line like 'Epilogue'.
+        key: Keyword and number, the same for 'Chapter 3: A Title' and 'CHAPTER 3.'.
+        titled: Whether a title follows the number.
+
+    """
 
     kind: str
     key: str
@@ -132,7 +140,7 @@ class ChapterLine:
 
 @dataclass(frozen=True, slots=True)
 class ChapterNumber:
-    """What is counted, as 'stave', and the number; whether a title follows makes no difference."""
+    """The keyword of a heading, as 'stave', and its number; equal with and without a title."""
 
     kind: str
     value: int
@@ -141,66 +149,66 @@ class ChapterNumber:
 
 @dataclass(frozen=True, slots=True)
 class NumeralLine:
-    """A line that reads 'III.' or 'III. A TITLE'."""
+    """A line like 'III.' or 'III. A TITLE'."""
 
     value: int
     titled: bool
 
 
 def chapter_line(line: str) -> ChapterLine | None:
-    """The line as a chapter's heading by its words, if it is one."""
-    if not line or len(line) > LONGEST or not line[0].isalnum():
+    """Return a line as a heading that is recognised by its words; None if it is none."""
+    if not line or len(line) > MAX_HEADING_CHARACTERS or not line[0].isalnum():
         return None
     name = line.partition(":")[0].casefold().rstrip(". ")
     if name in _NAME_SET:
         return ChapterLine("name", name, titled=True)
-    found = _KEYWORD_FIRST.fullmatch(line) or _NUMBER_FIRST.fullmatch(line)
-    if not found:
+    match = _KEYWORD_FIRST.fullmatch(line) or _NUMBER_FIRST.fullmatch(line)
+    if not match:
         return None
-    bare = found["bare"]
+    bare = match["bare"]
     if bare and not _looks_like_title(bare):
         return None
-    kind = found["keyword"].casefold()
+    kind = match["keyword"].casefold()
     return ChapterLine(
-        kind, f"{kind} {found['number'].casefold()}", titled=bool(found["title"] or bare)
+        kind, f"{kind} {match['number'].casefold()}", titled=bool(match["title"] or bare)
     )
 
 
 def chapter_number(heading: str) -> ChapterNumber | None:
-    """Return what a heading counts and its number: 'Stave Two' and 'STAVE II: GHOSTS' are equal.
+    """Return the keyword and number of a heading: 'Stave Two' and 'STAVE II: GHOSTS' are equal.
 
-    None for what is no heading, or one whose number is not known.
+    It is None for a line that is not a heading, or whose number is not known.
     """
-    found = _KEYWORD_FIRST.fullmatch(heading) or _NUMBER_FIRST.fullmatch(heading)
-    if not found or (found["bare"] and not _looks_like_title(found["bare"])):
+    match = _KEYWORD_FIRST.fullmatch(heading) or _NUMBER_FIRST.fullmatch(heading)
+    if not match or (match["bare"] and not _looks_like_title(match["bare"])):
         return None
-    value = _value(found["number"].casefold())
-    titled = bool(found["title"] or found["bare"])
-    return ChapterNumber(found["keyword"].casefold(), value, titled) if value else None
+    value = _value(match["number"].casefold())
+    titled = bool(match["title"] or match["bare"])
+    return ChapterNumber(match["keyword"].casefold(), value, titled) if value else None
 
 
 def is_chapter_line(line: str) -> bool:
-    """Whether the line is a chapter's heading by its words."""
+    """Return whether a line is a heading by its words."""
     return chapter_line(line) is not None
 
 
 def numeral_line(line: str) -> NumeralLine | None:
-    """The line as a heading by its number alone, if it may be one: what proves it is a series."""
-    if not line or len(line) > LONGEST:
+    """Return a line that may be a heading by its number alone; only a series of them proves it."""
+    if not line or len(line) > MAX_HEADING_CHARACTERS:
         return None
-    found = _NUMERAL.fullmatch(line) or _DIGITS.fullmatch(line)
-    if not found:
+    match = _NUMERAL.fullmatch(line) or _DIGITS.fullmatch(line)
+    if not match:
         return None
-    after = found["after"]
-    if after and not (found["end"] and _looks_like_title(after)):
+    after = match["after"]
+    if after and not (match["end"] and _looks_like_title(after)):
         return None
-    groups = found.groupdict()
+    groups = match.groupdict()
     value = _roman(groups["roman"]) if groups.get("roman") else int(groups["digits"])
     return NumeralLine(value, titled=bool(after))
 
 
 def capital_line(line: str) -> bool:
-    """Whether the line is short, all capitals, and nothing that somebody shouts."""
+    """Return whether a line is short, in capitals, and does not end like something shouted."""
     letters = sum(map(str.isalpha, line))
     return (
         letters >= 3
@@ -212,8 +220,8 @@ def capital_line(line: str) -> bool:
 
 
 def subtitle_line(line: str) -> bool:
-    """Whether the line may be the title under a chapter's number."""
-    if not line or len(line) > LONGEST or not (line[0].isalnum() or line[0] in "¿¡"):
+    """Return whether a line may be the title below a chapter's number."""
+    if not line or len(line) > MAX_HEADING_CHARACTERS or not (line[0].isalnum() or line[0] in "¿¡"):
         return False
     if line == line.upper() and line[-1] not in ",;:":
         return True
@@ -221,27 +229,30 @@ def subtitle_line(line: str) -> bool:
 
 
 def is_contents_name(line: str) -> bool:
-    """Whether the line heads a table of contents, or says THE END."""
-    return is_list_name(line) or line.casefold().strip(" .:") in _ENDS
+    """Return whether a line is the heading of a table of contents, or THE END."""
+    return is_list_name(line) or line.casefold().strip(" .:") in _END_WORDS
 
 
 def is_list_name(line: str) -> bool:
-    """Whether the line heads a table of contents, or a list of illustrations."""
-    return is_contents(line) or line.casefold().strip(" .:") in _PICTURES
+    """Return whether a line is the heading of a table of contents or a list of illustrations."""
+    return is_contents(line) or line.casefold().strip(" .:") in _ILLUSTRATION_LISTS
 
 
 def is_contents(line: str) -> bool:
-    """Whether the line heads a table of contents."""
+    """Return whether a line is the heading of a table of contents."""
     return line.casefold().strip(" .:") in _CONTENTS
 
 
-def without_page(line: str) -> str:
-    """A line of a table of contents without its page number."""
+def strip_page_number(line: str) -> str:
+    """Return a line of a table of contents without its page number."""
     return _PAGE.sub("", line)
 
 
 def _looks_like_title(line: str) -> bool:
-    """Capitalised, and no sentence: it doesn't end like one unless each long word is capital."""
+    """Whether a line is capitalised and not a sentence.
+
+    It may end like a sentence only if every long word is capitalised.
+    """
     if not (line[0].isupper() or line[0].isdigit()):
         return False
     if line == line.upper():
@@ -260,7 +271,7 @@ def _roman(numeral: str) -> int:
 
 
 def _value(number: str) -> int:
-    """The value of a number as _NUMBER finds it, in small letters; 0 for one that isn't known."""
+    """The value of a number as _NUMBER matches it, in lower case; 0 if it is not known."""
     if number.isdecimal():
         return int(number)
     if compound := _COMPOUND.fullmatch(number):
@@ -268,9 +279,9 @@ def _value(number: str) -> int:
             return teen
         if ten := _TEN_STEMS.get(compound["ten"] or ""):
             return ten + _STEMS.get(compound["unit"] or "", 0)
-    # Words before Roman numerals: 'dix' is ten, though DIX would be 509.
+    # Words are tried before Roman numerals: 'dix' is ten, though DIX would be 509.
     for length in range(min(len(number), _LONGEST_STEM), 1, -1):
-        # What has ten within it is many tens: 'пятидесятая' is not the fifth.
+        # A word that contains 'ten' is a multiple of ten: 'пятидесятая' is not the fifth.
         if number[:length] in _STEMS and "десят" not in number[1:]:
             return _STEMS[number[:length]]
     return _roman(number.upper()) if set(number) <= set("ivxlcdm") else 0

@@ -1,4 +1,4 @@
-"""What every reader hands over, and how it becomes a Document."""
+"""Turn the draft of a reader into a document."""
 
 from __future__ import annotations
 
@@ -19,44 +19,49 @@ if TYPE_CHECKING:
     from fabula.text.document import Document, Section
 from fabula.load.blocks import Block, Draft
 
-_SAMPLE = 60_000
-"""Characters that are enough to know a language by."""
-_LONGEST_NAME = 300
-"""Characters of a title: a page marked up as a heading is cut, or every chunk would carry it."""
+_SAMPLE_CHARACTERS = 60_000
+"""How much text is enough to detect its language."""
+_MAX_TITLE_CHARACTERS = 300
+"""A longer title is cut: a page that is marked up as a heading would be repeated in every chunk."""
 
 
 def document(draft: Draft, source: str, collection: str) -> Document:
-    """The draft as a document: blocks parted by blank lines. LoadError if it holds no words."""
-    # It brings numpy, which a reader in its box has no need of.
-    from fabula.load.paratext import without_paratext
+    """Return a draft as a document, with blank lines between its blocks.
+
+    Raises:
+        LoadError: It has no words, or its source is too long.
+
+    """
+    # Imported here, as they import numpy, which a reader in the sandbox does not need.
+    from fabula.load.paratext import remove_paratext
     from fabula.text.document import Document
 
-    # Speakers first: a play's hero would count as its running head.
+    # Speakers are joined first: otherwise a play's main character looks like a running head.
     speeches = list(join_speakers(draft.blocks))
-    text, sections = _assemble(without_paratext(speeches, draft.title))
+    text, sections = _join_blocks(remove_paratext(speeches, draft.title))
     if wrong := problem(source, LONGEST_LINE):
         raise LoadError(f"The source {quoted(source)} {wrong}: give it another name.")
     if not any(map(str.isalnum, text)):
-        raise LoadError(f"{source} has no words in it: nothing to ingest.")
-    told = _name(draft.title)
-    author = _name(draft.author)
+        raise LoadError(f"{source} has no words in it: there is nothing to ingest.")
+    title = _shorten(draft.title)
+    author = _shorten(draft.author)
     language = languages.code(draft.language) or languages.detect(_sample(text))
     return Document(
         id=document_id(collection, source),
         collection=collection,
         source=source,
-        title=told or _name(readable(source)),
+        title=title or _shorten(title_of_file(source)),
         author=author,
         language=language,
         text=text,
         sections=sections,
-        # A title that is only the file's name is no content: a copy says the same.
-        sha256=_fingerprint(text, sections, (told, author, language)),
+        # Without a title that is only the file's name: copies of a file have the same content.
+        sha256=_fingerprint(text, sections, (title, author, language)),
     )
 
 
-def readable(source: str) -> str:
-    """A title out of a file's name: `a-christmas-carol.txt` is 'A Christmas Carol'."""
+def title_of_file(source: str) -> str:
+    """Return a title made from a file name: `a-christmas-carol.txt` is 'A Christmas Carol'."""
     stem = one_line(PurePath(source).stem)
     if not re.search(r"[^\W\d_]", stem):
         return stem or source
@@ -64,7 +69,7 @@ def readable(source: str) -> str:
     return words.title() if words == words.lower() else words
 
 
-def _assemble(blocks: Iterable[Block]) -> tuple[str, tuple[Section, ...]]:
+def _join_blocks(blocks: Iterable[Block]) -> tuple[str, tuple[Section, ...]]:
     from fabula.text.document import Section
 
     texts: list[str] = []
@@ -74,23 +79,23 @@ def _assemble(blocks: Iterable[Block]) -> tuple[str, tuple[Section, ...]]:
         if not block.text:
             continue
         if block.heading:
-            sections.append(Section(_name(block.heading), start))
+            sections.append(Section(_shorten(block.heading), start))
         texts.append(block.text)
         start += len(block.text) + 2
     return "\n\n".join(texts), tuple(sections)
 
 
-def _name(text: str) -> str:
+def _shorten(text: str) -> str:
     line = one_line(text)
-    if len(line) <= _LONGEST_NAME:
+    if len(line) <= _MAX_TITLE_CHARACTERS:
         return line
-    return f"{line[:_LONGEST_NAME].rsplit(' ', 1)[0]} …"
+    return f"{line[:_MAX_TITLE_CHARACTERS].rsplit(' ', 1)[0]} …"
 
 
 def _sample(text: str) -> str:
-    """The middle: a book in one language may begin with a page in another."""
-    start = max(0, (len(text) - _SAMPLE) // 2)
-    return text[start : start + _SAMPLE]
+    """The middle of a text, as a book may begin with a page in another language."""
+    start = max(0, (len(text) - _SAMPLE_CHARACTERS) // 2)
+    return text[start : start + _SAMPLE_CHARACTERS]
 
 
 def _fingerprint(text: str, sections: Iterable[Section], facts: Iterable[str]) -> str:

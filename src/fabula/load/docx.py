@@ -1,4 +1,4 @@
-"""DOCX: Word's headings, paragraphs and notes, as mammoth makes HTML of them."""
+"""Read DOCX: Word's headings, paragraphs and notes, converted to HTML by mammoth."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from fabula.load.archive import Archive
 from fabula.load.blocks import Block, Draft
 from fabula.load.clean import one_line
 from fabula.load.headings import confirm, stated_title
-from fabula.load.markup import fact
-from fabula.load.paratext import without_library
+from fabula.load.markup import metadata
+from fabula.load.paratext import remove_library_text
 from fabula.load.stanzas import EMPTY, join_stanzas
 
 _OLD_OFFICE = b"\xd0\xcf\x11\xe0"
-"""What Word writes before 2007, and around a document with a password."""
-_FACTS = "docProps/core.xml"
+"""The beginning of files of Word before 2007, and of documents with a password."""
+_METADATA_FILE = "docProps/core.xml"
 _STYLES = """
 p[style-name='Title'] => h1:fresh
 p[style-name='TOC Heading'] => !
@@ -29,14 +29,17 @@ p[style-name^='Contents '] => !
 p[style-name='table of figures'] => !
 p[style-name^='index '] => !
 """
-_NOTES = '<ol><li id="'
-"""What begins mammoth's list of notes: no other list has an id."""
+_NOTES_START = '<ol><li id="'
+"""The start of mammoth's list of notes: no other list has an id."""
 _BACK = re.compile(r"\s*↑$")
 
 
 def read(data: bytes, source: str, limit: int) -> Draft:
-    """A DOCX file's content. LoadError, naming `source`, if it is broken, protected, or would
-    unpack to more than `limit` bytes, or to more than any book of its size.
+    """Read a DOCX file.
+
+    Raises:
+        LoadError: It is broken, protected, or would unpack to more than `limit` bytes.
+
     """
     import mammoth
 
@@ -48,47 +51,50 @@ def read(data: bytes, source: str, limit: int) -> Draft:
     archive = Archive(io.BytesIO(data), source, limit, "DOCX")
     archive.check()
     archive.refuse_entities()
-    made = mammoth.convert_to_html(
+    converted = mammoth.convert_to_html(
         io.BytesIO(data),
-        transform_document=mammoth.transforms.paragraph(_with_empty),
+        transform_document=mammoth.transforms.paragraph(_mark_empty),
         style_map=_STYLES,
         include_embedded_style_map=False,
         external_file_access=False,
         convert_image=lambda image: [],
     ).value
-    body, _, listed = made.partition(_NOTES)
-    noted = _with_notes(html.page(body, source).blocks, _notes(listed, source))
-    found = join_stanzas(without_library([*noted]))
-    core = archive.tree(_FACTS) if _FACTS in archive.sizes else None
-    stated = stated_title(found)
-    title = stated if core is None else fact(core, "title") or stated
+    body, _, notes_html = converted.partition(_NOTES_START)
+    blocks_with_notes = _insert_notes(
+        html.page(body, source).blocks, _read_notes(notes_html, source)
+    )
+    blocks = join_stanzas(remove_library_text([*blocks_with_notes]))
+    core = archive.tree(_METADATA_FILE) if _METADATA_FILE in archive.sizes else None
+    stated = stated_title(blocks)
+    title = stated if core is None else metadata(core, "title") or stated
     return Draft(
-        blocks=confirm(found, title),
+        blocks=confirm(blocks, title),
         title=title,
-        author="" if core is None else fact(core, "creator"),
-        language="" if core is None else fact(core, "language"),
+        author="" if core is None else metadata(core, "creator"),
+        language="" if core is None else metadata(core, "language"),
     )
 
 
-def _with_empty(paragraph: Any) -> Any:
-    """A paragraph of mammoth's, which leaves out those without text: they part stanzas."""
+def _mark_empty(paragraph: Any) -> Any:
+    """Put a mark into empty paragraphs: mammoth leaves them out, but they separate stanzas."""
     from mammoth import documents, transforms
 
     texts = transforms.get_descendants_of_type(paragraph, documents.Text)
-    if any(one.value.strip() for one in texts):
+    if any(text.value.strip() for text in texts):
         return paragraph
     return paragraph.copy(children=[*paragraph.children, documents.run([documents.text(EMPTY)])])
 
 
-def _notes(listed: str, source: str) -> dict[str, str]:
-    """The notes' texts by their numbers."""
-    notes = (html.page(f'<p id="{one}', source).blocks for one in listed.split('<li id="') if one)
+def _read_notes(notes_html: str, source: str) -> dict[str, str]:
+    """The texts of the notes by their numbers."""
+    items = filter(None, notes_html.split('<li id="'))
+    notes = (html.page(f'<p id="{item}', source).blocks for item in items)
     texts = (_BACK.sub("", "\n".join(block.text for block in blocks)) for blocks in notes)
     return {str(number): text for number, text in enumerate(texts, start=1) if text}
 
 
-def _with_notes(blocks: tuple[Block, ...], notes: dict[str, str]) -> Iterator[Block]:
-    """Each note after the block that calls it."""
+def _insert_notes(blocks: tuple[Block, ...], notes: dict[str, str]) -> Iterator[Block]:
+    """Insert each note after the block that refers to it."""
     for block in blocks:
         yield block
         for number in re.findall(r"\[(\d+)\]", block.text):

@@ -1,4 +1,4 @@
-"""Bytes into text, whatever their encoding; what is no text at all is refused."""
+"""Decode bytes whose encoding is not known; binary data is refused."""
 
 from __future__ import annotations
 
@@ -37,62 +37,66 @@ _DECLARED = (
     rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?([\w.:-]+)",
     rb"(?m)^Character set encoding:\s*([\w.:-]+)",
 )
-_LATIN = ("cp1252", "cp1250", "iso8859_2", "cp1254", "cp1257")
-_OTHERS = (
+_LATIN_ENCODINGS = ("cp1252", "cp1250", "iso8859_2", "cp1254", "cp1257")
+_OTHER_ENCODINGS = (
     *("cp1251", "koi8_r", "cp1253", "cp1255", "cp1256"),
     *("gb18030", "cp932", "euc_jp", "cp949", "big5"),
 )
-"""The encodings there were before UTF-8; of readings that are as good the first is taken."""
+"""Encodings from before UTF-8; of equally good ones, the first is taken."""
 _USUAL = "cp1252"
-_HEAD_START = 1.03
-"""A few accents in English, which tell little, are read as nearly all such files mean them."""
-_SAMPLE = 40_000
-_PIECES = 500
-_BEYOND = re.compile(rb"[\x80-\xff]+")
-_RIGHT_FOR_BROKEN = 20
-_LEAST_PLAIN = 0.01
-"""The share of ASCII in a text of any script: its spaces, line ends and figures."""
+_USUAL_FACTOR = 1.03
+"""The advantage of `_USUAL`, which nearly all English files with a few accents have."""
+_SAMPLE_BYTES = 40_000
+_MAX_PIECES = 500
+_NON_ASCII = re.compile(rb"[\x80-\xff]+")
+_MIN_VALID_PER_BROKEN = 20
+_MIN_ASCII_SHARE = 0.01
+"""The least share of ASCII in a text of any script: spaces, line ends and digits."""
 _FOREIGN_SHARE = 0.6
-"""If more of the letters are beyond ASCII, they are a script of their own, not accents."""
+"""If more of the letters are not ASCII, the text has another script than Latin."""
 
 
 def decode(data: bytes, source: str) -> str:
-    """The text in `data`: by its mark, what it declares, UTF-8, or the most likely encoding.
+    """Return the text in `data`.
 
-    LoadError, naming `source`, if it isn't text.
+    The encoding is that of its byte order mark, the one it declares, UTF-8, or the most likely one.
+
+    Raises:
+        LoadError: It is not text; the message names `source`.
+
     """
     for mark, encoding in _MARKS:
         if data.startswith(mark):
             return data.decode(encoding, errors="replace")
-    if encoding := _wide(data):
+    if encoding := _utf16(data):
         return data.decode(encoding, errors="replace")
     _refuse_binary(data, source)
     return _declared(data) or _utf8(data) or _likely(data)
 
 
-def _wide(data: bytes) -> str:
-    """The order of UTF-16 that is without its mark; '' if `data` is something else.
+def _utf16(data: bytes) -> str:
+    """The byte order of UTF-16 without a mark; '' if `data` is something else.
 
-    Its spaces and line ends, at least, have a null byte, which no other text has. In the wrong
-    order some of its characters are none, and those are in no text.
+    Its spaces and line ends have zero bytes, which other text has not. In the wrong byte order,
+    some of its characters do not exist.
     """
-    sample = data[:_SAMPLE]
+    sample = data[:_SAMPLE_BYTES]
     if b"\0" not in sample:
         return ""
-    most, likeliest = _LEAST_PLAIN * len(sample) / 2, ""
+    best_count, best_order = _MIN_ASCII_SHARE * len(sample) / 2, ""
     for order in ("utf-16-le", "utf-16-be"):
         try:
             text = codecs.getincrementaldecoder(order)().decode(sample)
         except UnicodeDecodeError:
             continue
         plain = sum(char < "\x80" for char in text)
-        if plain > most and not any(map(_is_no_letter, set(text))):
-            most, likeliest = plain, order
-    return likeliest
+        if plain > best_count and not any(map(_is_unlikely, set(text))):
+            best_count, best_order = plain, order
+    return best_order
 
 
-def _is_no_letter(char: str) -> bool:
-    """Whether it is a control, a character that isn't there yet, or one for private use."""
+def _is_unlikely(char: str) -> bool:
+    """Whether a character is a control, unassigned, or for private use."""
     return unicodedata.category(char) in ("Cc", "Cn", "Co") and char not in "\t\n\r\f\x1a"
 
 
@@ -100,7 +104,7 @@ def _refuse_binary(data: bytes, source: str) -> None:
     for magic, kind in _MAGIC:
         if data.startswith(magic):
             raise LoadError(f"{source} isn't text but {kind}.")
-    sample = data[:_SAMPLE]
+    sample = data[:_SAMPLE_BYTES]
     controls = sum(sample.count(bytes([code])) for code in (*range(9), *range(14, 27), 127))
     if controls > 0.01 * len(sample):
         raise LoadError(f"{source} isn't text but binary data: give a text, HTML, EPUB or PDF.")
@@ -109,10 +113,10 @@ def _refuse_binary(data: bytes, source: str) -> None:
 def _declared(data: bytes) -> str:
     head = data[:8192]
     for pattern in _DECLARED:
-        if found := re.search(pattern, head, re.IGNORECASE):
-            # As browsers take it: who declares Latin-1 means what Windows makes of it.
-            encoding = webencodings.lookup(found[1].decode("ascii"))
-            # The declaration was read a byte a letter, so that UTF-16 is a mistake.
+        if match := re.search(pattern, head, re.IGNORECASE):
+            # As in browsers, a declared Latin-1 means Windows-1252.
+            encoding = webencodings.lookup(match[1].decode("ascii"))
+            # A declaration of UTF-16 can't be right, as it was itself read one byte a letter.
             if encoding is None or encoding.name.startswith("utf-16"):
                 return ""
             try:
@@ -123,37 +127,38 @@ def _declared(data: bytes) -> str:
 
 
 def _utf8(data: bytes) -> str:
-    """`data` as UTF-8; a few broken bytes in much that is right don't matter."""
+    """`data` as UTF-8; '' if more than a few bytes are invalid."""
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
         text = data.decode("utf-8", errors="replace")
     broken = text.count("\ufffd")
-    right = sum(char > "\x7f" for char in text) - broken
-    return text if right >= _RIGHT_FOR_BROKEN * broken else ""
+    valid = sum(char > "\x7f" for char in text) - broken
+    return text if valid >= _MIN_VALID_PER_BROKEN * broken else ""
 
 
 def _likely(data: bytes) -> str:
-    """The reading that is most clearly in some language."""
-    sample = _telling(data)
-    beyond = len(sample.translate(None, bytes(range(128))))
-    plain = sum(bytes([code]).isalpha() for code in sample)
-    foreign = beyond > _FOREIGN_SHARE * (beyond + plain)
+    """The decoding that is most clearly in some language."""
+    sample = _non_ascii_sample(data)
+    non_ascii = len(sample.translate(None, bytes(range(128))))
+    ascii_letters = sum(bytes([code]).isalpha() for code in sample)
+    is_foreign = non_ascii > _FOREIGN_SHARE * (non_ascii + ascii_letters)
     readings = {
-        name: sample.decode(name, errors="replace") for name in (_OTHERS if foreign else _LATIN)
+        name: sample.decode(name, errors="replace")
+        for name in (_OTHER_ENCODINGS if is_foreign else _LATIN_ENCODINGS)
     }
 
-    def worth(name: str) -> float:
-        return languages.evidence(readings[name]) * (_HEAD_START if name == _USUAL else 1)
+    def score(name: str) -> float:
+        return languages.evidence(readings[name]) * (_USUAL_FACTOR if name == _USUAL else 1)
 
-    return data.decode(max(readings, key=worth), errors="replace")
+    return data.decode(max(readings, key=score), errors="replace")
 
 
-def _telling(data: bytes) -> bytes:
-    """What surrounds the first bytes beyond ASCII."""
+def _non_ascii_sample(data: bytes) -> bytes:
+    """The surroundings of the first bytes that are not ASCII."""
     start = 0
     pieces: list[bytes] = []
-    while (found := _BEYOND.search(data, start)) and len(pieces) < _PIECES:
-        start = found.end() + 30
-        pieces.append(data[max(0, found.start() - 30) : start])
-    return b"\n".join(pieces) or data[:_SAMPLE]
+    while (match := _NON_ASCII.search(data, start)) and len(pieces) < _MAX_PIECES:
+        start = match.end() + 30
+        pieces.append(data[max(0, match.start() - 30) : start])
+    return b"\n".join(pieces) or data[:_SAMPLE_BYTES]

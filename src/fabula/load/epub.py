@@ -1,4 +1,4 @@
-"""EPUB: a zip of XHTML pages in the order of the package's spine."""
+"""Read EPUB: a zip of XHTML pages in the order of the package's spine."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from fabula.load.markup import elements
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
-from fabula.load.paratext import without_library
+from fabula.load.paratext import remove_library_text
 
 _CONTAINER = "META-INF/container.xml"
 _RIGHTS = ("META-INF/rights.xml", "META-INF/license.lcpl", "META-INF/sinf.xml")
@@ -32,7 +32,7 @@ _PAGES = ("application/xhtml+xml", "text/html", "application/xml", "text/xml", "
 
 @dataclass(frozen=True, slots=True)
 class _Item:
-    """A file of the book, its place in the zip, and what it is."""
+    """A file of the book: its name in the zip, its media type and its properties."""
 
     name: str
     media: str
@@ -40,8 +40,11 @@ class _Item:
 
 
 def read(data: bytes, source: str, limit: int) -> Draft:
-    """An EPUB's content. LoadError, naming `source`, if it is broken, protected, or would unpack
-    to more than `limit` bytes, or to more than any book of its size.
+    """Read an EPUB file.
+
+    Raises:
+        LoadError: It is broken, protected, or would unpack to more than `limit` bytes.
+
     """
     archive = Archive(io.BytesIO(data), source, limit, "EPUB")
     _refuse_protected(archive)
@@ -57,90 +60,92 @@ def _refuse_protected(archive: Archive) -> None:
             for data in methods
             for method in elements(data, "EncryptionMethod")
         ]
-        locked = any(not one.startswith(_FONTS_ONLY) for one in algorithms)
+        locked = any(not algorithm.startswith(_FONTS_ONLY) for algorithm in algorithms)
     if locked:
         raise LoadError(f"{archive.source} is protected by DRM: give a copy without it.")
 
 
 def _book(archive: Archive) -> Draft:
-    place = next(elements(archive.tree(_CONTAINER), "rootfile"), None)
-    if place is None or not place.get("full-path"):
+    rootfile = next(elements(archive.tree(_CONTAINER), "rootfile"), None)
+    if rootfile is None or not rootfile.get("full-path"):
         raise archive.broken("its container names no package")
-    opf = place.get("full-path", "")
+    opf = rootfile.get("full-path", "")
     package = archive.tree(opf)
     items = {
         item.get("id", ""): _Item(
-            _resolved(opf, item.get("href", "")),
+            _resolve(opf, item.get("href", "")),
             item.get("media-type", ""),
             item.get("properties", ""),
         )
         for item in elements(package, "item")
     }
     spine = [items.get(ref.get("idref", "")) for ref in elements(package, "itemref")]
-    # A page comes once, however often the spine names it: the format has it so.
-    found = {item.name: item for item in spine if item}.values()
-    pages = [item for item in found if item.media in _PAGES and not _is_nav(item)]
+    # Each page is read once, however often the spine lists it, as the format demands.
+    unique = {item.name: item for item in spine if item}.values()
+    pages = [item for item in unique if item.media in _PAGES and not _is_nav(item)]
     if not pages:
         raise archive.broken("its spine is empty")
-    labels = _labels(archive, list(items.values()))
-    title, writer = gutenberg.named(_fact(package, "title"))
-    blocks = without_library([*_blocks(archive, pages, labels)])
+    toc_titles = _toc_titles(archive, list(items.values()))
+    title, writer = gutenberg.split_title(_metadata(package, "title"))
+    blocks = remove_library_text([*_blocks(archive, pages, toc_titles)])
     return Draft(
         blocks=confirm(blocks, title),
         title=title,
-        author=_fact(package, "creator") or writer,
-        language=_fact(package, "language"),
+        author=_metadata(package, "creator") or writer,
+        language=_metadata(package, "language"),
     )
 
 
-def _blocks(archive: Archive, pages: Sequence[_Item], labels: Mapping[str, str]) -> Iterator[Block]:
-    """Every page's blocks; one without a heading has that of the table of contents."""
+def _blocks(
+    archive: Archive, pages: Sequence[_Item], toc_titles: Mapping[str, str]
+) -> Iterator[Block]:
+    """The blocks of all pages; a page without a heading gets its title in the table of contents."""
     for item in pages:
         text = decode(archive.read(item.name), f"{archive.source}: {item.name}")
         blocks = [*html.page(text, archive.source).blocks]
-        label = labels.get(item.name, "")
-        if blocks and label and not any(block.heading for block in blocks):
-            blocks[0] = replace(blocks[0], heading=label)
+        title_in_toc = toc_titles.get(item.name, "")
+        if blocks and title_in_toc and not any(block.heading for block in blocks):
+            blocks[0] = replace(blocks[0], heading=title_in_toc)
         yield from blocks
 
 
-def _labels(archive: Archive, items: Sequence[_Item]) -> dict[str, str]:
-    """What the table of contents (EPUB 3's, else EPUB 2's) calls each file, by its place."""
-    labels: dict[str, str] = {}
+def _toc_titles(archive: Archive, items: Sequence[_Item]) -> dict[str, str]:
+    """The titles of files in the table of contents, EPUB 3's or else EPUB 2's, by their names."""
+    toc_titles: dict[str, str] = {}
     for item in items:
         if item.name not in archive.sizes:
             continue
         if _is_nav(item):
-            for name, label in _nav_links(archive, item.name):
-                labels.setdefault(name, label)
+            for name, title_in_toc in _nav_links(archive, item.name):
+                toc_titles.setdefault(name, title_in_toc)
         elif item.media == "application/x-dtbncx+xml":
             for point in elements(archive.tree(item.name), "navPoint"):
                 content = next(elements(point, "content"), None)
-                label = one_line("".join(next(elements(point, "text"), point).itertext()))
-                if content is not None and label:
-                    labels.setdefault(_resolved(item.name, content.get("src", "")), label)
-    return labels
+                title_in_toc = one_line("".join(next(elements(point, "text"), point).itertext()))
+                if content is not None and title_in_toc:
+                    toc_titles.setdefault(_resolve(item.name, content.get("src", "")), title_in_toc)
+    return toc_titles
 
 
 def _nav_links(archive: Archive, name: str) -> Iterator[tuple[str, str]]:
     text = decode(archive.read(name), f"{archive.source}: {name}")
     for link in re.finditer(r"<a\b([^<>]*)>([^<]*)<", text):
-        place = re.search(r"\bhref\s*=\s*[\"']([^\"']*)[\"']", link[1])
-        label = one_line(link[2])
-        if place and label:
-            yield _resolved(name, place[1]), label
+        href = re.search(r"\bhref\s*=\s*[\"']([^\"']*)[\"']", link[1])
+        title_in_toc = one_line(link[2])
+        if href and title_in_toc:
+            yield _resolve(name, href[1]), title_in_toc
 
 
 def _is_nav(item: _Item) -> bool:
     return "nav" in item.properties.split()
 
 
-def _resolved(base: str, href: str) -> str:
-    """A link's place in the zip."""
+def _resolve(base: str, href: str) -> str:
+    """The name in the zip of the file that a link leads to."""
     path = unquote(urldefrag(href).url)
     return posixpath.normpath(posixpath.join(posixpath.dirname(base), path))
 
 
-def _fact(package: Element, name: str) -> str:
-    found = next(elements(package, name), None)
-    return one_line("".join(found.itertext())) if found is not None else ""
+def _metadata(package: Element, name: str) -> str:
+    element = next(elements(package, name), None)
+    return one_line("".join(element.itertext())) if element is not None else ""

@@ -1,4 +1,4 @@
-"""Files and folders: what is there to read, opened only where it is an ordinary file."""
+"""List folders and open files; only ordinary files are opened."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from pathlib import Path
 from fabula.errors import LoadError
 
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
-"""What a terminal obeys: line ends, escapes, and turns of the writing's direction."""
+"""Characters that a terminal obeys: line ends, escapes, and changes of the writing direction."""
 
 
 def printable(path: str | Path) -> str:
-    r"""A path as text of one line: bytes that are no UTF-8 become \xff, and a newline \n."""
+    r"""Return a path as one line of text: bytes that are not UTF-8 become \xff, a newline \n."""
     name = os.fsencode(path).decode("utf-8", "backslashreplace")
-    return _CONTROL.sub(lambda found: ascii(found[0])[1:-1], name)
+    return _CONTROL.sub(lambda match: ascii(match[0])[1:-1], name)
 
 
 def is_folder(path: Path) -> bool:
-    """Whether it is one. LoadError for a path that isn't there."""
+    """Return whether a path is a folder. Raises LoadError if it does not exist."""
     try:
         if not path.exists():
             raise LoadError(
@@ -34,23 +34,23 @@ def is_folder(path: Path) -> bool:
         raise LoadError(f"{printable(path)} can't be reached: {error.strerror}.") from error
 
 
-def within(folder: Path) -> Iterator[Path]:
-    """Files below a folder in sorted order, each folder's before its subfolders'; none hidden."""
-    for place, folders, files in os.walk(folder, onerror=partial(_unreadable, folder)):
+def walk_files(folder: Path) -> Iterator[Path]:
+    """Yield the files below a folder, sorted, before those of its subfolders; none is hidden."""
+    for root, folders, files in os.walk(folder, onerror=partial(_raise_unreadable, folder)):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(files):
             if not name.startswith("."):
-                yield Path(place, name)
+                yield Path(root, name)
 
 
-def _unreadable(folder: Path, error: OSError) -> None:
-    place = printable(error.filename or folder)
-    raise LoadError(f"{place} can't be searched: {error.strerror}.") from error
+def _raise_unreadable(folder: Path, error: OSError) -> None:
+    name = printable(error.filename or folder)
+    raise LoadError(f"{name} can't be searched: {error.strerror}.") from error
 
 
 @contextmanager
 def open_file(path: Path, name: str) -> Iterator[BufferedReader]:
-    """An ordinary file, opened. LoadError, calling it `name`, if it is none or can't be read."""
+    """Open an ordinary file. Raises LoadError, with its `name`, if it is none or can't be read."""
     try:
         if path.is_dir():
             raise LoadError(f"{name} is a folder: give its files, or ingest the whole folder.")
@@ -64,18 +64,18 @@ def open_file(path: Path, name: str) -> Iterator[BufferedReader]:
         raise LoadError(f"{name} can't be read{hint}; check the file's permissions.") from error
 
 
-def read_file(path: Path, name: str, most: int) -> bytes:
-    """What a file holds. LoadError, calling it `name`, if it can't be read or is over `most`."""
+def read_file(path: Path, name: str, max_bytes: int) -> bytes:
+    """Return a file's content. Raises LoadError, with its `name`, if that fails."""
     with open_file(path, name) as file:
-        data = file.read(most + 1)
-        if (size := max(len(data), os.fstat(file.fileno()).st_size)) > most:
-            raise too_large(name, size, most)
+        data = file.read(max_bytes + 1)
+        if (size := max(len(data), os.fstat(file.fileno()).st_size)) > max_bytes:
+            raise too_large(name, size, max_bytes)
     return data
 
 
-def too_large(name: str, size: int, most: int) -> LoadError:
-    """What is said of a file that is larger than the setting allows."""
+def too_large(name: str, size: int, max_bytes: int) -> LoadError:
+    """Return the error for a file that is larger than the setting allows."""
     return LoadError(
-        f"{name} has {size / 1e6:,.1f} MB and the limit is {most / 1e6:,.1f} MB: "
+        f"{name} has {size / 1e6:,.1f} MB and the limit is {max_bytes / 1e6:,.1f} MB: "
         "split it, or raise max_file_mb (FABULA_MAX_FILE_MB)."
     )

@@ -1,4 +1,4 @@
-"""Which format a file has, by its name or, where that doesn't tell, by its content."""
+"""Recognise the format of a file by its name or by its content."""
 
 from __future__ import annotations
 
@@ -8,56 +8,62 @@ from pathlib import PurePosixPath
 from fabula.errors import LoadError
 from fabula.load.readers import READERS
 
-_KINDLE = "is a Kindle book, which Fabula doesn't read: save it as EPUB, which Calibre does."
-_OTHERS = {
+_KINDLE = "is a Kindle book, which Fabula doesn't read: save it as EPUB, for example with Calibre."
+_UNREADABLE = {
     **dict.fromkeys((".mobi", ".azw", ".azw3", ".kfx", ".prc"), _KINDLE),
     ".doc": "is an old Word document, which Fabula doesn't read: save it as .docx.",
     ".zip": "is a zip of several files: unpack it, or give it a name that ends in .zip.",
 }
-"""What is known not to be read as a document, and what to do."""
-_WORDED = (".txt", ".text", ".md", ".markdown")
-"""Formats that nothing in a file tells apart for certain."""
-_PACKED = (".epub", ".docx", ".odt")
-"""Formats that are zips."""
+"""Formats that can't be read as a document, and what the user can do."""
+_TEXT_SUFFIXES = (".txt", ".text", ".md", ".markdown")
+"""Formats that the content does not distinguish for certain, so that the suffix decides."""
+_ZIP_SUFFIXES = (".epub", ".docx", ".odt")
+"""Formats whose files are zips."""
 _ROOTS = {"tei": ".tei", "tei.2": ".tei", "teicorpus": ".tei", "fictionbook": ".fb2"}
-_NO_TAG = re.compile(r"<[?!][^>]*>|<!--.*?-->|\s+", re.DOTALL)
+_BEFORE_TAG = re.compile(r"<[?!][^>]*>|<!--.*?-->|\s+", re.DOTALL)
 _TAG = re.compile(r"<(?:[\w.-]+:)?([a-z][\w.-]*)", re.IGNORECASE)
 _MARKDOWN = re.compile(r"^#{1,3} \S", re.MULTILINE)
-_HEAD = 20_000
+_HEAD_BYTES = 20_000
 
 
 def format_of(name: str) -> str:
-    """The suffix by which a file of this name is read; LoadError for one that can't be."""
+    """Return the suffix that selects the reader for a file name. Raises LoadError if none does."""
     suffix = PurePosixPath(name).suffix.lower()
     if suffix in READERS:
         return suffix
-    if suffix in _OTHERS:
-        raise LoadError(f"{name} {_OTHERS[suffix]}")
+    if suffix in _UNREADABLE:
+        raise LoadError(f"{name} {_UNREADABLE[suffix]}")
     raise LoadError(f"{name} has no suffix that can be read; {', '.join(READERS)} can.")
 
 
 def recognise(data: bytes, name: str) -> str:
-    """The suffix by which `data` is read; its `name` tells text from Markdown, where it can.
+    """Return the suffix that selects the reader for a file's content.
 
-    LoadError, calling it `name`, for what is known not to be read.
+    Args:
+        data: The content.
+        name: The file's name, for messages; its suffix tells text from Markdown.
+
+    Raises:
+        LoadError: It has a format that can't be read.
+
     """
     suffix = _by_magic(data)
-    named = PurePosixPath(name).suffix.lower()
-    if suffix == ".zip" and named in _PACKED:
+    stated = PurePosixPath(name).suffix.lower()
+    if suffix == ".zip" and stated in _ZIP_SUFFIXES:
         raise LoadError(
-            f"{name} is damaged, or no {named} file: it is a zip, but without what such a file has "
-            "in it. Save or download it again."
+            f"{name} is damaged, or not a {stated} file: it is a zip, but without the content that "
+            "such a file has. Save or download it again."
         )
-    if suffix in _OTHERS:
-        raise LoadError(f"{name} {_OTHERS[suffix]}")
+    if suffix in _UNREADABLE:
+        raise LoadError(f"{name} {_UNREADABLE[suffix]}")
     if suffix:
         return suffix
-    # Without the zeros, as it may be in UTF-16.
-    head = data[:_HEAD].replace(b"\0", b"").decode("latin-1").lstrip("ÿþï»¿ \t\r\n")
+    # Without zero bytes, as the text may be UTF-16.
+    head = data[:_HEAD_BYTES].replace(b"\0", b"").decode("latin-1").lstrip("ÿþï»¿ \t\r\n")
     if head.startswith("<"):
         return _by_tag(head)
-    if named in _WORDED:
-        return named
+    if stated in _TEXT_SUFFIXES:
+        return stated
     return ".md" if len(_MARKDOWN.findall(head)) > 1 else ".txt"
 
 
@@ -81,19 +87,16 @@ def _by_magic(data: bytes) -> str:
 
 
 def _by_tag(head: str) -> str:
-    found = _TAG.match(head, _before_tag(head))
-    if found and (suffix := _ROOTS.get(found[1].lower())):
+    tag = _TAG.match(head, _tag_start(head))
+    name = tag[1].lower() if tag else ""
+    if suffix := _ROOTS.get(name):
         return suffix
-    return ".xml" if head.startswith("<?xml") and not _is_html(head, found) else ".html"
+    return ".xml" if head.startswith("<?xml") and name != "html" else ".html"
 
 
-def _before_tag(head: str) -> int:
-    """Where a file's first tag begins: after its declaration, its type, and comments."""
-    place = 0
-    while found := _NO_TAG.match(head, place):
-        place = found.end()
-    return place
-
-
-def _is_html(head: str, found: re.Match[str] | None) -> bool:
-    return found is not None and found[1].lower() == "html"
+def _tag_start(head: str) -> int:
+    """The position of the first tag, after declarations and comments."""
+    position = 0
+    while match := _BEFORE_TAG.match(head, position):
+        position = match.end()
+    return position

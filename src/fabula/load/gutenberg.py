@@ -1,7 +1,7 @@
-"""Texts of public libraries without what the library put around them, and what it says of them.
+"""Remove what public libraries put around their texts, and read the metadata in it.
 
-Project Gutenberg's header, licence and credits in all their forms since 1991, and the colophon
-of Wolne Lektury.
+These are Project Gutenberg's header, licence and credits, in all their forms since 1991, and the
+colophon of Wolne Lektury.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _END = re.compile(
     re.IGNORECASE,
 )
 _FIELD = re.compile(r"(title|author|language)\s*:\s*(\S.*)", re.IGNORECASE)
-_NAMED = re.compile(
+_TITLE_LINE = re.compile(
     r"(?:the )?project gutenberg(?:'s|’s)? ?(?:e-?book|e-?text)?(?: of|, | )?\s*(?P<title>.+)",
     re.IGNORECASE,
 )
@@ -34,17 +34,17 @@ _CREDIT = re.compile(
 )
 _COLOPHON = re.compile(r"Ta lektura, podobnie jak tysiące innych, (?:jest )?dostępna")
 _RULE = re.compile(r"\s*[-*_]{3,}\s*")
-CREDITS_WITHIN = 4
-"""Paragraphs after the header in which its credits stand."""
-LONGEST_FOOTER = 40_000
-"""Characters; the licence has some 19,000."""
-_LONG_TITLE = 45
-"""A title as long goes on in the indented line below; a shorter one has a subtitle there."""
+MAX_CREDIT_PARAGRAPHS = 4
+"""The paragraphs after the header that may be credits."""
+MAX_FOOTER_CHARACTERS = 40_000
+"""The longest footer; the licence has about 19,000 characters."""
+_LONG_TITLE_CHARACTERS = 45
+"""A title of this length continues in the indented line below; below others is a subtitle."""
 
 
 @dataclass(frozen=True, slots=True)
 class Book:
-    """A text without its library's pages, and what they said."""
+    """A text without its library's header and footer, and the metadata in them."""
 
     text: str
     title: str = ""
@@ -52,46 +52,46 @@ class Book:
     language: str = ""
 
 
-def bare(text: str) -> Book:
-    """The book alone; a text of no library comes back as it is."""
+def strip_library_text(text: str) -> Book:
+    """Return the text of the book alone; a text that is not from a library is not changed."""
     lines = text.split("\n")
     start, end = _start(lines), _end(lines)
-    header = _facts(lines[:start]) if start else Book("")
+    header = _metadata(lines[:start]) if start else Book("")
     if end < len(lines) and _COLOPHON.match(lines[end].strip()):
-        return _without_colophon(lines[:end])
+        return _remove_colophon(lines[:end])
     if not start and end == len(lines):
         return Book(text)
-    body = _without_credits(lines[start:end]) if start else lines[:end]
+    body = _remove_credits(lines[start:end]) if start else lines[:end]
     return Book("\n".join(body), header.title, header.author, header.language)
 
 
-def named(title: str) -> tuple[str, str]:
-    """Title and author out of 'The Project Gutenberg eBook of Emma, by Jane Austen'."""
+def split_title(title: str) -> tuple[str, str]:
+    """Return title and author of 'The Project Gutenberg eBook of Emma, by Jane Austen'."""
     head = re.split(r"\s+[|]\s+", title)[0]
-    found = _NAMED.fullmatch(head)
-    if not found:
+    match = _TITLE_LINE.fullmatch(head)
+    if not match:
         return head if "|" in title and "gutenberg" in title.casefold() else title, ""
-    name, _, author = found["title"].partition(", by ")
+    name, _, author = match["title"].partition(", by ")
     return name.strip(), author.strip()
 
 
 def is_start(line: str) -> bool:
-    """Whether the line closes the library's header."""
+    """Return whether a line ends the library's header."""
     return bool(_START.match(line.lstrip()))
 
 
 def is_end(line: str) -> bool:
-    """Whether the line opens the library's footer."""
+    """Return whether a line begins the library's footer."""
     return bool(_END.match(line.lstrip()))
 
 
 def is_credit(paragraph: str) -> bool:
-    """Whether a paragraph says who made the file, or from what."""
+    """Return whether a paragraph says who made the file, or from what."""
     return bool(_CREDIT.match(paragraph))
 
 
 def _start(lines: Sequence[str]) -> int:
-    """The first line after the header; 0 if there is none."""
+    """The number of the first line after the header; 0 if there is none."""
     for index, line in enumerate(lines):
         if _START.match(line.lstrip()):
             closed = index
@@ -99,51 +99,52 @@ def _start(lines: Sequence[str]) -> int:
                 closed += 1
             return closed + 1 if "***" in lines[closed][5:] else index + 1
         if _SMALL_PRINT.match(line.lstrip()):
-            ends = (at for at, one in enumerate(lines) if _SMALL_PRINT_END.match(one.lstrip()))
+            ends = (i for i, end in enumerate(lines) if _SMALL_PRINT_END.match(end.lstrip()))
             return next(ends, -1) + 1
     return 0
 
 
 def _end(lines: Sequence[str]) -> int:
-    """The first line of the footer; the number of lines if there is none.
+    """The number of the first line of the footer; the number of all lines if there is none.
 
-    What more than a footer follows is no end: several books may be joined in one file.
+    A footer with more text after it than a footer has does not count, as several books may be
+    joined in one file.
     """
-    left = sum(map(len, lines))
+    remaining = sum(map(len, lines))
     for index, line in enumerate(lines):
-        bare_line = line.lstrip()
-        ends = (line and _END.match(bare_line)) or _COLOPHON.match(bare_line)
-        if ends and left <= LONGEST_FOOTER:
+        stripped = line.lstrip()
+        ends = (line and _END.match(stripped)) or _COLOPHON.match(stripped)
+        if ends and remaining <= MAX_FOOTER_CHARACTERS:
             return index
-        left -= len(line)
+        remaining -= len(line)
     return len(lines)
 
 
-def _facts(header: Sequence[str]) -> Book:
-    facts: dict[str, str] = {}
+def _metadata(header: Sequence[str]) -> Book:
+    fields: dict[str, str] = {}
     for index, line in enumerate(header):
-        if found := _FIELD.fullmatch(line.strip()):
-            value = found[2]
+        if match := _FIELD.fullmatch(line.strip()):
+            value = match[2]
             below = header[index + 1] if index + 1 < len(header) else ""
-            if len(value) >= _LONG_TITLE and below.startswith("  "):
+            if len(value) >= _LONG_TITLE_CHARACTERS and below.startswith("  "):
                 value = f"{value} {below.strip()}"
-            facts.setdefault(found[1].casefold(), value)
-    title, author = named(next(iter(_headlines(header)), ""))
-    if title and not author and "title" not in facts:
+            fields.setdefault(match[1].casefold(), value)
+    title, author = split_title(next(iter(_headlines(header)), ""))
+    if title and not author and "title" not in fields:
         title = ""
     return Book(
-        "", facts.get("title", title), facts.get("author", author), facts.get("language", "")
+        "", fields.get("title", title), fields.get("author", author), fields.get("language", "")
     )
 
 
 def _headlines(header: Sequence[str]) -> Iterable[str]:
-    return (line.strip() for line in header if _NAMED.fullmatch(line.strip()))
+    return (line.strip() for line in header if _TITLE_LINE.fullmatch(line.strip()))
 
 
-def _without_credits(body: Sequence[str]) -> Sequence[str]:
-    """The text without who made the file, which stands in the first paragraphs."""
+def _remove_credits(body: Sequence[str]) -> Sequence[str]:
+    """The text without credits, which are in the first paragraphs."""
     start = index = 0
-    for _ in range(CREDITS_WITHIN):
+    for _ in range(MAX_CREDIT_PARAGRAPHS):
         while index < len(body) and not body[index].strip():
             index += 1
         paragraph = index
@@ -154,11 +155,14 @@ def _without_credits(body: Sequence[str]) -> Sequence[str]:
     return body[start:]
 
 
-def _without_colophon(lines: Sequence[str]) -> Book:
-    """Wolne Lektury: the author stands in the first line, the title in the next."""
-    kept = list(lines)
-    while kept and (not kept[-1].strip() or _RULE.fullmatch(kept[-1])):
-        kept.pop()
-    author, title = [*(line.strip() for line in kept if line.strip()), "", ""][:2]
-    short = len(author) < _LONG_TITLE and len(title) < 2 * _LONG_TITLE
-    return Book("\n".join(kept), title if short else "", author if short else "", "pl")
+def _remove_colophon(lines: Sequence[str]) -> Book:
+    """The text without the colophon of Wolne Lektury.
+
+    There the author is in the first line, and the title in the next one.
+    """
+    body = list(lines)
+    while body and (not body[-1].strip() or _RULE.fullmatch(body[-1])):
+        body.pop()
+    author, title = [*(line.strip() for line in body if line.strip()), "", ""][:2]
+    short = len(author) < _LONG_TITLE_CHARACTERS and len(title) < 2 * _LONG_TITLE_CHARACTERS
+    return Book("\n".join(body), title if short else "", author if short else "", "pl")

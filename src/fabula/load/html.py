@@ -1,4 +1,4 @@
-"""HTML: blocks of text out of a stream of tags, so that no depth of nesting matters."""
+"""Read HTML: blocks of text from a stream of tags, so that nesting may have any depth."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from lxml import etree
 from fabula.errors import LoadError
 from fabula.load import gutenberg
 from fabula.load.blocks import Block, Draft
-from fabula.load.clean import lines, one_line, prose, without_markers
+from fabula.load.clean import lines, one_line, prose, remove_markers
 from fabula.load.encoding import decode
-from fabula.load.headings import confirm, joined, stated_title
-from fabula.load.paratext import without_library
+from fabula.load.headings import confirm, join_title, stated_title
+from fabula.load.paratext import remove_library_text
 
 _HEADINGS = frozenset(("h1", "h2", "h3"))
 _BLOCK_NAMES = (
@@ -38,7 +38,7 @@ _SKIPPED_CLASS = re.compile(
     r"|x-ebookmaker-pageno|boilerplate)\b",
     re.IGNORECASE,
 )
-_FACTS = {
+_METADATA = {
     "author": "author",
     "dc.creator": "author",
     "dcterms.creator": "author",
@@ -52,11 +52,11 @@ _TAG = re.compile(
     r"<!--(?:.*?-->|.*)|<(?P<end>/?)(?P<name>[a-z][^\s<>/]*+)(?(end)[^<>]*+>)",
     re.IGNORECASE | re.DOTALL,
 )
-_CLOSED_BY_THE_NEXT_NAMES = "p li dt dd option thead tbody tfoot tr th td"
-_CLOSED_BY_THE_NEXT = frozenset(_CLOSED_BY_THE_NEXT_NAMES.split())
-_MOST_STRAYS = 1000
+_IMPLICITLY_CLOSED_NAMES = "p li dt dd option thead tbody tfoot tr th td"
+_IMPLICITLY_CLOSED = frozenset(_IMPLICITLY_CLOSED_NAMES.split())
+_MAX_STRAYS = 1000
 _MAX_DEPTH = 2000
-"""Tags that may be open at once before a page is flattened."""
+"""The most tags open at once; a page with more is flattened."""
 _WHOLE_TAG = re.compile(
     r"<!--(?:.*?-->|.*)"
     r"""|<(?P<end>/?)(?P<name>[a-z][^\s<>/]*+)(?P<attributes>(?:[^<>"']|"[^"]*"|'[^']*')*+)>""",
@@ -64,50 +64,50 @@ _WHOLE_TAG = re.compile(
 )
 _MAY_HIDE = re.compile(r"\b(?:class|id|style|hidden)\b", re.IGNORECASE)
 _UNNESTED = frozenset(["html", "head", "body", "title", "script", "style"])
-"""What a page has once, or whose content is no markup."""
+"""Tags that a page has once, or whose content is not markup."""
 _TITLE_END = re.compile(r"\s+[|]\s+.*$")
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page's blocks, with the headings its tags gave, and its facts by 'title', 'author', ..."""
+    """The blocks of a page with their headings, and its metadata by 'title', 'author', ..."""
 
     blocks: tuple[Block, ...]
-    facts: Mapping[str, str]
+    metadata: Mapping[str, str]
 
 
 def read(data: bytes, source: str) -> Draft:
-    """An HTML file's content. LoadError, naming `source`, if it isn't text."""
-    found = page(decode(data, source), source)
-    name, writer = gutenberg.named(found.facts.get("title", ""))
-    blocks = without_library(found.blocks)
+    """Read an HTML file. Raises LoadError if it is not text."""
+    parsed = page(decode(data, source), source)
+    name, writer = gutenberg.split_title(parsed.metadata.get("title", ""))
+    blocks = remove_library_text(parsed.blocks)
     title = name or stated_title(blocks)
     return Draft(
         blocks=confirm(blocks, title),
         title=title,
-        author=found.facts.get("author", writer),
-        language=found.facts.get("language", ""),
+        author=parsed.metadata.get("author", writer),
+        language=parsed.metadata.get("language", ""),
     )
 
 
 def page(text: str, source: str) -> Page:
-    """The blocks of a page of HTML or XHTML. LoadError, naming `source`, if it can't be parsed."""
-    walk = _Walk()
-    # Encoded again: lxml refuses text that declares an encoding, and its own guess isn't wanted.
-    parser = etree.HTMLParser(target=walk, encoding="utf-8", huge_tree=True, no_network=True)
+    """Return the blocks of a page of HTML or XHTML. Raises LoadError if it can't be parsed."""
+    builder = _BlockBuilder()
+    # Encoded again, as lxml refuses a str that declares an encoding, and must not guess another.
+    parser = etree.HTMLParser(target=builder, encoding="utf-8", huge_tree=True, no_network=True)
     try:
-        etree.fromstring(_without_strays(text).encode("utf-8", "replace"), parser)
+        etree.fromstring(_remove_strays(text).encode("utf-8", "replace"), parser)
     except etree.LxmlError as error:
         raise LoadError(f"{source} can't be read as HTML: {error}.") from error
-    return Page(tuple(walk.blocks), walk.facts)
+    return Page(tuple(builder.blocks), builder.metadata)
 
 
-def _without_strays(text: str) -> str:
-    """A page of many end tags that end nothing, without them; any other page as it is.
+def _remove_strays(text: str) -> str:
+    """Remove end tags that end nothing from a page with many of them.
 
-    The parser looks for what such a tag ends among all that is open: a megabyte took a minute. Some
-    of them only the parser knows, as where another end tag has ended two elements: so where very
-    many tags are open at once, the page is flattened.
+    For each of them the parser searches all open elements: a megabyte took a minute. Some are not
+    recognised here, as those after an end tag that has ended two elements. So a page with very many
+    open tags is flattened.
     """
     opened: Counter[str] = Counter()
     strays = depth = deepest = 0
@@ -116,7 +116,7 @@ def _without_strays(text: str) -> str:
         nonlocal strays, depth, deepest
         name = (tag["name"] or "").lower()
         if name and not tag["end"]:
-            if name in _CLOSED_BY_THE_NEXT:
+            if name in _IMPLICITLY_CLOSED:
                 opened[name] = 1
             elif name not in _VOID:
                 opened[name] += 1
@@ -124,23 +124,23 @@ def _without_strays(text: str) -> str:
                 deepest = max(deepest, depth)
         elif opened[name]:
             opened[name] -= 1
-            depth -= name not in _CLOSED_BY_THE_NEXT
+            depth -= name not in _IMPLICITLY_CLOSED
         elif name:
             strays += 1
             return "<p></p>" if name == "p" else ""
         return tag[0]
 
-    kept = _TAG.sub(keep, text)
+    cleaned = _TAG.sub(keep, text)
     if deepest > _MAX_DEPTH:
-        return _flattened(text)
-    return kept if strays > _MOST_STRAYS else text
+        return _flatten(text)
+    return cleaned if strays > _MAX_STRAYS else text
 
 
-def _flattened(text: str) -> str:
-    """A page without the tags that mean nothing to us, and with at most _MAX_DEPTH of others open.
+def _flatten(text: str) -> str:
+    """Remove the tags that do not matter here, and all that would be open beyond _MAX_DEPTH.
 
-    Words and paragraphs stay: a tag that begins a paragraph, but would be nested too deeply,
-    becomes an empty one.
+    The text and its paragraphs stay: a block's tag that is nested too deeply becomes an empty
+    paragraph.
     """
     opened: defaultdict[str, list[bool]] = defaultdict(list)
     depth = 0
@@ -150,50 +150,50 @@ def _flattened(text: str) -> str:
         name = (tag["name"] or "").lower()
         if not name or name in _UNNESTED or name in _VOID:
             return tag[0]
-        parts = name in _BLOCKS or name in _LINES
-        counts = name not in _CLOSED_BY_THE_NEXT
+        is_block = name in _BLOCKS or name in _LINES
+        is_nested = name not in _IMPLICITLY_CLOSED
         if tag["end"]:
             is_kept = opened[name].pop() if opened[name] else False
-            depth -= is_kept and counts
+            depth -= is_kept and is_nested
         else:
             hides = name in _SKIPPED or _MAY_HIDE.search(tag["attributes"])
-            is_kept = bool(parts or hides) and depth < _MAX_DEPTH
-            if counts:
+            is_kept = bool(is_block or hides) and depth < _MAX_DEPTH
+            if is_nested:
                 opened[name].append(is_kept)
                 depth += is_kept
             else:
                 opened[name] = [is_kept]
         if is_kept:
             return tag[0]
-        return "<p></p>" if parts else ""
+        return "<p></p>" if is_block else ""
 
     return _WHOLE_TAG.sub(keep, text)
 
 
 @dataclass(slots=True)
-class _Walk:
-    """What lxml calls for each tag and text; it gathers blocks as it goes."""
+class _BlockBuilder:
+    """Makes blocks from the tags and texts that lxml passes to it."""
 
     blocks: list[Block] = field(default_factory=list)
-    facts: dict[str, str] = field(default_factory=dict)
+    metadata: dict[str, str] = field(default_factory=dict)
     _text: list[str] = field(default_factory=list)
     _title: list[str] | None = None
     _heading: str = ""
     _verbatim: bool = False
     _open: list[str] = field(default_factory=list)
     _skipped_from: int = 0
-    """The depth at which skipping began; 0 is not skipping."""
+    """The depth at which skipping began; 0 if nothing is being skipped."""
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
-        tag = _local(tag)
+        tag = _local_name(tag)
         if tag == "div" and not _VERSE.isdisjoint(attributes.get("class", "").split()):
             tag = "li"
         if tag not in _VOID:
             self._open.append(tag)
-        self._note(tag, attributes)
+        self._read_metadata(tag, attributes)
         if self._skipped_from:
             return
-        if tag in _SKIPPED or _hidden(attributes):
+        if tag in _SKIPPED or _is_hidden(attributes):
             if tag not in _VOID:
                 self._skipped_from = len(self._open)
         elif tag in _BLOCKS:
@@ -204,11 +204,11 @@ class _Walk:
             self._text.append("\n")
 
     def end(self, tag: str) -> None:
-        tag = _local(tag)
+        tag = _local_name(tag)
         if tag in _VOID:
             return
         if tag == "title" and self._title is not None:
-            self.facts.setdefault("title", _TITLE_END.sub("", one_line("".join(self._title))))
+            self.metadata.setdefault("title", _TITLE_END.sub("", one_line("".join(self._title))))
             self._title = None
         if self._open:
             tag = self._open.pop()
@@ -223,25 +223,25 @@ class _Walk:
         if self._title is not None:
             self._title.append(text)
         elif not self._skipped_from:
-            # Outside <pre> a line break is a space; the breaks that count come from tags.
+            # Outside <pre>, a line break is a space; only tags break lines.
             self._text.append(text if self._verbatim else text.replace("\n", " "))
 
     def comment(self, text: str) -> None:
-        """Comments are no text."""
+        """Ignore comments."""
 
     def close(self) -> None:
         self._flush()
 
-    def _note(self, tag: str, attributes: Mapping[str, str]) -> None:
+    def _read_metadata(self, tag: str, attributes: Mapping[str, str]) -> None:
         if tag == "title" and "svg" not in self._open:
             self._title = []
         elif tag == "html":
             language = attributes.get("lang") or attributes.get("xml:lang") or ""
-            self.facts.setdefault("language", language)
+            self.metadata.setdefault("language", language)
         elif tag == "meta":
             name = (attributes.get("name") or attributes.get("property") or "").casefold()
-            if name in _FACTS and attributes.get("content"):
-                self.facts.setdefault(_FACTS[name], one_line(attributes["content"]))
+            if name in _METADATA and attributes.get("content"):
+                self.metadata.setdefault(_METADATA[name], one_line(attributes["content"]))
 
     def _flush(self) -> None:
         text = "".join(self._text)
@@ -249,16 +249,16 @@ class _Walk:
         if self._verbatim:
             self.blocks += [Block(paragraph) for paragraph in prose(text)]
             return
-        block = lines(without_markers(text))
+        block = lines(remove_markers(text))
         if block:
-            self.blocks.append(Block(block, joined(block) if self._heading else ""))
+            self.blocks.append(Block(block, join_title(block) if self._heading else ""))
 
 
-def _local(tag: str) -> str:
+def _local_name(tag: str) -> str:
     return tag.rpartition("}")[2].rpartition(":")[2].lower()
 
 
-def _hidden(attributes: Mapping[str, str]) -> bool:
+def _is_hidden(attributes: Mapping[str, str]) -> bool:
     names = f"{attributes.get('class', '')} {attributes.get('id', '')}"
     style = attributes.get("style", "").replace(" ", "")
     return "hidden" in attributes or "display:none" in style or bool(_SKIPPED_CLASS.search(names))

@@ -1,4 +1,4 @@
-"""The language of a text: what its file calls it, or what its letters tell."""
+"""Find the language of a text, by what its file states or by the text itself."""
 
 from __future__ import annotations
 
@@ -9,18 +9,19 @@ import statistics
 import threading
 from typing import Any
 
-_LEAD = 0.75
-"""How much likelier (log) a language must be than the next, for the root of the text's bytes.
-
-Three plain English words have 1.1, made-up words less.
-"""
-_LOADING = threading.Lock()
+_MIN_LEAD = 0.75
+"""By how much a language has to be likelier than the next one: the difference of their logarithms,
+divided by the square root of the text's bytes. Three common English words have 1.1, and invented
+words
+have less."""
+_LOCK = threading.Lock()
 
 
 def code(name: str) -> str:
-    """ISO 639-1 for a language's English name, code or tag: 'English', 'eng' and 'en-GB' are 'en'.
+    """Return the ISO 639-1 code of a language's English name, code or tag.
 
-    '' if it is none; a code of two letters is taken as it is.
+    'English', 'eng' and 'en-GB' are 'en'. A code of two letters is not checked. It is '' if the
+    language is not known or has no such code.
     """
     from iso639 import Lang
     from iso639.exceptions import InvalidLanguageValue
@@ -35,25 +36,25 @@ def code(name: str) -> str:
 
 
 def detect(text: str) -> str:
-    """The language of a text as ISO 639-1; '' if none is clearly the likeliest."""
+    """Return the language of a text as an ISO 639-1 code; '' if none is clearly the likeliest."""
     (language, best), (_, second), *_ = _ranked(text)
-    sure = best - second > _LEAD * math.sqrt(len(text.encode("utf-8", "replace")))
-    # Three letters are a language without a code of two, or 'zxx', which is no language.
-    return language if sure and len(language) == 2 else ""
+    is_sure = best - second > _MIN_LEAD * math.sqrt(len(text.encode("utf-8", "replace")))
+    # A code of three letters is a language without one of two, or 'zxx', which is no language.
+    return language if is_sure and len(language) == 2 else ""
 
 
 def evidence(text: str) -> float:
-    """How much likelier (log) the text is in its likeliest language than in the median one.
+    """Return how much likelier the text is in its best language than in the median one, as a log.
 
-    Of several readings of the same bytes the right one has the most.
+    Of several decodings of the same bytes, the right one has the highest value.
     """
     scores = [score for _, score in _ranked(text)]
     return scores[0] - statistics.median(scores)
 
 
 def _ranked(text: str) -> list[tuple[str, float]]:
-    """All languages that are known, the likeliest first, with their log likelihoods."""
-    with _LOADING:
+    """All known languages, the likeliest first, with their log likelihoods."""
+    with _LOCK:
         model = _model()
     ranked: list[tuple[str, float]] = model.rank(text)
     return ranked
@@ -61,7 +62,7 @@ def _ranked(text: str) -> list[tuple[str, float]]:
 
 @functools.cache
 def _model() -> Any:
-    """Half a second of work and 100 MB of memory: it is read when a text needs it."""
+    """The model; reading it takes half a second and 100 MB of memory, so it is done when needed."""
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
     return LanguageIdentifier.from_model_file(MODEL_FILE)

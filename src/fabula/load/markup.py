@@ -1,4 +1,4 @@
-"""XML: a tree without surprises, and its blocks by what each element is."""
+"""Parse XML safely, and make blocks of text from its elements."""
 
 from __future__ import annotations
 
@@ -12,110 +12,123 @@ from xml.etree.ElementTree import Element
 from fabula.errors import LoadError
 from fabula.load.blocks import Block
 from fabula.load.clean import lines, one_line
-from fabula.load.headings import joined
+from fabula.load.headings import join_title
 
 Kind = Literal["inline", "block", "heading", "whole", "line", "break", "space", "note", "skipped"]
-"""What an element is to the text: `whole` is a block whose inner blocks are its lines, as a speech
-with its speaker; a `note` comes after the block that it is called in; a `break` becomes BREAK."""
+"""What an element is in the text. `whole` is a block whose inner blocks are its lines, as a speech
+with its speaker. A `note` follows the block that refers to it. A `break` becomes BREAK."""
 BREAK = "\ufdd0"
-"""A character that is none, for a break that may be the printed page's."""
-_WHOLE = ("heading", "whole", "note")
-_APART = ("block", "heading", "whole", "note")
-_SIGNS = {"line": "\n", "break": BREAK, "space": " "}
-_NOTED = re.compile(r"\[\d+\]$")
+"""A non-character that marks a line break which may be that of the printed page."""
+_WHOLE_KINDS = ("heading", "whole", "note")
+_BLOCK_KINDS = ("block", "heading", "whole", "note")
+_CHARACTERS = {"line": "\n", "break": BREAK, "space": " "}
+_NOTE_NUMBER = re.compile(r"\[\d+\]$")
 
 
-def parse(data: bytes, broken: Callable[[str], LoadError]) -> Element:
-    """The root of an XML file; `broken` makes the error of one that is damaged.
+def parse(data: bytes, make_error: Callable[[str], LoadError]) -> Element:
+    """Return the root element of an XML file.
 
-    Entities that a file defines may grow without end: it is refused.
+    Args:
+        data: The file's content.
+        make_error: Makes the error for a broken file from the reason.
+
+    Raises:
+        LoadError: The file is broken, or defines entities, which may expand without end.
+
     """
     if defines_entities(data):
-        raise broken("it defines XML entities")
+        raise make_error("it defines XML entities")
     try:
         return ElementTree.fromstring(data)
     except (ElementTree.ParseError, ValueError, LookupError) as error:
-        raise broken(str(error)) from error
+        raise make_error(str(error)) from error
 
 
 def defines_entities(data: bytes) -> bool:
-    """Whether an XML file defines entities, in UTF-16 as well."""
+    """Return whether an XML file defines entities; zero bytes are ignored, as it may be UTF-16."""
     return b"<!ENTITY" in data.replace(b"\0", b"")
 
 
-def local(element: Element) -> str:
-    """An element's name without its namespace."""
+def local_name(element: Element) -> str:
+    """Return the name of an element without its namespace."""
     return str(element.tag).rpartition("}")[2]
 
 
 def elements(tree: Element, name: str) -> Iterator[Element]:
-    """The elements of this local name, whatever their namespace."""
-    return (one for one in tree.iter() if local(one) == name)
+    """Return the elements with a local name, in any namespace."""
+    return (element for element in tree.iter() if local_name(element) == name)
 
 
-def fact(tree: Element, path: str) -> str:
-    """The text of the first element at a path of local names, as 'titleStmt/title'; '' if none."""
-    found = tree.find(".//" + "/".join(f"{{*}}{name}" for name in path.split("/")))
-    return "" if found is None else one_line("".join(found.itertext()))
+def metadata(tree: Element, path: str) -> str:
+    """Return the text of the first element at a path, as 'titleStmt/title'; '' if none."""
+    element = tree.find(".//" + "/".join(f"{{*}}{name}" for name in path.split("/")))
+    return "" if element is None else one_line("".join(element.itertext()))
 
 
 def blocks(root: Element, kind: Callable[[Sequence[Element]], Kind]) -> tuple[Block, ...]:
-    """The text in blocks; `kind` is told an element with those around it, outermost first."""
-    walk = _Walk()
+    """Return the text in blocks.
+
+    Args:
+        root: The root element.
+        kind: Returns what an element is; it gets the path to it, the outermost element first.
+
+    """
+    builder = _BlockBuilder()
     path: list[Element] = []
     kinds: list[Kind] = []
-    waiting = [root]
-    # Each element is met twice, without recursion: a file may be nested as deep as it likes.
-    while waiting:
-        element = waiting.pop()
+    stack = [root]
+    # Without recursion, as files may be nested to any depth. Each element is on the stack twice,
+    # for its beginning and its end.
+    while stack:
+        element = stack.pop()
         if not path or element is not path[-1]:
             path.append(element)
             kinds.append(kind(path))
-            waiting.append(element)
+            stack.append(element)
             if kinds[-1] != "skipped":
-                walk.begin(kinds[-1])
-                walk.data(element.text)
-                waiting += reversed(element)
+                builder.begin(kinds[-1])
+                builder.data(element.text)
+                stack += reversed(element)
         else:
-            if (ended := kinds.pop()) != "skipped":
-                walk.end(ended)
+            if (ended_kind := kinds.pop()) != "skipped":
+                builder.end(ended_kind)
             path.pop()
-            walk.data(element.tail if path else None)
-    walk.flush()
-    return tuple(walk.blocks)
+            builder.data(element.tail if path else None)
+    builder.flush()
+    return tuple(builder.blocks)
 
 
 @dataclass(slots=True)
-class _Walk:
-    """Gathers blocks as elements begin and end."""
+class _BlockBuilder:
+    """Makes blocks as elements begin and end."""
 
     blocks: list[Block] = field(default_factory=list)
     _text: list[str] = field(default_factory=list)
-    _around: list[str] = field(default_factory=list)
-    """The text that a note stands in, while the note is read."""
+    _text_around_note: list[str] = field(default_factory=list)
+    """The text around a note, while the note is read."""
     _notes: list[Block] = field(default_factory=list)
-    """Those that the block called."""
+    """The notes that the present block refers to."""
     _count: int = 0
     _inside_notes: int = 0
     _inside_whole: int = 0
 
     def begin(self, kind: Kind) -> None:
         if kind == "note" and not self._inside_notes:
-            self._around, self._text = self._text, []
+            self._text_around_note, self._text = self._text, []
         else:
-            self._part(kind)
+            self._separate(kind)
         self._inside_notes += kind == "note"
-        self._inside_whole += kind in _WHOLE
+        self._inside_whole += kind in _WHOLE_KINDS
 
     def end(self, kind: Kind) -> None:
         self._inside_notes -= kind == "note"
-        self._inside_whole -= kind in _WHOLE
+        self._inside_whole -= kind in _WHOLE_KINDS
         if kind == "note" and not self._inside_notes:
             self._end_note()
         elif kind == "heading" and not self._inside_whole:
             self.flush(heading=True)
         else:
-            self._part(kind)
+            self._separate(kind)
 
     def data(self, text: str | None) -> None:
         if text:
@@ -125,21 +138,23 @@ class _Walk:
         text = lines("".join(self._text))
         self._text.clear()
         if text:
-            self.blocks.append(Block(text, joined(_NOTED.sub("", text)) if heading else ""))
+            self.blocks.append(
+                Block(text, join_title(_NOTE_NUMBER.sub("", text)) if heading else "")
+            )
         self.blocks += self._notes
         self._notes.clear()
 
-    def _part(self, kind: Kind) -> None:
-        if kind in _SIGNS:
-            self._text.append(_SIGNS[kind])
-        elif self._inside_whole and kind in _APART:
+    def _separate(self, kind: Kind) -> None:
+        if kind in _CHARACTERS:
+            self._text.append(_CHARACTERS[kind])
+        elif self._inside_whole and kind in _BLOCK_KINDS:
             self._text.append("\n")
-        elif kind in _APART:
+        elif kind in _BLOCK_KINDS:
             self.flush()
 
     def _end_note(self) -> None:
         note = lines("".join(self._text))
-        self._text = self._around
+        self._text = self._text_around_note
         if note:
             self._count += 1
             self._text.append(f"[{self._count}]")

@@ -1,4 +1,4 @@
-"""ODT: OpenDocument's headings, paragraphs and notes, without its index pages."""
+"""Read ODT: OpenDocument's headings, paragraphs and notes, without its indexes."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from fabula.errors import LoadError
 from fabula.load.archive import Archive
 from fabula.load.blocks import Block, Draft
 from fabula.load.headings import confirm, stated_title
-from fabula.load.markup import Kind, blocks, elements, fact, local
-from fabula.load.paratext import without_library
+from fabula.load.markup import Kind, blocks, elements, local_name, metadata
+from fabula.load.paratext import remove_library_text
 from fabula.load.stanzas import EMPTY, join_stanzas
 
 _SKIPPED_NAMES = (
@@ -22,43 +22,46 @@ _SKIPPED_NAMES = (
 _SKIPPED = frozenset(_SKIPPED_NAMES.split())
 _BLOCKS = frozenset(("list", "list-header", "list-item", "p", "table", "table-cell", "text-box"))
 _SPACES = frozenset(("s", "tab"))
-_DEEPEST = 3
-"""Headings of lower levels part no sections, as in HTML."""
+_MAX_SECTION_LEVEL = 3
+"""Headings of lower levels do not begin sections, as in HTML."""
 
 
 def read(data: bytes, source: str, limit: int) -> Draft:
-    """An ODT file's content. LoadError, naming `source`, if it is broken, protected, or would
-    unpack to more than `limit` bytes, or to more than any book of its size.
+    """Read an ODT file.
+
+    Raises:
+        LoadError: It is broken, protected, or would unpack to more than `limit` bytes.
+
     """
     archive = Archive(io.BytesIO(data), source, limit, "ODT")
     manifest = "META-INF/manifest.xml"
     if manifest in archive.sizes and b":encryption-data" in archive.read(manifest):
         raise LoadError(f"{source} is protected by a password: save a copy without it.")
     root = archive.tree("content.xml")
-    found = _blocks(root)
+    text_blocks = _blocks(root)
     meta = archive.tree("meta.xml") if "meta.xml" in archive.sizes else root
-    title = fact(meta, "meta/title") or stated_title(found)
+    title = metadata(meta, "meta/title") or stated_title(text_blocks)
     return Draft(
-        blocks=confirm(found, title),
+        blocks=confirm(text_blocks, title),
         title=title,
-        author=fact(meta, "meta/initial-creator") or fact(meta, "meta/creator"),
-        language=fact(meta, "meta/language"),
+        author=metadata(meta, "meta/initial-creator") or metadata(meta, "meta/creator"),
+        language=metadata(meta, "meta/language"),
     )
 
 
 def _blocks(root: Element) -> tuple[Block, ...]:
-    titles = _title_styles(root)
+    title_styles = _title_styles(root)
     for paragraph in elements(root, "p"):
         if not "".join(paragraph.itertext()).strip():
             paragraph.text = EMPTY
 
     def kind(path: Sequence[Element]) -> Kind:
-        name = local(path[-1])
+        name = local_name(path[-1])
         if name in _SKIPPED:
             return "skipped"
         if name == "h":
-            return "heading" if _level(path[-1]) <= _DEEPEST else "block"
-        if name == "p" and _attribute(path[-1], "style-name") in titles:
+            return "heading" if _level(path[-1]) <= _MAX_SECTION_LEVEL else "block"
+        if name == "p" and _attribute(path[-1], "style-name") in title_styles:
             return "heading"
         if name == "note":
             return "note"
@@ -68,14 +71,15 @@ def _blocks(root: Element) -> tuple[Block, ...]:
             return "space"
         return "block" if name in _BLOCKS else "inline"
 
-    return join_stanzas(without_library(blocks(root, kind)))
+    return join_stanzas(remove_library_text(blocks(root, kind)))
 
 
 def _title_styles(root: Element) -> set[str]:
-    """The paragraph styles that mean the document's title: its own, and what is made of it."""
-    made = (one for one in elements(root, "style") if _attribute(one, "parent-style-name"))
+    """The paragraph styles of the document's title: Title, and styles derived from it."""
     return {"Title"} | {
-        _attribute(one, "name") for one in made if _attribute(one, "parent-style-name") == "Title"
+        _attribute(style, "name")
+        for style in elements(root, "style")
+        if _attribute(style, "parent-style-name") == "Title"
     }
 
 
@@ -85,5 +89,5 @@ def _level(heading: Element) -> int:
 
 
 def _attribute(element: Element, name: str) -> str:
-    """An attribute by its local name: in each namespace it means the same."""
+    """An attribute by its local name, which has the same meaning in each namespace."""
     return next((value for key, value in element.items() if key.rpartition("}")[2] == name), "")

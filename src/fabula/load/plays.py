@@ -1,4 +1,4 @@
-"""Plays: a speaker's name that stands apart from the speech is put on its first line."""
+"""Join the name of a speaker in a play with the speech below it."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from fabula.text.speakers import is_speaker
 if TYPE_CHECKING:
     from fabula.load.blocks import Block
 
-_TIMES = 3
-_SHARE = 0.2
-"""A play has two names at least, each so many times, and names are this share of its blocks."""
+_MIN_SPEECHES = 3
+_MIN_NAME_SHARE = 0.2
+"""A play has at least two names, each at least `_MIN_SPEECHES` times, and this share of its blocks
+are names."""
 
 
 def join_speakers(blocks: Sequence[Block]) -> Iterator[Block]:
-    """The blocks, those of a play with each speech under the name of who says it."""
+    """Yield the blocks; in a play, each speech is one block with the speaker's name above it."""
     names = _names(blocks)
     speaker: Block | None = None
     for block in blocks:
@@ -38,13 +39,13 @@ def join_speakers(blocks: Sequence[Block]) -> Iterator[Block]:
 
 
 def _names(blocks: Sequence[Block]) -> frozenset[str]:
-    """Lines that stand alone again and again, as only speakers' names do; none if it is no play."""
+    """The names of speakers: lines that are repeated as blocks; empty if the text is not a play."""
     counts = Counter(
         block.text
         for block in blocks
         if not block.heading and is_speaker(block.text) and not is_chapter_line(block.text)
     )
-    names = {name: count for name, count in counts.items() if count >= _TIMES}
-    is_play = len(names) > 1 and sum(names.values()) >= _SHARE * len(blocks)
-    # In a play those who speak once are speakers, too.
+    names = {name: count for name, count in counts.items() if count >= _MIN_SPEECHES}
+    is_play = len(names) > 1 and sum(names.values()) >= _MIN_NAME_SHARE * len(blocks)
+    # In a play, those who speak only once are speakers, too.
     return frozenset(counts) if is_play else frozenset()

@@ -1,4 +1,4 @@
-"""One reader a format, chosen by the file's suffix and imported when it is first needed."""
+"""The reader of each format, by the file's suffix; it is imported when it is first needed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from fabula.load.blocks import Draft
 
 Reader = Callable[[bytes, str, int], Draft]
-"""A reader takes a file's content, its name for messages, and the most bytes to unpack it to."""
+"""Reads a file's content; it gets the name for messages, and the most bytes to unpack it to."""
 
 
 def _text(data: bytes, source: str, limit: int) -> Draft:
@@ -65,6 +65,7 @@ def _xml(data: bytes, source: str, limit: int) -> Draft:
 
 
 PLAIN = (".txt", ".text")
+"""The suffixes of plain text."""
 READERS: dict[str, Reader] = {
     **dict.fromkeys(PLAIN, _text),
     **dict.fromkeys((".md", ".markdown"), _markdown),

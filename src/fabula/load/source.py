@@ -1,4 +1,4 @@
-"""Where a document comes from."""
+"""The source of a document."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fabula.text.document import Document
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a document comes from, and how to read it. Reading raises LoadError."""
+    """The source of a document, by its name, and a function that reads it or raises LoadError."""
 
     name: str
     read: Callable[[], Document]

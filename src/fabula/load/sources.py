@@ -1,4 +1,4 @@
-"""What people name as sources of documents: files, folders, zips, addresses, standard input."""
+"""Find the documents at sources: files, folders, zips, URLs and standard input."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from fabula.load import (
     load_content,
     load_from_zip,
     printable,
-    source_of,
+    real_path,
     too_large,
 )
 from fabula.load.source import Source
@@ -30,23 +30,23 @@ if TYPE_CHECKING:
     from fabula.text.document import Document
 
 STANDARD_INPUT = "-"
-READ = "standard input"
-"""What a text that came that way is known by, unless it is given another name."""
+STANDARD_INPUT_NAME = "standard input"
+"""The source of a text from standard input, unless it is given another name."""
 
 
 class Sources(NamedTuple):
-    """What can be read, and the files beside it in folders and zips that can't."""
+    """The documents that can be read, and the other files in the same folders and zips."""
 
     read: list[Source]
     skipped: list[str]
 
 
 @dataclass(frozen=True, slots=True)
-class _Reading:
-    """How sources are read: into which collection, up to which size, and from where."""
+class _Options:
+    """How sources are read: the collection, the largest file, and whether URLs are fetched."""
 
     collection: str
-    most: int
+    max_bytes: int
     name: str
     fetch: bool
 
@@ -59,102 +59,114 @@ def sources(
     name: str = "",
     fetch: bool = True,
 ) -> Sources:
-    """The documents at paths, each once, however often it is named.
+    """Return the documents at paths, each once, even if it is named several times.
 
-    A path may be an `https://` address, unless `fetch` is off, and `-`, which is standard input and
-    is known by `name`. What is wrong with a path itself is a source that can't be read, so that the
-    rest goes on.
+    A path that can't be used becomes a source whose reading raises the error, so that the other
+    paths are still read.
+
+    Args:
+        paths: Files, folders, zips, `https://` URLs, and `-` for standard input.
+        collection: The documents' collection.
+        max_file_mb: The largest file, in megabytes.
+        name: The source of a text from standard input.
+        fetch: Whether URLs are fetched.
+
+    Raises:
+        TypeError: A path is not a path, as a list of paths.
+
     """
-    reading = _Reading(collection, max_file_mb * 1_000_000, name or READ, fetch)
-    found: dict[str, Source] = {}
+    options = _Options(collection, max_file_mb * 1_000_000, name or STANDARD_INPUT_NAME, fetch)
+    by_place: dict[str, Source] = {}
     skipped: dict[str, None] = {}
     if wrong := [path for path in paths if not isinstance(path, (str, os.PathLike))]:
         raise TypeError(
-            f"A source is a path or an address, not a {type(wrong[0]).__name__}: give several one "
-            "by one, as `ingest(*paths)`."
+            f"A source is a path or a URL, not a {type(wrong[0]).__name__}. Give several sources "
+            "as several arguments, as `ingest(*paths)`."
         )
     for path in paths:
-        read, others = _at(path, reading)
+        read, others = _find(path, options)
         for place, source in read.items():
-            found.setdefault(place, source)
+            by_place.setdefault(place, source)
         skipped |= dict.fromkeys(others)
-    return Sources(list(found.values()), list(skipped))
+    return Sources(list(by_place.values()), list(skipped))
 
 
-def _at(path: str | Path, reading: _Reading) -> tuple[dict[str, Source], list[str]]:
-    """What is at a path, by where it really is, and what there can't be read."""
+def _find(path: str | Path, options: _Options) -> tuple[dict[str, Source], list[str]]:
+    """The documents at a path, by their real paths, and the names of files that can't be read."""
     name = printable(path)
     try:
         if not name:
-            raise LoadError("An empty name is no file: give a file or a folder.")
+            raise LoadError("An empty name is not a file: give a file or a folder.")
         if name == STANDARD_INPUT:
-            return _input(reading), []
+            return _read_input(options), []
         if "://" in name:
-            return _address(name, reading), []
+            return _address(name, options), []
         files, others = find([Path(path)])
     except LoadError as error:
-        return _failed(name, error), []
-    found: dict[str, Source] = {}
+        return _failure(name, error), []
+    by_place: dict[str, Source] = {}
     skipped = [printable(other) for other in others]
     if not files:
         nothing = LoadError(f"{name} has no file that Fabula reads: {known()}.")
-        return _failed(name, nothing), skipped
+        return _failure(name, nothing), skipped
     for file in files:
         if is_zip(file):
-            books, beside = _books(file, reading)
-            found |= books
+            books, beside = _books(file, options)
+            by_place |= books
             skipped += beside
         else:
-            read = partial(load, file, reading.collection, reading.most)
-            found[os.path.realpath(file)] = Source(printable(file), read)
-    return found, skipped
+            read = partial(load, file, options.collection, options.max_bytes)
+            by_place[os.path.realpath(file)] = Source(printable(file), read)
+    return by_place, skipped
 
 
-def _books(file: Path, reading: _Reading) -> tuple[dict[str, Source], list[str]]:
-    """The books in a zip, and what else is in it."""
+def _books(file: Path, options: _Options) -> tuple[dict[str, Source], list[str]]:
+    """The books in a zip, and the names of its other files."""
     name = printable(file)
     try:
         books, others = find_in_zip(file)
     except LoadError as error:
-        return _failed(name, error), []
+        return _failure(name, error), []
     return {
-        in_zip(source_of(file), book): Source(
+        in_zip(real_path(file), book): Source(
             in_zip(name, book),
-            partial(load_from_zip, file, book, reading.collection, reading.most),
+            partial(load_from_zip, file, book, options.collection, options.max_bytes),
         )
         for book in books
     }, [in_zip(name, other) for other in others]
 
 
-def _address(name: str, reading: _Reading) -> dict[str, Source]:
-    """The document at an address, which is fetched when it is read."""
-    if not reading.fetch:
+def _address(name: str, options: _Options) -> dict[str, Source]:
+    """The document at a URL, which is fetched when it is read."""
+    if not options.fetch:
         raise LoadError(
-            f"{name} is not fetched: addresses are turned off (FABULA_FETCH). Give a file."
+            f"{name} is not fetched: addresses are turned off (FABULA_FETCH). Give a file instead."
         )
-    # Where nothing is fetched, nothing is imported that can.
+    # If URLs are not fetched, not even the code that could do it is imported.
     from fabula.load.web import address, fetch
 
     url = address(name)
 
     def read() -> Document:
-        return load_content(fetch(url, reading.most), url, reading.collection, reading.most)
+        return load_content(
+            fetch(url, options.max_bytes), url, options.collection, options.max_bytes
+        )
 
     return {url: Source(url, read)}
 
 
-def _input(reading: _Reading) -> dict[str, Source]:
-    """The document that comes in: read at once, as Ctrl-C ends no thread that waits for more."""
-    data = sys.stdin.buffer.read(reading.most + 1)
-    if len(data) > reading.most:
-        raise too_large(reading.name, len(data), reading.most)
-    read = partial(load_content, data, reading.name, reading.collection, reading.most)
-    return {STANDARD_INPUT: Source(reading.name, read)}
+def _read_input(options: _Options) -> dict[str, Source]:
+    """The document on standard input; it is read here, as Ctrl-C can't end a thread that waits."""
+    data = sys.stdin.buffer.read(options.max_bytes + 1)
+    if len(data) > options.max_bytes:
+        raise too_large(options.name, len(data), options.max_bytes)
+    read = partial(load_content, data, options.name, options.collection, options.max_bytes)
+    return {STANDARD_INPUT: Source(options.name, read)}
 
 
-def _failed(name: str, error: LoadError) -> dict[str, Source]:
-    return {name: Source(name, partial(_refuse, error))}
+def _failure(name: str, error: LoadError) -> dict[str, Source]:
+    return {name: Source(name, partial(_raise, error))}
 
 
-def _refuse(error: LoadError) -> NoReturn:
+def _raise(error: LoadError) -> NoReturn:
     raise error

@@ -1,4 +1,4 @@
-"""TEI: what a scholar's edition holds of the text, without its apparatus of pages."""
+"""Read TEI: the text of a scholarly edition, without its apparatus."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from xml.etree.ElementTree import Element
 
 from fabula.load.blocks import Block, Draft
 from fabula.load.headings import confirm
-from fabula.load.markup import BREAK, Kind, blocks, elements, fact, local
-from fabula.load.wrap import rejoined
+from fabula.load.markup import BREAK, Kind, blocks, elements, local_name, metadata
+from fabula.load.wrap import rejoin
 
 _SKIPPED_NAMES = "del divGen facsimile figDesc fw gap graphic sourceDoc standOff surplus teiHeader"
 _SKIPPED = frozenset(_SKIPPED_NAMES.split())
-"""`fw` are running heads, page numbers and catchwords."""
+"""Elements without text of the book; `fw` are running heads, page numbers and catchwords."""
 _OTHER_READINGS = frozenset(("abbr", "orig", "rdg", "sic"))
-"""Beside a reading for those who read, in <choice> or <app>."""
+"""The readings in <choice> or <app> that are not the one for readers."""
 _CONTENTS = frozenset(("contents", "index", "toc"))
 _BLOCK_NAMES = (
     "ab argument back body byline castList cit closer dateline div docAuthor docDate docImprint"
@@ -26,49 +26,49 @@ _BLOCKS = frozenset(_BLOCK_NAMES.split())
 _LINES = frozenset(("castItem", "item", "l", "row", "speaker"))
 _HEADED = frozenset(("back", "body", "front", "group", "text"))
 _PROSE = frozenset(("l", "note", "p", "q", "said", "speaker"))
-"""In which a stage direction is part of the sentence, and a line break may be the page's."""
+"""Elements in which stage directions belong to sentences, and line breaks may be the page's."""
 
 
 def draft(root: Element) -> Draft:
-    """A book, from its root element."""
-    title = fact(root, "titleStmt/title")
+    """Return the draft of a book from its root element."""
+    title = metadata(root, "titleStmt/title")
     return Draft(
-        blocks=confirm(tuple(_rejoined(blocks(root, _kind))), title),
+        blocks=confirm(tuple(_rejoin(blocks(root, _kind))), title),
         title=title,
-        author=fact(root, "titleStmt/author"),
+        author=metadata(root, "titleStmt/author"),
         language=_language(root),
     )
 
 
-def _rejoined(found: Sequence[Block]) -> Iterator[Block]:
-    """The blocks, in whose prose breaks are the printed page's; where it is verse they stay."""
-    broken = [line for block in found for line in block.text.split("\n") if BREAK in line]
-    whole = rejoined([line.replace(BREAK, "\n") for line in broken])
-    known = dict(zip(broken, whole, strict=True))
-    for block in found:
-        text = "\n".join(known.get(line, line) for line in block.text.split("\n"))
+def _rejoin(text_blocks: Sequence[Block]) -> Iterator[Block]:
+    """The blocks without the printed page's line breaks in prose; those of verse stay."""
+    broken = [line for block in text_blocks for line in block.text.split("\n") if BREAK in line]
+    rejoined = rejoin([line.replace(BREAK, "\n") for line in broken])
+    by_line = dict(zip(broken, rejoined, strict=True))
+    for block in text_blocks:
+        text = "\n".join(by_line.get(line, line) for line in block.text.split("\n"))
         yield replace(block, text=text)
 
 
 def _language(root: Element) -> str:
-    declared = [one.get("ident", "") for one in elements(root, "language")]
+    declared = [language.get("ident", "") for language in elements(root, "language")]
     of_text = [
-        one.get("{http://www.w3.org/XML/1998/namespace}lang", "")
-        for one in (*elements(root, "text"), root)
+        element.get("{http://www.w3.org/XML/1998/namespace}lang", "")
+        for element in (*elements(root, "text"), root)
     ]
     return next(filter(None, (*of_text, *declared)), "")
 
 
 def _kind(path: Sequence[Element]) -> Kind:
-    name = local(path[-1])
-    above = local(path[-2]) if len(path) > 1 else ""
+    name = local_name(path[-1])
+    above = local_name(path[-2]) if len(path) > 1 else ""
     if name in _SKIPPED or (name in _OTHER_READINGS and above in ("choice", "app")):
         return "skipped"
     if name.startswith("div"):
         return "skipped" if path[-1].get("type") in _CONTENTS else "block"
     if name == "head" and _is_division(path[:-1]):
         return "heading"
-    # A speaker's name, stage directions and lines or paragraphs are one speech.
+    # The speaker's name, stage directions, and lines or paragraphs form one speech.
     if name == "sp":
         return "whole"
     if name == "note":
@@ -85,8 +85,8 @@ def _kind(path: Sequence[Element]) -> Kind:
 
 
 def _is_division(path: Sequence[Element]) -> bool:
-    """Whether a heading here is a chapter's or a poem's, and not a table's or a stanza's."""
-    names = [local(one) for one in path[-2:]]
+    """Whether a heading here is that of a chapter or poem, and not of a table or stanza."""
+    names = [local_name(element) for element in path[-2:]]
     if names[-1] == "lg":
         names.pop()
     return bool(names) and (names[-1].startswith("div") or names[-1] in _HEADED)
@@ -95,7 +95,7 @@ def _is_division(path: Sequence[Element]) -> bool:
 def _line_break(path: Sequence[Element]) -> Kind:
     if path[-1].get("break") == "no":
         return "inline"
-    names = {local(one) for one in path}
+    names = {local_name(element) for element in path}
     if not _LINES.isdisjoint(names):
         return "space"
     return "break" if not _PROSE.isdisjoint(names) else "line"

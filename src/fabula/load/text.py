@@ -1,4 +1,4 @@
-"""Plain text: its front block or its library's header, then paragraphs and chapters."""
+"""Read plain text: metadata in a front block or a library's header, paragraphs and chapters."""
 
 from __future__ import annotations
 
@@ -27,35 +27,38 @@ _FIELD = re.compile(rf"({'|'.join(_FIELDS)}) ?: ?(\S.*)", re.IGNORECASE)
 
 
 def read(data: bytes, source: str) -> Draft:
-    """A text file's content. LoadError, naming `source`, if it isn't text."""
+    """Read a text file. Raises LoadError if it is not text."""
     return plain(decode(data, source))
 
 
 def plain(text: str) -> Draft:
-    """A text. A first block of `Title:`, `Author:`, `Language:` lines is read, and left out."""
-    book = gutenberg.bare(tidy(text))
-    facts, body = front(book.text)
+    """Return the draft of a text.
+
+    A first block of `Title:`, `Author:` and `Language:` lines becomes the metadata.
+    """
+    book = gutenberg.strip_library_text(tidy(text))
+    fields, body = read_front_block(book.text)
     return Draft(
         blocks=mark(prose(body)),
-        title=facts.get("title", book.title),
-        author=facts.get("author", book.author),
-        language=facts.get("language", book.language),
+        title=fields.get("title", book.title),
+        author=fields.get("author", book.author),
+        language=fields.get("language", book.language),
     )
 
 
-def front(text: str) -> tuple[dict[str, str], str]:
-    """The facts in a text's first block, if it holds nothing else, and the text below it."""
-    facts: dict[str, str] = {}
+def read_front_block(text: str) -> tuple[dict[str, str], str]:
+    """Return the fields in a text's first block, if it has nothing else, and the text below it."""
+    fields: dict[str, str] = {}
     start = len(text) - len(text.lstrip())
     end = start
     for line in text[start : start + 2000].split("\n"):
-        found = _FIELD.fullmatch(line.strip())
-        if not found:
+        match = _FIELD.fullmatch(line.strip())
+        if not match:
             break
-        facts[_FIELDS[found[1].casefold()]] = found[2]
+        fields[_FIELDS[match[1].casefold()]] = match[2]
         end += len(line) + 1
     else:
         line = ""
-    if line.strip() or not facts:
+    if line.strip() or not fields:
         return {}, text
-    return facts, text[end:]
+    return fields, text[end:]

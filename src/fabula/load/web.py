@@ -1,7 +1,7 @@
-"""A document at an https address: fetched within bounds of bytes and time.
+"""Fetch a document from an https URL, within limits of size and time.
 
-Whoever writes a page that is fetched may send on to any address: it is followed to public ones
-alone, so that nothing behind a firewall is asked on a stranger's word.
+A page may redirect to any address. Only redirects to public addresses are followed, so that no
+stranger can make us call a server behind a firewall.
 """
 
 from __future__ import annotations
@@ -20,58 +20,66 @@ from fabula.errors import LoadError
 from fabula.load.files import printable, too_large
 from fabula.models.transport import Bounds, TimedBackend
 
-SECONDS = 120.0
-"""That a document may take, from the first name that is looked up to the last byte."""
-_REDIRECTS = 5
-_SILENCE = 30.0
-"""Seconds that a server may say nothing."""
+MAX_SECONDS = 120.0
+"""The longest time to fetch a document, from the first DNS lookup to the last byte."""
+_MAX_REDIRECTS = 5
+_SILENCE_SECONDS = 30.0
+"""The longest time without a byte."""
 _MOVED = (301, 302, 303, 307, 308)
 _HEADERS: dict[bytes | str, bytes | str] = {
     "User-Agent": "fabula",
     "Accept": "*/*",
     "Accept-Encoding": "identity",
 }
-_TIMEOUTS = dict.fromkeys(("connect", "read", "write", "pool"), _SILENCE)
+_TIMEOUTS = dict.fromkeys(("connect", "read", "write", "pool"), _SILENCE_SECONDS)
 
 
 class _Refused(Exception):
-    """Why an address is not asked, or what it sent is not taken."""
+    """Why a URL is not fetched, or its answer not used, as a clause."""
 
 
-def address(given: str) -> str:
-    """An address as it is known by: without a fragment. LoadError if it is none to fetch."""
+def address(text: str) -> str:
+    """Return a URL without its fragment, as documents are known by it.
+
+    Raises:
+        LoadError: It is not an https URL without a password.
+
+    """
     try:
-        url = _checked(httpx2.URL(given))
+        url = _check(httpx2.URL(text))
     except (_Refused, httpx2.InvalidURL) as error:
-        shown = re.sub("//[^/]*@", "//***@", printable(given))
-        raise LoadError(f"{shown} can't be fetched: {error}.") from error
+        redacted = re.sub("//[^/]*@", "//***@", printable(text))
+        raise LoadError(f"{redacted} can't be fetched: {error}.") from error
     return str(url)
 
 
-def fetch(url: str, most: int, seconds: float = SECONDS) -> bytes:
-    """What is at an https address. LoadError, naming it, if it can't be had within the bounds."""
-    network = _Careful()
+def fetch(url: str, max_bytes: int, seconds: float = MAX_SECONDS) -> bytes:
+    """Return the content at an https URL. Raises LoadError if that fails within the limits."""
+    network = _GuardedBackend()
     try:
         with (
             Bounds(time.monotonic() + seconds).hold(),
             httpcore2.ConnectionPool(network_backend=TimedBackend(network)) as pool,
         ):
-            return _followed(pool, url, most)
+            return _follow(pool, url, max_bytes)
     except (_Refused, httpx2.InvalidURL) as error:
         raise LoadError(f"{url} can't be fetched: {error}.") from error
     except httpcore2.TimeoutException as error:
         raise LoadError(
-            f"{url} can't be fetched: it takes more than {seconds:.0f} seconds, or is silent."
+            f"{url} can't be fetched: it takes more than {seconds:.0f} seconds, or sends nothing."
         ) from error
     except (httpcore2.NetworkError, httpcore2.ProtocolError, OSError) as error:
         raise LoadError(f"{url} can't be fetched: {printable(str(error))}.") from error
 
 
-def _followed(pool: httpcore2.ConnectionPool, url: str, most: int) -> bytes:
-    place = httpx2.URL(url)
-    for _ in range(_REDIRECTS + 1):
+def _follow(pool: httpcore2.ConnectionPool, url: str, max_bytes: int) -> bytes:
+    current = httpx2.URL(url)
+    for _ in range(_MAX_REDIRECTS + 1):
         target = httpcore2.URL(
-            scheme=place.raw_scheme, host=place.raw_host, port=place.port, target=place.raw_path
+            scheme=current.raw_scheme,
+            host=current.raw_host,
+            port=current.port,
+            target=current.raw_path,
         )
         with pool.stream(
             "GET", target, headers=_HEADERS, extensions={"timeout": _TIMEOUTS}
@@ -81,46 +89,45 @@ def _followed(pool: httpcore2.ConnectionPool, url: str, most: int) -> bytes:
                 for name, value in response.headers
             }
             if response.status in _MOVED:
-                place = _checked(place.join(headers.get("location", "")))
+                current = _check(current.join(headers.get("location", "")))
                 continue
             if response.status != 200:
                 raise _Refused(f"the server answers {response.status}")
             if headers.get("content-encoding", "identity").lower() not in ("identity", ""):
                 raise _Refused("it is packed in a way that was not asked for")
-            return _body(response.iter_stream(), url, most)
-    raise _Refused(f"it sends on more than {_REDIRECTS} times")
+            return _body(response.iter_stream(), url, max_bytes)
+    raise _Refused(f"it redirects more than {_MAX_REDIRECTS} times")
 
 
-def _body(pieces: Iterable[bytes], url: str, most: int) -> bytes:
+def _body(pieces: Iterable[bytes], url: str, max_bytes: int) -> bytes:
     body = bytearray()
     for piece in pieces:
         body += piece
-        if len(body) > most:
-            raise too_large(url, len(body), most)
+        if len(body) > max_bytes:
+            raise too_large(url, len(body), max_bytes)
     return bytes(body)
 
 
-def _checked(url: httpx2.URL) -> httpx2.URL:
+def _check(url: httpx2.URL) -> httpx2.URL:
     if url.scheme != "https":
-        raise _Refused("only https addresses are")
+        raise _Refused("only https addresses are allowed")
     if not url.host:
-        raise _Refused("it names no host")
+        raise _Refused("it has no host")
     if url.userinfo:
-        raise _Refused("an address with a password in it would be kept in the graph")
+        raise _Refused("its password would be stored in the graph")
     return url.copy_with(fragment=None)
 
 
-class _Careful(httpcore2.NetworkBackend):
-    """Connects to the first server that is asked for, and from there on to public addresses alone.
+class _GuardedBackend(httpcore2.NetworkBackend):
+    """Connects to the server of the first URL, and after it only to public addresses.
 
-    The address that was checked is the one that is connected to, whatever the name means a moment
-    later.
+    It connects to the address that was checked, whatever the host name resolves to a moment later.
     """
 
     def __init__(self) -> None:
         self._network = httpcore2.SyncBackend()
-        self._named: set[tuple[str, int]] = set()
-        """The addresses and the port of the server that the user named."""
+        self._trusted: set[tuple[str, int]] = set()
+        """The addresses and the port of the server in the user's URL."""
 
     def connect_tcp(
         self,
@@ -130,24 +137,24 @@ class _Careful(httpcore2.NetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore2.NetworkStream:
-        """A connection to one of a host's addresses. Raises _Refused where none may be asked."""
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-        addresses = list(dict.fromkeys(str(one[4][0]) for one in found))
-        self._named = self._named or {(one, port) for one in addresses}
-        allowed = [one for one in addresses if (one, port) in self._named or is_public(one)]
+        """Connect to one of a host's addresses. Raises _Refused if none is allowed."""
+        infos = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        addresses = list(dict.fromkeys(str(info[4][0]) for info in infos))
+        self._trusted = self._trusted or {(ip, port) for ip in addresses}
+        allowed = [ip for ip in addresses if (ip, port) in self._trusted or is_public(ip)]
         if not allowed:
-            raise _Refused(f"it sends on to {host!r}, whose address is a private one")
-        for last, one in enumerate(allowed, start=1 - len(allowed)):
+            raise _Refused(f"it redirects to {host!r}, whose address is a private one")
+        for tries_left, ip in enumerate(allowed, start=1 - len(allowed)):
             try:
-                return self._network.connect_tcp(one, port, timeout, local_address, socket_options)
+                return self._network.connect_tcp(ip, port, timeout, local_address, socket_options)
             except (httpcore2.ConnectError, httpcore2.ConnectTimeout):
-                if not last:
+                if not tries_left:
                     raise
-        raise AssertionError("one of the addresses was tried last")
+        raise AssertionError("the last address returns or raises")
 
 
 def is_public(address: str) -> bool:
-    """Whether an IP address is anybody's to ask: of no network of one's own, and no group."""
+    """Return whether an IP address is public: not of a private network, and not multicast."""
     ip = ipaddress.ip_address(address.partition("%")[0])
     ip = getattr(ip, "ipv4_mapped", None) or ip
     return ip.is_global and not ip.is_multicast

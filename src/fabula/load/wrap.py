@@ -1,4 +1,4 @@
-"""Hard-wrapped prose becomes one line a paragraph; verse and lists keep their lines."""
+"""Unwrap hard-wrapped prose to one line for each paragraph; verse and lists keep their lines."""
 
 from __future__ import annotations
 
@@ -10,27 +10,31 @@ from itertools import pairwise
 
 from fabula.text.speakers import is_speaker
 
-_LONG = 120
-"""No one wraps wider: a longer line is a whole paragraph."""
-_NARROWEST = 40
-"""No one wraps narrower: shorter lines are verse or a list."""
-_OVER = 1.3
+_MAX_WRAP_WIDTH = 120
+"""Nobody wraps at a greater width: a longer line is a whole paragraph."""
+_MIN_WRAP_WIDTH = 40
+"""Nobody wraps at a smaller width: shorter lines are verse or a list."""
+_LONG_LINE_FACTOR = 1.3
 _LONG_SHARE = 0.2
-"""A file is not hard-wrapped if more than this share of its characters is in paragraphs of one
-line that is longer than `_LONG`, or `_OVER` times longer than the lines of the others."""
-_FULL = 0.65
-"""A full line fills this share of the width; prose has this share of full lines."""
-_INDENT = 2
+"""A file is not hard-wrapped if more than this share of its characters is in paragraphs of one line
+that is longer than `_MAX_WRAP_WIDTH`, or `_LONG_LINE_FACTOR` times longer than the lines of the
+others."""
+_FULL_SHARE = 0.65
+"""A full line fills this share of the width, and in prose this share of lines is full."""
+_MIN_INDENT = 2
 _ITEM = re.compile(r"(?:[-*•·‣+]|\(?\d{1,3}[.)]|[IVXLC]+\.) ")
 _OPENING = "\"'“‘„«»([_*—-–… "
 
 
 @dataclass(frozen=True, slots=True)
-class _Manner:
+class _LineStyle:
     """How a file breaks its lines.
 
-    `width` is that of its full lines (0: it isn't hard-wrapped), `edge` the indent of most of
-    its lines, and `verse` says that most lines begin with a capital.
+    Attributes:
+        width: The length of its full lines; 0 if it is not hard-wrapped.
+        edge: The indent of most lines.
+        verse: Whether most lines begin with a capital.
+
     """
 
     width: int
@@ -39,26 +43,26 @@ class _Manner:
 
 
 def paragraphs(text: str, is_heading: Callable[[str], bool]) -> Iterator[str]:
-    """The paragraphs of `text`, each with runs of spaces closed up; in time linear in its length.
+    """Yield the paragraphs of `text`, with single spaces, in linear time.
 
-    A line that `is_heading` is a paragraph of its own where it begins one.
+    A line that `is_heading` at the start of a paragraph becomes a paragraph of its own.
     """
     blocks = list(_blocks(text))
-    manner = _manner(blocks)
+    style = _find_style(blocks)
     for block in blocks:
-        for part in _parts(block, manner, is_heading):
-            yield _closed_up(part, manner)
+        for part in _split_block(block, style, is_heading):
+            yield _unwrap(part, style)
 
 
-def rejoined(paragraphs: Sequence[str]) -> list[str]:
-    """Paragraphs whose breaks may be those of the page, one for one: prose without, verse with."""
-    blocks = [[line for line in one.split("\n") if line.strip()] or [""] for one in paragraphs]
-    manner = _manner(blocks)
-    return [_closed_up(block, manner) for block in blocks]
+def rejoin(paragraphs: Sequence[str]) -> list[str]:
+    """Return each paragraph without line breaks if it is prose, and with them if it is verse."""
+    blocks = [[line for line in p.split("\n") if line.strip()] or [""] for p in paragraphs]
+    style = _find_style(blocks)
+    return [_unwrap(block, style) for block in blocks]
 
 
 def _blocks(text: str) -> Iterator[list[str]]:
-    """Runs of lines between blank lines, indents kept."""
+    """The runs of lines between blank lines, with their indents."""
     block: list[str] = []
     for line in text.split("\n"):
         if line and not line.isspace():
@@ -70,96 +74,96 @@ def _blocks(text: str) -> Iterator[list[str]]:
         yield block
 
 
-def _manner(blocks: Sequence[Sequence[str]]) -> _Manner:
-    """Judged over the lines that another line of their paragraph follows."""
+def _find_style(blocks: Sequence[Sequence[str]]) -> _LineStyle:
+    """The style of a file, by all lines but the last of each paragraph."""
     lengths: list[int] = []
     edges: Counter[int] = Counter()
     capitals = 0
     for block in blocks:
         lengths += [len(" ".join(line.split())) for line in block[:-1]]
         edges.update(_indent(line) for line in block[:-1])
-        capitals += sum(_capital(line) for line in block[1:])
+        capitals += sum(_starts_capital(line) for line in block[1:])
     if not lengths:
-        return _Manner(0, 0, verse=False)
+        return _LineStyle(0, 0, verse=False)
     width = sorted(lengths)[int(0.9 * len(lengths))]
-    if width < _NARROWEST:
-        return _Manner(0, 0, verse=False)
-    longest = min(_LONG, _OVER * width)
+    if width < _MIN_WRAP_WIDTH:
+        return _LineStyle(0, 0, verse=False)
+    longest = min(_MAX_WRAP_WIDTH, _LONG_LINE_FACTOR * width)
     single = sum(len(block[0]) for block in blocks if len(block) == 1 and len(block[0]) > longest)
-    wide = sum(len(line) for block in blocks for line in block if len(line) > _LONG)
+    wide = sum(len(line) for block in blocks for line in block if len(line) > _MAX_WRAP_WIDTH)
     if max(single, wide) > _LONG_SHARE * sum(len(line) for block in blocks for line in block):
-        return _Manner(0, 0, verse=False)
-    return _Manner(width, edges.most_common(1)[0][0], verse=capitals > len(lengths) / 2)
+        return _LineStyle(0, 0, verse=False)
+    return _LineStyle(width, edges.most_common(1)[0][0], verse=capitals > len(lengths) / 2)
 
 
-def _parts(
-    block: list[str], manner: _Manner, is_heading: Callable[[str], bool]
+def _split_block(
+    block: list[str], style: _LineStyle, is_heading: Callable[[str], bool]
 ) -> Iterator[list[str]]:
-    """A block as paragraphs: a heading at its top, indented beginnings, unwrapped lines apart."""
+    """Split a block into paragraphs: after a heading, at indented lines, and at unwrapped lines."""
     if len(block) > 1 and is_heading(block[0].strip()) and not is_heading(block[1].strip()):
         yield block[:1]
         block = block[1:]
-    if not manner.width and any(len(line) > _LONG for line in block):
+    if not style.width and any(len(line) > _MAX_WRAP_WIDTH for line in block):
         first = 2 if is_speaker(block[0]) else 1
         yield block[:first]
         yield from ([line] for line in block[first:])
         return
-    starts = _indented_starts(block, manner)
+    starts = _indented_starts(block, style)
     for start, end in zip([0, *starts], [*starts, len(block)], strict=True):
         yield block[start:end]
 
 
-def _indented_starts(block: Sequence[str], manner: _Manner) -> list[int]:
-    """The lines of a block that begin paragraphs by their indent; the others must be full."""
-    if not manner.width or len(block) < 3:
+def _indented_starts(block: Sequence[str], style: _LineStyle) -> list[int]:
+    """The numbers of lines that begin paragraphs by their indent, if the other lines are full."""
+    if not style.width or len(block) < 3:
         return []
     indents = [_indent(line) for line in block]
-    edge = min(indents) + _INDENT
+    edge = min(indents) + _MIN_INDENT
     starts = [i for i in range(1, len(block)) if indents[i] >= edge > indents[i - 1]]
     inner = [
-        len(line) >= _FULL * manner.width
+        len(line) >= _FULL_SHARE * style.width
         for index, line in enumerate(block[:-1])
         if index + 1 not in starts
     ]
     return starts if sum(inner) > 0.8 * len(inner) else []
 
 
-def _closed_up(block: Sequence[str], manner: _Manner) -> str:
-    """A paragraph's text; what a speaker says is judged without the name above it."""
+def _unwrap(block: Sequence[str], style: _LineStyle) -> str:
+    """The text of a paragraph; that of a speech is judged without the speaker's name."""
     if len(block) > 1 and is_speaker(block[0]):
-        return f"{' '.join(block[0].split())}\n{_closed(block[1:], manner)}"
-    return _closed(block, manner)
+        return f"{' '.join(block[0].split())}\n{_unwrap_lines(block[1:], style)}"
+    return _unwrap_lines(block, style)
 
 
-def _closed(block: Sequence[str], manner: _Manner) -> str:
-    bare = [" ".join(line.split()) for line in block]
-    indented = min(map(_indent, block)) > manner.edge
-    return _joined(bare) if _is_prose(bare, manner, indented) else "\n".join(bare)
+def _unwrap_lines(block: Sequence[str], style: _LineStyle) -> str:
+    lines = [" ".join(line.split()) for line in block]
+    indented = min(map(_indent, block)) > style.edge
+    return _join_lines(lines) if _is_prose(lines, style, indented) else "\n".join(lines)
 
 
-def _is_prose(block: Sequence[str], manner: _Manner, indented: bool) -> bool:
-    """Whether the breaks of a paragraph are a matter of width: full lines, begun anywhere.
+def _is_prose(block: Sequence[str], style: _LineStyle, indented: bool) -> bool:
+    """Whether a paragraph's lines were broken because of their width, as in prose.
 
-    Verse has lines that are short for the file, or that begin with capitals.
+    Lines of verse are short for the file, or begin with capitals.
     """
     breaks = len(block) - 1
-    if not breaks or not manner.width:
+    if not breaks or not style.width:
         return not breaks
     if sum(bool(_ITEM.match(line)) for line in block) > len(block) / 2:
         return False
-    if sum(len(line) >= _FULL * manner.width for line in block[:-1]) < _FULL * breaks:
+    if sum(len(line) >= _FULL_SHARE * style.width for line in block[:-1]) < _FULL_SHARE * breaks:
         return False
-    capitals = sum(map(_capital, block[1:]))
-    if capitals < breaks / 2 or (not manner.verse and not indented and capitals < max(3, breaks)):
+    capitals = sum(map(_starts_capital, block[1:]))
+    if capitals < breaks / 2 or (not style.verse and not indented and capitals < max(3, breaks)):
         return True
-    # Prose of many names or German nouns: the next word had no room in any of its lines.
-    return not manner.verse and all(
-        len(line) + 1 + len(after.split(" ", 1)[0]) >= manner.width
+    # Prose with many names or German nouns is recognised as no line had space for the next word.
+    return not style.verse and all(
+        len(line) + 1 + len(after.split(" ", 1)[0]) >= style.width
         for line, after in pairwise(block)
     )
 
 
-def _capital(line: str) -> bool:
+def _starts_capital(line: str) -> bool:
     return line.lstrip(_OPENING)[:1].isupper()
 
 
@@ -167,8 +171,8 @@ def _indent(line: str) -> int:
     return len(line) - len(line.lstrip())
 
 
-def _joined(lines: Sequence[str]) -> str:
-    """Lines as one; a word hyphenated by its author and a dash between words stay closed."""
+def _join_lines(lines: Sequence[str]) -> str:
+    """The lines as one; hyphenated words and dashes between words get no space."""
     pieces = [lines[0]]
     for before, line in pairwise(lines):
         hyphen = re.search(r"\w-$", before) and line[:1].isalnum()

@@ -1,19 +1,19 @@
-"""Books in XML: TEI, FictionBook or XHTML, by what their first element is."""
+"""Read books in XML: TEI, FictionBook or XHTML, by the name of the root element."""
 
 from __future__ import annotations
 
 from fabula.errors import LoadError
 from fabula.load import fb2, html, tei
 from fabula.load.blocks import Draft
-from fabula.load.markup import local, parse
+from fabula.load.markup import local_name, parse
 
 _TEI = ("TEI", "TEI.2", "teiCorpus")
 
 
 def read(data: bytes, source: str) -> Draft:
-    """An XML file's content. LoadError, naming `source`, if it is damaged, or no book."""
-    root = parse(data, lambda why: LoadError(f"{source} can't be read as XML: {why}."))
-    name = local(root)
+    """Read an XML file. Raises LoadError if it is broken, or not a book."""
+    root = parse(data, lambda reason: LoadError(f"{source} can't be read as XML: {reason}."))
+    name = local_name(root)
     if name in _TEI:
         return tei.draft(root)
     if name == "FictionBook":
@@ -21,6 +21,6 @@ def read(data: bytes, source: str) -> Draft:
     if name == "html":
         return html.read(data, source)
     raise LoadError(
-        f"{source} is XML, but no book that Fabula knows: it begins with <{name[:40]}>, and TEI "
-        "with <TEI>, FictionBook with <FictionBook>."
+        f"{source} is XML, but not a book format that Fabula knows: its first element is "
+        f"<{name[:40]}>. TEI begins with <TEI>, and FictionBook with <FictionBook>."
     )

@@ -379,10 +379,10 @@ class Endpoint:
             return None
         answer = self._transport.json(response.content)
         if isinstance(answer, dict) and answer.get("error"):
-            error = EndpointError.of(500, answer)
-            if re.fullmatch(r"[45]\d\d", error.code):
-                error = replace(error, status=int(error.code))
-            raise _ErrorResponse(error, response.headers, in_body=True)
+            reported = EndpointError.of(500, answer)
+            if re.fullmatch(r"[45]\d\d", reported.code):
+                reported = replace(reported, status=int(reported.code))
+            raise _ErrorResponse(reported, response.headers, in_body=True)
         return answer
 
     def _error_response(self, response: httpx2.Response) -> _ErrorResponse:

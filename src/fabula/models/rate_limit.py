@@ -155,8 +155,8 @@ class RateLimit:
         """
         if call.level > 0:
             self._ceiling = max(1.0, self.ceiling // 2)
-            for other in self._under_way:
-                other.level = 0
+            for later in self._under_way:
+                later.level = 0
         self.failed(now, call)
 
     def refused(self, now: float, call: Call, after: float | None) -> None:

@@ -218,8 +218,7 @@ def read_lists(reply: str, names: Sequence[str]) -> dict[str, list[Any]]:
     text = _strip_fence(reply)
     value = _json(text) if "{" in text or "[" in text else None
     fields = {names[0]: value} if isinstance(value, list) else value
-    has_list = isinstance(fields, dict) and any(isinstance(fields.get(n), list) for n in names)
-    if not has_list:
+    if not isinstance(fields, dict) or not any(isinstance(fields.get(n), list) for n in names):
         form = ", ".join(f'"{name}": [...]' for name in names)
         raise BadReply(f"Expected {{{form}}}.")
     lists = ((name, fields.get(name)) for name in names)

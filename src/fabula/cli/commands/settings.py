@@ -6,7 +6,7 @@ import click
 from rich.table import Table
 
 from fabula.cli.shared.help import Command
-from fabula.cli.shared.options import ALL, settings_flags, shown, values
+from fabula.cli.shared.options import ALL, settings_flags, shown
 from fabula.cli.shared.screen import print_json, print_table
 from fabula.config.settings import Settings, names, variable
 
