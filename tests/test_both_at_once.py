@@ -346,7 +346,7 @@ def test_a_compaction_meanwhile_is_told_and_the_old_document_stays(
         with Fabula() as fabula:
             fabula.app.compact()
 
-    with pytest.raises(SpaceError, match=r"`fabula db compact` .* run the command again"):
+    with pytest.raises(SpaceError, match=r"`fabula db compact` .* Run the command again"):
         edited(winter, monkeypatch, compact)
     with Fabula() as fabula:
         assert fabula.query("Who walked to the harbour?").hits
