@@ -171,7 +171,7 @@ def test_a_folder_in_the_place_of_a_file_is_told_with_the_cure(name: str, tmp_pa
     (tmp_path / name / "more").mkdir(parents=True)
     said = fabula_db(tmp_path, "stop")
     assert said.exit_code == 1
-    assert f"{tmp_path / name} is a folder, and Fabula keeps a file of that name" in said.output
+    assert f"{tmp_path / name} is a folder where Fabula needs a file" in said.output
 
 
 def test_a_folder_in_the_place_of_the_password_is_told_with_the_cure(tmp_path: Path) -> None:
