@@ -130,7 +130,7 @@ def test_a_graph_is_built_elsewhere_for_a_text_that_stays(
     with closing(Kit(Settings.read(cache=False))) as kit:
         plan = planned(planner(store, kit, ["communities"]).plan_graphs(entry, ["communities"]))
         assert (plan.status, plan.text_recipe) == ("added", None)
-        assert [*plan.kept] == ["entities"]
+        assert [*plan.unchanged] == ["entities"]
         built = made_elsewhere(plan)
         committed(store, kit, plan.document, built)
         assert isinstance(

@@ -73,7 +73,7 @@ def test_a_dumped_graph_is_loaded_as_it_was(home: Path, tmp_path: Path) -> None:
 def test_a_dump_that_is_there_is_not_overwritten(tmp_path: Path) -> None:
     file = tmp_path / "graphs.dump"
     file.write_text("precious")
-    assert "is there already: name another file, or give --force" in db("dump", file, code=1).output
+    assert "exists already: name another file, or give --force" in db("dump", file, code=1).output
     assert file.read_text() == "precious"
     assert "There is nothing to dump" in db("dump", file, "--force", code=1).output
     assert "There is no folder" in db("dump", tmp_path / "no" / "file", code=1).output

@@ -93,7 +93,7 @@ def test_a_database_that_panicked_is_started_anew_and_a_dump_that_fails_is_in_no
     # A dump is due at the stop, and can't be kept.
     (home / "dumps").write_text("no folder")
     assert "Neo4j is stopped." in fabula_db(home, "stop").output
-    assert "No dump of the graphs was kept" in caplog.text
+    assert "The daily dump of the graphs could not be made" in caplog.text
     (home / "dumps").unlink()
 
 

@@ -201,7 +201,9 @@ def test_a_jar_with_another_checksum_is_refused(repository: Repository, tmp_path
 
 def test_a_jar_that_is_nowhere_is_one_clear_line(repository: Repository, tmp_path: Path) -> None:
     artifact = replace(repository.add("a"), name="gone")
-    with pytest.raises(ServerError, match=f"gone-1.0.jar .* {repository.url}: it is not there"):
+    with pytest.raises(
+        ServerError, match=f"gone-1.0.jar .* {repository.url}: it does not exist there"
+    ):
         fetch([artifact], tmp_path)
 
 

@@ -95,7 +95,7 @@ def test_this_users_java_with_the_homes_argument_is_its_server(
 
 def test_a_full_disk_is_told_whatever_could_not_be_written(tmp_path: Path) -> None:
     server = server_of(tmp_path)
-    with pytest.raises(ServerError, match=r"is full\. Make room"), server._alone(quiet):
+    with pytest.raises(ServerError, match=r"is full\. Make room"), server._locked(quiet):
         raise OSError(errno.ENOSPC, "No space left on device")
 
 
@@ -173,7 +173,7 @@ def test_a_folder_in_the_place_of_a_file_is_told_with_the_cure(name: str, tmp_pa
     (tmp_path / name / "more").mkdir(parents=True)
     said = fabula_db(tmp_path, "stop")
     assert said.exit_code == 1
-    assert f"{tmp_path / name} is a folder, and Fabula keeps a file of that name" in said.output
+    assert f"{tmp_path / name} is a folder where Fabula needs a file" in said.output
 
 
 def test_a_folder_in_the_place_of_the_password_is_told_with_the_cure(tmp_path: Path) -> None:
@@ -300,7 +300,7 @@ def test_a_home_that_others_may_change_beside_other_things_is_refused(tmp_path: 
     server_of(home).stop()
     assert stat.S_IMODE(home.stat().st_mode) == 0o755, "what else is there is not ours to close"
     home.chmod(0o1777)
-    with pytest.raises(ServerError, match=r"holds other things.*FABULA_HOME"):
+    with pytest.raises(ServerError, match=r"holds other files.*FABULA_HOME"):
         server_of(home).start()
 
 
@@ -348,7 +348,7 @@ def test_destroy_keeps_the_dumps_unless_they_are_to_go_too(tmp_path: Path) -> No
     assert not dump.exists()
 
 
-def test_a_dump_is_read_from_and_written_to_ordinary_files_alone(tmp_path: Path) -> None:
+def test_a_dump_is_read_from_and_written_to_ordinary_files_locked(tmp_path: Path) -> None:
     pipe, link, home = tmp_path / "pipe", tmp_path / "link", tmp_path / "home"
     os.mkfifo(pipe)
     link.symlink_to(tmp_path / "target")

@@ -407,7 +407,7 @@ def test_a_sweep_that_fails_is_told_and_done_by_the_next(
     with monkeypatch.context() as patched:
         patched.setattr(store_module, "query", failing)
         put(ready, small_graph(words="other words"))
-    assert "not deleted yet" in caplog.text
+    assert "Replaced nodes could not be deleted" in caplog.text
     put(ready, small_graph(words="more words"))
     assert labels(ready) == WHOLE
 

@@ -3,7 +3,7 @@
 It needs models and no database. A plan and the parts that are made from it can be pickled, so a
 worker on another machine can do this step with models of its own:
 
-    parts = make(plan, Kit(settings), Muted(), Meter())
+    built = make(plan, Kit(settings), Muted(), Meter())
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def make(
             parts.append(text)
         built: dict[str, Part] = {}
         for step in plan.graphs:
-            below = {name: built.get(name) or plan.kept[name] for name in step.below}
+            below = {name: built.get(name) or plan.unchanged[name] for name in step.below}
             built[step.name] = _make_graph(step, Text(plan.document, chunks, below), workshop)
     return BuiltParts((*parts, *built.values()), len(chunks[0].embedding))
 
@@ -91,9 +91,11 @@ def make_collection(
     """Make the part of a collection's own graph; the arguments are those of `make`."""
     with Job(models.workers, within=within) as job:
         workshop = Workshop(models, job, progress, meter, plan.strict, plan.dry)
-        asked = models.models(meter, dry=plan.dry)
+        build_models = models.models(meter, dry=plan.dry)
         assert plan.graph.settle
-        built = plan.graph.settle(plan.reader, plan.options, asked, plan.known, workshop.work())
+        built = plan.graph.settle(
+            plan.reader, plan.options, build_models, plan.known, workshop.work()
+        )
     part = part_of(plan.graph, plan.reader, built, plan.recipe, meter.usage())
     return BuiltParts((part,), plan.dimensions)
 

@@ -81,7 +81,7 @@ class Planner:
         entry, current = self._find(document)
         if current is not None:
             return current
-        graphs = self._wanted(entry)
+        graphs = self._requested(entry)
         recipes = self.models.recipes(document.sha256, graphs)
         names = stale(graphs, entry, recipes)
         if self.rebuild or entry is None or entry.sha256 != document.sha256:
@@ -154,7 +154,7 @@ class Planner:
                 return same_id, entry
         return same_id, None
 
-    def _wanted(self, entry: Entry | None) -> list[Graph[Any]]:
+    def _requested(self, entry: Entry | None) -> list[Graph[Any]]:
         """Return those graphs asked for, those the document has, and what they rest on."""
         installed = installed_graphs()
         existing = [name for name in (entry.graphs if entry else ()) if name in installed]
@@ -163,23 +163,23 @@ class Planner:
     def _stale(self, entry: Entry, *, gaps: bool) -> list[str]:
         if self.rebuild:
             return [TEXT]
-        graphs = self._wanted(entry)
+        graphs = self._requested(entry)
         return stale(graphs, entry, self.models.recipes(entry.sha256, graphs), gaps=gaps)
 
     def _missing(
         self, entry: Entry, names: Collection[str]
     ) -> tuple[list[Graph[Any]], Mapping[str, Recipe]]:
         """Return which graphs of a document are to be built, and what all of them are made from."""
-        wanted = {graph.name: graph for graph in self._wanted(entry)}
+        graphs_by_name = {graph.name: graph for graph in self._requested(entry)}
         base = entry.graphs[TEXT].made_from
-        recipes = self.models.recipes(entry.sha256, [*wanted.values()], base=base)
+        recipes = self.models.recipes(entry.sha256, [*graphs_by_name.values()], base=base)
         # What these rest on or use has to be as the recipes say, too.
-        related = with_relatives(wanted, names)
-        candidates = [graph for name, graph in wanted.items() if name in related]
+        related = with_relatives(graphs_by_name, names)
+        candidates = [graph for name, graph in graphs_by_name.items() if name in related]
         missing = set(stale(candidates, entry, recipes))
         if self.rebuild:
-            missing |= with_dependents(wanted, names)
-        return [graph for name, graph in wanted.items() if name in missing], recipes
+            missing |= with_dependents(graphs_by_name, names)
+        return [graph for name, graph in graphs_by_name.items() if name in missing], recipes
 
     # What the store has
 
@@ -210,7 +210,7 @@ class Planner:
             known = self._known(entry, graph, recipes[graph.name], bare)
             options = self.models.knobs(graph)
             plans.append(GraphPlan(graph.name, options, recipes[graph.name], below, known))
-        kept = {name for plan in plans for name in plan.below} - names
+        unchanged = {name for plan in plans for name in plan.below} - names
         is_added = not (entry and any(name in entry.graphs for name in names))
         return DocumentPlan(
             status="added" if is_added else "replaced",
@@ -218,7 +218,7 @@ class Planner:
             text_recipe=recipes[TEXT] if is_new_text else None,
             chunks=chunks,
             graphs=tuple(plans),
-            kept={name: self._read(entry, name) for name in sorted(kept)},
+            unchanged={name: self._read(entry, name) for name in sorted(unchanged)},
             strict=self.strict,
             dry=self.dry,
         )

@@ -50,7 +50,7 @@ class DocumentPlan:
         chunks: The chunks of the store, with embeddings. Where the text is cut anew, a new chunk
             that equals one of these keeps its embedding.
         graphs: The graphs to build, each after those that it rests on or uses.
-        kept: The parts of the store that `graphs` are built on and that stay as they are, by
+        unchanged: The parts of the store that `graphs` are built on and that stay as they are, by
             their graphs' names.
         strict: Whether the build fails at the first piece that a model does not give.
         dry: Whether placeholders stand for the models, so that their usage can be estimated.
@@ -62,7 +62,7 @@ class DocumentPlan:
     text_recipe: Recipe | None
     chunks: tuple[Chunk, ...]
     graphs: tuple[GraphPlan, ...]
-    kept: Mapping[str, Part]
+    unchanged: Mapping[str, Part]
     strict: bool = False
     dry: bool = False
 

@@ -1,4 +1,4 @@
-"""Fabula's private Neo4j: a Community server of its own, on this machine's loopback only."""
+"""Fabula's private Neo4j: a Community server that only this machine can reach."""
 
 from fabula.server.private import Dump, PrivateServer, Status
 from fabula.server.progress import IDLE, Progress, Report, quiet

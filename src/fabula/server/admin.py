@@ -1,4 +1,4 @@
-"""Neo4j's own admin tool, which the server's jars hold."""
+"""Run Neo4j's admin tool, which comes with the server's jars."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fabula.server.environment import UMASK, java_environment
 
 TOOL = "org.neo4j.cli.AdminTool"
 JAVA_FLAGS = ("-Xmx256m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
-"""A process of seconds: it is not worth compiling well."""
+"""The process lasts seconds, so thorough compilation would not pay."""
 NOISE = re.compile(
     r"WARNING:|(NOTE: )?Picked up |-+$|Command Failed|Load failed|Dump failed|Full exception"
     r"|Please "
@@ -23,13 +23,23 @@ NOISE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class AdminTool:
-    """Runs the tool of the jars in `lib`."""
+    """Neo4j's admin tool, run with a Java and the jars in the folder `lib`."""
 
     java: Path
     lib: Path
 
     def run(self, neo4j: Path, *arguments: str, stdin: BinaryIO | None = None) -> None:
-        """One command on the Neo4j home `neo4j`. Raises ServerError with what the tool says."""
+        """Run one command.
+
+        Args:
+            neo4j: Neo4j's home folder.
+            *arguments: The command and its arguments.
+            stdin: What the tool reads.
+
+        Raises:
+            ServerError: The command failed; the message quotes the tool.
+
+        """
         done = subprocess.run(
             [self.java, *JAVA_FLAGS, "-cp", read_lock().class_path, TOOL, *arguments],
             cwd=self.lib,
@@ -46,11 +56,13 @@ class AdminTool:
             check=False,
         )
         if done.returncode != 0:
-            raise ServerError(f"Neo4j's admin tool says: {_said(done.stderr or done.stdout)}.")
+            raise ServerError(
+                f"Neo4j's admin tool failed: {_find_message(done.stderr or done.stdout)}."
+            )
 
 
-def _said(output: str) -> str:
-    """The first line that says something, without a full stop."""
+def _find_message(output: str) -> str:
+    """Return the first line that is no noise, without a full stop."""
     lines = (line.strip() for line in output.splitlines())
-    said = [line for line in lines if line and not NOISE.match(line)]
-    return said[0][:300].rstrip(".") if said else "it said nothing"
+    messages = [line for line in lines if line and not NOISE.match(line)]
+    return messages[0][:300].rstrip(".") if messages else "it printed no message"

@@ -1,4 +1,7 @@
-"""The private server's data as one file, in Neo4j's own dump format; the server stands still."""
+"""Write and load the private server's data as a file in Neo4j's dump format.
+
+The server has to be stopped meanwhile.
+"""
 
 from __future__ import annotations
 
@@ -21,26 +24,32 @@ from fabula.server.trial import end_trial, refuse_unopenable
 
 DATABASE = "neo4j"
 STORES = (Path("data", "databases", DATABASE), Path("data", "transactions", DATABASE))
-"""Where a database is, from Neo4j's home; passwords are in another one."""
+"""Where the database is, from Neo4j's home. Passwords are in another database."""
 UNRECOVERED = "Active logical log"
-"""What Neo4j's admin tool says of a database whose server was killed."""
+"""What Neo4j's admin tool reports of a database whose server was killed."""
 
 OLD = "old"
-"""The server's former data, in such a folder."""
+"""The folder of the server's previous data, in a folder of moving stores."""
 
 
 def has_data(home: Home) -> bool:
-    """Whether a server ever ran there."""
+    """Return whether a server ever ran in a home."""
     return (home.neo4j / STORES[0]).is_dir()
 
 
 class Unrecovered(ServerError):
-    """The server did not end cleanly: what is in its logs must be recovered by a start first."""
+    """The server was killed: a start has to recover what is in its logs first."""
 
 
 def dump(tool: AdminTool, home: Home, file: Path) -> None:
-    """Writes the graph to `file`, which is there only once it is whole. Raises Unrecovered."""
-    # Beside the file, so that it need only be renamed.
+    """Write the graph to a file, which exists only once it is complete.
+
+    Raises:
+        ServerError: The file can't be written.
+        Unrecovered: The server was killed.
+
+    """
+    # In a folder beside the file, so that it only has to be renamed.
     try:
         with tempfile.TemporaryDirectory(dir=file.parent, prefix=f".{file.name}.") as folder:
             tool.run(home.neo4j, "database", "dump", DATABASE, f"--to-path={folder}")
@@ -51,14 +60,14 @@ def dump(tool: AdminTool, home: Home, file: Path) -> None:
             f"The graph could not be dumped to {file}: {error} Nothing was changed."
         ) from error
     except OSError as error:
-        raise _not_written(error, file) from error
+        raise _write_failure(error, file) from error
 
 
 def check(tool: AdminTool, home: Home) -> None:
-    """Have Neo4j check the files of the graph; the server stands still.
+    """Have Neo4j check the files of the graph; the server has to be stopped.
 
     Raises:
-        ServerError: It finds something wrong, or can't check.
+        ServerError: It found something wrong, or could not check.
 
     """
     with tempfile.TemporaryDirectory(dir=home.path, prefix=SCRATCH) as folder:
@@ -67,9 +76,14 @@ def check(tool: AdminTool, home: Home) -> None:
 
 @contextmanager
 def unpack(tool: AdminTool, launcher: Launcher, file: Path, report: Report) -> Iterator[Home]:
-    """A home within the launcher's that holds what `file` holds; deleted afterwards.
+    """Unpack a dump into a home inside the launcher's home, which is deleted afterwards.
 
-    Raises ServerError where `file` is no dump, no server opens it, or the disk is full.
+    Yields:
+        The home.
+
+    Raises:
+        ServerError: The file is no dump, no server can open it, or the disk is full.
+
     """
     home = launcher.home
     try:
@@ -96,26 +110,26 @@ def _unpack(tool: AdminTool, launcher: Launcher, file: Path, report: Report) -> 
 
 
 def put_in_place(scratch: Home, home: Home) -> None:
-    """Renames what was unpacked into the place of the server's data, which moves into `scratch`.
+    """Replace the server's data by what was unpacked; the old data moves into `scratch`.
 
-    A kill at any point leaves what `recover` makes the old graph of, or the new graph; where it
-    fails, the old graph is back.
+    Everything is done by renaming. After a kill at any point there is the new graph, or `recover`
+    restores the old one. After an error the old graph is back.
     """
     moving = scratch.path.with_name(scratch.path.name.replace(SCRATCH, MOVING, 1))
     try:
         make_private(home.neo4j)
         for store in STORES:
-            # `recover` takes a store that is not in the folder any more for one that was moved.
+            # `recover` assumes that a store which is not in the folder any more was moved.
             (scratch.neo4j / store).mkdir(parents=True, exist_ok=True)
             (scratch.path / OLD / store).parent.mkdir(parents=True, exist_ok=True)
             (home.neo4j / store).parent.mkdir(parents=True, exist_ok=True)
         scratch.path.rename(moving)
         for store in STORES:
-            own = home.neo4j / store
-            if own.is_dir():
-                own.rename(moving / OLD / store)
-            (Home(moving).neo4j / store).rename(own)
-        # From here on the new graph is the graph.
+            current = home.neo4j / store
+            if current.is_dir():
+                current.rename(moving / OLD / store)
+            (Home(moving).neo4j / store).rename(current)
+        # After this renaming the new graph counts.
         moving.rename(scratch.path)
     except BaseException as error:
         recover(home)
@@ -125,20 +139,20 @@ def put_in_place(scratch: Home, home: Home) -> None:
 
 
 def recover(home: Home) -> None:
-    """Makes the old graph whole again where a load ended among its renames.
+    """Restore the old graph if a load was killed while it renamed, and delete what it left.
 
-    Deletes what loads that were killed left behind. Whoever calls it holds the home's lock. May
-    itself be killed at any point.
+    The caller holds the home's lock. This may be killed at any point as well.
     """
     try:
         for moving in home.path.glob(f"{MOVING}*"):
             for store in STORES:
-                own, old, new = home.neo4j / store, moving / OLD / store, Home(moving).neo4j / store
-                if own.is_dir() and not new.is_dir():
-                    own.rename(new)
+                current, old = home.neo4j / store, moving / OLD / store
+                new = Home(moving).neo4j / store
+                if current.is_dir() and not new.is_dir():
+                    current.rename(new)
                 if old.is_dir():
-                    old.rename(own)
-            # Under this name nothing in it is needed, so that it may be deleted bit by bit.
+                    old.rename(current)
+            # Under its new name nothing in it is needed, so a kill during its deletion is harmless.
             moving.rename(moving.with_name(moving.name.replace(MOVING, SCRATCH, 1)))
     except OSError as error:
         raise write_error(error, home.path) from error
@@ -148,10 +162,10 @@ def recover(home: Home) -> None:
 
 
 def refuse_unreadable(file: Path) -> None:
-    """Raises ServerError where `file` can't be a dump that is read."""
+    """Raise ServerError if a file can't be read as a dump."""
     cure = "Name a file that `fabula db dump` wrote."
     try:
-        # Before it is opened: opening a pipe waits for somebody to write into it.
+        # Before it is opened, because opening a pipe waits for a writer.
         if not stat.S_ISREG(file.stat().st_mode):
             raise ServerError(f"{file} is not an ordinary file. {cure}")
         with file.open("rb"):
@@ -161,7 +175,7 @@ def refuse_unreadable(file: Path) -> None:
 
 
 def refuse_unwritable(file: Path, overwrite: bool) -> None:
-    """Raises ServerError where `file` can't be written, or would be lost."""
+    """Raise ServerError if a file can't be written, or would be overwritten."""
     if not file.parent.is_dir():
         raise ServerError(f"There is no folder {file.parent}: make it, or name another file.")
     if file.is_dir():
@@ -172,9 +186,9 @@ def refuse_unwritable(file: Path, overwrite: bool) -> None:
             f"{file} is {kind}, and only an ordinary file is replaced: name another file."
         )
     if file.exists() and not overwrite:
-        raise ServerError(f"{file} is there already: name another file, or give --force.")
+        raise ServerError(f"{file} exists already: name another file, or give --force.")
 
 
-def _not_written(error: OSError, file: Path) -> ServerError:
+def _write_failure(error: OSError, file: Path) -> ServerError:
     why = "the disk is full" if error.errno in FULL_DISK_CODES else error.strerror or str(error)
     return ServerError(f"{file} can't be written: {why}. The graph is as it was.")

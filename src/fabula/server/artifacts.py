@@ -1,4 +1,4 @@
-"""The lock list: every file of the private server, with its version and its SHA-256."""
+"""The lock list: every jar of the private server, with its version and its SHA-256."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NO_CLASSIFIER = "-"
 
 @dataclass(frozen=True, slots=True)
 class Artifact:
-    """One jar by its Maven coordinates; `size` is in bytes."""
+    """One jar, by its Maven coordinates; `size` is in bytes."""
 
     group: str
     name: str
@@ -25,32 +25,35 @@ class Artifact:
 
     @property
     def filename(self) -> str:
-        """The jar's name in a Maven repository."""
+        """Return the jar's file name in a Maven repository."""
         suffix = f"-{self.classifier}" if self.classifier else ""
         return f"{self.name}-{self.version}{suffix}.jar"
 
 
 @dataclass(frozen=True, slots=True)
 class LockList:
-    """The artifacts of one server; `digest` names this list, as 12 hexadecimal digits."""
+    """The artifacts of one server; `digest` identifies the list, as 12 hexadecimal digits."""
 
     artifacts: tuple[Artifact, ...]
     digest: str
 
     @property
     def version(self) -> str:
-        """The version of Neo4j itself."""
-        [version] = [one.version for one in self.artifacts if one.name == "neo4j"]
+        """Return the version of Neo4j itself."""
+        [version] = [jar.version for jar in self.artifacts if jar.name == "neo4j"]
         return version
 
     @property
     def class_path(self) -> str:
-        """What Java is given in the jars' own folder, whose path may hold any character."""
-        return os.pathsep.join(one.filename for one in self.artifacts)
+        """Return the class path for a Java that runs in the jars' folder.
+
+        The path of the folder itself may have characters that a class path can't.
+        """
+        return os.pathsep.join(jar.filename for jar in self.artifacts)
 
 
 def read_lock(file: Path = LOCK_FILE) -> LockList:
-    """The list in `file`: a line an artifact, `#` begins a comment."""
+    """Return the list in a file of one artifact a line; `#` begins a comment."""
     text = file.read_text(encoding="utf-8")
     lines = [line.split() for line in text.splitlines() if line and not line.startswith("#")]
     artifacts = tuple(
@@ -61,11 +64,11 @@ def read_lock(file: Path = LOCK_FILE) -> LockList:
 
 
 def write_lock(artifacts: Iterable[Artifact], file: Path) -> None:
-    """Writes what `read_lock` reads."""
+    """Write a file that `read_lock` reads."""
     lines = ["# group name version classifier sha256 bytes; see scripts/renew_server_lock.py"]
     lines += [
-        f"{one.group} {one.name} {one.version} {one.classifier or NO_CLASSIFIER}"
-        f" {one.sha256} {one.size}"
-        for one in artifacts
+        f"{jar.group} {jar.name} {jar.version} {jar.classifier or NO_CLASSIFIER}"
+        f" {jar.sha256} {jar.size}"
+        for jar in artifacts
     ]
     file.write_text("\n".join(lines) + "\n", encoding="utf-8")

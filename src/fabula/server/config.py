@@ -1,4 +1,4 @@
-"""How the private server is configured, and how it gets its first password."""
+"""The private server's configuration and its first password."""
 
 from __future__ import annotations
 
@@ -18,42 +18,40 @@ SETTINGS = {
     "server.http.x_forward.enabled": "false",
     "server.https.enabled": "false",
     "db.logs.query.enabled": "OFF",
-    # LOAD CSV reads no file and asks no address: not for this user, nor for one who got a query in.
+    # LOAD CSV reads no file and no address, neither for this user nor for an injected query.
     "dbms.security.allow_csv_import_from_file_urls": "false",
     "server.directories.import": "import",
     "internal.dbms.cypher_ip_blocklist": "0.0.0.0/0,::/0",
-    # Nothing that Fabula asks takes so long; what was forgotten ends.
+    # No statement of Fabula takes so long; a forgotten transaction ends.
     "db.transaction.timeout": "1h",
-    # A private server has no replica to bring up to date: logs go once they are checkpointed.
+    # A private server has no replica, so logs are deleted once they are checkpointed.
     "db.tx_log.preallocate": "false",
     "db.tx_log.rotation.size": "32m",
     "db.tx_log.rotation.retention_policy": "keep_none",
-    # Every segment of a vector index is searched on its own, and by default each book adds one:
-    # merging begins at fifty. Internal settings, so a new version of Neo4j may not know them; it
-    # then refuses to start and names them (tests/server/test_server_merging.py).
     "internal.dbms.index.vector.merge_policy": "TIERED",
     "internal.dbms.index.vector.segments_per_tiers": "2.0",
-    # A statement is planned once, and not again for each length of a text or a list that it is
-    # given: planning takes a tenth of a second and more, and finds the same plan.
+    # A statement is planned once, and not for each length of a text or a list among its parameters:
+    # planning takes a tenth of a second or more, and finds the same plan.
     "internal.cypher.use_parameter_size": "false",
 }
-"""What every server of Fabula's has in common; docker-compose.yml says the same."""
+"""The settings of every server of Fabula's; docker-compose.yml has the same."""
 
 QUICK_STOP = {
-    # Databases are closed before this wait begins; it made a stop take 10 s instead of 1.
+    # Databases are closed before this wait begins. It made a stop take 10 s instead of 1.
     "internal.server.bolt.thread_pool_shutdown_wait_time": "0s",
-    # A turn is an idle transaction, which no waiting ends: 70 s. What writes has time to commit.
+    # A lock is an idle transaction, for which a stop would wait 70 s. A writer still has time to
+    # commit.
     "db.shutdown_transaction_end_timeout": "1s",
     "internal.db.transaction.shutdown_terminated_transaction_wait_timeout": "3s",
 }
-"""How a server that is told to stop does not wait for what is in vain."""
+"""Settings by which a server that is told to stop does not wait in vain."""
 
 
 def memory(heap: str, page_cache: str) -> dict[str, str]:
-    """The settings for the sizes of heap and page cache, given as 512m or 2g.
+    """Return the settings for the sizes of heap and page cache, such as 512m or 2g.
 
-    By Neo4j's default all queries together may have seven tenths of the heap. One alone may not
-    have less: to switch in a document of a quarter of it takes more than half.
+    By Neo4j's default all queries together may use seven tenths of the heap. A single query needs
+    as much: the switch of a document of a quarter of the heap takes more than half of it.
     """
     return {
         "server.memory.heap.max_size": heap,
@@ -62,7 +60,7 @@ def memory(heap: str, page_cache: str) -> dict[str, str]:
 
 
 def addresses(ports: LastStart) -> dict[str, str]:
-    """The settings that make the server listen on loopback only, on these ports."""
+    """Return the settings that make the server listen only on loopback, on these ports."""
     bolt, http = f"{HOST}:{ports.bolt}", f"{HOST}:{ports.http}"
     return {
         "server.default_listen_address": HOST,
@@ -75,7 +73,7 @@ def addresses(ports: LastStart) -> dict[str, str]:
 
 
 def write_conf(folder: Path, settings: Mapping[str, str]) -> None:
-    """Writes `settings` as neo4j.conf."""
+    """Write settings as neo4j.conf."""
     make_private(folder)
     lines = ["# Written by Fabula at every start: changes made here are lost."]
     lines += [f"{name}={value}" for name, value in settings.items()]
@@ -84,10 +82,10 @@ def write_conf(folder: Path, settings: Mapping[str, str]) -> None:
 
 
 def set_password(password: str, tool: AdminTool, neo4j: Path) -> None:
-    """Makes `password` that of the user neo4j; works only before the server's first start."""
+    """Set the password of the user neo4j. This works only before the server's first start."""
     arguments = neo4j / "conf" / "arguments"
     try:
-        # Through a file, because every user of the machine can read a process's arguments.
+        # In a file, because every user of the machine can read a process's arguments.
         with open_private(arguments) as stream:
             stream.write(f"dbms set-initial-password {password}\n".encode())
         tool.run(neo4j, f"@{arguments}")

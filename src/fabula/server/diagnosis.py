@@ -1,4 +1,4 @@
-"""Why a server died at its start: its log's last words, as one line of what to do."""
+"""Find out why a server ended while it started, from what it printed, and what to do."""
 
 from __future__ import annotations
 
@@ -26,45 +26,45 @@ MAX_LOG_CHARACTERS = 60_000
 
 
 class PortTaken(ServerError):
-    """Another program was faster on one of the server's ports."""
+    """Another program took one of the server's ports first."""
 
 
 def diagnose(home: Home) -> ServerError:
-    """What to tell of a server that ended while it started."""
-    said = _last_words(home)
-    if LOCKED in said:
+    """Return an error that says why a server ended while it started, and what to do."""
+    output = _read_output(home)
+    if LOCKED in output:
         return ServerError(
             f"Another server has the data in {home.neo4j / 'data'} open, perhaps on another "
             "machine. Stop that one, or choose another folder with FABULA_HOME."
         )
-    if any(words in said for words in PORT_TAKEN):
+    if any(words in output for words in PORT_TAKEN):
         return PortTaken(
             "Other programs took the ports of the private Neo4j while it started. Try again."
         )
-    if DISK_FULL in said:
+    if DISK_FULL in output:
         return ServerError(f"The disk of {home.path} is full. Make room and start again.")
-    if any(words in said for words in MEMORY):
+    if any(words in output for words in MEMORY):
         return ServerError(
             "The private Neo4j got too little memory, or more than there is: "
-            f"{_meaningful(said)} Set FABULA_NEO4J_HEAP and FABULA_NEO4J_PAGE_CACHE."
+            f"{_find_error(output)} Set FABULA_NEO4J_HEAP and FABULA_NEO4J_PAGE_CACHE."
         )
     return ServerError(
-        f"The private Neo4j stopped while it started: {_meaningful(said)} All it said "
-        f"is in {home.console}."
+        f"The private Neo4j stopped while it started: {_find_error(output)} Its whole "
+        f"output is in {home.console}."
     )
 
 
-def _last_words(home: Home) -> str:
-    """What the server printed since its start."""
+def _read_output(home: Home) -> str:
+    """Return the end of what the server has printed since its start."""
     try:
         return home.console.read_text(encoding="utf-8", errors="replace")[-MAX_LOG_CHARACTERS:]
     except OSError:
         return ""
 
 
-def _meaningful(said: str) -> str:
-    """The last line that names an error, or else the last line; ends with a full stop."""
-    lines = [re.sub(STAMP, "", line).strip() for line in said.splitlines()]
+def _find_error(output: str) -> str:
+    """Return the last line that names an error, or else the last line, with a full stop."""
+    lines = [re.sub(STAMP, "", line).strip() for line in output.splitlines()]
     lines = [line for line in lines if line and not line.startswith(NOISE)]
     if not lines:
         return "it printed nothing."

@@ -1,4 +1,4 @@
-"""Disk space and other reasons why a file can't be written, in words."""
+"""Check for disk space, and explain why a file can't be written."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FULL_DISK_CODES = (errno.ENOSPC, errno.EDQUOT)
 
 
 def check_disk_space(folder: Path, needed: int) -> None:
-    """Raises ServerError when the disk of `folder` has fewer than `needed` bytes free."""
+    """Raise ServerError if the disk of a folder has fewer than `needed` bytes free."""
     free = shutil.disk_usage(folder).free
     if free < needed:
         raise ServerError(
@@ -23,15 +23,15 @@ def check_disk_space(folder: Path, needed: int) -> None:
 
 
 def write_error(error: OSError, path: Path) -> ServerError:
-    """What to tell when `path` couldn't be written."""
+    """Return an error for a path that couldn't be written."""
     if error.errno in FULL_DISK_CODES:
         return ServerError(
-            f"The disk of {path} is full. Make room and try again: it continues where it was."
+            f"The disk of {path} is full. Make room and try again: it continues."
         )
     if isinstance(error, IsADirectoryError):
         return ServerError(
-            f"{error.filename or path} is a folder, and Fabula keeps a file of that name: move it "
-            "away, or choose another folder with FABULA_HOME."
+            f"{error.filename or path} is a folder where Fabula needs a file: move it away, or "
+            " choose another folder with FABULA_HOME."
         )
     return ServerError(
         f"{error.filename or path} can't be written: {error.strerror or error}. Make it writable, "

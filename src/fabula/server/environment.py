@@ -1,4 +1,4 @@
-"""What the private server's programs see of the environment of whoever starts them."""
+"""The environment variables that the private server's programs are given."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ ALLOWED_VARIABLES = (
     "TMP",
 )
 UMASK = 0o077 if os.name == "posix" else -1
-"""The umask of the programs: what they write is for this user alone."""
+"""The umask of the programs, so that only this user can read what they write."""
 ENCODING_VARIABLES = ("LC_ALL", "LC_CTYPE", "LANG")
-"""The variables that name an encoding, the strongest first."""
+"""The variables that name an encoding, in order of precedence."""
 
 
 def java_environment() -> dict[str, str]:
-    """An environment without keys and passwords, in which Java can name every file."""
-    given = {name: os.environ[name] for name in ALLOWED_VARIABLES if os.environ.get(name)}
-    encoding = next((given[name] for name in ENCODING_VARIABLES if name in given), "")
+    """Return an environment without keys and passwords, in which Java can open every path."""
+    variables = {name: os.environ[name] for name in ALLOWED_VARIABLES if os.environ.get(name)}
+    encoding = next((variables[name] for name in ENCODING_VARIABLES if name in variables), "")
     if not encoding.upper().replace("-", "").endswith("UTF8"):
-        given["LC_ALL"] = "C.UTF-8"  # else Java can't open a path that isn't ASCII
-    return given
+        variables["LC_ALL"] = "C.UTF-8"  # or Java can't open a path that isn't ASCII
+    return variables

@@ -1,4 +1,4 @@
-"""Fetches the private server's jars through jgo: each is checked before it counts as there."""
+"""Fetch the private server's jars with jgo, and check each before it is used."""
 
 from __future__ import annotations
 
@@ -27,25 +27,35 @@ if TYPE_CHECKING:
 
 THREADS = 16
 RETRY_SECONDS = (0.0, 0.5, 2.0)
-"""Seconds before each try of one file."""
+"""How long to wait before each try of a file."""
 TIMEOUT_SECONDS = 30
 CHECKED_FILE = "checked.json"
-"""Beside the jars: what they were like when they were last checked."""
+"""The file beside the jars that records when each was changed before it was last checked."""
 TIMES = TypeAdapter(dict[str, int])
 SPARE_BYTES = 100_000_000
-"""Bytes to keep free beside the jars: an empty database and its logs."""
+"""How many bytes to keep free for an empty database and its logs."""
 
 
 def is_installed(artifacts: Sequence[Artifact], lib: Path) -> bool:
-    """Whether every artifact is in `lib`, undamaged."""
+    """Return whether every artifact is in the folder `lib`, undamaged."""
     return not _missing(artifacts, lib)
 
 
 def install(artifacts: Sequence[Artifact], lib: Path, doing: str, report: Report) -> None:
-    """Brings what is missing into `lib`, and only that; `doing` heads the progress.
+    """Fetch the missing artifacts.
 
-    Jars that Maven's cache on this machine holds already are linked, not fetched; what is fetched
-    is put there too. Raises ServerError for no network, a full disk and a wrong checksum.
+    Jars that are in Maven's cache on this machine are linked and not fetched; those that are
+    fetched are put into the cache as well.
+
+    Args:
+        artifacts: All artifacts of the server.
+        lib: The folder of its jars.
+        doing: How the progress calls this.
+        report: Told of the progress.
+
+    Raises:
+        ServerError: There is no network, the disk is full, or a checksum is wrong.
+
     """
     missing = _missing(artifacts, lib)
     if not missing:
@@ -55,11 +65,11 @@ def install(artifacts: Sequence[Artifact], lib: Path, doing: str, report: Report
         shutil.rmtree(incoming, ignore_errors=True)
         for folder in (lib.parent, incoming, lib):
             make_private(folder)
-        check_disk_space(lib, sum(one.size for one in missing) + SPARE_BYTES)
-        fetcher = Fetcher(lib, incoming, {one.filename: 0 for one in missing})
-        total = sum(one.size for one in artifacts)
-        there = total - sum(one.size for one in missing)
-        fetcher.run(missing, lambda done: report(Progress(doing, there + done, total)))
+        check_disk_space(lib, sum(jar.size for jar in missing) + SPARE_BYTES)
+        fetcher = Fetcher(lib, incoming, {jar.filename: 0 for jar in missing})
+        total = sum(jar.size for jar in artifacts)
+        present = total - sum(jar.size for jar in missing)
+        fetcher.run(missing, lambda done: report(Progress(doing, present + done, total)))
         _missing(missing, lib)
     except OSError as error:
         raise write_error(error, lib) from error
@@ -68,31 +78,30 @@ def install(artifacts: Sequence[Artifact], lib: Path, doing: str, report: Report
 
 
 def _missing(artifacts: Sequence[Artifact], lib: Path) -> list[Artifact]:
-    """The artifacts that are not in `lib`, or not as they should be.
+    """Return the artifacts that are not in the folder `lib`, or are damaged.
 
-    A jar is hashed when its time is not that of its last check. All together take a third of a
-    second, too long for every start.
+    A jar is only hashed if it was changed since its last check: hashing all of them takes a third
+    of a second, too long for every start.
     """
-    there = {entry.name: entry.stat() for entry in os.scandir(lib)} if lib.is_dir() else {}
+    files = {entry.name: entry.stat() for entry in os.scandir(lib)} if lib.is_dir() else {}
     record = lib.parent / CHECKED_FILE
     before = _read_times(record)
-    whole: dict[str, int] = {}
-    for one in artifacts:
-        found = there.get(one.filename)
-        if found is None or found.st_size != one.size:
+    valid: dict[str, int] = {}
+    for jar in artifacts:
+        file = files.get(jar.filename)
+        if file is None or file.st_size != jar.size:
             continue
-        if before.get(one.filename) == found.st_mtime_ns or (
-            _sha256(lib / one.filename) == one.sha256
-        ):
-            whole[one.filename] = found.st_mtime_ns
-    if not whole.items() <= before.items():
+        is_unchanged = before.get(jar.filename) == file.st_mtime_ns
+        if is_unchanged or _sha256(lib / jar.filename) == jar.sha256:
+            valid[jar.filename] = file.st_mtime_ns
+    if not valid.items() <= before.items():
         with suppress(OSError), open_private(record) as stream:  # it only saves time
-            stream.write(json.dumps(before | whole).encode())
-    return [one for one in artifacts if one.filename not in whole]
+            stream.write(json.dumps(before | valid).encode())
+    return [jar for jar in artifacts if jar.filename not in valid]
 
 
 def _read_times(record: Path) -> dict[str, int]:
-    """When each jar was last changed before it was last checked; nothing where that is damaged."""
+    """Return when each jar was changed before its last check; nothing if the file is damaged."""
     try:
         return TIMES.validate_json(record.read_bytes())
     except (OSError, ValueError):
@@ -101,9 +110,9 @@ def _read_times(record: Path) -> dict[str, int]:
 
 @dataclass
 class Fetcher:
-    """Fetches into `incoming`, where jars may be halves, and moves whole ones to `lib`.
+    """Fetches jars into the folder `incoming` and moves complete ones to `lib`.
 
-    `counted` holds the bytes that came of each file; each is written by one thread.
+    `counted` holds how many bytes of each file have come; each is written by one thread.
     """
 
     lib: Path
@@ -112,28 +121,28 @@ class Fetcher:
     cancelled: bool = field(default=False, init=False)
 
     def run(self, artifacts: Sequence[Artifact], report: Callable[[int], None]) -> None:
-        """All of `artifacts`, `THREADS` at once; `report` gets the bytes so far."""
+        """Fetch all artifacts, `THREADS` at once; `report` is told how many bytes have come."""
         cache, remote = self._contexts()
         pool = ThreadPoolExecutor(THREADS, thread_name_prefix="fetch")
         try:
-            pending = {pool.submit(self._bring, one, cache, remote) for one in artifacts}
+            pending = {pool.submit(self._bring, jar, cache, remote) for jar in artifacts}
             while pending:
                 done, pending = wait(pending, timeout=0.2, return_when=FIRST_EXCEPTION)
                 _raise_first(done)
                 report(sum(self.counted.values()))
         finally:
-            # Also for Ctrl-C: what is under way breaks off at its next piece.
+            # Also at Ctrl-C: what is being fetched ends at its next piece.
             self.cancelled = True
             pool.shutdown(cancel_futures=True)
 
     def _contexts(self) -> tuple[MavenContext, MavenContext]:
-        """Maven's cache on this machine, never asked to fetch; and the repositories."""
+        """Return Maven's cache on this machine, which never fetches, and the repositories."""
         from jgo.config import GlobalSettings
         from jgo.constants import MAVEN_CENTRAL_URL
         from jgo.maven import MavenContext, PythonResolver
 
         settings = GlobalSettings.load()
-        # The user's own repositories come first, so that a mirror is asked and not its origin.
+        # The user's repositories come first, so that a mirror is used instead of its origin.
         repositories = {**settings.repositories}
         repositories.setdefault("central", MAVEN_CENTRAL_URL)
         cache = MavenContext(repo_cache=settings.repo_cache, offline=True)
@@ -153,20 +162,20 @@ class Fetcher:
             _put(cached, target)
         else:
             fetched = self._fetch(artifact, remote)
-            with suppress(OSError):  # the cache may be read-only: it is only a convenience
+            with suppress(OSError):  # the cache may be read-only, and is not needed
                 cached.parent.mkdir(parents=True, exist_ok=True)
                 _put(fetched, cached)
             fetched.replace(target)
         self.counted[artifact.filename] = artifact.size
 
     def _fetch(self, artifact: Artifact, remote: MavenContext) -> Path:
-        """The checked file in `incoming`; a failed try is repeated, and nothing of it kept."""
-        half = _in(remote, artifact).cached_path
-        assert half is not None
+        """Return the checked file in `incoming`. A failed try is repeated from the beginning."""
+        partial = _in(remote, artifact).cached_path
+        assert partial is not None
         problem: Exception = ServerError("not tried")
         for pause in RETRY_SECONDS:
             time.sleep(pause)
-            half.unlink(missing_ok=True)
+            partial.unlink(missing_ok=True)
             self.counted[artifact.filename] = 0
             try:
                 fetched: Path = _in(remote, artifact).resolve()
@@ -177,14 +186,14 @@ class Fetcher:
                     raise
                 problem = _unreachable(artifact, remote, error)
                 continue
-            if (found := _sha256(fetched)) == artifact.sha256:
+            if (sha256 := _sha256(fetched)) == artifact.sha256:
                 return fetched
-            problem = _changed(artifact, remote, found)
+            problem = _wrong_checksum(artifact, remote, sha256)
         raise problem
 
     @contextmanager
     def _counting(self, filename: str, size: int) -> Iterator[Callable[[int], None]]:
-        """The hook jgo has for progress: yields what it calls with the size of each piece."""
+        """Yield what jgo calls with the size of each piece; this is its hook for progress."""
 
         def count(piece: int) -> None:
             if self.cancelled:
@@ -200,7 +209,7 @@ def _in(context: MavenContext, artifact: Artifact):  # type: ignore[no-untyped-d
 
 
 def _put(source: Path, target: Path) -> None:
-    """`source` at `target` too, at once or not at all: a link where the disk allows it."""
+    """Link or copy a file to `target`, completely or not at all."""
     part = target.with_name(f".{target.name}.{os.getpid()}")
     part.unlink(missing_ok=True)
     try:
@@ -222,18 +231,18 @@ def _raise_first(done: set[Future[None]]) -> None:
 
 def _unreachable(artifact: Artifact, remote: MavenContext, error: Exception) -> ServerError:
     where = " or ".join(remote.remote_repos.values())
-    reason = "no connection" if isinstance(error, OSError) else "it is not there"
+    reason = "there is no connection" if isinstance(error, OSError) else "it does not exist there"
     return ServerError(
         f"{artifact.filename} can't be fetched from {where}: {reason}. Check the network (a proxy "
         "is named by HTTPS_PROXY, a mirror in the section [repositories] of ~/.config/jgo.conf) "
-        "and try again: it continues where it was."
+        "and try again: it continues where it stopped."
     )
 
 
-def _changed(artifact: Artifact, remote: MavenContext, found: str) -> ServerError:
+def _wrong_checksum(artifact: Artifact, remote: MavenContext, sha256: str) -> ServerError:
     where = " or ".join(remote.remote_repos.values())
     return ServerError(
         f"{artifact.filename} from {where} is not the file that Fabula expects: its SHA-256 is "
-        f"{found[:12]}… and should be {artifact.sha256[:12]}…. It was not used. Check the mirror "
-        "or the proxy on the way."
+        f"{sha256[:12]}… and should be {artifact.sha256[:12]}…. It was not used. Check the mirror "
+        "or the proxy."
     )

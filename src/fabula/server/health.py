@@ -1,4 +1,4 @@
-"""Whether the server's database answers: a server may live on, and shake hands, without it."""
+"""Check that the server's database answers: a server may accept connections without it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ CONNECT_SECONDS = 10.0
 
 
 def find_problem(address: Address) -> str:
-    """What is wrong with the database of the private server at `address`, or ''."""
+    """Return what is wrong with the database of the server at an address; '' for nothing."""
     from neo4j.exceptions import DriverError, Neo4jError
 
     try:
@@ -26,7 +26,7 @@ def find_problem(address: Address) -> str:
 
 
 def is_down(address: Address) -> bool:
-    """Return whether the server answers and says that its database has stopped at an error."""
+    """Return whether the server answers that its database has stopped at an error."""
     from neo4j.exceptions import DriverError, Neo4jError
 
     try:
@@ -39,10 +39,10 @@ def is_down(address: Address) -> bool:
 
 
 def _ask(address: Address) -> None:
-    """Send the smallest query there is. Raises what the driver raises."""
+    """Send a small query. Raise what the driver raises."""
     import neo4j
 
-    # The driver logs what it also raises.
+    # The driver logs what it raises as well.
     logging.getLogger("neo4j").setLevel(logging.CRITICAL)
     auth = (address.username, address.password)
     with (

@@ -24,21 +24,21 @@ log = logging.getLogger(__name__)
 
 STARTING = "Starting Neo4j"
 USER_STORES = (Path("data", "transactions", "system"), Path("data", "databases", "system"))
-"""Where Neo4j keeps who may ask it, from its home; the last of them tells that it was started."""
+"""Where Neo4j keeps its users, from its home. The last folder shows that it was ever started."""
 START_SECONDS = 300
-"""Seconds: a server that was killed with much in its logs recovers before it answers."""
+"""How long a start may take. A server that was killed with much in its logs first recovers it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Launcher:
-    """Starts the server of `home`; whoever calls it holds the home's lock."""
+    """Starts the server of a home; the caller holds the home's lock."""
 
     home: Home
     heap: str
     page_cache: str
 
     def admin(self, report: Report) -> AdminTool:
-        """Neo4j's admin tool, fetched first where it is missing."""
+        """Return Neo4j's admin tool; its jars are fetched first if they are missing."""
         return AdminTool(process.java(), self._jars(read_lock(), report))
 
     def launch(
@@ -48,9 +48,17 @@ class Launcher:
         report: Report,
         settings: Mapping[str, str] = {},
     ) -> LastStart:
-        """A server of the tool's jars that answers; on the ports of the `last` start if free.
+        """Start a server and return it once it answers.
 
-        `settings` are added to those that every server has, for this start alone.
+        Args:
+            tool: The admin tool; the server runs from its jars.
+            last: The last start, whose ports are used again if they are free.
+            report: Told of the progress.
+            settings: Settings of Neo4j for this start alone.
+
+        Raises:
+            ServerError: The server did not start, or did not answer in time.
+
         """
         check_disk_space(self.home.path, SPARE_BYTES)
         report(Progress(STARTING))
@@ -58,26 +66,26 @@ class Launcher:
         make_private(self.home.conf)
         self._ensure_password(tool)
         try:
-            return self._tried(tool, self._free_ports(last), report, settings)
+            return self._try(tool, self._free_ports(last), report, settings)
         except PortTaken:
-            # Another program took one between the look at it and the start.
-            return self._tried(tool, self._free_ports(None), report, settings)
+            # Another program took one between the check and the start.
+            return self._try(tool, self._free_ports(None), report, settings)
 
     def forget_old_jars(self) -> None:
-        """Deletes what other lock lists named; no server may run from them any more."""
+        """Delete the jars of other lock lists; no server may run from them any more."""
         digest = read_lock().digest
         for folder in self.home.programs.iterdir():
             if folder.name != digest:
                 shutil.rmtree(folder, ignore_errors=True)
 
     def wait(self, server: LastStart, report: Report) -> None:
-        """Returns when `server` answers; raises ServerError when it ends or takes too long."""
-        begun = time.monotonic()
-        while time.monotonic() - begun < START_SECONDS:
+        """Return when a server answers. Raise ServerError if it ends or takes too long."""
+        began = time.monotonic()
+        while time.monotonic() - began < START_SECONDS:
             if not process.is_running(server.pid, self.home):
                 self.home.save_start(server.stopped())
                 raise diagnose(self.home)
-            # In this order: whose ports they are takes 25 ms to find out, each time.
+            # In this order, because finding out whose ports they are takes 25 ms each time.
             if process.answers(server.bolt) and process.listens(server.pid, server.ports):
                 return
             time.sleep(0.1)
@@ -87,12 +95,12 @@ class Launcher:
             f"{self.home.log}; `fabula db stop` ends it."
         )
 
-    def _tried(
+    def _try(
         self, tool: AdminTool, ports: LastStart, report: Report, settings: Mapping[str, str]
     ) -> LastStart:
         common = config.SETTINGS | config.memory(self.heap, self.page_cache) | dict(settings)
         config.write_conf(self.home.conf, common | config.addresses(ports) | config.QUICK_STOP)
-        # Before there is a process: whoever finds it after a kill then knows where it listens.
+        # Before the process exists, so that its ports are known to whoever finds it after a kill.
         self.home.save_start(ports)
         pid = process.spawn(tool.java, tool.lib, self.heap, self.home)
         server = replace(ports, pid=pid, begun=process.start_time(pid))
@@ -101,7 +109,7 @@ class Launcher:
         return server
 
     def _free_ports(self, last: LastStart | None) -> LastStart:
-        """The ports of the last start, unless another program has one of them now."""
+        """Return the ports of the last start unless another program uses one, or else new ones."""
         if last is not None and process.is_free(last.bolt) and process.is_free(last.http):
             return last.stopped()
         bolt, http = process.free_ports(2)
@@ -117,16 +125,16 @@ class Launcher:
         return lib
 
     def _ensure_password(self, tool: AdminTool) -> None:
-        begun = (self.home.neo4j / "data" / "databases" / "system").is_dir()
+        was_started = (self.home.neo4j / "data" / "databases" / "system").is_dir()
         password = self.home.password()
-        if begun and password is None:
+        if was_started and password is None:
             log.warning(
-                "%s does not hold the password of the private Neo4j any more: it gets a new one, "
-                "and users that were added to it are forgotten. Its graph stays.",
+                "%s does not hold the password of the private Neo4j any more. The server gets a "
+                "new password, and users that were added to it are lost. Its graph stays.",
                 self.home.credentials,
             )
             for store in USER_STORES:
                 shutil.rmtree(self.home.neo4j / store, ignore_errors=True)
-            begun = False
-        if not begun:
+            was_started = False
+        if not was_started:
             config.set_password(password or self.home.new_password(), tool, self.home.neo4j)

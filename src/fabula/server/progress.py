@@ -1,4 +1,4 @@
-"""How far a start of the private server is: what callers show to people."""
+"""The progress of a start of the private server, for callers to show."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What is being done; while fetching also bytes `done` of `total`, which is 0 otherwise."""
+    """What is being done; while jars are fetched, also the bytes `done` of `total`, or else 0."""
 
     doing: str
     done: int = 0
@@ -16,11 +16,11 @@ class Progress:
 
 
 IDLE = Progress("")
-"""The last report of a start or a stop, whether it went well or not."""
+"""The last report of a start or a stop, whether it succeeded or not."""
 
 Report = Callable[[Progress], None]
-"""Called in the thread that asked, a few times a second while something is fetched."""
+"""Called in the caller's thread, a few times a second while jars are fetched."""
 
 
 def quiet(progress: Progress) -> None:
-    """Shows nothing."""
+    """Ignore a report."""

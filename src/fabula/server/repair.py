@@ -1,12 +1,12 @@
-"""Repair of a transaction log that Neo4j can't read to its end, so that the graph opens again.
+"""Repair a transaction log that Neo4j can't read to its end, so that the graph opens again.
 
-A disk that fills up while Neo4j writes tears its transaction log: an entry is half written, and the
-database stops. If such a server is then asked to stop while there is room again, it writes what its
-buffers still hold behind the torn entry. From then on Neo4j refuses to open the database, although
-every committed transaction is whole: they stand in the log before the tear. In trials on a small
+If a disk fills up while Neo4j writes, an entry of its transaction log is written only in part, and
+the database stops. If such a server is then asked to stop while there is room again, it writes what
+is left in its buffers behind that entry. From then on Neo4j refuses to open the database, although
+every committed transaction is complete: they are in the log before that entry. In trials on a small
 disk (2026.08.1) the log was unreadable after four of five orderly stops and after none of nine
-kills, so a server whose database has stopped is killed (`PrivateServer._stopped`). This module is
-for the logs that were torn all the same, for example by a shutdown of the machine.
+kills, so a server whose database has stopped is killed (`PrivateServer._stop`). This module is for
+logs that became unreadable all the same, for example by a shutdown of the machine.
 
 Preallocated logs (`db.tx_log.preallocate`) do not prevent it: one of two trials was unreadable.
 """
@@ -21,13 +21,13 @@ from fabula.server.disk_space import check_disk_space
 from fabula.server.state import SCRATCH, Home
 
 TOLERANT = {"internal.dbms.tx_log.fail_on_corrupted_log_files": "false"}
-"""Neo4j then recovers what it can read of a log, and cuts off the rest."""
+"""The setting by which Neo4j recovers what it can read of a log, and cuts off the rest."""
 HEAP = "4g"
-"""A torn entry may claim a length of up to 2 GB, and Neo4j sets aside as much to read it. With a
-heap of 512 MB it ran out of memory at that; only what is really used of this takes memory."""
+"""The heap for a repair. A damaged entry may claim a length of up to 2 GB, and Neo4j allocates as
+much to read it: with a heap of 512 MB it ran out of memory. Only what is used takes memory."""
 FAILED = b"Failed to start DatabaseId"
 LOG_READER = b"org.neo4j.kernel.impl.transaction.log."
-"""What Neo4j's log says, and where it was at that, when a transaction log can't be read."""
+"""The message and the code in Neo4j's log when a transaction log can't be read."""
 LOGS = Path("data", "transactions")
 """Where transaction logs are, from Neo4j's home."""
 

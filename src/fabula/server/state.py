@@ -1,4 +1,4 @@
-"""What the private server's folder remembers: credentials, ports and the process."""
+"""The folder of the private server, and the credentials, ports and process that it records."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ log = logging.getLogger(__name__)
 HOST = "127.0.0.1"
 USERNAME = "neo4j"
 SCRATCH = "scratch."
-"""Begins the name of a folder that holds nothing anybody needs: it may be deleted at any time."""
+"""How the name of a folder begins that may be deleted at any time."""
 MOVING = "moving."
-"""Begins the name of such a folder while stores move into it and out of it."""
+"""How the name of such a folder begins while stores move into it and out of it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where the server answers, and who may ask."""
+    """The addresses of a server, and its user and password."""
 
     uri: str
     browser: str
@@ -34,32 +34,32 @@ class Address:
 
     @property
     def page(self) -> str:
-        """Neo4j Browser's page, with the server and the user filled in; never the password."""
+        """Return the address of Neo4j Browser with the server and the user filled in."""
         scheme, _, place = self.uri.partition("://")
         return f"{self.browser}?dbms={scheme}://{quote(self.username, safe='')}@{place}"
 
 
 @dataclass(frozen=True, slots=True)
 class LastStart:
-    """The ports of the server and its process id, 0 for none; the process may be long gone."""
+    """The last start: the server's ports and process id, 0 for none. It may have ended since."""
 
     bolt: int
     http: int
     pid: int = 0
     begun: float = 0.0
-    """When the process began, in seconds since the epoch; 0 where that is not known."""
+    """When the process began, in seconds since the epoch; 0 if that is not known."""
 
     @property
     def ports(self) -> set[int]:
-        """Where the server's process itself listens."""
+        """Return the ports that the server's process listens on."""
         return {self.bolt, self.http}
 
     def stopped(self) -> LastStart:
-        """The same ports, for the next start."""
+        """Return the same ports without a process, for the next start."""
         return replace(self, pid=0, begun=0.0)
 
     def address(self, password: str) -> Address:
-        """Where a server on these ports answers."""
+        """Return the address of a server on these ports."""
         return Address(
             uri=f"bolt://{HOST}:{self.bolt}",
             browser=f"http://{HOST}:{self.http}/browser/",
@@ -70,80 +70,80 @@ class LastStart:
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """The folder of the private server, and what is where in it."""
+    """The folder of the private server, and the paths in it."""
 
     path: Path
 
     @property
     def neo4j(self) -> Path:
-        """Neo4j's own home: its configuration, data and logs."""
+        """Return Neo4j's home: its configuration, data and logs."""
         return self.path / "neo4j"
 
     @property
     def conf(self) -> Path:
-        """The folder of neo4j.conf."""
+        """Return the folder of neo4j.conf."""
         return self.neo4j / "conf"
 
     @property
     def log(self) -> Path:
-        """Neo4j's log."""
+        """Return Neo4j's log."""
         return self.neo4j / "logs" / "neo4j.log"
 
     @property
     def debug_log(self) -> Path:
-        """Neo4j's log of what it does itself, in which the reasons of a failed start are."""
+        """Return Neo4j's internal log, which has the reasons of a failed start."""
         return self.neo4j / "logs" / "debug.log"
 
     @property
     def console(self) -> Path:
-        """What the server's process printed since it was started."""
+        """Return the file of what the server's process has printed since its start."""
         return self.neo4j / "logs" / "console.log"
 
     @property
     def programs(self) -> Path:
-        """A folder for each lock list, with its jars."""
+        """Return the folder of jars, with a folder in it for each lock list."""
         return self.path / "server"
 
     @property
     def credentials(self) -> Path:
-        """The user name and the password, as JSON, for the user's eyes only."""
+        """Return the JSON file of the user name and the password, which only this user can read."""
         return self.path / "credentials.json"
 
     @property
     def state(self) -> Path:
-        """The ports and the process, as JSON."""
+        """Return the JSON file of the ports and the process."""
         return self.path / "state.json"
 
     @property
     def dumps(self) -> Path:
-        """The folder of the dumps that are kept without being asked for."""
+        """Return the folder of the dumps that are made without a command."""
         return self.path / "dumps"
 
     @property
     def torn_logs(self) -> Path:
-        """The folder of copies of transaction logs that were repaired."""
+        """Return the folder of copies of transaction logs that were repaired."""
         return self.path / "torn_logs"
 
     @property
     def last_answer(self) -> Path:
-        """The citations of the last answer, as JSON, for `fabula read`."""
+        """Return the JSON file of the citations of the last answer, for `fabula read`."""
         return self.path / "last_answer.json"
 
     @property
     def lock(self) -> Path:
-        """Held by whoever starts, stops or destroys the server."""
+        """Return the lock file, which whoever starts, stops or deletes the server holds."""
         return self.path / "lock"
 
     def __contains__(self, name: object) -> bool:
-        """Whether a file or folder of this name is one that Fabula makes here."""
+        """Return whether Fabula makes a file or folder of this name here."""
         files = (self.credentials, self.state, self.last_answer)
-        own = (self.neo4j, self.programs, self.dumps, self.torn_logs, *files, self.lock)
-        parts = (SCRATCH, MOVING, *(f".{file.name}." for file in files))
-        known = {path.name for path in own}
-        return isinstance(name, str) and (name in known or name.startswith(parts))
+        paths = (self.neo4j, self.programs, self.dumps, self.torn_logs, *files, self.lock)
+        prefixes = (SCRATCH, MOVING, *(f".{file.name}." for file in files))
+        known = {path.name for path in paths}
+        return isinstance(name, str) and (name in known or name.startswith(prefixes))
 
     def last_start(self) -> LastStart | None:
-        """The ports and process of the last start; None before it, or where they are lost."""
+        """Return the last start; None before the first one, or if the file is damaged."""
         try:
             return _State.model_validate_json(self.state.read_bytes()).remembered()
         except FileNotFoundError:
@@ -154,19 +154,19 @@ class Home:
             return None
 
     def recover_ports(self) -> None:
-        """Writes ports that were lost again; the process is found by its arguments."""
+        """Record lost ports again from neo4j.conf; the process is found by its arguments."""
         configured = self._configured()
         if configured is not None and self.last_start() is None:
-            log.warning("%s is damaged: its ports are read from neo4j.conf.", self.state)
+            log.warning("%s is damaged. The ports are read from neo4j.conf instead.", self.state)
             self.save_start(configured)
 
     def _configured(self) -> LastStart | None:
-        """The ports of the last start, as neo4j.conf has them."""
+        """Return the ports of the last start from neo4j.conf."""
         try:
             lines = (self.conf / "neo4j.conf").read_text(encoding="utf-8").splitlines()
-            given = dict(line.split("=", 1) for line in lines if "=" in line)
+            values = dict(line.split("=", 1) for line in lines if "=" in line)
             bolt, http = (
-                given[f"server.{name}.listen_address"].rpartition(":")[2]
+                values[f"server.{name}.listen_address"].rpartition(":")[2]
                 for name in ("bolt", "http")
             )
             return _State.model_validate({"bolt": bolt, "http": http, "pid": 0}).remembered()
@@ -174,11 +174,11 @@ class Home:
             return None
 
     def save_start(self, server: LastStart) -> None:
-        """Keeps ports and process for the next command."""
+        """Record the ports and the process for the next command."""
         write_private(self.state, json.dumps(asdict(server)))
 
     def password(self) -> str | None:
-        """The server's password; None where there is none, before its first start or any more."""
+        """Return the server's password; None before its first start, or if the file is damaged."""
         try:
             return _Credentials.model_validate_json(self.credentials.read_bytes()).password
         except FileNotFoundError:
@@ -189,15 +189,15 @@ class Home:
             return None
 
     def new_password(self) -> str:
-        """A random password, kept in a file of mode 0600."""
-        # Hex: one that began with a dash would be an option to Neo4j's admin tool.
+        """Return a random password, which is saved in a file of mode 0600."""
+        # Hexadecimal: Neo4j's admin tool would take one that begins with a dash for an option.
         password = secrets.token_hex(24)
         write_private(self.credentials, json.dumps({"username": USERNAME, "password": password}))
         return password
 
 
 class _State(BaseModel):
-    """What state.json may hold."""
+    """The schema of state.json."""
 
     bolt: int = Field(ge=1, le=65535)
     http: int = Field(ge=1, le=65535)
@@ -209,6 +209,6 @@ class _State(BaseModel):
 
 
 class _Credentials(BaseModel):
-    """What credentials.json may hold."""
+    """The schema of credentials.json."""
 
     password: str = Field(pattern=r"^[0-9A-Za-z_-]{8,200}$")

@@ -1,4 +1,4 @@
-"""A graph from a file is opened by a server of its own before it takes another's place."""
+"""Open a graph from a file with a separate server before it replaces another graph."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from fabula.server.progress import Report
 from fabula.server.state import HOST, USERNAME, Home, LastStart
 
 ANSWER_SECONDS = 300
-"""Seconds: the first query reads all of a graph's plans and indexes in."""
+"""How long the first query may take, which reads in all of a graph's indexes."""
 ACCEPTED = 202
 
 
 def refuse_unopenable(launcher: Launcher, tool: AdminTool, report: Report) -> None:
-    """Raises ServerError where no server can open the graph in the launcher's home."""
+    """Raise ServerError if no server can open the graph in the launcher's home."""
     try:
         server = launcher.launch(tool, None, report)
-        # A server starts, and speaks Bolt, although it could not open its graph.
+        # A server starts and accepts connections even if it could not open its graph.
         if not opens(server, launcher.home.password() or ""):
-            raise ServerError("Neo4j can unpack it, but can't open the graph in it.")
+            raise ServerError("Neo4j can unpack the file, but can't open the graph in it.")
     finally:
         end_trial(launcher.home)
 
 
 def opens(server: LastStart, password: str) -> bool:
-    """Whether `server` answers a query of its graph."""
+    """Return whether a server answers a query over its graph."""
     login = base64.b64encode(f"{USERNAME}:{password}".encode()).decode()
     headers = {"Authorization": f"Basic {login}", "Content-Type": "application/json"}
     query = json.dumps({"statement": "MATCH (n) RETURN n LIMIT 1"})
@@ -45,6 +45,6 @@ def opens(server: LastStart, password: str) -> bool:
 
 
 def end_trial(home: Home) -> None:
-    """Ends the server of `home`, if one runs."""
+    """Stop the server of a home, if one runs."""
     if pid := process.find_server(home):
         process.end(pid, process.STOP_SECONDS)

@@ -271,8 +271,8 @@ class Store(Database):
             SpaceError: The collection's embeddings are of another model.
 
         """
-        parameters = {"limit": limit, "depth": max(2 * limit, MIN_DEPTH)}
-        parameters |= filter_parameters(filters)
+        parameters = filter_parameters(filters)
+        parameters |= {"limit": limit, "depth": max(2 * limit, MIN_DEPTH)}
         name = "core/find_nearest_filtered"
         if filters == Filters(filters.collection, filters.document):
             name = "core/find_nearest_in_document" if filters.document else "core/find_nearest"
@@ -479,8 +479,8 @@ class Store(Database):
 
     def texts(self, document: Entry, spans: Sequence[tuple[int, int]]) -> list[dict[str, Any]]:
         """Return the chunks that hold any character of any span, in text order, each once."""
-        spans = [list(span) for span in spans]
-        return self.rows("core/find_texts", **_place_of(document), spans=spans)
+        ranges = [list(span) for span in spans]
+        return self.rows("core/find_texts", **_place_of(document), spans=ranges)
 
     def place(self, document: Entry, at: str, index: int) -> Hit | None:
         """Return the passage that a place in a document names.

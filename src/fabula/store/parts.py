@@ -319,7 +319,7 @@ def find_searchable(parts: Sequence[Part]) -> dict[str, list[str]]:
                 values["aspects"].add(str(node.properties.get("aspect", "")))
                 kinds = "kinds" if part.is_passage(node) else "element_kinds"
                 values[kinds].add(node.label.lower())
-    return {name: sorted(found) for name, found in values.items()}
+    return {name: sorted(distinct) for name, distinct in values.items()}
 
 
 def refuse_long_line(line: str) -> None:

@@ -381,10 +381,10 @@ def _refuse_functions(text: str) -> None:
     plain = re.sub(r"\\u+([0-9a-fA-F]{4})", lambda match: chr(int(match[1], 16)), text)
     no_blocks = re.sub(r"/\*.*?\*/", "", plain, flags=re.DOTALL)
     for version in (plain, no_blocks, re.sub(r"//[^\n]*", "", no_blocks)):
-        if found := RESTRICTED_FUNCTION.search(
+        if match := RESTRICTED_FUNCTION.search(
             re.sub(r"\s*([.(])\s*", r"\1", version.replace("`", ""))
         ):
-            used = f"{found[1]}, which can do more than read the graph"
+            used = f"{match[1]}, which can do more than read the graph"
             raise Refused(f"This query uses {used}", WRITE_HINT)
 
 
