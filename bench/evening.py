@@ -199,7 +199,7 @@ async def _live(
         [] if state == "succeeded" and len(listed) == 1 else [f"job {state}, {len(listed)} books"]
     )
     told = service.run("check", "--collection", "novels")
-    if "All well" not in told:
+    if "No errors" not in told:
         lost.append(told)
     return [
         Figure("the book took", seconds, note=state),

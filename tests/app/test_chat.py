@@ -20,7 +20,7 @@ from endpoint import Endpoint, listed
 from fabula import Fabula
 from fabula.ask.history import latest_turns
 from fabula.cli import main
-from fabula.cli.shared.last_answer import keep, recall
+from fabula.cli.shared.last_answer import keep_answer, recall_answer
 from fabula.errors import BudgetSpent, ModelError
 from fabula.models import Turn
 from fabula.models.offline.guide import OfflineGuide
@@ -201,7 +201,7 @@ def test_a_chat_answers_line_by_line_and_says_what_it_is(ingested: None) -> None
     assert "> Where did Boris walk?" in result.stdout
     assert result.stdout.count("Offline: no model was asked.") == 2
     assert "Understood as: Where did Boris walk? And why?" in result.stderr
-    assert "1 document of collection default. /help tells" in result.stderr
+    assert "1 document of collection default. /help lists" in result.stderr
 
 
 def test_an_answer_of_a_model_cites_and_a_citation_is_opened(online: None, story: Path) -> None:
@@ -212,7 +212,7 @@ def test_an_answer_of_a_model_cites_and_a_citation_is_opened(online: None, story
     _, _, opened = result.stdout.partition("> /read 1")
     assert opened.startswith("\nWinter · ")
     assert "Understood as: And where did Boris sleep?" in result.stderr
-    assert "cites no [9]: it cites 1, 2." in result.stderr
+    assert "does not cite [9]: it cites 1, 2." in result.stderr
 
 
 def test_an_endpoint_that_fails_ends_the_answer_and_not_the_chat(
@@ -243,7 +243,7 @@ def test_commands_change_where_and_how_is_asked(ingested: None, tmp_path: Path) 
     assert "Winter ·" not in first
     assert "Asking Summer." in result.stderr
     assert "Asking all documents." in result.stderr
-    assert result.stderr.count("Asking by naive. There are: auto, bottom-up, ") == 2
+    assert result.stderr.count("Mode: naive. Available: auto, bottom-up, ") == 2
     assert "Asking by auto." in result.stderr
     assert "Winter ·" in second
 
@@ -252,12 +252,12 @@ def test_commands_change_where_and_how_is_asked(ingested: None, tmp_path: Path) 
     ("line", "says"),
     [
         ("/mod naive", "There is no command /mod. Did you mean /mode?"),
-        ("/xyzzy", "/help lists those that there are"),
+        ("/xyzzy", "/help lists all commands"),
         ("/mode nave", "There is no mode 'nave'. Did you mean naive?"),
         ("/document Moby", "There is no document 'Moby' in collection 'default'."),
-        ("/read", "Name a citation by its number, as /read 3."),
-        ("/read 3", "There is no answer yet that cites anything"),
-        ("/save", "Name a file, as /save talk.md."),
+        ("/read", "Give the number of a citation, as in /read 3."),
+        ("/read 3", "No answer has citations yet"),
+        ("/save", "Give a file name, as in /save talk.md."),
         ("/save talk.md", "There is nothing to save yet"),
     ],
 )
@@ -289,7 +289,7 @@ def test_a_conversation_is_saved_as_markdown(online: None, story: Path, tmp_path
         assert f"[^{turn}-1] " in told or f"[^{turn}-1]\n" in told
         assert f"\n[^{turn}-1]: Winter · " in told
     assert lines[-1] == "- Nobody: *Winter*"
-    assert "talk.md is there. Replace it?" in chat(*asked, "n").stderr
+    assert "talk.md exists. Replace it?" in chat(*asked, "n").stderr
     assert (tmp_path / "talk.md").read_text() == told
     again = chat("Where did Anna walk?", "/save talk.md", "y", "Who told?", "/save talk.md")
     assert again.stderr.count("Replace it?") == 1, "its own file is its own to write"
@@ -428,5 +428,5 @@ def test_a_citation_of_the_last_answer_is_read_by_its_number(
 
 def test_a_question_of_half_a_character_leaves_its_citations(ingested: None) -> None:
     with Fabula() as fabula:
-        kept = keep(fabula.query("Where did Boris walk? \udcff"), fabula)
-        assert recall(fabula.settings.home) == kept
+        kept = keep_answer(fabula.query("Where did Boris walk? \udcff"), fabula)
+        assert recall_answer(fabula.settings.home) == kept

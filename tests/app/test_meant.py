@@ -42,17 +42,17 @@ def ingest(folder: Path, collection: str) -> None:
 def test_the_only_collection_is_meant(words: tuple[str, ...], tmp_path: Path) -> None:
     ingest(tmp_path, "demo")
     said = run(*words).stderr
-    assert "In collection demo, as default is empty and none was named.\n" in said
+    assert "Using collection demo: default is empty, and no collection was named.\n" in said
 
 
 def test_of_several_the_last_written_is_meant(tmp_path: Path) -> None:
     for collection in ("second", "first"):
         ingest(tmp_path, collection)
-    assert "In collection first," in run("query", "Who slept?").stderr
+    assert "Using collection first:" in run("query", "Who slept?").stderr
     (tmp_path / "second.txt").write_text(f"Title: Second\n\n{harbour_story('woke', chapters=1)}")
     run("ingest", tmp_path / "second.txt", "--collection", "second")
     shown = run("list")
-    assert "In collection second," in shown.stderr
+    assert "Using collection second:" in shown.stderr
     assert "Second" in shown.stdout
 
 
@@ -67,7 +67,7 @@ def test_a_collection_that_is_named_or_holds_documents_is_meant(
     ingest(tmp_path, "default")
     shown = run("list")
     assert "Default" in shown.stdout
-    assert "In collection" not in shown.stderr
+    assert "Using collection" not in shown.stderr
 
 
 def test_all_of_a_collection_goes_only_where_it_is_named(tmp_path: Path) -> None:
@@ -83,7 +83,7 @@ def test_all_of_a_collection_goes_only_where_it_is_named(tmp_path: Path) -> None
 @pytest.mark.parametrize("words", [("list",), ("check",), ("export", "--out", "all.jsonl")])
 def test_of_all_collections_none_is_meant(words: tuple[str, ...], tmp_path: Path) -> None:
     ingest(tmp_path, "demo")
-    assert "In collection" not in run(*words, "--all").stderr
+    assert "Using collection" not in run(*words, "--all").stderr
 
 
 def test_where_nothing_is_there_nothing_is_meant() -> None:

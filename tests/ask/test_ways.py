@@ -132,7 +132,7 @@ def test_the_command_line_and_the_chat_take_several() -> None:
     assert told["quotes"]
     assert [one["step"] for one in told["path"]] == ["retrieve", "context"]
     chat = CliRunner().invoke(main, ["chat", "-c", "one"], input=f"/mode hippo, hybrid\n{FACT}\n")
-    assert "Asking by hippo,hybrid. There are: auto, bottom-up, " in chat.stderr
+    assert "Mode: hippo,hybrid. Available: auto, bottom-up, " in chat.stderr
     assert "[1] Mill" in chat.stdout
     wrong = CliRunner().invoke(main, ["query", FACT, "-c", "one", "--mode", "hippo,hybrd"])
     assert "There is no mode 'hybrd'. Did you mean hybrid?" in wrong.stderr

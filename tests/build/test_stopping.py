@@ -68,7 +68,7 @@ def test_ctrl_c_stops_soon_and_says_what_is_done_and_how_to_go_on(
         assert time.monotonic() - began < STOPS_WITHIN
     said = process.said
     assert "Stopped. 0 documents are done, 1 was under way; 0 model replies were paid for" in said
-    assert "run the same command again to go on." in said
+    assert "run the same command again to continue." in said
     assert "Traceback" not in said
 
 

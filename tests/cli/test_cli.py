@@ -267,10 +267,10 @@ def test_show_tells_aspects_that_no_cluster_was_found_to_hold(ingested: Result) 
 def test_a_graph_is_dropped_and_built_again(ingested: Result) -> None:
     assert "would drop aspects: The Lighthouse" in run("drop", "aspects", "--dry-run").stdout
     run("drop", "aspects", code=1, answer="n\n")
-    assert "All well" in (before := run("check").stdout)
+    assert "No errors" in (before := run("check").stdout)
     assert "aspects of 1 document" in before
     assert "dropped    aspects: The Lighthouse" in run("drop", "aspects", "--yes").stdout
-    assert "All well: 1 document, 3 passages\n" in run("check").stdout
+    assert "No errors: 1 document, 3 passages\n" in run("check").stdout
     assert "has the graph aspects" in run("drop", "aspects").stdout
     assert "lighthouse.txt: to be added" in run("build", "aspects", "--dry-run").stdout
     assert "added      The Lighthouse: 7 summaries" in run("build", "aspects").stdout

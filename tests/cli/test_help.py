@@ -60,7 +60,7 @@ def test_a_commands_examples_are_shown_and_can_be_typed(name: str, command: clic
 def test_options_come_in_groups_the_common_ones_first() -> None:
     few, every = help_of("query"), CliRunner().invoke(main, ["query", "--help-all"]).output
     titles = [line[:-1] for line in few.splitlines() if line.endswith(":") and line[0] != " "]
-    assert titles == ["What", "Collection", "Models", "Ways to ask", "Neo4j", "Examples"]
+    assert titles == ["Options", "Collection", "Models", "Ways to ask", "Neo4j", "Examples"]
     assert "--mode" in few
     assert "--neo4j-heap" not in few
     assert "--neo4j-heap" in every

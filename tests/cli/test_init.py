@@ -20,7 +20,7 @@ from keyring.backends import fail
 
 from endpoint import Endpoint
 from fabula.cli import main
-from fabula.cli.commands.init import edited
+from fabula.cli.commands.init import edit_toml
 from fabula.config.kit import Kit
 from fabula.config.settings import Settings, own_file
 from fabula.errors import FabulaError
@@ -138,7 +138,7 @@ def test_the_key_of_the_keyring_goes_to_its_own_endpoint_alone(
 def test_a_key_is_kept_in_no_keyring_that_writes_it_out(server: Endpoint, kept: Keyring) -> None:
     told = init(typed=(server.url, KEY, "good", "vectors", "", "")).stdout
     assert kept.kept == {}
-    assert "The key is written to no file: set OPENAI_API_KEY to it" in told
+    assert "The key is not written to a file: set OPENAI_API_KEY to it" in told
     assert KEY not in own_file().read_text()
 
 
@@ -147,7 +147,7 @@ def test_a_key_of_the_environment_is_not_asked_for(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     told = init(typed=(server.url, "good", "vectors", "", "")).stdout
-    assert "Its key is the one that is set already." in told
+    assert "Its key is already set." in told
     assert kept.kept == {}
     assert "keyring" not in own()
 
@@ -169,7 +169,7 @@ def test_what_does_not_work_is_told_and_asked_again(
     first = tuple(server.url if line == "URL" else line for line in wrong)
     result = init(typed=(*first, server.url, KEY, "good", "vectors", "", "", "y"))
     assert says in result.stderr
-    assert "Once more, or offline for no model:" in result.stderr
+    assert "Try again, or type offline for no model:" in result.stderr
     assert own()["model"] == "good"
     assert kept.kept == {("fabula", server.url): KEY}
 
@@ -180,7 +180,7 @@ def test_a_key_that_is_set_and_refused_may_be_another(
     monkeypatch.setenv("OPENAI_API_KEY", "sk-old")
     told = init(typed=(server.url, "good", "vectors", "", KEY, "", "", "", "", "y")).stdout
     assert kept.kept == {("fabula", server.url): KEY}
-    assert "The key of OPENAI_API_KEY, or of your own file, is stronger: take it out." in told
+    assert "The key in OPENAI_API_KEY, or in your own file, overrides this one: remove it." in told
 
 
 def test_what_was_tried_is_the_default_of_the_next_try(server: Endpoint, kept: Keyring) -> None:
@@ -267,7 +267,7 @@ def test_what_something_stronger_says_otherwise_is_told(
 ) -> None:
     monkeypatch.setenv("FABULA_MODEL", "other")
     told = init(typed=(server.url, KEY, "good", "vectors", "", "", "y")).stdout
-    assert "model is otherwise here, as FABULA_MODEL or a nearer file sets it, too." in told
+    assert "model has another value here: FABULA_MODEL or a nearer file sets it." in told
 
 
 @pytest.mark.parametrize("answer", ["a/b", "x" * 300])
@@ -383,11 +383,11 @@ def test_a_keyring_that_cannot_be_loaded_is_none() -> None:
 )
 def test_only_what_is_meant_changes_in_a_file(text: str) -> None:
     values: dict[str, str | bool] = {"model": 'a "quoted" \\ näme', "keyring": True}
-    made = edited(text, values, Path("fabula.toml"))
+    made = edit_toml(text, values, Path("fabula.toml"))
     assert tomllib.loads(made) == tomllib.loads(text) | values
     assert made.count("#") == text.count("# a")
 
 
 def test_a_file_of_unusual_lines_is_left_alone() -> None:
-    with pytest.raises(FabulaError, match="Write there: model = "):
-        edited('model = """\nold\n"""\n', {"model": "new"}, Path("fabula.toml"))
+    with pytest.raises(FabulaError, match="Write into it: model = "):
+        edit_toml('model = """\nold\n"""\n', {"model": "new"}, Path("fabula.toml"))

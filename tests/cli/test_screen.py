@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 from rich.table import Table
 
-from fabula.cli.shared.screen import fitted
+from fabula.cli.shared.screen import fit_table
 
 ID = "7761f36bc30eff46"
 
@@ -25,7 +25,7 @@ def table() -> Table:
 def printed(table: Table, width: int) -> list[str]:
     console = Console(width=width, color_system=None, markup=False)
     with console.capture() as said:
-        console.print(fitted(table, width))
+        console.print(fit_table(table, width))
     return [line.rstrip() for line in said.get().splitlines()]
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from fabula.build.outcome import Outcome
 from fabula.cli.shared import progress
-from fabula.cli.shared.progress import Watching
+from fabula.cli.shared.progress import BuildProgress
 from fabula.errors import FabulaError
 from fabula.models.usage import Usage
 
@@ -48,7 +48,7 @@ def failed(source: str) -> Outcome:
 
 
 def test_a_step_on_a_terminal_is_a_bar_that_goes_when_it_is_done() -> None:
-    with redirect_stdout(Terminal()) as terminal, Watching() as one:
+    with redirect_stdout(Terminal()) as terminal, BuildProgress() as one:
         one.expect(2)
         steps = one.begin("books/winter.txt")
         steps.expect("chunks", 1)
@@ -69,7 +69,7 @@ def test_a_step_on_a_terminal_is_a_bar_that_goes_when_it_is_done() -> None:
 
 
 def test_the_bars_of_a_document_that_failed_go_too() -> None:
-    with redirect_stdout(Terminal()) as terminal, Watching() as one:
+    with redirect_stdout(Terminal()) as terminal, BuildProgress() as one:
         one.begin("winter.txt").expect("chunks", 3)
         one.end(failed("winter.txt"))
         terminal.truncate(0)
@@ -78,7 +78,7 @@ def test_the_bars_of_a_document_that_failed_go_too() -> None:
 
 
 def test_a_bar_that_is_to_stay_stays() -> None:
-    with redirect_stdout(Terminal()) as terminal, Watching(stay=True) as one:
+    with redirect_stdout(Terminal()) as terminal, BuildProgress(keep_steps=True) as one:
         steps = one.begin("tree")
         steps.expect("texts", 1)
         steps.done("texts", Usage())
@@ -88,14 +88,14 @@ def test_a_bar_that_is_to_stay_stays() -> None:
 def test_where_there_is_no_terminal_a_line_now_and_then_says_all_steps(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with Watching() as one:
+    with BuildProgress() as one:
         one.expect(2)
         steps = one.begin("books/winter.txt")
         steps.expect("chunks", 4)
         steps.expect("summaries", 2)
         steps.done("chunks", Usage())
         assert capsys.readouterr().out == "2 documents\n"
-        monkeypatch.setattr(progress, "EVERY", 0.0)
+        monkeypatch.setattr(progress, "LINE_SECONDS", 0.0)
         steps.done("chunks", Usage(1, 5, 2))
         assert re.fullmatch(
             r"winter.txt: chunks 2/4, summaries 0/2; 1 calls, .* tokens; about \d+ s left of these",
@@ -108,8 +108,8 @@ def test_where_there_is_no_terminal_a_line_now_and_then_says_all_steps(
 def test_what_will_not_happen_is_not_shown(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(progress, "EVERY", 0.0)
-    with Watching() as one:
+    monkeypatch.setattr(progress, "LINE_SECONDS", 0.0)
+    with BuildProgress() as one:
         steps = one.begin("winter.txt")
         steps.expect("details", 0)
         steps.expect("summaries", 2)
@@ -122,7 +122,7 @@ def test_the_time_left_is_told_by_the_pace_of_what_is_under_way(
 ) -> None:
     clock = Clock()
     monkeypatch.setattr(time, "monotonic", clock)
-    with Watching() as one:
+    with BuildProgress() as one:
         steps = one.begin("winter.txt")
         steps.expect("summaries", 4)
         for _ in range(4):
@@ -140,7 +140,7 @@ def test_the_time_left_is_told_by_the_pace_of_what_is_under_way(
 def test_in_a_pipe_what_is_to_stay_has_a_line_when_it_is_done(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    with Watching(stay=True) as one:
+    with BuildProgress(keep_steps=True) as one:
         steps = one.begin("tree")
         steps.expect("texts", 2)
         steps.done("texts", Usage())
@@ -149,7 +149,7 @@ def test_in_a_pipe_what_is_to_stay_has_a_line_when_it_is_done(
 
 
 def test_whoever_stops_is_told_how_far_it_was() -> None:
-    with Watching() as one:
+    with BuildProgress() as one:
         for number, source in enumerate(("a", "b", "c")):
             steps = one.begin(source)
             steps.expect("chunks", 1)

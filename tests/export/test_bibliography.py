@@ -174,7 +174,7 @@ def test_the_last_answers_citations_are_opened_by_their_numbers(
     books: None, tmp_path: Path
 ) -> None:
     assert "There is no last answer" in run("read", "[3]", code=1).stderr
-    assert "So 3 is looked for as a document." in run("read", "3", code=1).stderr
+    assert "Looking for a document named 3 instead." in run("read", "3", code=1).stderr
     run("query", "Where did Clara swim?")
     kept = tmp_path / "home" / "last_answer.json"
     number = str(json.loads(kept.read_text())["citations"][0]["number"])
@@ -189,8 +189,8 @@ def test_the_last_answers_citations_are_opened_by_their_numbers(
     assert run("read", f"[{number}]").stdout == shown.stdout
     assert run("read", "Summer", "--at", f"[{number}]").stdout == shown.stdout
     refused = run("read", "Winter", "--at", f"[{number}]", code=1).stderr
-    assert f"[{number}] of the last answer is not of 'Winter'." in refused
-    assert "cites no [99]: it cites" in run("read", "[99]", code=1).stderr
+    assert f"[{number}] of the last answer is not in 'Winter'." in refused
+    assert "does not cite [99]: it cites" in run("read", "[99]", code=1).stderr
     # After --at a bare number is a chunk, as ever.
     assert "Boris" in run("read", "Winter", "--at", "0").stdout
 

@@ -12,7 +12,7 @@ import pytest
 from endpoint import Endpoint as Server
 from endpoint import every, listed, vector
 from endpoint.faults import Fault
-from fabula.cli.shared.screen import spent
+from fabula.cli.shared.screen import describe_usage
 from fabula.errors import BadReply, ModelError
 from fabula.models import Prompt
 from fabula.models.counted import CountedChat, Meter
@@ -70,7 +70,7 @@ def test_tokens_that_the_endpoint_had_in_its_cache_are_told() -> None:
         *_, last = counted.stream(third)
         assert last.cached_tokens == cached < last.prompt_tokens
         assert meter.total().cached_tokens == 2 * cached
-        assert f"prompt ({2 * cached:,} cached) and" in spent(meter.total())
+        assert f"prompt ({2 * cached:,} cached) and" in describe_usage(meter.total())
 
 
 def test_embeddings_are_unit_rows_in_the_order_of_the_texts() -> None:

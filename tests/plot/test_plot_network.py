@@ -313,7 +313,7 @@ def test_the_network_is_drawn_with_whom_a_mode_walked(graph_url: str, tmp_path: 
     said = run("lighthouse", "--network", *asked).stdout
     file = "The Lighthouse (network).html"
     assert re.fullmatch(
-        rf"{re.escape(file)}: \d+ entities, [1-9]\d* walked for the question\n", said
+        rf"{re.escape(file)}: \d+ entities, [1-9]\d* visited for the question\n", said
     )
     html = (tmp_path / file).read_text(encoding="utf-8")
     walked = classes(html[html.index("<svg") : html.index("</svg>") + 6], "walked")

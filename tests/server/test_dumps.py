@@ -68,7 +68,7 @@ def age(dump: Path, days: float) -> Path:
 def test_a_database_that_panicked_is_started_anew_and_a_dump_that_fails_is_in_nobodys_way(
     home: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    assert "No dump was kept" in fabula_db(home, "restore", "--yes").output
+    assert "There is no dump in" in fabula_db(home, "restore", "--yes").output
     put_one("a.txt")
     # A term that Lucene refuses, written past the store, which would not take it.
     with Fabula() as fabula:

@@ -1,7 +1,7 @@
 """Convert documents to BibTeX and CSL-JSON.
 
-The graph has the title, author, language and source of a book, but not its year. pybtex writes BibTeX
-too, but leaves the escaping to its caller, which is most of the work here.
+The graph has the title, author, language and source of a book, but not its year. pybtex writes
+BibTeX too, but leaves the escaping to its caller, which is most of the work here.
 """
 
 from __future__ import annotations
@@ -54,7 +54,10 @@ def csl(entries: Iterable[Entry]) -> list[dict[str, Any]]:
 
 
 def people(author: str) -> list[Person]:
-    """Return the persons in an author field, as "Dickens, Charles" or "C. Dickens and W. Collins"."""
+    """Return the persons in an author field.
+
+    It may be written as "Dickens, Charles" or as "C. Dickens and W. Collins".
+    """
     persons: list[Person] = []
     for part in _SEPARATORS.split(author):
         name = _YEARS.sub("", part).strip()

@@ -16,7 +16,7 @@ _MARKS = re.compile(r"([\\`*_{}\[\]<>#|~])")
 
 
 def markdown(answer: Answer, books: Sequence[Entry] = ()) -> str:
-    """Return the question as a heading, the answer with a footnote for each citation, and the books.
+    """Return the question as a heading, the answer with footnotes for citations, and the books.
 
     An answer without a model is the closest passages, as block quotations.
     """
@@ -32,7 +32,8 @@ def conversation(answers: Sequence[Answer], books: Sequence[Entry]) -> str:
 def books_of(answers: Sequence[Answer], find: Callable[[str], Entry]) -> list[Entry]:
     """Return the documents that answers cite, in the order of the first citations.
 
-    Documents that were removed are left out. `find` returns a document by its id, or raises NotFound.
+    Documents that were removed are left out. `find` returns a document by its id, or raises
+    NotFound.
     """
     quotes = (quote for answer in answers for quote in answer.quotes or quote_cited(answer))
     books = []

@@ -1,7 +1,7 @@
 """Write facts as a file for other programs: RDF, as N-Triples or Turtle, or CSV.
 
-RDF is written by rdflib, which the extra `rdf` installs. Each fact becomes a triple, and a statement
-about the triple (rdf:Statement) has its proof and place in the text.
+RDF is written by rdflib, which the extra `rdf` installs. Each fact becomes a triple, and a
+statement about the triple (rdf:Statement) has its proof and place in the text.
 """
 
 from __future__ import annotations

@@ -25,9 +25,7 @@ def check_disk_space(folder: Path, needed: int) -> None:
 def write_error(error: OSError, path: Path) -> ServerError:
     """Return an error for a path that couldn't be written."""
     if error.errno in FULL_DISK_CODES:
-        return ServerError(
-            f"The disk of {path} is full. Make room and try again: it continues."
-        )
+        return ServerError(f"The disk of {path} is full. Make room and try again: it continues.")
     if isinstance(error, IsADirectoryError):
         return ServerError(
             f"{error.filename or path} is a folder where Fabula needs a file: move it away, or "

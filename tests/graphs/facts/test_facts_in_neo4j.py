@@ -109,7 +109,7 @@ def test_facts_are_listed_with_what_proves_them(typed: Any) -> None:
 def test_no_facts_are_told_in_words(typed: Any) -> None:
     result = typed("The Hales", "--relation", "kills")
     assert result.exit_code == 1
-    assert "There are no facts of that name or relation in The Hales" in result.output
+    assert "There are no facts of this name or relation in The Hales" in result.output
 
 
 def test_facts_are_written_as_rdf(typed: Any, tmp_path: Path) -> None:

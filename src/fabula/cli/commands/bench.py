@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fabula.cli.shared.help import Group
-from fabula.cli.shared.opening import shown
 from fabula.cli.shared.options import GRAPH, MODELS, given_flags
-from fabula.cli.shared.progress import Watching
+from fabula.cli.shared.progress import BuildProgress
+from fabula.cli.shared.server_progress import show_server_progress
 from fabula.config.settings import Settings
 
 if TYPE_CHECKING:
     from fabula.experiments.run import Done
 
 RUNS = "runs"
-"""Where a run's folder is, under the suite's name, unless it is named."""
-RUNNING = (
+"""The folder of all runs; a run has a folder with the name of its suite."""
+SETTINGS = (
     *(name for name in GRAPH if name not in ("preset", "collection")),
     *MODELS,
     "aspect_model",
@@ -55,7 +55,7 @@ def list_suites() -> None:
 @click.option("--data", type=click.Path(path_type=Path), help="folder of the data set's files")
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="ask only so many questions")
 @click.option("--texts", type=click.IntRange(1), metavar="N", help="use only so many texts")
-@given_flags(*RUNNING)
+@given_flags(*SETTINGS)
 def run_suite(
     suite: str,
     out: Path | None,
@@ -66,10 +66,10 @@ def run_suite(
 ) -> None:
     """Run SUITE, a suite's name or a TOML file, and write a report.
 
-    The folder gets results.jsonl, a line a question and system, run.json, with all that it takes
-    to run it again, and the report. A run that was stopped goes on with the same command; with a
-    larger --limit it goes further. What a suite says of its systems' settings, the environment
-    doesn't change.
+    The folder gets results.jsonl, with a line for each question and system, run.json, with
+    everything needed to repeat the run, and the report. The same command continues a run that was
+    stopped; with a larger --limit it asks more questions. The environment does not change settings
+    that the suite sets.
     """
     from fabula.experiments.run import Bench, run
     from fabula.experiments.suite import read_suite
@@ -86,14 +86,14 @@ def run_suite(
         command=shlex.join(["fabula", *sys.argv[1:]]),
     )
     try:
-        with shown() as report, Watching(stay=True) as watching:
-            done = run(bench, watching, report)
+        with show_server_progress() as report, BuildProgress(keep_steps=True) as progress:
+            done = run(bench, progress, report)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(
-            f"What was done is kept in {folder}: run the same command again to go on."
+            f"The results so far are in {folder}: run the same command again to continue."
         ) from None
-    _tell(done, folder)
-    _report(folder, given)
+    _print_outcome(done, folder)
+    _write_report(folder, given)
     if done.results < done.expected:
         raise click.exceptions.Exit(1)
 
@@ -103,18 +103,18 @@ def run_suite(
 @given_flags("prices")
 def report(folder: Path, given: dict[str, Any]) -> None:
     """Write the report of the run in FOLDER again."""
-    _report(folder, given)
+    _write_report(folder, given)
 
 
-def _tell(done: Done, folder: Path) -> None:
+def _print_outcome(done: Done, folder: Path) -> None:
     click.echo(f"{done.results:,} of {done.expected:,} results are in {folder}.")
-    for trouble in done.failed:
-        click.echo(f"failed     {trouble}", err=True)
+    for failure in done.failed:
+        click.echo(f"failed     {failure}", err=True)
     if done.failed:
-        click.echo("Run the same command again to try these anew.", err=True)
+        click.echo("Run the same command again to retry these.", err=True)
 
 
-def _report(folder: Path, given: dict[str, Any]) -> None:
+def _write_report(folder: Path, given: dict[str, Any]) -> None:
     from fabula.experiments.report import write_report
     from fabula.models.prices import read_prices
 

@@ -1,4 +1,4 @@
-"""`fabula cache`: the replies that are kept, so that none is paid for twice."""
+"""`fabula cache`: the cached replies of models, which save paying twice."""
 
 from __future__ import annotations
 
@@ -10,44 +10,44 @@ from fabula.config.settings import Settings
 from fabula.errors import FabulaError
 from fabula.models.cache import Info, ResponseCache
 
-OWN = settings_flags("cache_folder")
+CACHE_FLAGS = settings_flags("cache_folder")
 
 
 @click.group("cache", cls=Group)
 def command() -> None:
-    """Look at the model replies that are kept, or delete them.
+    """Show or delete the cached replies of models.
 
-    The folder may be deleted at any time: what is not kept is asked and paid for again.
+    The folder may be deleted at any time: replies that are not cached are paid for again.
     """
 
 
 @command.command(examples=("cache info",))
-@OWN
+@CACHE_FLAGS
 def info(settings: Settings) -> None:
-    """Say what is kept, of which models, and where."""
+    """Show what is cached, for which models, and where."""
     click.echo("\n".join(_lines(ResponseCache(settings.cache_folder).info())))
 
 
 @command.command(examples=("cache clear",))
-@click.option("--yes", is_flag=True, help="do not ask")
-@OWN
+@click.option("--yes", is_flag=True, help="do not ask for confirmation")
+@CACHE_FLAGS
 def clear(settings: Settings, yes: bool) -> None:
-    """Delete all that is kept; graphs stay."""
+    """Delete all cached replies; graphs stay."""
     cache = ResponseCache(settings.cache_folder)
-    found = cache.info()
-    if not found.bytes:
-        click.echo(f"There is nothing in {found.path}.")
+    info = cache.info()
+    if not info.bytes:
+        click.echo(f"There is nothing in {info.path}.")
         return
     if not yes:
-        click.confirm(f"Delete {_held(found)} in {found.path}?", abort=True)
+        click.confirm(f"Delete {_describe(info)} in {info.path}?", abort=True)
     try:
         cache.clear()
     except OSError as error:
-        raise FabulaError(f"{found.path} can't be deleted ({error}): do so by hand.") from error
-    click.echo(f"{_held(found)} deleted.")
+        raise FabulaError(f"{info.path} can't be deleted ({error}): delete it by hand.") from error
+    click.echo(f"{_describe(info)} deleted.")
 
 
-def _held(info: Info) -> str:
+def _describe(info: Info) -> str:
     return f"{info.replies:,} replies and {info.vectors:,} embeddings ({info.bytes / 1e6:.1f} MB)"
 
 

@@ -1,4 +1,4 @@
-"""`fabula chat`: questions that lean on those before them, in one sitting."""
+"""`fabula chat`: a series of questions, which may refer to each other."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from fabula.ask.query import AUTO, Query
 from fabula.cli.commands.query import NOTHING, print_answer
 from fabula.cli.commands.read import show
 from fabula.cli.shared.help import Command
-from fabula.cli.shared.last_answer import LastAnswer, keep
-from fabula.cli.shared.opening import meant
+from fabula.cli.shared.last_answer import LastAnswer, keep_answer
+from fabula.cli.shared.opening import open_for_reading
 from fabula.cli.shared.options import ASKING, GRAPH, settings_flags
-from fabula.cli.shared.screen import counted, echo, notice_offline
+from fabula.cli.shared.screen import count_noun, echo, notice_offline
 from fabula.config.settings import Settings
 from fabula.errors import FabulaError, NotFound, did_you_mean
 from fabula.export.files import refuse_special_file, replace_file
@@ -29,20 +29,20 @@ if TYPE_CHECKING:
     from fabula.ask.answer import AnswerStream
 
 PROMPT = "> "
-ALL = "all"
-"""What `/document` is told for all of them."""
-ENDS = ("/quit", "/exit")
+ALL_DOCUMENTS = "all"
+"""The argument of `/document` that stands for all documents."""
+END_COMMANDS = ("/quit", "/exit")
 HELP = """\
-A line is a question, which may lean on those before it: "And what did he do then?"
+Type a question. It may refer to earlier ones: "And what did he do then?"
 
-  /read 3          opens citation 3 of the last answer
-  /document NAME   asks one document alone; `/document all` all of them again
-  /mode NAME       goes another way through the graph, or several: `/mode hippo,hybrid`;
-                   `/mode auto` goes the way that serves each question
-  /save FILE.md    writes the conversation as Markdown, with footnotes
-  /new             forgets what was said
-  /help            shows this
-  /quit            ends, as Ctrl-D does; Ctrl-C ends an answer"""
+  /read 3          open citation 3 of the last answer
+  /document NAME   ask only one document; `/document all` asks all again
+  /mode NAME       use another mode, or several: `/mode hippo,hybrid`;
+                   `/mode auto` chooses the best mode for each question
+  /save FILE.md    write the conversation as Markdown, with footnotes
+  /new             start a new conversation
+  /help            show this help
+  /quit            end the chat, as Ctrl-D does; Ctrl-C stops an answer"""
 
 
 @click.command(
@@ -55,25 +55,27 @@ A line is a question, which may lean on those before it: "And what did he do the
         "chat < questions.txt",
     ),
 )
-@click.option("--document", default="", metavar="NAME", help="only this one: id, title or file")
+@click.option(
+    "--document", default="", metavar="NAME", help="only this document: id, title or file"
+)
 @settings_flags(*GRAPH, *ASKING, "history_tokens")
 def command(document: str, settings: Settings) -> None:
-    """Talk about the books of a collection: ask, read on, ask again.
+    """Ask a collection a series of questions.
 
-    Answers cite as those of `fabula query` do. With a model, a question that leans on what was said
-    is first worded to stand alone, in one small call more. /help lists what else can be typed.
+    Answers have citations, as those of `fabula query`. If a question refers to earlier ones, the
+    model first rewords it to stand alone, in one more small call. /help lists the commands.
     """
     notice_offline(settings)
-    with meant(settings) as collection:
-        talk = Talk(collection)
+    with open_for_reading(settings) as collection:
+        chat = Chat(collection)
         if document:
-            talk.choose_document(document)
-        if not talk.run():
+            chat.choose_document(document)
+        if not chat.run():
             raise click.exceptions.Exit(1)
 
 
-class Talk:
-    """A conversation as it is typed: lines in, answers and what commands show out."""
+class Chat:
+    """A conversation in the terminal: reads lines, prints answers and runs commands."""
 
     def __init__(self, collection: Collection) -> None:
         from fabula.app.catalogue import nothing_there
@@ -92,25 +94,29 @@ class Talk:
             "/new": self.forget,
             "/help": lambda _: echo(HELP),
         }
-        told = f"{counted(documents, 'document')} of collection {collection.name}"
-        echo(f"{told}. /help tells what can be typed, Ctrl-D ends.", err=True)
+        count = f"{count_noun(documents, 'document')} of collection {collection.name}"
+        echo(f"{count}. /help lists the commands, Ctrl-D ends the chat.", err=True)
 
     def run(self) -> bool:
-        """Does line by line what is typed; whether all went well, or somebody was there to see."""
-        well = True
+        """Process lines until the end.
+
+        Returns:
+            False if a line of a script failed. At a terminal an error was seen by the user.
+        """
+        is_ok = True
         with contextlib.suppress(ImportError):
-            import readline  # noqa: F401  gives `input` the lines before, and arrow keys
-        while (line := _read_line()) and line not in ENDS:
+            import readline  # noqa: F401  gives `input` a history and arrow keys
+        while (line := _read_line()) and line not in END_COMMANDS:
             try:
                 self._do(line)
             except FabulaError as error:
-                well = False
+                is_ok = False
                 echo(f"Error: {error}", err=True)
             except KeyboardInterrupt:
                 if not sys.stdin.isatty():
                     raise
                 echo("\nStopped.", err=True)
-        return well or sys.stdin.isatty()
+        return is_ok or sys.stdin.isatty()
 
     def _do(self, line: str) -> None:
         if not line.startswith("/"):
@@ -118,14 +124,12 @@ class Talk:
             return
         name, _, rest = line.partition(" ")
         if name not in self._commands:
-            hint = did_you_mean(
-                name, [*self._commands, "/quit"], "/help lists those that there are."
-            )
+            hint = did_you_mean(name, [*self._commands, "/quit"], "/help lists all commands.")
             raise NotFound(f"There is no command {name}. {hint}")
         self._commands[name](rest.strip().strip("\"'"))
 
     def ask(self, question: str) -> None:
-        """Answers a question; what is said of it until Ctrl-C stays part of the conversation."""
+        """Answer a question; an answer that Ctrl-C stops stays part of the conversation."""
         self._last = None
         stream = self._conversation.stream(question)
         if stream.sought != question:
@@ -140,74 +144,74 @@ class Talk:
             stream.close()
             raise
         finally:
-            self._keep(stream)
+            self._remember(stream)
 
-    def _keep(self, stream: AnswerStream) -> None:
+    def _remember(self, stream: AnswerStream) -> None:
         with contextlib.suppress(FabulaError):
             if stream.answer.text:
-                self._last = keep(stream.answer, self._collection)
+                self._last = keep_answer(stream.answer, self._collection)
 
     def read(self, number: str) -> None:
-        """Shows the text around a citation of the last answer."""
+        """Show the text around a citation of the last answer."""
         if not re.fullmatch(r"\[?\d{1,6}\]?", number):
-            raise FabulaError("Name a citation by its number, as /read 3.")
+            raise FabulaError("Give the number of a citation, as in /read 3.")
         if self._last is None:
-            raise NotFound("There is no answer yet that cites anything: ask something.")
-        cited = self._last.citation(int(number.strip("[]")))
-        show(self._collection.read(cited.document, cited.at))
+            raise NotFound("No answer has citations yet: ask a question first.")
+        citation = self._last.citation(int(number.strip("[]")))
+        show(self._collection.read(citation.document, citation.at))
 
     def choose_document(self, name: str) -> None:
-        """Asks one document alone from now on, or all again; without a name tells which."""
+        """Ask only one document from now on, or all again; without a name, print which."""
         options = self._conversation.options
-        if name == ALL:
+        if name == ALL_DOCUMENTS:
             options.pop("document", None)
         elif name:
             options["document"] = self._collection.document(name).id
         chosen = options.get("document")
-        asked = self._collection.document(chosen).title if chosen else "all documents"
-        echo(f"Asking {asked}.", err=True)
+        target = self._collection.document(chosen).title if chosen else "all documents"
+        echo(f"Asking {target}.", err=True)
 
     def choose_mode(self, name: str) -> None:
-        """Goes another way from now on, or several at once; without a name tells which."""
+        """Use another mode, or several, from now on; without a name, print which."""
         settings, options = self._collection.settings, self._conversation.options
         if name:
             options["mode"] = ",".join(Query.of("?", settings, mode=name).modes)
-        way = options.get("mode") or settings.mode
-        echo(f"Asking by {way}. There are: {', '.join([AUTO, *modes()])}.", err=True)
+        mode = options.get("mode") or settings.mode
+        echo(f"Mode: {mode}. Available: {', '.join([AUTO, *modes()])}.", err=True)
 
     def save(self, name: str) -> None:
-        """Writes the conversation until now as Markdown; asks before another file is replaced."""
+        """Write the conversation so far as Markdown; ask before replacing another file."""
         from fabula.export.markdown import books_of, conversation
 
         answers = self._conversation.answers
         if not name:
-            raise FabulaError("Name a file, as /save talk.md.")
+            raise FabulaError("Give a file name, as in /save talk.md.")
         if not answers:
-            raise NotFound("There is nothing to save yet: ask something.")
+            raise NotFound("There is nothing to save yet: ask a question first.")
         try:
             file = Path(name).expanduser()
             refuse_special_file(file)
             place = file.resolve()
             is_new = not file.exists() or place == self._saved
-        # Not every name can be looked for: too long, nobody's home, in a circle of links.
+        # A name may be too long, have an unknown home folder or a loop of links.
         except (OSError, RuntimeError, ValueError) as error:
             raise FabulaError(f"{name} can't be written: {error}. Name another file.") from error
-        if not is_new and not _confirm(f"{file} is there. Replace it?"):
+        if not is_new and not _confirm(f"{file} exists. Replace it?"):
             return
         with replace_file(file) as stream:
             stream.write(f"{conversation(answers, books_of(answers, self._collection.document))}\n")
         self._saved = place
-        echo(f"{file}: {counted(len(answers), 'answer')}", err=True)
+        echo(f"{file}: {count_noun(len(answers), 'answer')}", err=True)
 
     def forget(self, _: str) -> None:
-        """Begins a new conversation."""
+        """Start a new conversation."""
         self._conversation.forget()
         self._saved = None
-        echo("Forgotten: the next question leans on nothing.", err=True)
+        echo("A new conversation starts.", err=True)
 
 
 def _read_line() -> str:
-    """The next line that says something, without the space around it; '' at the end."""
+    """Return the next line that isn't empty, stripped, or '' at the end."""
     is_typed = sys.stdin.isatty()
     while True:
         try:
@@ -217,8 +221,8 @@ def _read_line() -> str:
             return ""
         except UnicodeDecodeError as error:
             if not is_typed:
-                raise FabulaError(f"What was typed is not in {error.encoding}.") from error
-            echo(f"That is not in {error.encoding}: type it again.", err=True)
+                raise FabulaError(f"The input is not {error.encoding}.") from error
+            echo(f"This is not {error.encoding}: type it again.", err=True)
             continue
         except KeyboardInterrupt:
             if not is_typed:

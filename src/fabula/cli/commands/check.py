@@ -1,4 +1,4 @@
-"""`fabula check`: whether the graph is sound."""
+"""`fabula check`: check the graph for errors."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 from fabula.cli.shared.help import Command
-from fabula.cli.shared.opening import meant, opened
+from fabula.cli.shared.opening import open_collection, open_for_reading
 from fabula.cli.shared.options import GRAPH, settings_flags
-from fabula.cli.shared.screen import counted, echo, print_json
+from fabula.cli.shared.screen import count_noun, echo, print_json
 from fabula.config.settings import Settings
 
 if TYPE_CHECKING:
@@ -30,46 +30,50 @@ if TYPE_CHECKING:
 @click.option("--all", "everywhere", is_flag=True, help="all collections")
 @settings_flags(*GRAPH)
 def command(document: str, as_json: bool, everywhere: bool, settings: Settings) -> None:
-    """Check that the collection, or DOCUMENT (its id, title or file), is sound; changes nothing.
+    """Check the collection, or DOCUMENT (its id, title or file), for errors. Nothing is changed.
 
-    Chunks in order and linked, summaries over what is below them, every aspect there, embeddings
-    of one dimension, indexes online. A line for each thing that is wrong, with the cure; the exit
-    code is then 1. What other runs have left over, which no reader sees, is a note.
+    Chunks must be in order and linked, summaries must cover what is below them, no aspect may be
+    missing, embeddings must have one dimension, and indexes must be online. Each error is a line
+    with the cure; the exit code is then 1. Remains of interrupted runs, which no reader sees, are
+    notes.
     """
     if document and everywhere:
         raise click.UsageError("Name a document or give --all, not both.")
-    with (opened if everywhere else meant)(settings) as fabula:
+    with (open_collection if everywhere else open_for_reading)(settings) as fabula:
         app = fabula.app
         names = [space.collection for space in app.store.spaces()] if everywhere else [fabula.name]
-        found = {name: app.collection(name).check(document) for name in names}
+        by_collection = {name: app.collection(name).check(document) for name in names}
     if as_json:
-        told = {name: asdict(findings) for name, findings in found.items()}
-        print_json(told if everywhere else told[fabula.name])
+        result = {name: asdict(findings) for name, findings in by_collection.items()}
+        print_json(result if everywhere else result[fabula.name])
     else:
-        for name, findings in found.items():
+        for name, findings in by_collection.items():
             if everywhere:
                 echo(f"Collection {name}:")
-            _tell(findings)
-        if not found:
+            _print_findings(findings)
+        if not by_collection:
             echo("Every collection is empty: run `fabula ingest BOOK`.")
-    if any(findings.violations for findings in found.values()):
+    if any(findings.violations for findings in by_collection.values()):
         raise click.exceptions.Exit(1)
 
 
-def _tell(findings: Findings) -> None:
+def _print_findings(findings: Findings) -> None:
     for violation in findings.violations:
-        echo(_line(violation))
-    looked_at = [counted(findings.documents, "document"), counted(findings.passages, "passage")]
-    looked_at += [
-        f"{name} of {counted(count, 'document')}" for name, count in findings.graphs.items()
+        echo(_describe(violation))
+    checked = [
+        count_noun(findings.documents, "document"),
+        count_noun(findings.passages, "passage"),
     ]
-    well = "Looked at" if findings.violations else "All well"
-    echo(f"{well}: {', '.join(looked_at)}")
+    checked += [
+        f"{name} of {count_noun(count, 'document')}" for name, count in findings.graphs.items()
+    ]
+    result = "Checked" if findings.violations else "No errors"
+    echo(f"{result}: {', '.join(checked)}")
     for note in findings.notes:
         echo(f"Note: {note}")
 
 
-def _line(violation: Violation) -> str:
+def _describe(violation: Violation) -> str:
     where = violation.title or violation.document or "graph"
     nodes = "" if violation.count == 1 else f"{violation.count:,}, as "
     return f"BAD  {where}: {violation.what} ({nodes}{violation.id}): {violation.cure}"

@@ -1,12 +1,12 @@
-"""`fabula cite`: documents for a bibliography."""
+"""`fabula cite`: print documents for a bibliography."""
 
 from __future__ import annotations
 
 import click
 
 from fabula.cli.shared.help import Command
-from fabula.cli.shared.last_answer import recall
-from fabula.cli.shared.opening import meant, opened
+from fabula.cli.shared.last_answer import recall_answer
+from fabula.cli.shared.opening import open_collection, open_for_reading
 from fabula.cli.shared.options import GRAPH, settings_flags
 from fabula.cli.shared.screen import echo, print_json
 from fabula.config.settings import Settings
@@ -23,20 +23,20 @@ from fabula.errors import NotFound
     ),
 )
 @click.argument("documents", nargs=-1)
-@click.option("--last", is_flag=True, help="those that the last answer cites")
+@click.option("--last", is_flag=True, help="the documents that the last answer cites")
 @click.option(
     "--format",
     type=click.Choice(["bibtex", "csl"]),
     default="bibtex",
     show_default=True,
-    help="BibTeX, or CSL-JSON, as Zotero and pandoc read it",
+    help="BibTeX, or CSL-JSON for Zotero and pandoc",
 )
 @settings_flags(*GRAPH)
 def command(documents: tuple[str, ...], last: bool, format: str, settings: Settings) -> None:
     """Print DOCUMENTS (ids, titles or files), or all of the collection, for a bibliography.
 
-    A document's key is made from its author, title and file, and stays as long as these do. What a
-    file does not say of a book, as its year, is for you to add.
+    The key of a document is made from its author, title and file, and stays the same as long as
+    these do. Add what a file does not say about a book, such as its year, yourself.
     """
     from fabula.app.catalogue import nothing_there
     from fabula.export.bibliography import bibtex, csl
@@ -44,16 +44,16 @@ def command(documents: tuple[str, ...], last: bool, format: str, settings: Setti
     if last and documents:
         raise click.UsageError("Name documents or give --last, not both.")
     if last:
-        answer = recall(settings.home)
+        answer = recall_answer(settings.home)
         if not answer.citations:
             raise NotFound(f"The last answer, to {answer.question!r}, cites nothing.")
         ids = dict.fromkeys(citation.document for citation in answer.citations)
-        with opened(settings) as fabula:
+        with open_collection(settings) as fabula:
             entries = [fabula.app.collection(answer.collection).document(id) for id in ids]
     else:
-        with meant(settings) as collection:
-            named = {entry.id: entry for entry in map(collection.document, documents)}
-            entries = list(named.values() if documents else collection.documents())
+        with open_for_reading(settings) as collection:
+            requested = {entry.id: entry for entry in map(collection.document, documents)}
+            entries = list(requested.values() if documents else collection.documents())
             if not entries:
                 raise nothing_there(collection.name)
     if format == "bibtex":

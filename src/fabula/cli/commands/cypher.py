@@ -1,4 +1,4 @@
-"""`fabula cypher`: questions put to the graph itself, in Cypher."""
+"""`fabula cypher`: run a Cypher query over the graph."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from fabula.cli.shared.help import Command
-from fabula.cli.shared.opening import meant, opened
+from fabula.cli.shared.opening import open_collection, open_for_reading
 from fabula.cli.shared.options import GRAPH, settings_flags
 from fabula.cli.shared.screen import echo, print_json, print_table
 from fabula.config.settings import Settings
@@ -26,26 +26,26 @@ if TYPE_CHECKING:
     from fabula.store.reading import Table
 
 SUFFIXES = (".cypher", ".cql", ".txt")
-SERVER = tuple(name for name in GRAPH if name != "preset")
+FLAGS = tuple(name for name in GRAPH if name != "preset")
 DOCUMENT = "a document's id"
-"""Begins what a parameter is that names a document."""
+"""How the description of a parameter begins that names a document."""
 COLLECTION = "collection"
-"""The parameter that is the settings' collection, unless it is given."""
+"""The parameter whose default is the collection of the settings."""
 
 
-class Given(click.ParamType[tuple[str, str]]):
-    """A parameter's name and its value."""
+class Parameter(click.ParamType[tuple[str, str]]):
+    """The name and the value of a query's parameter."""
 
     name = "name=value"
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> tuple[str, str]:
-        """The name and the value as typed."""
-        name, equals, typed = str(value).partition("=")
+        """Split the name from the value."""
+        name, equals, text = str(value).partition("=")
         if not (name and equals):
             self.fail(f"give a parameter as name=value, not {value!r}", param, ctx)
-        return name, typed
+        return name, text
 
 
 @click.command(
@@ -59,33 +59,35 @@ class Given(click.ParamType[tuple[str, str]]):
     ),
 )
 @click.argument("name", default="")
-@click.option("-e", "--execute", default="", metavar="CYPHER", help="this statement, and no NAME")
+@click.option(
+    "-e", "--execute", default="", metavar="CYPHER", help="this statement instead of NAME"
+)
 @click.option(
     "--param",
     "parameters",
     multiple=True,
-    type=Given(),
-    help="a parameter's value: JSON, or else text",
+    type=Parameter(),
+    help="the value of a parameter: JSON, otherwise text",
 )
-@click.option("--list", "listed", is_flag=True, help="list the queries that come with Fabula")
+@click.option("--list", "list_queries", is_flag=True, help="list the queries that come with Fabula")
 @click.option("--show", is_flag=True, help="show the query, to paste into Neo4j Browser")
 @click.option("--json", "as_json", is_flag=True, help="print JSON: a list of objects")
 @click.option("--csv", "as_csv", is_flag=True, help="print CSV, with a header line")
-@click.option("--write", is_flag=True, help="let the query do more than read the graph")
+@click.option("--write", is_flag=True, help="let the query change the graph")
 @click.option(
     "--time-limit",
     "seconds",
     type=click.FloatRange(min=0),
     default=60.0,
     metavar="N",
-    help="seconds that the query may take, or 0 for as long as the server lets it [60]",
+    help="seconds that the query may take, or 0 for the server's limit [60]",
 )
-@settings_flags(*SERVER)
+@settings_flags(*FLAGS)
 def command(
     name: str,
     execute: str,
     parameters: Sequence[tuple[str, str]],
-    listed: bool,
+    list_queries: bool,
     show: bool,
     as_json: bool,
     as_csv: bool,
@@ -93,48 +95,47 @@ def command(
     seconds: float,
     settings: Settings,
 ) -> None:
-    """Put the query NAME to the graph, or a file of Cypher, or a statement with -e.
+    """Run the query NAME, a file of Cypher, or the statement of -e.
 
-    --list names the queries that come with Fabula, and --show tells one's parameters. A query
-    only reads the graph, by its plan: --write lets it change the graph, load files, and call any
-    procedure. Ctrl-C ends it. Those that come with Fabula stay in one
-    collection, that of --collection; a statement of your own does so by its $collection.
+    --list lists the queries that come with Fabula; --show prints one with its parameters. A query
+    may only read the graph, which is checked by its plan: --write lets it change the graph, load
+    files and call any procedure. Ctrl-C ends it. Queries that come with Fabula read one
+    collection, that of --collection; your own statement does so with its parameter $collection.
     """
     if as_json and as_csv:
         raise click.UsageError("Give --json or --csv, not both.")
-    if listed:
+    if list_queries:
         _print_list(as_json)
         return
     if bool(name) == bool(execute):
         raise click.UsageError("Name a query or a file, or give a statement with -e; see --list.")
-    query = parse(execute) if execute else _named(name)
+    query = parse(execute) if execute else _find_query(name)
     if show:
         echo(query.statement.rstrip())
         return
-    given = dict(parameters)
-    is_meant = COLLECTION not in given and COLLECTION in {
-        parameter.name for parameter in query.parameters
-    }
-    if is_meant:
-        given[COLLECTION] = json.dumps(settings.collection)
-    values = query.values(given)
+    assigned = dict(parameters)
+    names_used = {parameter.name for parameter in query.parameters}
+    uses_settings = COLLECTION in names_used and COLLECTION not in assigned
+    if uses_settings:
+        assigned[COLLECTION] = json.dumps(settings.collection)
+    values = query.values(assigned)
     from fabula.store.reading import run
 
-    with (meant if is_meant else opened)(settings) as fabula:
-        if is_meant:
+    with (open_for_reading if uses_settings else open_collection)(settings) as fabula:
+        if uses_settings:
             values[COLLECTION] = fabula.name
         table = run(fabula.store, query.statement, values, write=write, seconds=seconds or None)
-        if not table.rows and is_meant and query.no_rows:
+        if not table.rows and uses_settings and query.no_rows:
             _refuse_missing(fabula.store, query, values)
     _print(table, as_json, as_csv)
     if not table.rows and query.no_rows:
         echo(query.no_rows, err=True)
     if table.changes:
-        echo(f"Changed: {_counted(table)}", err=True)
+        echo(f"Changed: {_describe_changes(table)}", err=True)
 
 
 def _refuse_missing(store: Store, query: Query, values: Mapping[str, Any]) -> None:
-    """Raises NotFound where a query found nothing in a collection without that document."""
+    """Raise NotFound if a query found nothing because its document or collection has nothing."""
     from fabula.app.catalogue import choose, nothing_there
 
     collection = values[COLLECTION]
@@ -146,8 +147,8 @@ def _refuse_missing(store: Store, query: Query, values: Mapping[str, Any]) -> No
             choose(store, collection, name)
 
 
-def _named(name: str) -> Query:
-    """A query that comes with Fabula, or the user's own file."""
+def _find_query(name: str) -> Query:
+    """Return a query that comes with Fabula, or one in the user's own file."""
     path = Path(name)
     is_file = path.suffix in SUFFIXES or len(path.parts) > 1
     return read(path) if is_file else shipped(name)
@@ -188,9 +189,9 @@ def _print(table: Table, as_json: bool, as_csv: bool) -> None:
     if as_json:
         print_json([dict(zip(table.columns, row, strict=True)) for row in table.rows])
     elif as_csv:
-        written = table_csv(table.columns, table.rows)
-        # CSV has no escapes: a file or a program is given the data as it is, a terminal is not.
-        click.echo(clean_output(written) if sys.stdout.isatty() else written, nl=False)
+        csv = table_csv(table.columns, table.rows)
+        # CSV has no escapes: a file or a program gets the data as it is, a terminal does not.
+        click.echo(clean_output(csv) if sys.stdout.isatty() else csv, nl=False)
     else:
         _print_table(table)
 
@@ -201,13 +202,13 @@ def _print_table(table: Table) -> None:
     grid = Grid(show_edge=False)
     for place, column in enumerate(table.columns):
         cells = [row[place] for row in table.rows]
-        numbers = bool(cells) and all(isinstance(cell, int | float | None) for cell in cells)
-        grid.add_column(Text(column), justify="right" if numbers else "left")
+        is_numeric = bool(cells) and all(isinstance(cell, int | float | None) for cell in cells)
+        grid.add_column(Text(column), justify="right" if is_numeric else "left")
     for row in table.rows:
         grid.add_row(*(Text(cell(value)) for value in row))
     print_table(grid)
     echo(f"{len(table.rows):,} rows" if len(table.rows) != 1 else "1 row")
 
 
-def _counted(table: Table) -> str:
+def _describe_changes(table: Table) -> str:
     return ", ".join(f"{name.replace('_', ' ')} {count:,}" for name, count in table.changes.items())

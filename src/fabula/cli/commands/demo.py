@@ -1,4 +1,4 @@
-"""`fabula demo`: the whole of Fabula on a story that comes with it."""
+"""`fabula demo`: try Fabula on a story that comes with it."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from importlib import resources
 import click
 
 from fabula.cli.commands.query import print_answer
-from fabula.cli.commands.show import facts
+from fabula.cli.commands.show import describe_document
 from fabula.cli.shared.help import Command
-from fabula.cli.shared.last_answer import LastAnswer, keep
-from fabula.cli.shared.opening import opened
+from fabula.cli.shared.last_answer import LastAnswer, keep_answer
+from fabula.cli.shared.opening import open_collection
 from fabula.cli.shared.options import BUILDING, GRAPH, settings_flags
-from fabula.cli.shared.progress import Watching
-from fabula.cli.shared.screen import notice_offline, outline, print_table
+from fabula.cli.shared.progress import BuildProgress
+from fabula.cli.shared.screen import notice_offline, outline_table, print_table
 from fabula.config.settings import Settings
 
 STORY = "a-christmas-carol.txt"
@@ -28,43 +28,43 @@ COLLECTION = "demo"
 )
 @settings_flags(*(name for name in (*GRAPH, *BUILDING) if name != "collection"))
 def command(settings: Settings) -> None:
-    """Make a graph of A Christmas Carol, show its outline, and ask it a question.
+    """Build graphs of A Christmas Carol, show their outline, and ask a question.
 
-    The story goes into a collection of its own, `demo`; `fabula remove --all --collection demo`
-    takes it out again.
+    The story goes into its own collection, `demo`; `fabula remove --all --collection demo` removes
+    it again.
     """
     demo = settings.model_copy(update={"collection": COLLECTION})
     notice_offline(demo)
-    with opened(demo) as fabula:
+    with open_collection(demo) as fabula:
         with (
             resources.as_file(resources.files("fabula.texts") / STORY) as story,
-            Watching() as listener,
+            BuildProgress() as listener,
         ):
             [outcome] = fabula.ingest(story, listener=listener)
         if outcome.error:
             raise outcome.error
         entry = fabula.document(outcome.document)
         click.echo()
-        print_table(outline(entry, fabula.layers(entry.id)))
-        click.echo(facts(entry, fabula.stale(entry), fabula.gaps(entry.id)))
+        print_table(outline_table(entry, fabula.layers(entry.id)))
+        click.echo(describe_document(entry, fabula.stale(entry), fabula.gaps(entry.id)))
         click.echo(f"\n> {QUESTION}\n")
         stream = fabula.stream(QUESTION)
         print_answer(stream, show_context=False)
-        kept = keep(stream.answer, fabula)
-    click.echo(_next_steps(settings, kept))
+        last = keep_answer(stream.answer, fabula)
+    click.echo(_next_steps(settings, last))
 
 
-def _next_steps(settings: Settings, kept: LastAnswer) -> str:
-    first = kept.citations[0].number if kept.citations else "N"
+def _next_steps(settings: Settings, last: LastAnswer) -> str:
+    first = last.citations[0].number if last.citations else "N"
     place = "in Neo4j Browser at your server" if settings.neo4j_uri else "with `fabula db browse`"
     return f"""
-Look at the graph {place}, and paste:
+See the graph {place}: paste
 
   MATCH path = (:Summary {{aspect: 'character'}})-[:SUMMARIZES*]->(:Chunk)
   RETURN path LIMIT 300
 
-Ask it yourself:   fabula query --collection {COLLECTION} "Who is Tiny Tim?"
+Ask a question:    fabula query --collection {COLLECTION} "Who is Tiny Tim?"
 Open a citation:   fabula read {first}
-Talk about it:     fabula chat --collection {COLLECTION}
-Your own book:     fabula ingest BOOK
-Take this one out: fabula remove --all --collection {COLLECTION}"""
+Ask several:       fabula chat --collection {COLLECTION}
+Add your own book: fabula ingest BOOK
+Remove the story:  fabula remove --all --collection {COLLECTION}"""

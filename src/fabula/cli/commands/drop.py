@@ -1,13 +1,13 @@
-"""`fabula drop`: a graph out of documents."""
+"""`fabula drop`: remove a graph from documents."""
 
 from __future__ import annotations
 
 import click
 
 from fabula.cli.shared.help import Command
-from fabula.cli.shared.opening import meant, opened
+from fabula.cli.shared.opening import open_collection, open_for_reading
 from fabula.cli.shared.options import GRAPH, settings_flags
-from fabula.cli.shared.screen import counted, echo
+from fabula.cli.shared.screen import count_noun, echo
 from fabula.config.settings import Settings
 
 
@@ -21,33 +21,35 @@ from fabula.config.settings import Settings
 )
 @click.argument("graph")
 @click.argument("documents", nargs=-1)
-@click.option("--dry-run", is_flag=True, help="only say what would go")
-@click.option("--yes", is_flag=True, help="don't ask")
+@click.option("--dry-run", is_flag=True, help="only show what would be removed")
+@click.option("--yes", is_flag=True, help="do not ask for confirmation")
 @settings_flags(*GRAPH)
 def command(
     graph: str, documents: tuple[str, ...], dry_run: bool, yes: bool, settings: Settings
 ) -> None:
-    """Take GRAPH out of DOCUMENTS (ids, titles or files), or out of all of the collection.
+    """Remove GRAPH from DOCUMENTS (ids, titles or files), or from all of the collection.
 
-    What rests on it goes, too; texts and other graphs stay. `fabula build` makes it again, and
-    replies that are kept are not paid for twice.
+    Graphs that were built on it are removed too; texts and other graphs stay. `fabula build`
+    builds it again, and cached replies are not paid for twice.
     """
-    # A graph goes out of all of a collection only where that is named, or is the usual one.
-    with (meant if documents else opened)(settings) as fabula:
-        found = fabula.drop(graph, *documents, dry=True)
-        if not found:
+    # Without documents, the collection must be named or the usual one: no guess.
+    with (open_for_reading if documents else open_collection)(settings) as fabula:
+        dropped = fabula.drop(graph, *documents, dry=True)
+        if not dropped:
             echo(f"No such document of collection {fabula.name!r} has the graph {graph}.")
             return
-        others = sorted({name for _, names in found for name in names if name != graph})
-        resting = f", and {', '.join(others)}, which rests on it," if others else ""
+        dependents = sorted({name for _, names in dropped for name in names if name != graph})
+        built_on = f", and {', '.join(dependents)}, built on it," if dependents else ""
         if not (yes or dry_run):
-            count = sum(entry is not None for entry, _ in found)
-            of = f"{counted(count, 'document')} of " if count else ""
-            click.confirm(f"Drop {graph}{resting} from {of}collection {fabula.name!r}?", abort=True)
+            count = sum(entry is not None for entry, _ in dropped)
+            which = f"{count_noun(count, 'document')} of " if count else ""
+            target = f"{which}collection {fabula.name!r}"
+            click.confirm(f"Drop {graph}{built_on} from {target}?", abort=True)
         if not dry_run:
-            found = fabula.drop(graph, *(entry.id for entry, _ in found if entry and documents))
+            ids = [entry.id for entry, _ in dropped if entry and documents]
+            dropped = fabula.drop(graph, *ids)
         whole = f"collection {fabula.name!r} itself"
-    done = "would drop" if dry_run else "dropped   "
-    for entry, names in found:
-        of = f"{entry.title} ({entry.id})" if entry else whole
-        echo(f"{done} {', '.join(names)}: {of}")
+    verb = "would drop" if dry_run else "dropped   "
+    for entry, names in dropped:
+        target = f"{entry.title} ({entry.id})" if entry else whole
+        echo(f"{verb} {', '.join(names)}: {target}")

@@ -1,4 +1,4 @@
-"""`fabula entities`: who and what a book is about, and all that is known of one of them."""
+"""`fabula entities`: who and what a book is about, and what is known of each."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import click
 from rich.table import Table
 
 from fabula.cli.shared.help import Command
-from fabula.cli.shared.opening import meant
+from fabula.cli.shared.opening import open_for_reading
 from fabula.cli.shared.options import GRAPH, settings_flags
-from fabula.cli.shared.screen import counted, echo, print_json, print_table
+from fabula.cli.shared.screen import count_noun, echo, print_json, print_table
 from fabula.config.settings import Settings
 from fabula.errors import NotFound
 from fabula.export.networks import write_network
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 Row = Mapping[str, Any]
 
-MOST_NAMES = 4
-"""Other names of an entity, and keywords of a relation, that a table shows."""
-MOST_SAID = 5
-"""Lines of what is told of an entity that are shown."""
-MANY = 1_000_000
+MAX_NAMES = 4
+"""How many other names of an entity, or keywords of a relation, a table shows."""
+MAX_LINES = 5
+"""How many lines of an entity's description are shown."""
+ALL_ROWS = 1_000_000
 IDENTITIES = "identities"
 DECIDERS = {"names": "by names", "model": "by the model", "person": "by a person", None: "unknown"}
-"""Who decided that two are one, in words."""
+"""Who decided that two entities are the same, in words."""
 
 
 @click.command(
@@ -46,8 +46,8 @@ DECIDERS = {"names": "by names", "model": "by the model", "person": "by a person
     ),
 )
 @click.argument("name", default="")
-@click.option("--document", default="", help="look in one document: its id, title or file")
-@click.option("--type", "kind", default="", help="list those of one type, as person or place")
+@click.option("--document", default="", help="only in this document: its id, title or file")
+@click.option("--type", "kind", default="", help="only those of this type, for example person")
 @click.option(
     "--limit", type=click.IntRange(1), default=20, show_default=True, help="rows of each table"
 )
@@ -55,7 +55,7 @@ DECIDERS = {"names": "by names", "model": "by the model", "person": "by a person
 @click.option(
     "--out",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="write who is tied to whom to a file, .gexf or .graphml",
+    help="write the network to a file, .gexf or .graphml",
 )
 @settings_flags(*GRAPH)
 def command(
@@ -67,60 +67,60 @@ def command(
     out: Path | None,
     settings: Settings,
 ) -> None:
-    """List who and what a document is about, or tell all that is known of one, by any NAME of it.
+    """List who and what a document is about, or show one entity, by any NAME of it.
 
-    NAME may be a document's, as its title, if no entity has it; `--document` names one in any case.
-    Without both, all documents of the collection are listed.
-    `fabula build entities` makes the graph that this reads.
+    NAME may also be the title, id or file of a document, unless an entity has this name;
+    `--document` names a document in any case. Without both, all documents of the collection are
+    listed. `fabula build entities` builds the graph that this reads.
     """
-    most = MANY if as_json or out else limit
-    with meant(settings) as fabula:
+    rows = ALL_ROWS if as_json or out else limit
+    with open_for_reading(settings) as fabula:
         within = fabula.document(document).id if document else ""
-        found = _called(fabula, within, name, most) if name and not out else []
-        if found:
-            others = Others.read(fabula, [row["id"] for row in found])
-            _tell(found, others, as_json)
+        entities = _find_by_name(fabula, within, name, rows) if name and not out else []
+        if entities:
+            identities = Identities.read(fabula, [row["id"] for row in entities])
+            _print_entities(entities, identities, as_json)
             return
         if name and document:
-            raise NotFound(f"Nobody and nothing in {document!r} is called {name!r}.")
+            raise NotFound(f"No entity in {document!r} is called {name!r}.")
         if name:
-            within = fabula.document(name).id if out else _document(fabula, name)
-        asked = {"collection": fabula.name, "document": within, "type": kind}
-        cast = fabula.store.rows("entities/find_cast", **asked, limit=most)
-        ties = fabula.store.rows("entities/find_ties", **asked) if out else []
-        everyone = cast or fabula.store.rows(
-            "entities/find_cast", **{**asked, "type": ""}, limit=MANY
+            within = fabula.document(name).id if out else _document_id(fabula, name)
+        filters = {"collection": fabula.name, "document": within, "type": kind}
+        entities = fabula.store.rows("entities/find_cast", **filters, limit=rows)
+        relations = fabula.store.rows("entities/find_ties", **filters) if out else []
+        of_all_types = entities or fabula.store.rows(
+            "entities/find_cast", **{**filters, "type": ""}, limit=ALL_ROWS
         )
-    if not cast and kind and everyone:
-        types = ", ".join(sorted({row["type"] for row in everyone}))
+    if not entities and kind and of_all_types:
+        types = ", ".join(sorted({row["type"] for row in of_all_types}))
         raise NotFound(f"There are no entities of type {kind!r}; there are: {types}.")
-    if not cast:
+    if not entities:
         raise NotFound(
             f"There are no entities in collection {fabula.name!r}: `fabula build entities` "
-            "makes the graph of them for the documents that are there."
+            "builds the graph of them for its documents."
         )
     if out:
-        written = write_network(cast, ties, out)
+        written = write_network(entities, relations, out)
         echo(f"{out}: {written.nodes:,} nodes, {written.relationships:,} ties")
         return
     if as_json:
-        print_json(cast)
+        print_json(entities)
         return
-    print_table(_listed(cast, titled=len({row["document"] for row in cast}) > 1))
+    print_table(_list_table(entities, with_titles=len({row["document"] for row in entities}) > 1))
 
 
-def _document(fabula: Collection, name: str) -> str:
-    """The id of a document of that name. Raises NotFound, in words for who meant either."""
+def _document_id(fabula: Collection, name: str) -> str:
+    """Return the id of a document. NotFound explains that no entity has the name either."""
     try:
         return fabula.document(name).id
     except NotFound as error:
         raise NotFound(
-            f"Nobody and nothing in collection {fabula.name!r} is called {name!r}, as far as its "
-            f"graph of entities goes (`fabula entities` lists them). {error}"
+            f"No entity in collection {fabula.name!r} is called {name!r} (`fabula entities` lists "
+            f"them). {error}"
         ) from error
 
 
-def _called(fabula: Collection, document: str, name: str, limit: int) -> list[dict[str, Any]]:
+def _find_by_name(fabula: Collection, document: str, name: str, limit: int) -> list[dict[str, Any]]:
     return fabula.store.rows(
         "entities/find_called",
         collection=fabula.name,
@@ -130,144 +130,143 @@ def _called(fabula: Collection, document: str, name: str, limit: int) -> list[di
     )
 
 
-def _listed(cast: Sequence[Row], *, titled: bool) -> Table:
+def _list_table(entities: Sequence[Row], *, with_titles: bool) -> Table:
     table = Table(show_edge=False)
-    for heading in ["name", "type", *(["document"] if titled else [])]:
+    for heading in ["name", "type", *(["document"] if with_titles else [])]:
         table.add_column(heading)
     for heading in ("mentions", "chunks", "relations"):
         table.add_column(heading, justify="right")
     table.add_column("also")
-    for row in cast:
-        cells = [row["name"], row["type"], *([row["title"]] if titled else [])]
-        cells += [f"{row[what]:,}" for what in ("mentions", "chunks", "relations")]
-        also = [name for name in row["names"] if name != row["name"]]
-        more = f" and {len(also) - MOST_NAMES} more" if len(also) > MOST_NAMES else ""
-        table.add_row(*cells, ", ".join(also[:MOST_NAMES]) + more)
+    for row in entities:
+        cells = [row["name"], row["type"], *([row["title"]] if with_titles else [])]
+        cells += [f"{row[column]:,}" for column in ("mentions", "chunks", "relations")]
+        names = [name for name in row["names"] if name != row["name"]]
+        more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
+        table.add_row(*cells, ", ".join(names[:MAX_NAMES]) + more)
     return table
 
 
-def _tell(found: Sequence[Row], others: Others, as_json: bool) -> None:
+def _print_entities(entities: Sequence[Row], identities: Identities, as_json: bool) -> None:
     if as_json:
-        print_json([{**one, **others.of(one)} for one in found])
+        print_json([{**entity, **identities.of(entity)} for entity in entities])
         return
-    for number, one in enumerate(found):
+    for number, entity in enumerate(entities):
         if number:
             echo("")
-        for line in (*_head(one), *others.lines(one)):
+        for line in (*_describe(entity), *identities.describe(entity)):
             echo(line)
-        if one["relations"]:
+        if entity["relations"]:
             echo("")
-            print_table(_relations(one))
+            print_table(_relation_table(entity))
         echo("")
-        print_table(_places(one))
+        print_table(_place_table(entity))
 
 
-def _head(one: Row) -> Iterator[str]:
-    """Who it is, by which names, and why those were taken for one."""
-    yield f"{one['name']} · {one['type']} · {one['title']}"
-    said = [line for line in one["text"].splitlines() if line.strip()]
-    yield from (f"  {line}" for line in said[:MOST_SAID])
-    if len(said) > MOST_SAID:
-        yield f"  and {counted(len(said) - MOST_SAID, 'line')} more; --json has all"
+def _describe(entity: Row) -> Iterator[str]:
+    """Yield lines on who or what it is, and on its names and why they were taken for one."""
+    yield f"{entity['name']} · {entity['type']} · {entity['title']}"
+    lines = [line for line in entity["text"].splitlines() if line.strip()]
+    yield from (f"  {line}" for line in lines[:MAX_LINES])
+    if len(lines) > MAX_LINES:
+        yield f"  and {count_noun(len(lines) - MAX_LINES, 'line')} more; --json has all"
+    mentions = count_noun(entity["mentions"], "mention")
+    relations = count_noun(entity["degree"], "relation")
+    maker = "rules, offline" if entity["by"] == "rules" else "a model"
     yield (
-        f"  {counted(one['mentions'], 'mention')} in {counted(one['chunks'], 'chunk')}, "
-        f"{counted(one['degree'], 'relation')}; found by {_maker(one['by'])}; id {one['id']}"
+        f"  {mentions} in {count_noun(entity['chunks'], 'chunk')}, {relations}; found by {maker}; "
+        f"id {entity['id']}"
     )
-    forms = zip(one["names"], one["counts"], one["merged_by"], strict=True)
-    told = [
-        f"{name} {count:,}" + (f" ({why})" if name != one["name"] and why else "")
+    forms = zip(entity["names"], entity["counts"], entity["merged_by"], strict=True)
+    names = [
+        f"{name} {count:,}" + (f" ({why})" if name != entity["name"] and why else "")
         for name, count, why in forms
     ]
-    yield f"  names: {', '.join(told)}"
+    yield f"  names: {', '.join(names)}"
 
 
 @dataclass(frozen=True, slots=True)
-class Others:
-    """Who of other documents is the same, by ids of entities; and how to decide otherwise.
-
-    `decided` are the pairs of the settings by their names; `stale` is what has changed since.
-    """
+class Identities:
+    """Which entities of other documents are the same, and how to change that."""
 
     collection: str
-    found: Mapping[str, Row]
+    rows: Mapping[str, Row]
+    """Decisions and namesakes by the id of the entity."""
     decided: Mapping[str, Sequence[str]]
+    """The pairs in the settings, by the names of the settings."""
     stale: Sequence[str]
+    """What changed since the graph of identities was built."""
 
     @classmethod
-    def read(cls, fabula: Collection, ids: Sequence[str]) -> Others:
-        """Those of some entities."""
+    def read(cls, fabula: Collection, ids: Sequence[str]) -> Identities:
+        """Read what is known about entities."""
         rows = fabula.store.rows("identities/find_others", collection=fabula.name, nodes=ids)
-        own = [one for one in fabula.settled() if one.graph == IDENTITIES]
+        built = [graph for graph in fabula.settled() if graph.graph == IDENTITIES]
         decided = fabula.settings.table(IDENTITIES).model_dump()
-        stale = own[0].stale if own else ()
+        stale = built[0].stale if built else ()
         return cls(fabula.name, {row["id"]: row for row in rows}, decided, stale)
 
-    def of(self, one: Row) -> Row:
-        """What is told of one, for JSON."""
-        row = self.found.get(one["id"])
+    def of(self, entity: Row) -> Row:
+        """Return what is known about one entity, for JSON."""
+        row = self.rows.get(entity["id"])
         if not row:
             return {"others": [], "namesakes": []}
         namesakes = row["namesakes"]
-        if len({kind(two["type"]) for two in (one, *namesakes)} - {""}) > 1:
-            # A person and a place of one name are not read as one.
-            namesakes = [two for two in namesakes if kind(two["type"]) == kind(one["type"])]
+        if len({kind(member["type"]) for member in (entity, *namesakes)} - {""}) > 1:
+            # A person and a place of the same name are not the same.
+            namesakes = [row for row in namesakes if kind(row["type"]) == kind(entity["type"])]
         return {"others": row["others"], "namesakes": namesakes}
 
-    def lines(self, one: Row) -> Iterator[str]:
-        """Each with the reason, and what to type where that is wrong."""
-        told = self.of(one)
-        for other in told["others"]:
+    def describe(self, entity: Row) -> Iterator[str]:
+        """Yield lines on each decision, with its reason, and the command that changes it."""
+        known = self.of(entity)
+        for other in known["others"]:
             is_same = "the same as" if other["same"] else "not the same as"
             why = f"{other['why'] or 'no reason was given'} ({DECIDERS[other['by']]})"
             yield f"  {is_same} {other['name']} · {other['title']}: {why}"
-            yield f"    {self._undo(one, other)}"
-        if told["others"]:
-            yield f"    what is decided so lasts where it stands in fabula.toml, in [{IDENTITIES}]"
-        for other in told["namesakes"]:
+            yield f"    {self._how_to_change(entity, other)}"
+        if known["others"]:
+            yield f"    to make a decision last, write it into fabula.toml, under [{IDENTITIES}]"
+        for other in known["namesakes"]:
             yield f"  read as one with {other['name']} · {other['title']}: equal names"
-        if told["namesakes"]:
-            yield f"    `{self._build()}` decides who is whom"
-        if self.stale and (told["others"] or told["namesakes"]):
-            yield f"    {IDENTITIES} is stale ({', '.join(self.stale)}): `{self._build()}`"
+        if known["namesakes"]:
+            yield f"    `{self._build_command()}` decides who is the same"
+        if self.stale and (known["others"] or known["namesakes"]):
+            stale = ", ".join(self.stale)
+            yield f"    {IDENTITIES} is stale ({stale}): `{self._build_command()}`"
 
-    def _undo(self, one: Row, other: Row) -> str:
-        """What to type where it is not so."""
-        pair = f"{one['id']} = {other['id']}"
-        knob = "keep_apart" if other["same"] else "join"
+    def _how_to_change(self, entity: Row, other: Row) -> str:
+        pair = f"{entity['id']} = {other['id']}"
+        option = "keep_apart" if other["same"] else "join"
         if other["by"] == "person":
-            return f"not so? take it out of the settings {IDENTITIES}.keep_apart and .join"
-        return f"not so? {self._build(knob, *self.decided[knob], pair)}"
+            return f"not so? remove it from the settings {IDENTITIES}.keep_apart and .join"
+        return f"not so? {self._build_command(option, *self.decided[option], pair)}"
 
-    def _build(self, knob: str = "", *pairs: str) -> str:
-        given = f"{IDENTITIES}.{knob}={'; '.join(pairs)}"
+    def _build_command(self, option: str = "", *pairs: str) -> str:
         words = ["fabula", "build", IDENTITIES, "--collection", self.collection]
-        return shlex.join(words + (["--set", given] if knob else []))
+        assignment = f"{IDENTITIES}.{option}={'; '.join(pairs)}"
+        return shlex.join(words + (["--set", assignment] if option else []))
 
 
-def _maker(by: str) -> str:
-    return "rules, offline" if by == "rules" else "a model"
-
-
-def _relations(one: Row) -> Table:
+def _relation_table(entity: Row) -> Table:
     table = Table(title="with whom", title_justify="left", show_edge=False)
     for heading in ("name", "type"):
         table.add_column(heading)
     table.add_column("chunks", justify="right")
     for heading in ("keywords", "what is said"):
         table.add_column(heading)
-    for row in one["relations"]:
-        said = row["text"].partition("\n")[0]
-        keywords = ", ".join(row["keywords"][:MOST_NAMES])
-        table.add_row(row["name"], row["type"], f"{row['chunks']:,}", keywords, said)
+    for row in entity["relations"]:
+        text = row["text"].partition("\n")[0]
+        keywords = ", ".join(row["keywords"][:MAX_NAMES])
+        table.add_row(row["name"], row["type"], f"{row['chunks']:,}", keywords, text)
     return table
 
 
-def _places(one: Row) -> Table:
+def _place_table(entity: Row) -> Table:
     table = Table(title="where", title_justify="left", show_edge=False)
     table.add_column("section")
     for heading in ("mentions", "chunks", "from character", "to"):
         table.add_column(heading, justify="right")
-    for row in one["places"]:
-        numbers = [f"{row[what]:,}" for what in ("mentions", "chunks", "start", "end")]
+    for row in entity["places"]:
+        numbers = [f"{row[column]:,}" for column in ("mentions", "chunks", "start", "end")]
         table.add_row(row["section"] or "(no heading)", *numbers)
     return table

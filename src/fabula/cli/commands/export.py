@@ -1,4 +1,4 @@
-"""`fabula export`: the graph as a file for other programs."""
+"""`fabula export`: write the graph to a file for other programs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from fabula.cli.shared.help import Command
-from fabula.cli.shared.opening import meant, opened
+from fabula.cli.shared.opening import open_collection, open_for_reading
 from fabula.cli.shared.options import GRAPH, settings_flags
 from fabula.config.settings import Settings
 from fabula.export.files import FORMATS
@@ -25,9 +25,11 @@ from fabula.export.files import FORMATS
 @click.option(
     "--out", required=True, type=click.Path(dir_okay=False, path_type=Path), help="file to write"
 )
-@click.option("--format", type=click.Choice(FORMATS), help="by default what FILE's name ends in")
-@click.option("--embeddings", is_flag=True, help="with the embeddings, as lists; only in JSONL")
-@click.option("--all", "everywhere", is_flag=True, help="of all collections")
+@click.option(
+    "--format", type=click.Choice(FORMATS), help="format; by default the suffix of the file"
+)
+@click.option("--embeddings", is_flag=True, help="include the embeddings, as lists; only in JSONL")
+@click.option("--all", "everywhere", is_flag=True, help="all collections")
 @settings_flags(*GRAPH)
 def command(
     document: str,
@@ -39,13 +41,13 @@ def command(
 ) -> None:
     """Write the graph of the collection, or of DOCUMENT (its id, title or file), to a file.
 
-    JSONL has an object a line: every node, then every relationship, shaped as Neo4j's
-    apoc.export.json shapes them. GraphML is for Gephi, yEd and NetworkX; it has no embeddings,
-    and control characters, which XML can't hold, are left out. A FILE that is there is replaced.
+    JSONL has one object per line: all nodes, then all relationships, in the format of Neo4j's
+    apoc.export.json. GraphML is for Gephi, yEd and NetworkX; it has no embeddings, and no control
+    characters, which XML can't contain. An existing file is replaced.
     """
     if document and everywhere:
         raise click.UsageError("Name a document or give --all, not both.")
-    with (opened if everywhere else meant)(settings) as fabula:
+    with (open_collection if everywhere else open_for_reading)(settings) as fabula:
         if everywhere:
             written = fabula.app.export(out, format=format or "", embeddings=embeddings)
         else:

@@ -1,4 +1,4 @@
-"""`fabula ingest`: files and folders become graphs."""
+"""`fabula ingest`: build graphs of files and folders."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fabula.cli.shared.estimate import ECONOMY, show_expected
+from fabula.cli.shared.estimate import ECONOMY, show_estimate
 from fabula.cli.shared.help import Command
-from fabula.cli.shared.opening import opened
+from fabula.cli.shared.opening import open_collection
 from fabula.cli.shared.options import BUILDING, GRAPH, settings_flags
-from fabula.cli.shared.progress import Watching
-from fabula.cli.shared.screen import counted, echo, notice_offline, show_skipped, spent
+from fabula.cli.shared.progress import BuildProgress
+from fabula.cli.shared.screen import count_noun, describe_usage, echo, notice_offline, show_skipped
 from fabula.config.settings import Settings
 from fabula.models.usage import Usage
 
@@ -34,11 +34,11 @@ if TYPE_CHECKING:
     ),
 )
 @click.argument("paths", nargs=-1, type=click.Path())
-@click.option("--rebuild", is_flag=True, help="make all anew, as at a first ingest")
-@click.option("--retry", is_flag=True, help="without PATHS: ask again for the collection's gaps")
-@click.option("--strict", is_flag=True, help="a document with a gap fails")
-@click.option("--name", default="", help="what standard input is known by, as tale.md")
-@click.option("--dry-run", is_flag=True, help="only say what it would ask and cost")
+@click.option("--rebuild", is_flag=True, help="build everything anew, as the first time")
+@click.option("--retry", is_flag=True, help="without PATHS: fill the gaps of the collection")
+@click.option("--strict", is_flag=True, help="fail a document that would have a gap")
+@click.option("--name", default="", help="file name for standard input, for example tale.md")
+@click.option("--dry-run", is_flag=True, help="only show the expected calls and cost")
 @settings_flags(*GRAPH, *BUILDING)
 def command(
     paths: tuple[str, ...],
@@ -49,31 +49,31 @@ def command(
     dry_run: bool,
     settings: Settings,
 ) -> None:
-    """Make graphs of PATHS: files, folders and zips of them, an https address, or - for standard
+    """Build graphs of PATHS: files, folders, zip archives, an https address, or - for standard
     input.
 
-    Text, Markdown, HTML, EPUB, PDF, DOCX, ODT, RTF, FB2 and TEI are read. What else a folder holds
-    is named, and left alone.
+    Fabula reads text, Markdown, HTML, EPUB, PDF, DOCX, ODT, RTF, FB2 and TEI. Other files in a
+    folder are listed and skipped.
 
-    What is in the graph already, and has not changed, is left as it is; a changed file takes the
-    place of the old one, and only what changed in it is asked for. A file that can't be read is
-    named, and the rest goes on; the exit code is then 1.
+    Documents that have not changed stay as they are; a changed file replaces its old version, and
+    the model is asked only about what changed. A file that can't be read is reported, and the
+    others continue; the exit code is then 1.
 
-    A piece that the model does not give, as its replies can't be read or a filter withholds them,
-    is a gap: the document comes in without it, unless more than one and over a tenth are
-    missing. The next ingest of the file asks for it again; --retry does so for all documents that
-    have gaps, whose files it does not need.
+    A gap is a piece that the model did not provide, because its replies could not be read or a
+    filter withheld them. The document is added without it, unless more than one piece and more than
+    a tenth are missing. The next ingest of the file asks for it again; --retry does so for all
+    documents with gaps, and does not need their files.
     """
     if not paths and not retry:
         raise click.UsageError("Name files or folders, or give --retry.")
     if not paths and rebuild:
-        raise click.UsageError("Name what to --rebuild; --retry asks for gaps alone.")
+        raise click.UsageError("Name what to --rebuild; --retry only fills gaps.")
     notice_offline(settings)
     if not paths:
         _retry(strict, dry_run, settings)
         return
     if dry_run:
-        _expect(paths, rebuild, name, settings)
+        _print_estimate(paths, rebuild, name, settings)
         return
     make_graphs(
         settings,
@@ -83,23 +83,24 @@ def command(
     )
 
 
-def _expect(paths: Sequence[str], rebuild: bool, name: str, settings: Settings) -> None:
-    with opened(settings) as fabula:
+def _print_estimate(paths: Sequence[str], rebuild: bool, name: str, settings: Settings) -> None:
+    with open_collection(settings) as fabula:
 
-        def cheaper() -> Sequence[Outcome]:
+        def expect_economy() -> Sequence[Outcome]:
             return fabula.expect(*paths, rebuild=rebuild, name=name, preset=ECONOMY)
 
-        # Standard input is there once, and an address is not asked twice. A baseline is as it is.
+        # Standard input can be read only once, an address is not fetched twice, and the settings of
+        # a published baseline are fixed.
         is_local = not any(path == "-" or "://" in path for path in paths)
         can_compare = is_local and settings.preset in ("fabula", "published")
         expected = fabula.expect(*paths, rebuild=rebuild, name=name)
-        show_expected(expected, settings, cheaper if can_compare else None)
+        show_estimate(expected, settings, expect_economy if can_compare else None)
 
 
 def _retry(strict: bool, dry_run: bool, settings: Settings) -> None:
     if dry_run:
-        with opened(settings) as fabula:
-            show_expected(fabula.retry(dry=True), settings)
+        with open_collection(settings) as fabula:
+            show_estimate(fabula.retry(dry=True), settings)
         return
     make_graphs(
         settings,
@@ -112,36 +113,40 @@ def make_graphs(
     settings: Settings,
     make: Callable[[Collection, Listener], Sequence[Outcome]],
     nothing: str = "No files found",
-    reach: Callable[[Settings], AbstractContextManager[Collection]] = opened,
+    opener: Callable[[Settings], AbstractContextManager[Collection]] = open_collection,
 ) -> None:
-    """Shows how a run goes on and what became of it; exits with 1 where something failed.
+    """Build graphs, show the progress and the outcome, and exit with 1 if something failed.
 
-    `nothing` is said of a run that had nothing to do; `reach` opens the collection.
+    Args:
+        settings: The settings of the run.
+        make: Builds the graphs of a collection and reports to a listener.
+        nothing: The summary of a run that had nothing to do.
+        opener: Opens the collection.
     """
-    listener = Watching()
+    listener = BuildProgress()
     try:
-        with reach(settings) as fabula, listener:
+        with opener(settings) as fabula, listener:
             outcomes = make(fabula, listener)
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(_how_to_go_on(listener.so_far(), settings)) from None
+        raise KeyboardInterrupt(_how_to_continue(listener.so_far(), settings)) from None
     show_skipped([outcome.source for outcome in outcomes if outcome.status == "skipped"])
-    echo(_in_all(outcomes, nothing))
+    echo(_summarize(outcomes, nothing))
     if any(outcome.error for outcome in outcomes):
         raise click.exceptions.Exit(1)
 
 
-def _how_to_go_on(so_far: str, settings: Settings) -> str:
-    kept = " and kept" if settings.cache and not settings.offline else ""
-    return f"{so_far}{kept}: run the same command again to go on."
+def _how_to_continue(so_far: str, settings: Settings) -> str:
+    cached = " and cached" if settings.cache and not settings.offline else ""
+    return f"{so_far}{cached}: run the same command again to continue."
 
 
-def _in_all(outcomes: Sequence[Outcome], nothing: str) -> str:
+def _summarize(outcomes: Sequence[Outcome], nothing: str) -> str:
     counts = [
         f"{number} {status}"
         for status in ("added", "replaced", "unchanged", "failed", "skipped")
         if (number := sum(outcome.status == status for outcome in outcomes))
     ]
     if gaps := sum(len(outcome.gaps) for outcome in outcomes):
-        counts.append(f"with {counted(gaps, 'gap')}")
+        counts.append(f"with {count_noun(gaps, 'gap')}")
     usage = sum((outcome.usage for outcome in outcomes), Usage())
-    return f"{', '.join(counts) or nothing}; {spent(usage)}."
+    return f"{', '.join(counts) or nothing}; {describe_usage(usage)}."

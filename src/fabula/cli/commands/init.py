@@ -1,4 +1,4 @@
-"""`fabula init`: what is needed is asked for, tried, and written where it belongs."""
+"""`fabula init`: ask for models, a key and books, test them, and write the settings."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ import click
 
 from fabula.cli.shared.help import Command
 from fabula.cli.shared.options import settings_flags
-from fabula.cli.shared.screen import counted
+from fabula.cli.shared.screen import count_noun
 from fabula.config.settings import FILE, OFFLINE, STATIC, Settings, own_file, variable
 from fabula.errors import FabulaError, SettingsError
 from fabula.export.files import refuse_special_file, replace_file
@@ -27,16 +27,16 @@ from fabula.models.keyring import keep_key, keeper, read_key
 from fabula.server.private_files import make_private, write_private
 from fabula.text.names import collection_problem, quoted
 
-OPENAIS = "openai"
-"""What stands for OpenAI's own address."""
-USUAL = {name: Settings.model_fields[name].default for name in ("model", "embedding_model")}
+OPENAI_NAME = "openai"
+"""What the user types for OpenAI's own address."""
+DEFAULTS = {name: Settings.model_fields[name].default for name in ("model", "embedding_model")}
 Values = dict[str, str | bool]
 """Settings by name."""
 
 
 @dataclass(frozen=True, slots=True)
-class Models:
-    """Models, and where they are: '' is OpenAI's address, and no key."""
+class ModelChoice:
+    """The models that the user chose; a `base_url` of '' is OpenAI's, a `key` of '' is none."""
 
     base_url: str
     key: str
@@ -44,7 +44,7 @@ class Models:
     embedding_model: str
 
 
-NONE = Models("", "", OFFLINE, STATIC)
+NO_MODELS = ModelChoice("", "", OFFLINE, STATIC)
 
 
 @click.command(
@@ -57,34 +57,34 @@ NONE = Models("", "", OFFLINE, STATIC)
     ),
 )
 @click.option("--books", default="", metavar="PATH", help="a folder of books, or a file")
-@click.option("--yes", is_flag=True, help="don't ask: flags, the environment and defaults answer")
+@click.option("--yes", is_flag=True, help="do not ask: use flags, the environment and defaults")
 @settings_flags("collection", "base_url", "model", "embedding_model")
 def command(books: str, yes: bool, settings: Settings) -> None:
-    """Set Fabula up: ask for models, a key and books, try the models, write what was chosen.
+    """Set Fabula up: ask for models, a key and books, test the models, and write the settings.
 
-    Address and models go to your own fabula.toml, which only you may read, and the collection to
-    that of this folder. A key goes to no file: the system's keyring keeps it (with `pip install
-    'fabula[keyring]'`), or you set OPENAI_API_KEY. What is set already is replaced only if you say
-    so. Answers may come from a pipe, one a line.
+    Address and models are written to your own fabula.toml, which only you can read, and the
+    collection to fabula.toml in this folder. A key is never written to a file: the system's keyring
+    stores it (with `pip install 'fabula[keyring]'`), or you set OPENAI_API_KEY. Settings that exist
+    are replaced only if you agree. Answers may come from a pipe, one per line.
     """
-    questions = Questions(yes)
-    models = choose_models(questions, settings)
-    collection = questions.ask(
+    prompter = Prompter(yes)
+    models = choose_models(prompter, settings)
+    collection = prompter.ask(
         "Collection that commands in this folder work in", settings.collection, _check_collection
     )
-    books = questions.ask("Folder of books (empty: none yet)", books, _check_books)
-    own = own_values(models, settings, questions)
+    books = prompter.ask("Folder of books (empty: none yet)", books, _check_books)
+    own = own_values(models, settings, prompter)
     here: Values = {"collection": collection} if collection != Settings.read().collection else {}
-    # The file that FABULA_CONFIG names stands in the place of this folder's.
+    # The file that FABULA_CONFIG names replaces the one in this folder.
     local = Path(os.environ.get("FABULA_CONFIG") or FILE)
-    written = write(own_file(), own, questions) | write(local, here, questions)
-    for line in not_in_force(written):
+    written = write(own_file(), own, prompter) | write(local, here, prompter)
+    for line in find_overridden(written):
         click.echo(line)
     click.echo(f"Next: fabula ingest {shlex.quote(books)}" if books else "Next: fabula demo")
 
 
-class Questions:
-    """What is asked on a terminal, or read from a pipe; with `yes` each answer is its default."""
+class Prompter:
+    """Asks the user, or reads answers from a pipe; with `yes` each answer is the default."""
 
     def __init__(self, yes: bool) -> None:
         self.yes = yes
@@ -92,7 +92,7 @@ class Questions:
     def ask(
         self, question: str, default: str, check: Callable[[str], None] = lambda _: None
     ) -> str:
-        """The answer, on one line; asked again until `check` raises no FabulaError."""
+        """Return the answer; ask again as long as `check` raises FabulaError."""
         while True:
             answer = default
             if not self.yes:
@@ -107,7 +107,7 @@ class Questions:
                 return answer
 
     def ask_key(self, question: str) -> str:
-        """The answer, which is not shown as it is typed."""
+        """Return the answer, which isn't shown while it is typed."""
         if self.yes:
             return ""
         hidden = sys.stdin.isatty()
@@ -115,83 +115,84 @@ class Questions:
         return str(answer).strip()
 
     def confirm(self, question: str) -> bool:
-        """Whether the answer is yes."""
+        """Say whether the user agrees."""
         return self.yes or click.confirm(question, default=True)
 
 
-def choose_models(questions: Questions, settings: Settings) -> Models:
-    """Models that were tried; asked for again until they answer."""
-    tried: Models | None = None
+def choose_models(prompter: Prompter, settings: Settings) -> ModelChoice:
+    """Ask for models until they answer a test."""
+    tried: ModelChoice | None = None
     while True:
         try:
-            models = _ask_models(questions, settings, tried)
+            models = _ask_models(prompter, settings, tried)
             tried = models
             try_models(models)
         except FabulaError as error:
-            if questions.yes:
+            if prompter.yes:
                 raise
-            click.echo(f"{error}\nOnce more, or {OFFLINE} for no model:", err=True)
+            click.echo(f"{error}\nTry again, or type {OFFLINE} for no model:", err=True)
         else:
             return models
 
 
-def _ask_models(questions: Questions, settings: Settings, tried: Models | None) -> Models:
-    usual = tried or Models(
+def _ask_models(prompter: Prompter, settings: Settings, tried: ModelChoice | None) -> ModelChoice:
+    suggested = tried or ModelChoice(
         settings.base_url or "",
         settings.api_key.get_secret_value() if settings.api_key else "",
-        USUAL["model"] if settings.offline else settings.model,
-        USUAL["embedding_model"] if settings.offline else settings.embedding_model,
+        DEFAULTS["model"] if settings.offline else settings.model,
+        DEFAULTS["embedding_model"] if settings.offline else settings.embedding_model,
     )
-    place = questions.ask(
-        f"Address of the model endpoint, as http://localhost:11434/v1; or {OPENAIS}, or {OFFLINE}",
-        shown_url(usual.base_url) or OPENAIS,
+    place = prompter.ask(
+        "Address of the model endpoint, as http://localhost:11434/v1; or "
+        f"{OPENAI_NAME}, or {OFFLINE}",
+        shown_url(suggested.base_url) or OPENAI_NAME,
     )
     if place == OFFLINE:
-        return _without("Without a model")
-    # An address that was set with a password in it is shown without, and may stay as it is.
-    is_same = place in (shown_url(usual.base_url), usual.base_url)
-    base_url = "" if place == OPENAIS else usual.base_url if is_same else place
+        return _work_offline("Without a model")
+    # An address with a password is shown without it; accepting that keeps the password.
+    is_same = place in (shown_url(suggested.base_url), suggested.base_url)
+    base_url = "" if place == OPENAI_NAME else suggested.base_url if is_same else place
     address = checked_url(base_url)
     known = settings.api_key.get_secret_value() if settings.api_key else ""
-    # What was typed for one address, or is kept for it, goes to no other.
+    # A key that belongs to one address must not be sent to another.
     is_its = tried is not None and checked_url(tried.base_url) == address
-    key = _ask_key(questions, address, usual.key if is_its else known, again=tried is not None)
+    key = _ask_key(prompter, address, suggested.key if is_its else known, again=tried is not None)
     if not (base_url or key):
-        return _without("Without a key")
-    model = questions.ask("Chat model", usual.model)
+        return _work_offline("Without a key")
+    model = prompter.ask("Chat model", suggested.model)
     static = f"Embedding model, or {STATIC}, which needs no endpoint"
-    return Models(base_url, key, model, questions.ask(static, usual.embedding_model))
+    return ModelChoice(base_url, key, model, prompter.ask(static, suggested.embedding_model))
 
 
-def _without(why: str) -> Models:
+def _work_offline(why: str) -> ModelChoice:
     click.echo(
-        f"{why} Fabula works offline: summaries and details are extracts of the text, and a "
-        "question finds passages. `fabula init` sets a model up whenever you have one."
+        f"{why} Fabula works offline: summaries and details are extracts of the text, and an "
+        "answer is a list of passages. Run `fabula init` again when you have a model."
     )
-    return NONE
+    return NO_MODELS
 
 
-def _ask_key(questions: Questions, address: str, usual: str, *, again: bool) -> str:
-    """The key that is set, or in the keyring; or what is typed."""
-    usual = usual or _kept(address)
-    if usual and not again:
-        click.echo("Its key is the one that is set already.")
-        return usual
-    empty = "the same" if usual else "none"
-    key = questions.ask_key(f"Its key, which is not shown (empty: {empty})") or usual
+def _ask_key(prompter: Prompter, address: str, default: str, *, again: bool) -> str:
+    """Return the key that is set or in the keyring, or ask for one."""
+    default = default or _read_stored_key(address)
+    if default and not again:
+        click.echo("Its key is already set.")
+        return default
+    empty = "the same" if default else "none"
+    key = prompter.ask_key(f"Its key, which is not shown (empty: {empty})") or default
     return checked_key(key) if key else ""
 
 
-def _kept(address: str) -> str:
-    """The key that the keyring has of an endpoint, or ''."""
+def _read_stored_key(address: str) -> str:
+    """Return the key of an endpoint in the keyring, or ''."""
     try:
         return read_key(address) if keeper() else ""
     except SettingsError:
         return ""
 
 
-def try_models(models: Models) -> None:
-    """Asks the chat model a word and the embedding model a vector. Raises FabulaError."""
+def try_models(models: ModelChoice) -> None:
+    """Ask the chat model for a word and the embedding model for a vector; may raise FabulaError."""
     from fabula.config.kit import Kit
 
     settings = Settings.read(
@@ -199,7 +200,7 @@ def try_models(models: Models) -> None:
         api_key=models.key or None,
         model=models.model,
         embedding_model=models.embedding_model,
-        # Who is waiting to be asked again need not sit out every try.
+        # The user is waiting to correct an answer, so there are few attempts.
         attempts=2,
         keyring=False,
     )
@@ -211,84 +212,89 @@ def try_models(models: Models) -> None:
 
 
 def _check_collection(name: str) -> None:
-    if wrong := collection_problem(name):
-        raise SettingsError(f"The name of a collection, {quoted(name)}, {wrong}.")
+    if problem := collection_problem(name):
+        raise SettingsError(f"The name of a collection, {quoted(name)}, {problem}.")
 
 
 def _check_books(name: str) -> None:
-    """Says how many files are there. Raises LoadError where none is."""
+    """Print how many files there are. Raise LoadError if there are none."""
     from fabula.errors import LoadError
     from fabula.load import find, known
 
     if name and "://" not in name:
-        files, others = find([Path(name)])
+        files, unknown = find([Path(name)])
         if not files:
             raise LoadError(f"{name} has no file that Fabula reads: {known()}.")
-        beside = f", and {len(others):,} of other kinds" if others else ""
-        click.echo(f"{counted(len(files), 'file')} that Fabula reads{beside}.")
+        rest = f", and {len(unknown):,} of other kinds" if unknown else ""
+        click.echo(f"{count_noun(len(files), 'file')} that Fabula reads{rest}.")
 
 
-def own_values(models: Models, settings: Settings, questions: Questions) -> Values:
-    """What the user's own file is to say; the key goes to the keyring, if there is one."""
-    if models == NONE:
+def own_values(models: ModelChoice, settings: Settings, prompter: Prompter) -> Values:
+    """Return the settings for the user's own file; the key goes to the keyring, if there is one."""
+    if models == NO_MODELS:
         now = Settings.read()
-        is_so = now.offline and now.embedding_model == STATIC
-        # That no key is set here is no reason to take out a model that is.
-        if is_so or (questions.yes and not settings.offline):
+        is_offline = now.offline and now.embedding_model == STATIC
+        # A missing key is no reason to remove a model from the file.
+        if is_offline or (prompter.yes and not settings.offline):
             return {}
         return {"model": OFFLINE, "embedding_model": STATIC}
     values: Values = {"model": models.model, "embedding_model": models.embedding_model}
     if models.base_url or settings.base_url:
         values["base_url"] = models.base_url or OPENAI
     if shown_url(models.base_url) != models.base_url:
-        # Its password is as good as a key.
+        # A password in an address is a secret, as a key is.
         del values["base_url"]
-        click.echo("An address with a password is written to no file: keep OPENAI_BASE_URL set.")
+        click.echo("An address with a password is not written to a file: keep OPENAI_BASE_URL set.")
     known = settings.api_key.get_secret_value() if settings.api_key else ""
     if settings.keyring and not models.key:
         values["keyring"] = False
     elif models.key != known:
-        values |= _keep(models, questions)
+        values |= _store_key(models, prompter)
         if known:
-            click.echo("The key of OPENAI_API_KEY, or of your own file, is stronger: take it out.")
+            click.echo(
+                "The key in OPENAI_API_KEY, or in your own file, overrides this one: remove it."
+            )
     return values
 
 
-def _keep(models: Models, questions: Questions) -> Values:
+def _store_key(models: ModelChoice, prompter: Prompter) -> Values:
     name, address = keeper(), checked_url(models.base_url)
-    if _kept(address) == models.key:
+    if _read_stored_key(address) == models.key:
         return {"keyring": True}
-    if name and questions.confirm(f"Keep the key in the keyring ({name})?"):
+    if name and prompter.confirm(f"Store the key in the keyring ({name})?"):
         keep_key(address, models.key)
         return {"keyring": True}
-    missing = "" if name else " (or install 'fabula[keyring]', where the system has a keyring)"
-    click.echo(f"The key is written to no file: set OPENAI_API_KEY to it{missing}.")
+    missing = "" if name else " (or install 'fabula[keyring]', if the system has a keyring)"
+    click.echo(f"The key is not written to a file: set OPENAI_API_KEY to it{missing}.")
     return {}
 
 
-def write(file: Path, values: Values, questions: Questions) -> Values:
-    """Sets values in a file of settings; of those that it has otherwise only what may be replaced.
+def write(file: Path, values: Values, prompter: Prompter) -> Values:
+    """Set values in a file of settings and return those that were written.
 
-    The user's own file is for the user alone. Returns what was written.
+    Values that the file has are replaced only if the user agrees. Only the user can read their own
+    file.
     """
     is_own = file == own_file()
     file = file.resolve() if is_own else file
     refuse_special_file(file)
     try:
         text = file.read_text(encoding="utf-8") if file.exists() else ""
-        there = tomllib.loads(text)
+        existing = tomllib.loads(text)
         changed = {
             name: value
             for name, value in values.items()
-            if there.get(name) != value
+            if existing.get(name) != value
             and (
-                name not in there
-                or questions.confirm(f"{file} has {name} = {there[name]!r}. Make it {value!r}?")
+                name not in existing
+                or prompter.confirm(
+                    f"{file} has {name} = {existing[name]!r}. Change it to {value!r}?"
+                )
             )
         }
         if not changed:
             return {}
-        text = edited(text, changed, file)
+        text = edit_toml(text, changed, file)
         if is_own:
             make_private(own_file().parent)
             write_private(file, text.rstrip("\n"))
@@ -301,35 +307,38 @@ def write(file: Path, values: Values, questions: Questions) -> Values:
     return changed
 
 
-def edited(text: str, values: Values, file: Path) -> str:
-    """A TOML text that has these values, and else what it had, comments on other lines too.
+def edit_toml(text: str, values: Values, file: Path) -> str:
+    """Return a TOML text with these values, and otherwise unchanged, comments included.
 
-    Raises FabulaError where its lines are too unusual for that.
+    The result is parsed again: if it does not have exactly these values, as in a file with strings
+    of several lines, FabulaError tells the user what to write.
     """
     table = re.search(r"^\s*\[", text, re.MULTILINE)
     head, tables = (text[: table.start()], text[table.start() :]) if table else (text, "")
     for name, value in values.items():
         line = f"{name} = {json.dumps(value, ensure_ascii=False)}"
-        head, found = re.subn(rf"^\s*{name}\s*=.*$", lambda _: line, head, count=1, flags=re.M)  # noqa: B023
-        if not found:
+        head, replaced = re.subn(rf"^\s*{name}\s*=.*$", lambda _: line, head, count=1, flags=re.M)  # noqa: B023
+        if not replaced:
             head = f"{head.rstrip()}\n{line}\n".lstrip("\n")
-    made = f"{head.rstrip()}\n\n{tables.lstrip()}" if tables else head
-    if not _says(made, tomllib.loads(text) | values):
+    result = f"{head.rstrip()}\n\n{tables.lstrip()}" if tables else head
+    if not _has_values(result, tomllib.loads(text) | values):
         lines = "; ".join(f"{name} = {json.dumps(value)}" for name, value in values.items())
-        raise FabulaError(f"{file} is not changed, as its lines are unusual. Write there: {lines}.")
-    return made
+        raise FabulaError(
+            f"{file} was not changed, as its format is unusual. Write into it: {lines}."
+        )
+    return result
 
 
-def _says(text: str, values: dict[str, Any]) -> bool:
+def _has_values(text: str, values: dict[str, Any]) -> bool:
     try:
         return tomllib.loads(text) == values
     except tomllib.TOMLDecodeError:
         return False
 
 
-def not_in_force(written: Values) -> Iterator[str]:
-    """A line for each value that was written in vain, as something stronger says otherwise."""
+def find_overridden(written: Values) -> Iterator[str]:
+    """Yield a line for each value that a stronger source overrides."""
     now = Settings.read()
     for name, value in written.items():
         if getattr(now, name) != value:
-            yield f"{name} is otherwise here, as {variable(name)} or a nearer file sets it, too."
+            yield f"{name} has another value here: {variable(name)} or a nearer file sets it."

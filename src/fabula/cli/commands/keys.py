@@ -1,4 +1,4 @@
-"""`fabula keys`: who may use the service, and for what."""
+"""`fabula keys`: manage the keys of the service."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fabula.cli.shared.help import Group
-from fabula.cli.shared.opening import opened
+from fabula.cli.shared.opening import open_collection
 from fabula.cli.shared.options import GRAPH, settings_flags
 from fabula.config.serving import TABLE
 from fabula.config.settings import Settings
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from fabula.service.core.keys import Keys
     from fabula.service.core.sessions import Sessions
 
-OWN = settings_flags(*(name for name in GRAPH if name not in ("preset", "collection")))
+GRAPH_FLAGS = settings_flags(*(name for name in GRAPH if name not in ("preset", "collection")))
 
 
 @click.group("keys", cls=Group)
 def command() -> None:
     """Make, list and revoke the keys of `fabula serve`.
 
-    They are kept in the graph, as hashes, and hold at once in every service over it.
+    The graph stores their hashes. Changes apply at once to every service over this graph.
     """
 
 
@@ -42,15 +42,17 @@ def command() -> None:
     type=click.Choice(["read", "write", "admin"]),
     default="read",
     show_default=True,
-    help="what it may: ask and read; add and remove books, too; all",
+    help="read: ask and read; write: also add and remove books; admin: everything",
 )
-@click.option("--collection", "collections", multiple=True, help="only this one; may be repeated")
-@click.option("--days", type=click.IntRange(1, 3660), help="days until it expires")
-@click.option("--tokens-a-day", type=click.IntRange(0), help="tokens of models in a day (UTC)")
-@click.option("--tokens-a-month", type=click.IntRange(0), help="tokens in a month")
-@click.option("--money-a-day", type=click.FloatRange(0), help="US dollars in a day")
-@click.option("--money-a-month", type=click.FloatRange(0), help="US dollars in a month")
-@OWN
+@click.option(
+    "--collection", "collections", multiple=True, help="only this collection; may be repeated"
+)
+@click.option("--days", type=click.IntRange(1, 3660), help="number of days until it expires")
+@click.option("--tokens-a-day", type=click.IntRange(0), help="model tokens per day (UTC)")
+@click.option("--tokens-a-month", type=click.IntRange(0), help="model tokens per month")
+@click.option("--money-a-day", type=click.FloatRange(0), help="US dollars per day")
+@click.option("--money-a-month", type=click.FloatRange(0), help="US dollars per month")
+@GRAPH_FLAGS
 def make(
     name: str,
     role: str,
@@ -59,68 +61,70 @@ def make(
     settings: Settings,
     **quotas: float | None,
 ) -> None:
-    """Make a key for NAME, and print it, this once."""
-    with _reached(settings) as (keys, _):
-        from fabula.service.core.callers import ROLES
-        from fabula.service.http.dependencies import Quotas
+    """Make a key for NAME and print it; it is not shown again."""
+    with _open_keys(settings) as (keys, _):
+        from fabula.service.core.callers import ROLES, Quotas
 
-        [wanted] = [one for one in ROLES if one == role]
-        id, key = keys.make(name, wanted, collections or None, days=days, quotas=Quotas.of(quotas))
+        # Narrows the type: click has checked the value.
+        [checked_role] = [known for known in ROLES if known == role]
+        id, key = keys.make(
+            name, checked_role, collections or None, days=days, quotas=Quotas.of(quotas)
+        )
     click.echo(key)
-    click.echo(f"It is told this once. To revoke it: fabula keys revoke {id}", err=True)
+    click.echo(f"It is shown only this once. To revoke it: fabula keys revoke {id}", err=True)
 
 
 @command.command("list", examples=("keys list",))
-@OWN
+@GRAPH_FLAGS
 def list_(settings: Settings) -> None:
-    """List all keys: for whom, what they may, when they were used; never their secrets."""
-    with _reached(settings) as (keys, _):
-        found = keys.list()
-    if not found:
+    """List all keys: names, roles, limits and last use, but not the keys themselves."""
+    with _open_keys(settings) as (keys, _):
+        all_keys = keys.list()
+    if not all_keys:
         click.echo("There is no key yet: `fabula keys make NAME`.", err=True)
-    for key in found:
-        sees = "all collections" if key.collections is None else ", ".join(key.collections)
-        given = key.quotas.given().items()
-        quotas = [f"{quota.replace('_', ' ')}: {most:,}" for quota, most in given]
+    for key in all_keys:
+        scope = "all collections" if key.collections is None else ", ".join(key.collections)
+        limits = key.quotas.given().items()
+        quotas = [f"{quota.replace('_', ' ')}: {limit:,}" for quota, limit in limits]
         state = f"revoked {key.revoked[:10]}" if key.revoked else ""
         if not state and key.expires:
             state = f"expires {key.expires[:10]}"
         used = f"used {key.used[:10]}" if key.used else "never used"
-        told = [key.id, key.name, key.role, sees, *quotas, used, state]
-        click.echo(" · ".join(filter(None, told)))
+        fields = [key.id, key.name, key.role, scope, *quotas, used, state]
+        click.echo(" · ".join(filter(None, fields)))
 
 
 @command.command(examples=("keys revoke 5f3a9c01d2",))
 @click.argument("id")
-@OWN
+@GRAPH_FLAGS
 def revoke(id: str, settings: Settings) -> None:
-    """Revoke the key ID at once, in every service; who signed in with it is signed out."""
-    with _reached(settings) as (keys, _):
+    """Revoke the key ID at once, in every service; sessions that used it end."""
+    with _open_keys(settings) as (keys, _):
         keys.revoke(id)
     click.echo(f"Key {id} is revoked.")
 
 
 @command.command(examples=("keys link", "keys link --url https://books.example.org"))
-@click.option("--url", help="address of the service [that of the settings]")
-@OWN
+@click.option("--url", help="address of the service [from the settings]")
+@GRAPH_FLAGS
 def link(url: str | None, settings: Settings) -> None:
-    """Print a link that signs one browser in as the person at the machine, once."""
+    """Print a link that signs in one browser, once, as the user of this machine."""
     serving = settings.table(TABLE)
     address = (url or serving.url or f"http://127.0.0.1:{serving.port}").rstrip("/")
-    with _reached(settings) as (_, sessions):
+    with _open_keys(settings) as (_, sessions):
         click.echo(f"{address}/enter?token={sessions.link()}")
 
 
 @contextmanager
-def _reached(settings: Settings) -> Iterator[tuple[Keys, Sessions]]:
-    """The keys and the sessions of the settings' graph."""
-    from fabula.cli.commands.serve import needing_the_extra
+def _open_keys(settings: Settings) -> Iterator[tuple[Keys, Sessions]]:
+    """Open the keys and the sessions in the graph of the settings."""
+    from fabula.cli.commands.serve import explain_missing_extra
 
-    with needing_the_extra():
+    with explain_missing_extra():
         from fabula.service.core.keys import Keys
         from fabula.service.core.sessions import Sessions
         from fabula.service.state import make_schema
-    with opened(settings) as fabula:
+    with open_collection(settings) as fabula:
         make_schema(fabula.store)
         keys = Keys(fabula.store)
         yield keys, Sessions(fabula.store, keys, settings.table(TABLE).session_days)

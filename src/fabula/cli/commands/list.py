@@ -1,4 +1,4 @@
-"""`fabula list`: the documents that the graph holds."""
+"""`fabula list`: list the documents and their graphs."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import click
 from rich.table import Table
 
 from fabula.cli.shared.help import Command
-from fabula.cli.shared.opening import meant, opened
+from fabula.cli.shared.opening import open_collection, open_for_reading
 from fabula.cli.shared.options import GRAPH, settings_flags
-from fabula.cli.shared.progress import RETRY
-from fabula.cli.shared.screen import counted, echo, print_json, print_table
+from fabula.cli.shared.progress import RETRY_COMMAND
+from fabula.cli.shared.screen import count_noun, echo, print_json, print_table
 from fabula.config.settings import Settings
 from fabula.graph import TEXT, Record
 from fabula.graph.entries import Entry
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from fabula.app.collection import Settled
 
 Stale = Mapping[str, list[str]]
-"""What each graph of a document would be made from otherwise now, by the graphs' names."""
+"""What has changed since each graph of a document was built, by the names of the graphs."""
 
 
 @click.command(
@@ -34,34 +34,35 @@ Stale = Mapping[str, list[str]]
     ),
 )
 @click.option("--json", "as_json", is_flag=True, help="print JSON")
-@click.option("--all", "everywhere", is_flag=True, help="of all collections")
+@click.option("--all", "everywhere", is_flag=True, help="all collections")
 @settings_flags(*GRAPH)
 def command(as_json: bool, everywhere: bool, settings: Settings) -> None:
     """List the documents of a collection, or of all, and the graphs of each.
 
-    A graph is stale where the settings in force, or this version of Fabula, would make it from
-    something else than it was made from. A gap is a piece of it that the model did not give.
+    A graph is stale if the present settings, or this version of Fabula, would build it from
+    something else. A gap is a piece that the model did not provide.
     """
-    with (opened if everywhere else meant)(settings) as fabula:
+    with (open_collection if everywhere else open_for_reading)(settings) as fabula:
         app = fabula.app
         names = app.collections() if everywhere else [fabula.name]
-        found = [
+        documents = [
             (entry, collection.stale(entry))
             for collection in map(app.collection, names)
             for entry in collection.documents()
         ]
-        settled = [(name, one) for name in names for one in app.collection(name).settled()]
-        others = 0 if everywhere else fabula.store.count(fabula.name)[1] - len(found)
+        graphs = [(name, graph) for name in names for graph in app.collection(name).settled()]
+        others = 0 if everywhere else fabula.store.count(fabula.name)[1] - len(documents)
     if as_json:
-        documents = [entry_json(entry, stale) for entry, stale in found]
-        print_json([*documents, *(_settled_json(name, one) for name, one in settled)])
+        rows = [entry_json(entry, stale) for entry, stale in documents]
+        print_json([*rows, *(_collection_graph_json(name, graph) for name, graph in graphs)])
         return
-    if found:
-        print_table(_table(found))
-        for line in (*_differing(found), *_lacking(entry for entry, _ in found)):
+    if documents:
+        print_table(_table(documents))
+        gaps = _describe_all_gaps(entry for entry, _ in documents)
+        for line in (*_describe_stale(documents), *gaps):
             echo(line)
-        for name, one in settled:
-            echo(_told(name, one))
+        for name, graph in graphs:
+            echo(_describe_collection_graph(name, graph))
     elif everywhere:
         echo("Every collection is empty: run `fabula ingest BOOK`.")
     else:
@@ -71,44 +72,43 @@ def command(as_json: bool, everywhere: bool, settings: Settings) -> None:
 
 
 def entry_json(entry: Entry, stale: Stale) -> dict[str, Any]:
-    """All that is known of a document."""
+    """Return everything that is known of a document."""
     graphs = {name: _record_json(record) for name, record in entry.graphs.items()}
-    usage = {step: one.row for step, one in entry.usage.items()}
+    usage = {step: step_usage.row for step, step_usage in entry.usage.items()}
     return asdict(entry) | {"graphs": graphs, "usage": usage, "stale": dict(stale)}
 
 
 def _record_json(record: Record) -> dict[str, Any]:
-    """What is known of one graph of a document, or of a collection."""
-    return asdict(record) | {"usage": {step: one.row for step, one in record.usage.items()}}
+    """Return what is known of one graph of a document or of a collection."""
+    return asdict(record) | {"usage": {step: usage.row for step, usage in record.usage.items()}}
 
 
-def _settled_json(collection: str, settled: Settled) -> dict[str, Any]:
-    """All that is known of a graph of a collection itself; it has a `graph`, and no `id`."""
-    told = _record_json(settled.record)
-    return {"collection": collection, "graph": settled.graph, **told, "stale": settled.stale}
+def _collection_graph_json(collection: str, graph: Settled) -> dict[str, Any]:
+    """Return what is known of a collection's own graph; it has a `graph` and no `id`."""
+    record = _record_json(graph.record)
+    return {"collection": collection, "graph": graph.graph, **record, "stale": graph.stale}
 
 
-def _told(collection: str, settled: Settled) -> str:
-    """A line for a graph of a collection itself."""
-    at = settled.record.updated_at[:16].replace("T", " ")
-    told = f"{settled.graph} of collection {collection!r}, made of all its documents {at}"
-    build = f"`fabula build {settled.graph}`"
-    if settled.stale:
-        told += f", is stale; what differs: {', '.join(settled.stale)}. {build} makes it anew."
-    elif settled.record.gaps:
-        told += f", has {counted(settled.record.gaps, 'gap')}: {build} asks for them again."
-    return told
+def _describe_collection_graph(collection: str, graph: Settled) -> str:
+    at = graph.record.updated_at[:16].replace("T", " ")
+    line = f"{graph.graph} of collection {collection!r}, built from all its documents {at}"
+    build = f"`fabula build {graph.graph}`"
+    if graph.stale:
+        line += f", is stale; what differs: {', '.join(graph.stale)}. {build} builds it anew."
+    elif graph.record.gaps:
+        line += f", has {count_noun(graph.record.gaps, 'gap')}: {build} asks for them again."
+    return line
 
 
-def _table(found: Iterable[tuple[Entry, Stale]]) -> Table:
+def _table(documents: Iterable[tuple[Entry, Stale]]) -> Table:
     table = Table(show_edge=False)
     for heading in ("id", "collection", "title", "author", "language"):
         table.add_column(heading)
     table.add_column("tokens", justify="right")
     for heading in ("graphs", "updated"):
         table.add_column(heading)
-    for entry, stale in found:
-        # Every document has its text: that is told only where it is stale.
+    for entry, stale in documents:
+        # Every document has a text, which is listed only if it is stale.
         graphs = ", ".join(
             _graph(name, name in stale, entry.graphs[name].gaps)
             for name in sorted(entry.graphs, key=lambda name: (name != TEXT, name))
@@ -121,31 +121,34 @@ def _table(found: Iterable[tuple[Entry, Stale]]) -> Table:
 
 
 def _graph(name: str, is_stale: bool, gaps: int) -> str:
-    said = ["stale"] * is_stale + [counted(gaps, "gap")] * (gaps > 0)
-    return f"{name} ({', '.join(said)})" if said else name
+    notes = ["stale"] * is_stale + [count_noun(gaps, "gap")] * (gaps > 0)
+    return f"{name} ({', '.join(notes)})" if notes else name
 
 
-def _lacking(entries: Iterable[Entry]) -> Iterable[str]:
-    """A line on the gaps of all, if there are any, with the cure."""
-    lacking = [entry for entry in entries if entry.gaps]
-    if lacking:
-        gaps = counted(sum(entry.gaps for entry in lacking), "gap")
-        documents = counted(len(lacking), "document")
-        yield f"{gaps} in {documents}: {RETRY} asks for them again, `fabula show` tells where."
+def _describe_all_gaps(entries: Iterable[Entry]) -> Iterable[str]:
+    """Yield a line on the gaps of all documents, if there are any, with the cure."""
+    with_gaps = [entry for entry in entries if entry.gaps]
+    if with_gaps:
+        gaps = count_noun(sum(entry.gaps for entry in with_gaps), "gap")
+        documents = count_noun(len(with_gaps), "document")
+        yield (
+            f"{gaps} in {documents}: {RETRY_COMMAND} asks for them again, `fabula show` shows "
+            "where they are."
+        )
 
 
-def _differing(found: Iterable[tuple[Entry, Stale]]) -> Iterable[str]:
-    """A line for each graph that is stale, with what differs, and one with the cure."""
-    documents: dict[str, int] = {}
+def _describe_stale(documents: Iterable[tuple[Entry, Stale]]) -> Iterable[str]:
+    """Yield a line for each stale graph with what changed, and one with the cure."""
+    counts: dict[str, int] = {}
     differing: dict[str, set[str]] = {}
-    for _, stale in found:
+    for _, stale in documents:
         for name, differences in stale.items():
-            documents[name] = documents.get(name, 0) + 1
+            counts[name] = counts.get(name, 0) + 1
             differing.setdefault(name, set()).update(differences)
-    for name, count in documents.items():
+    for name, count in counts.items():
         what = ", ".join(sorted(differing[name]))
-        yield f"{name} is stale in {counted(count, 'document')}; what differs: {what}."
-    if TEXT in documents:
-        yield "`fabula ingest FILE` makes the text of a document, and all its graphs, anew."
-    elif documents:
-        yield "`fabula ingest FILE` brings a document up to date, `fabula build GRAPH` a graph."
+        yield f"{name} is stale in {count_noun(count, 'document')}; what differs: {what}."
+    if TEXT in counts:
+        yield "`fabula ingest FILE` builds the text of a document, and all its graphs, anew."
+    elif counts:
+        yield "`fabula ingest FILE` updates a document, `fabula build GRAPH` a graph."

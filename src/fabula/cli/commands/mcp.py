@@ -1,25 +1,25 @@
-"""`fabula mcp`: the graph for an assistant on this machine, over standard input and output."""
+"""`fabula mcp`: connect an assistant on this machine, over standard input and output."""
 
 from __future__ import annotations
 
 import click
 
-from fabula.cli.commands.serve import needing_the_extra
+from fabula.cli.commands.serve import explain_missing_extra
 from fabula.cli.shared.help import Command
-from fabula.cli.shared.opening import shown
 from fabula.cli.shared.options import BUILDING, GRAPH, settings_flags
+from fabula.cli.shared.server_progress import show_server_progress
 from fabula.config.settings import Settings
 
 
 @click.command("mcp", cls=Command, examples=("mcp", "mcp --model offline"))
 @settings_flags(*GRAPH, *BUILDING)
 def command(settings: Settings) -> None:
-    """Serve an assistant's tools by the Model Context Protocol, over standard input and output.
+    """Serve tools for an assistant by the Model Context Protocol, over standard input and output.
 
-    It is the assistant that starts this: give it the command `fabula mcp`. What it may do is what
-    you may: read, ask, and add texts. Over HTTP the same is at /mcp of `fabula serve`.
+    The assistant starts this: give it the command `fabula mcp`. It may do what you may: read, ask
+    and add texts. `fabula serve` has the same over HTTP, at /mcp.
     """
-    with needing_the_extra():
+    with explain_missing_extra():
         import anyio
 
         from fabula.app import App
@@ -27,11 +27,11 @@ def command(settings: Settings) -> None:
         from fabula.service.mcp import make_mcp
         from fabula.service.state import ServiceState
 
-    async def speak(app: App) -> None:
+    async def run_server(app: App) -> None:
         state = ServiceState(app)
-        # The jobs of others are the service's, which has its own settings, key and uploads.
+        # Leave the jobs of others to the service, which has its own settings, key and uploads.
         async with state.open(takes_others=False):
             await make_mcp(state, PERSON).run_stdio_async()
 
-    with shown() as report, App(settings, report=report) as app:
-        anyio.run(speak, app)
+    with show_server_progress() as report, App(settings, report=report) as app:
+        anyio.run(run_server, app)

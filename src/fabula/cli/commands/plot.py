@@ -1,4 +1,4 @@
-"""`fabula plot`: a document's graph, its network or its story, as a page or as a picture."""
+"""`fabula plot`: draw a document as a page or as a picture."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from fabula.cli.shared.help import Command
-from fabula.cli.shared.opening import meant
+from fabula.cli.shared.opening import open_for_reading
 from fabula.cli.shared.options import GRAPH, MODELS, RANKING, settings_flags
 from fabula.cli.shared.screen import echo
 from fabula.config.settings import Settings
@@ -34,13 +34,11 @@ from fabula.config.settings import Settings
     help="file to write, .html, .svg or .png [TITLE.html]",
 )
 @click.option("--open", "open_it", is_flag=True, help="open the file in the web browser")
-@click.option("--query", "question", default="", help="highlight what is found for this question")
+@click.option("--query", "question", default="", help="highlight what this question finds")
+@click.option("--network", is_flag=True, help="draw the network of its entities: who meets whom")
+@click.option("--communities", is_flag=True, help="draw the network with its communities")
 @click.option(
-    "--network", is_flag=True, help="draw who is in it and who meets whom, from its entities"
-)
-@click.option("--communities", is_flag=True, help="the network, and who belongs together in it")
-@click.option(
-    "--story", is_flag=True, help="draw what happens, in the order told, from its discourse graph"
+    "--story", is_flag=True, help="draw its events in the order told, from its discourse graph"
 )
 @settings_flags(*GRAPH, *MODELS, *RANKING)
 def command(
@@ -55,35 +53,37 @@ def command(
 ) -> None:
     """Draw DOCUMENT (its id, title or file): its aspect trees over its line of chunks.
 
-    A page needs no network; in it you can zoom, search, open level after level, read each passage
-    and follow what it rests on. A file that is there is replaced.
+    A page works without a network; you can zoom, search, open level after level, read each passage
+    and see what it rests on. An existing file is replaced.
 
-    With --network: the characters and whatever else its graph of entities has, those that are tied
-    near each other, with a slider by section and a table. --query then shows whom a mode that walks
-    this network, as hippo, fast, light, mini and local do, went through.
+    With --network: its characters and other entities; those that often meet are near each other. A
+    slider selects sections, and a table lists all. --query then shows which of them a mode that
+    uses this network (hippo, fast, light, mini, local) visited.
 
     With --communities: the network in the colours and numbers of its communities, level by level,
-    with their reports beside it. --query then marks those that a mode, as global, went by.
+    with their reports. --query then marks the reports that a mode such as global used.
 
-    With --story: what happens along the text, in a row of each who takes part and of each place,
-    with when it is, why where that is told, and the links of cause between passages; and a table.
+    With --story: its events along the text, with a row for each person and place, with times and
+    reasons that the text gives, with causal links between passages, and with a table.
     """
     from fabula.plot import plot, refuse_undrawable
 
     refuse_undrawable(out)
-    with meant(settings) as fabula:
+    with open_for_reading(settings) as fabula:
         plotted = plot(
             fabula, document, out, question, network=network, communities=communities, story=story
         )
-    walked = f"{plotted.walked} walked"
     if communities:
-        walked = f"{sum(hit.kind == 'report' for hit in plotted.hits)} reports found"
-    found = walked if plotted.entities else f"{len(plotted.hits)} found"
-    echo(f"{plotted}, {found} for the question" if question else f"{plotted}")
+        result = f"{sum(hit.kind == 'report' for hit in plotted.hits)} reports found"
+    elif plotted.entities:
+        result = f"{plotted.walked} visited"
+    else:
+        result = f"{len(plotted.hits)} found"
+    echo(f"{plotted}, {result} for the question" if question else f"{plotted}")
     if not plotted.has_words:
         echo(
-            "This machine has no fonts, so the PNG has no words: install some, as fonts-dejavu, "
-            "or name a file that ends in .svg or .html.",
+            "This machine has no fonts, so the PNG has no text: install fonts such as "
+            "fonts-dejavu, or name a file that ends in .svg or .html.",
             err=True,
         )
     if open_it and not webbrowser.open(plotted.file.absolute().as_uri()):

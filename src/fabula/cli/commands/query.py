@@ -14,11 +14,11 @@ from rich.text import Text
 
 from fabula.ask.answer import Answer
 from fabula.cli.shared.help import Command
-from fabula.cli.shared.last_answer import keep
-from fabula.cli.shared.opening import meant
+from fabula.cli.shared.last_answer import keep_answer
+from fabula.cli.shared.opening import open_for_reading
 from fabula.cli.shared.options import ASKING, GRAPH, settings_flags
-from fabula.cli.shared.screen import console, counted, echo, notice_offline, print_json
-from fabula.cli.shared.trace import path_json, print_path
+from fabula.cli.shared.screen import console, count_noun, echo, notice_offline, print_json
+from fabula.cli.shared.trace import print_trace, trace_json
 from fabula.config.settings import Settings
 from fabula.graph.hits import Hit, Passage, Quote, in_document, place
 from fabula.graph.path import Path
@@ -109,7 +109,7 @@ def command(
     query = Query.of(question, settings, **given)
     path = Path()
     notice_offline(settings)
-    with meant(settings) as fabula:
+    with open_for_reading(settings) as fabula:
         if no_answer:
             hits = fabula.retrieve(query, path=path)
             said = {"question": question, "hits": [_hit_json(hit) for hit in hits]}
@@ -117,7 +117,7 @@ def command(
             stream = fabula.stream(query, path=path)
             said = _answer_json(stream.answer, settings) if as_json else {}
         if as_json:
-            print_json(said | ({"path": path_json(path)} if explain else {}))
+            print_json(said | ({"path": trace_json(path)} if explain else {}))
             return
         is_found = bool(hits if no_answer else stream.hits)
         if not is_found:
@@ -127,7 +127,7 @@ def command(
         else:
             _print(stream, fabula, show_context, as_markdown)
         if explain:
-            print_path(path)
+            print_trace(path)
     if not is_found:
         raise click.exceptions.Exit(1)
 
@@ -142,7 +142,7 @@ def _print(
         echo(markdown(stream.answer, books_of([stream.answer], collection.document)))
     else:
         print_answer(stream, show_context)
-    keep(stream.answer, collection)
+    keep_answer(stream.answer, collection)
 
 
 def print_answer(stream: AnswerStream, show_context: bool) -> None:
@@ -176,7 +176,7 @@ def print_quotes(stream: AnswerStream) -> None:
         screen.print(head, soft_wrap=False)
         screen.print(text, soft_wrap=False)
         screen.print()
-    found = counted(len(stream.context), "passage")
+    found = count_noun(len(stream.context), "passage")
     echo(
         f"Offline: no model was asked. These are the closest of {found} that a model would answer "
         "from, as the book prints them."

@@ -1,4 +1,4 @@
-"""`fabula read`: a book's own text around a place, and what its graphs say of it."""
+"""`fabula read`: show the text around a place, and what the graphs say about it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fabula.cli.shared.help import Command
-from fabula.cli.shared.last_answer import Citation, LastAnswer, recall
-from fabula.cli.shared.opening import meant, opened
+from fabula.cli.shared.last_answer import Citation, LastAnswer, recall_answer
+from fabula.cli.shared.opening import open_collection, open_for_reading
 from fabula.cli.shared.options import GRAPH, settings_flags
 from fabula.cli.shared.screen import echo, print_json
 from fabula.config.settings import Settings
@@ -43,30 +43,32 @@ NUMBER = re.compile(r"\d{1,6}")
     "--at",
     default="",
     metavar="PLACE",
-    help="characters, as a citation names them; a chunk's number; a section's heading or a part "
-    "of it; a passage's id; '[3]', a citation of the last answer [the beginning]",
+    help="characters, as in a citation; the number of a chunk; the heading of a section or a part "
+    "of it; the id of a passage; '[3]', a citation of the last answer [the beginning]",
 )
 @click.option("--json", "as_json", is_flag=True, help="print JSON")
 @settings_flags(*GRAPH)
 def command(document: str, at: str, as_json: bool, settings: Settings) -> None:
-    """Show the text of DOCUMENT (its id, title or file) around a place, which is lit.
+    """Show the text of DOCUMENT (its id, title or file) around a place, which is highlighted.
 
-    And what the graphs say of it: summaries and details. Of a summary or a detail, named by its
-    id, the passages are shown that bear it.
+    Below it are the summaries and details that cover the place. For the id of a summary or a
+    detail, the passages that support it are shown.
 
-    In the place of DOCUMENT a number alone, as 3 or '[3]', is a citation of the last answer, of
-    `fabula query` or `fabula chat`, whatever collection that was of. After --at, 3 is a chunk.
+    A number instead of DOCUMENT, as 3 or '[3]', is a citation of the last answer of `fabula query`
+    or `fabula chat`, in whatever collection that was. After --at, 3 is a chunk.
     """
-    if (number := _number(document, at)) and (found := _cited(number, document, at, settings)):
-        last, citation = found
-        with opened(settings) as fabula:
-            cited = fabula.app.collection(last.collection)
-            if citation.document != (cited.document(document).id if at else citation.document):
-                raise NotFound(f"[{number}] of the last answer is not of {document!r}.")
-            reading = cited.read(citation.document, citation.at)
+    if (number := _citation_number(document, at)) and (
+        match := _find_citation(number, document, at, settings)
+    ):
+        last, citation = match
+        with open_collection(settings) as fabula:
+            collection = fabula.app.collection(last.collection)
+            if at and citation.document != collection.document(document).id:
+                raise NotFound(f"[{number}] of the last answer is not in {document!r}.")
+            reading = collection.read(citation.document, citation.at)
         echo(f"[{number}] of the answer to {last.question!r}", err=True)
     else:
-        with meant(settings) as fabula:
+        with open_for_reading(settings) as fabula:
             reading = fabula.read(document, at)
     if as_json:
         print_json(_json(reading))
@@ -75,40 +77,40 @@ def command(document: str, at: str, as_json: bool, settings: Settings) -> None:
 
 
 def show(reading: Reading) -> None:
-    """A reading, in the pager where there is a terminal."""
-    text = "".join(_told(reading))
-    # A pager is for people: what goes into a pipe or a file has no colours.
+    """Print a text, with a pager at a terminal."""
+    text = "".join(_format(reading))
+    # A pipe or a file gets no colours.
     click.echo_via_pager(text) if sys.stdout.isatty() else click.echo(click.unstyle(text), nl=False)
 
 
-def _number(document: str, at: str) -> int:
-    """The number of the citation that is meant, 0 for none."""
-    named = CITED.fullmatch(at or document) or (not at and NUMBER.fullmatch(document))
-    return int(named[0].strip("[]")) if named else 0
+def _citation_number(document: str, at: str) -> int:
+    """Return the number of the citation that the arguments mean, or 0."""
+    match = CITED.fullmatch(at or document) or (not at and NUMBER.fullmatch(document))
+    return int(match[0].strip("[]")) if match else 0
 
 
-def _cited(
+def _find_citation(
     number: int, document: str, at: str, settings: Settings
 ) -> tuple[LastAnswer, Citation] | None:
-    """The citation of that number; None where a bare number must be the name of a document."""
+    """Return the citation of a number, or None if the number must be the name of a document."""
     try:
-        last = recall(settings.home)
+        last = recall_answer(settings.home)
         return last, last.citation(number)
     except NotFound as error:
         if at or not NUMBER.fullmatch(document):
             raise
-        echo(f"{error} So {document} is looked for as a document.", err=True)
+        echo(f"{error} Looking for a document named {document} instead.", err=True)
         return None
 
 
-def _told(reading: Reading) -> Iterator[str]:
+def _format(reading: Reading) -> Iterator[str]:
     if reading.of:
         yield clean_output(f"{place(reading.of)}\n{reading.of.text.strip()}\n\nIt rests on:\n\n")
     end = None
     for lines in reading.lines:
         if end not in (None, lines.start):
             yield f"{GAP}\n\n"
-        yield f"{_heading(reading, lines)}\n\n{_lit(lines).strip()}\n\n"
+        yield f"{_heading(reading, lines)}\n\n{_highlight(lines).strip()}\n\n"
         end = lines.end
     if reading.related:
         yield "The graphs say of it:\n\n"
@@ -122,7 +124,7 @@ def _heading(reading: Reading, lines: Lines) -> str:
     return click.style(clean_output(" · ".join(part for part in parts if part)), dim=True)
 
 
-def _lit(lines: Lines) -> str:
+def _highlight(lines: Lines) -> str:
     pieces, end = [], 0
     for start, until in lines.lit:
         lit = clean_output(lines.text[start:until])

@@ -1,4 +1,4 @@
-"""`fabula reembed`: a collection gets embeddings of another model."""
+"""`fabula reembed`: embed a collection again with another model."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import click
 
 from fabula.cli.shared.help import Command
-from fabula.cli.shared.opening import opened
+from fabula.cli.shared.opening import open_collection
 from fabula.cli.shared.options import GRAPH, settings_flags
-from fabula.cli.shared.progress import Watching
-from fabula.cli.shared.screen import echo, spent
+from fabula.cli.shared.progress import BuildProgress
+from fabula.cli.shared.screen import describe_usage, echo
 from fabula.config.settings import Settings
 
 if TYPE_CHECKING:
@@ -35,23 +35,23 @@ EMBEDDING = (
 )
 @settings_flags(*GRAPH, *EMBEDDING)
 def command(settings: Settings) -> None:
-    """Give every passage of the collection an embedding of --embedding-model.
+    """Embed every passage of the collection with --embedding-model.
 
-    Questions are answered all the while: in the old model's space until the new one's index is
-    built, and in the new one's from then on. Documents are taken in again when it has ended. If it
-    is stopped, the same command goes on, and the old model's name gives it up.
+    Questions are answered meanwhile, with the old embeddings until the new index is built.
+    Documents can be added again after it has ended. If it is stopped, the same command continues
+    it, and the name of the old model cancels it.
     """
-    with opened(settings) as fabula, Watching() as listener:
+    with open_collection(settings) as fabula, BuildProgress() as listener:
         done = fabula.reembed(listener.begin("reembed"))
-    echo(_in_all(fabula.name, done))
+    echo(_summarize(fabula.name, done))
     echo(
-        f"Set FABULA_EMBEDDING_MODEL={done.model} for all that asks collection {fabula.name!r} or "
-        "adds to it; other collections keep theirs."
+        f"Set FABULA_EMBEDDING_MODEL={done.model} for every program that asks collection "
+        f"{fabula.name!r} or adds to it; other collections keep their model."
     )
 
 
-def _in_all(collection: str, done: Reembedded) -> str:
+def _summarize(collection: str, done: Reembedded) -> str:
     return (
         f"Collection {collection!r} has embeddings of {done.model}, {done.dimensions} dimensions: "
-        f"{done.passages:,} passages embedded; {spent(done.usage)}; {done.seconds:.1f} s"
+        f"{done.passages:,} passages embedded; {describe_usage(done.usage)}; {done.seconds:.1f} s"
     )

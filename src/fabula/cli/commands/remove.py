@@ -1,11 +1,11 @@
-"""`fabula remove`: documents out of the graph."""
+"""`fabula remove`: remove documents from the graph."""
 
 from __future__ import annotations
 
 import click
 
 from fabula.cli.shared.help import Command
-from fabula.cli.shared.opening import meant, opened
+from fabula.cli.shared.opening import open_collection, open_for_reading
 from fabula.cli.shared.options import GRAPH, settings_flags
 from fabula.cli.shared.screen import echo
 from fabula.config.settings import Settings
@@ -22,14 +22,14 @@ from fabula.config.settings import Settings
 )
 @click.argument("documents", nargs=-1)
 @click.option("--all", "everything", is_flag=True, help="all documents of the collection")
-@click.option("--yes", is_flag=True, help="don't ask")
+@click.option("--yes", is_flag=True, help="do not ask for confirmation")
 @settings_flags(*GRAPH)
 def command(documents: tuple[str, ...], everything: bool, yes: bool, settings: Settings) -> None:
-    """Remove DOCUMENTS (ids, titles or files) of the collection, each with all its passages."""
+    """Remove DOCUMENTS (ids, titles or files) from the collection, with all their graphs."""
     if bool(documents) == everything:
         raise click.UsageError("Name the documents to remove, or give --all.")
-    # All of a collection goes only where it is named, or is the usual one.
-    with (opened if everything else meant)(settings) as fabula:
+    # To remove everything, the collection must be named or the usual one: no guess.
+    with (open_collection if everything else open_for_reading)(settings) as fabula:
         if everything:
             documents = tuple(entry.id for entry in fabula.documents())
         if everything and documents and not yes:

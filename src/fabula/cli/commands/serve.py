@@ -1,4 +1,4 @@
-"""`fabula serve`: pages, an HTTP API and MCP over one graph."""
+"""`fabula serve`: web pages, an HTTP API and MCP over one graph."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import click
 from pydantic import ValidationError
 
 from fabula.cli.shared.help import Command
-from fabula.cli.shared.opening import shown
 from fabula.cli.shared.options import BUILDING, GRAPH, settings_flags
+from fabula.cli.shared.server_progress import show_server_progress
 from fabula.config.serving import TABLE, Serving
 from fabula.config.settings import Settings
 from fabula.errors import SettingsError, first_problem
@@ -27,30 +27,30 @@ from fabula.errors import SettingsError, first_problem
 @click.option("--open", "open_it", is_flag=True, help="open the page in the web browser")
 @settings_flags(*GRAPH, *BUILDING)
 def command(host: str | None, port: int | None, open_it: bool, settings: Settings) -> None:
-    """Serve a page to read and ask in, an HTTP API, MCP and OpenAI's interface, until Ctrl-C.
+    """Serve web pages, an HTTP API, MCP and OpenAI's interface, until Ctrl-C.
 
-    Prints one link that works: it signs your browser in. Programs need a key of `fabula keys make`.
-    Every other knob is in the table `serve`: `fabula settings` lists them.
+    This prints a link that signs your browser in. Programs need a key of `fabula keys make`. All
+    other options are settings in the table `serve`: `fabula settings` lists them.
     """
-    with needing_the_extra():
+    with explain_missing_extra():
         from fabula.app import App
         from fabula.service.process import serve
 
-    settings = _listening_at(settings, host, port)
+    settings = _with_address(settings, host, port)
 
     def ready(link: str) -> None:
         click.echo(f"Fabula: {link}")
         if open_it and not webbrowser.open(link):
             click.echo("No web browser could be opened here: open the link yourself.", err=True)
 
-    with shown() as report, App(settings, report=report) as app:
+    with show_server_progress() as report, App(settings, report=report) as app:
         _ = app.store
         serve(app, ready)
 
 
 @contextmanager
-def needing_the_extra() -> Iterator[None]:
-    """Says in words that the packages of the service are not installed."""
+def explain_missing_extra() -> Iterator[None]:
+    """Explain a missing package of the service, which the extra `serve` installs."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -61,12 +61,13 @@ def needing_the_extra() -> Iterator[None]:
         ) from error
 
 
-def _listening_at(settings: Settings, host: str | None, port: int | None) -> Settings:
-    """The settings with what was said on the command line."""
-    given = {name: one for name, one in (("host", host), ("port", port)) if one is not None}
-    own = settings.table(TABLE).model_dump() | given
+def _with_address(settings: Settings, host: str | None, port: int | None) -> Settings:
+    """Return the settings with the host and the port of the command line."""
+    values = settings.table(TABLE).model_dump()
+    values |= {} if host is None else {"host": host}
+    values |= {} if port is None else {"port": port}
     try:
-        serving = Serving.model_validate(own)
+        serving = Serving.model_validate(values)
     except ValidationError as error:
         raise SettingsError(f"{first_problem(error)}.") from error
     return settings.model_copy(update={"tables": settings.tables | {TABLE: serving}})

@@ -1,4 +1,4 @@
-"""`fabula settings`: every knob, its value, and how to turn it."""
+"""`fabula settings`: show every setting and where to set it."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ from fabula.config.settings import Settings, names, variable
 @click.option("--json", "as_json", is_flag=True, help="print JSON")
 @settings_flags(*ALL)
 def command(as_json: bool, settings: Settings) -> None:
-    """Show every setting: its value now, its environment variable, and what it is.
+    """Show every setting: its value, its environment variable, and what it is for.
 
-    A flag is stronger than the environment, that than fabula.toml in this folder (or the file
-    that FABULA_CONFIG names), and that than fabula.toml in your own configuration folder, as
-    ~/.config/fabula. A file has a line `name = value` for each: those with a table's name before
-    them in that table, as `levels = 3` under `[aspects]`. Keys, addresses and paths are not taken
-    from this folder's file, which may be a stranger's.
+    A flag overrides the environment, the environment overrides fabula.toml in this folder (or the
+    file that FABULA_CONFIG names), and that overrides fabula.toml in your own configuration folder,
+    for example ~/.config/fabula. In a file each setting is a line `name = value`; settings of a
+    table are in that table, as `levels = 3` under `[aspects]`. Keys, addresses and paths are not
+    read from the file in this folder, which may come from somebody else.
     """
     if as_json:
-        told = settings.shown()
-        print_json(told | told.pop("tables"))
+        result = settings.shown()
+        print_json(result | result.pop("tables"))
         return
-    now = settings.values()
+    current = settings.values()
     table = Table(show_edge=False)
     for heading in ("setting", "value", "environment", "what it is"):
         table.add_column(heading)
     for name, field in names().items():
-        table.add_row(name, shown(now[name]), variable(name), field.description)
+        table.add_row(name, shown(current[name]), variable(name), field.description)
     print_table(table)

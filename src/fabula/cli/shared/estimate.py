@@ -1,4 +1,4 @@
-"""What a dry run shows: chunks, and expected calls, tokens and money by step."""
+"""Show what a run would do: chunks, and expected calls, tokens and money by step."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 from rich.table import Table
 
-from fabula.cli.shared.screen import counted, echo, print_table, show_skipped
+from fabula.cli.shared.screen import count_noun, echo, print_table, show_skipped
 from fabula.config.settings import Settings
 from fabula.models.usage import Usage, sum_usage
 
@@ -17,19 +17,21 @@ if TYPE_CHECKING:
     from fabula.build.outcome import Outcome
 
 ECONOMY = "economy"
-"""The preset that asks for least."""
+"""The preset that needs the fewest tokens."""
 WOULD = {"added": "to be added", "replaced": "to be replaced", "unchanged": "unchanged"}
 
 
-def show_expected(
+def show_estimate(
     outcomes: Sequence[Outcome],
     settings: Settings,
-    cheaper: Callable[[], Sequence[Outcome]] | None = None,
+    expect_economy: Callable[[], Sequence[Outcome]] | None = None,
 ) -> None:
-    """A line a document, a table of the steps of all, and what it would cost where that is known.
+    """Print a line for each document and a table of all steps; exit with 1 if one can't be read.
 
-    `cheaper` gives what the preset ECONOMY would ask, which is told where it asks for less. Exits
-    with 1 where a document can't be read.
+    Args:
+        outcomes: What a dry run expects.
+        settings: The settings of the run, for models and prices.
+        expect_economy: What the preset ECONOMY would do, which is shown if it needs fewer tokens.
     """
     for outcome in outcomes:
         if outcome.error:
@@ -38,7 +40,7 @@ def show_expected(
         if outcome.status == "skipped":
             continue
         chunks = (
-            f", {counted(outcome.counts['chunk'], 'chunk')}" if "chunk" in outcome.counts else ""
+            f", {count_noun(outcome.counts['chunk'], 'chunk')}" if "chunk" in outcome.counts else ""
         )
         echo(f"{PurePath(outcome.source).name}: {WOULD[outcome.status]}{chunks}")
     show_skipped([outcome.source for outcome in outcomes if outcome.status == "skipped"])
@@ -47,8 +49,9 @@ def show_expected(
         _show_steps(steps, settings)
     else:
         echo("No model would be asked anything.")
-    if steps and cheaper:
-        _show_cheaper(steps, sum_usage(one.steps for one in cheaper()), settings)
+    if steps and expect_economy:
+        economy = sum_usage(outcome.steps for outcome in expect_economy())
+        _show_economy(steps, economy, settings)
     if any(outcome.error for outcome in outcomes):
         raise click.exceptions.Exit(1)
 
@@ -61,31 +64,31 @@ def _show_steps(steps: Mapping[str, Usage], settings: Settings) -> None:
     table.add_section()
     table.add_row("all", "", *_counts(sum(steps.values(), Usage())), _cost(steps, settings))
     print_table(table)
-    echo("Expected, not counted: what models reply is not known before.")
+    echo("These are estimates: the replies of models are not known in advance.")
     if unknown := settings.cost(steps).unpriced:
         echo(
-            f"No price is known of {', '.join(unknown)}: name a TOML file of prices with "
+            f"No price is known for {', '.join(unknown)}: name a TOML file of prices with "
             "--prices (FABULA_PRICES)."
         )
 
 
-def _show_cheaper(
-    steps: Mapping[str, Usage], fewer: Mapping[str, Usage], settings: Settings
+def _show_economy(
+    steps: Mapping[str, Usage], economy: Mapping[str, Usage], settings: Settings
 ) -> None:
-    ways = {"as above": steps, f"--preset {ECONOMY}": fewer}
-    wholes = {name: sum(way.values(), Usage()) for name, way in ways.items()}
-    asked = [whole.prompt_tokens + whole.completion_tokens for whole in wholes.values()]
-    if asked[1] >= asked[0]:
+    presets = {"as above": steps, f"--preset {ECONOMY}": economy}
+    totals = {name: sum(usages.values(), Usage()) for name, usages in presets.items()}
+    tokens = [total.prompt_tokens + total.completion_tokens for total in totals.values()]
+    if tokens[1] >= tokens[0]:
         return
     echo("\nCheaper, with fewer, larger clusters and calls that ask for more at once:")
     table = _table("", "calls", "saved", "prompt tokens", "completion tokens", "USD")
-    for name, way in ways.items():
-        table.add_row(name, *_counts(wholes[name]), _cost(way, settings))
+    for name, usages in presets.items():
+        table.add_row(name, *_counts(totals[name]), _cost(usages, settings))
     print_table(table)
 
 
 def _table(*columns: str) -> Table:
-    """A table whose numbers, from the calls on, stand on the right."""
+    """Return a table with numbers, from the calls on, aligned to the right."""
     table = Table(show_edge=False)
     for name in columns:
         is_text = name in ("", "step", "model")
@@ -94,7 +97,7 @@ def _table(*columns: str) -> Table:
 
 
 def _cost(steps: Mapping[str, Usage], settings: Settings) -> str:
-    """The sum of what is known, in US dollars, and a question mark for the rest."""
+    """Return the known cost in US dollars; a question mark stands for unknown prices."""
     cost = settings.cost(steps)
     if cost.money is None:
         return "?"

@@ -1,4 +1,4 @@
-"""How the help of a command is laid out: options by what they are about, and examples."""
+"""Lay out the help of a command: options in groups, and examples."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ import click
 
 from fabula.cli.shared.options import GROUPS, SettingOption
 
-EVERY = "fabula.every_option"
-OWN = "What"
-"""The group of the options that no setting stands behind."""
+ALL_OPTIONS = "fabula.every_option"
+COMMAND_OPTIONS = "Options"
+"""The group of options that are not settings."""
 
 
 class Command(click.Command):
-    """A command whose help has its common options in groups, and ends with examples.
+    """A command whose help has the common options in groups, and ends with examples.
 
-    An example is a line as it is typed, without the program's name.
+    An example is a command line without the name of the program.
     """
 
     def __init__(self, *args: Any, examples: Sequence[str] = (), **more: Any) -> None:
-        """As click.Command; `examples` are shown below the options."""
+        """Create a command as click.Command does; `examples` are shown below the options."""
         super().__init__(*args, **more)
         self.examples = examples
         if any(isinstance(param, SettingOption) and not param.is_common for param in self.params):
@@ -37,24 +37,26 @@ class Command(click.Command):
             )
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The options of each group; those that few need only with --help-all."""
-        groups: dict[str, list[tuple[str, str]]] = {title: [] for title in (OWN, *GROUPS)}
+        """Write the options of each group; rarely used ones only with --help-all."""
+        groups: dict[str, list[tuple[str, str]]] = {
+            title: [] for title in (COMMAND_OPTIONS, *GROUPS)
+        }
         for param in self.get_params(ctx):
             if isinstance(param, click.Argument):
                 continue
-            group, is_common = OWN, True
+            group, is_common = COMMAND_OPTIONS, True
             if isinstance(param, SettingOption):
                 group, is_common = param.group, param.is_common
             record = param.get_help_record(ctx)
-            if record and (is_common or ctx.meta.get(EVERY)):
+            if record and (is_common or ctx.meta.get(ALL_OPTIONS)):
                 groups[group].append(record)
         shown = {title: records for title, records in groups.items() if records}
         for title, records in shown.items():
-            with formatter.section(title if len(shown) > 1 else "Options"):
+            with formatter.section(title if len(shown) > 1 else COMMAND_OPTIONS):
                 formatter.write_dl(records)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The examples."""
+        """Write the examples."""
         if self.examples:
             with formatter.section("Examples"):
                 for example in self.examples:
@@ -62,13 +64,13 @@ class Command(click.Command):
 
 
 class Group(click.Group):
-    """Commands of one kind, with such help each."""
+    """A group of such commands."""
 
     command_class = Command
 
 
 def _show_all(ctx: click.Context, param: click.Parameter, value: bool) -> None:
     if value:
-        ctx.meta[EVERY] = True
+        ctx.meta[ALL_OPTIONS] = True
         click.echo(ctx.get_help(), color=ctx.color)
         ctx.exit()

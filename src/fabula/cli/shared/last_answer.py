@@ -1,4 +1,4 @@
-"""The citations of the last answer, kept in Fabula's folder, so that `fabula read 3` opens one."""
+"""Store the citations of the last answer in Fabula's folder, for `fabula read 3`."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from fabula.app.collection import Collection
 
 log = logging.getLogger(__name__)
-MOST = 200
-"""Citations that are kept, and characters of the question."""
-LARGEST = 1_000_000
-"""Bytes of the file; a larger one is none of ours."""
+MAX_CITATIONS = MAX_QUESTION = 200
+"""How many citations, and how many characters of the question, are stored."""
+MAX_BYTES = 1_000_000
+"""A larger file is not one of ours."""
 
 
 class Citation(BaseModel):
-    """What a number in an answer stands for: a place in a document, as `fabula read` takes it."""
+    """A number in an answer, and the place in a document that it stands for."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -36,7 +36,7 @@ class Citation(BaseModel):
 
 
 class LastAnswer(BaseModel):
-    """A question, and the citations of its answer."""
+    """A question and the citations of its answer."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -45,60 +45,57 @@ class LastAnswer(BaseModel):
     citations: tuple[Citation, ...]
 
     def citation(self, number: int) -> Citation:
-        """The one of that number. Raises NotFound, which names those that there are."""
+        """Return the citation of a number; if there is none, raise NotFound with all numbers."""
         for citation in self.citations:
             if citation.number == number:
                 return citation
-        there = ", ".join(str(citation.number) for citation in self.citations)
+        numbers = ", ".join(str(citation.number) for citation in self.citations)
         raise NotFound(
-            f"The last answer, to {self.question!r}, cites no [{number}]: it cites "
-            f"{there or 'nothing'}."
+            f"The last answer, to {self.question!r}, does not cite [{number}]: it cites "
+            f"{numbers or 'nothing'}."
         )
 
 
-def last_answer(answer: Answer, collection: str) -> LastAnswer:
-    """An answer's citations as they are kept.
-
-    Passages that share a number, as those that a summary rests on, are one place.
-    """
+def _to_last_answer(answer: Answer, collection: str) -> LastAnswer:
+    """Collect the citations; passages that share a number, as those below a summary, are one."""
     from fabula.ask.quotes import quote_cited
 
     places: dict[tuple[int, str], list[str]] = {}
     for quote in answer.quotes or quote_cited(answer):
         places.setdefault((quote.number, quote.hit.document), []).append(_place(quote))
     citations = tuple(
-        Citation(number=number, document=document, at=", ".join(found))
-        for (number, document), found in places.items()
+        Citation(number=number, document=document, at=", ".join(spans))
+        for (number, document), spans in places.items()
     )
     return LastAnswer(
         collection=collection,
-        question=clean_text(answer.question)[:MOST],
-        citations=citations[:MOST],
+        question=clean_text(answer.question)[:MAX_QUESTION],
+        citations=citations[:MAX_CITATIONS],
     )
 
 
-def keep(answer: Answer, collection: Collection) -> LastAnswer:
-    """Keeps an answer's citations for `fabula read`; the answer stands where they can't be."""
-    kept = last_answer(answer, collection.name)
+def keep_answer(answer: Answer, collection: Collection) -> LastAnswer:
+    """Store the citations of an answer for `fabula read`; a failure is only logged."""
+    last = _to_last_answer(answer, collection.name)
     home = Home(collection.settings.home)
     try:
         if not home.path.is_dir():
             make_private(home.path)
-        write_private(home.last_answer, kept.model_dump_json())
+        write_private(home.last_answer, last.model_dump_json())
     except OSError as error:
         log.debug("%s can't be written: %s", home.last_answer, error)
-    return kept
+    return last
 
 
-def recall(home: Path) -> LastAnswer:
-    """The citations of the last answer. Raises NotFound where there are none, or no more."""
+def recall_answer(home: Path) -> LastAnswer:
+    """Return the citations of the last answer. Raise NotFound if there are none."""
     file = Home(home).last_answer
     try:
-        if file.stat().st_size > LARGEST:
+        if file.stat().st_size > MAX_BYTES:
             raise ValueError
         return LastAnswer.model_validate_json(file.read_bytes())
     except FileNotFoundError:
-        raise NotFound("There is no last answer: `fabula query` leaves one.") from None
+        raise NotFound("There is no last answer yet: ask with `fabula query`.") from None
     except (ValidationError, ValueError, OSError) as error:
         raise NotFound(
             f"The citations of the last answer can't be read from {file}: ask again."

@@ -1,4 +1,4 @@
-"""What commands print: notices, tables, documents and sources, on a terminal or in a pipe."""
+"""Print tables, JSON, counts and notices, on a terminal or into a pipe."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from fabula.graph.entries import Entry, Layer
 from fabula.models.clean import clean_output, escape_json
 from fabula.models.usage import Usage
 
-MOST_NAMED = 10
-"""Files that a line names."""
-WIDE = 10_000
-"""A pipe has no width: its lines are never broken."""
+MAX_LISTED = 10
+"""How many files a line lists."""
+UNLIMITED_WIDTH = 10_000
+"""The width of a pipe, so that its lines are never broken."""
 
 
 class CleanConsole(Console):
-    """A console that prints no control character of a text: only rich's own styles."""
+    """A console that prints no control characters of a text, only rich's own styles."""
 
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
     ) -> Iterable[Segment]:
-        """Yield the segments of a renderable, their texts cleaned."""
+        """Yield the segments of a renderable with cleaned texts."""
         for segment in super().render(renderable, options):
             if segment.control:
                 yield segment
@@ -43,30 +43,30 @@ class CleanConsole(Console):
 
 
 def echo(text: object = "", *, err: bool = False, nl: bool = True) -> None:
-    """Print a text for people, without what a terminal would obey."""
+    """Print a text for people, without the control characters that a terminal would obey."""
     click.echo(clean_output(str(text)), err=err, nl=nl)
 
 
 def console(stderr: bool = False) -> Console:
-    """Where people read; lines are whole where it is no terminal, and brackets are text."""
+    """Return a console; outside a terminal it breaks no lines, and brackets are plain text."""
     stream = sys.stderr if stderr else sys.stdout
-    width = None if stream.isatty() else WIDE
+    width = None if stream.isatty() else UNLIMITED_WIDTH
     return CleanConsole(file=stream, highlight=False, markup=False, soft_wrap=True, width=width)
 
 
 def print_table(table: Table) -> None:
-    """Prints a table or, where the screen is too narrow for it, a list of its rows."""
+    """Print a table or, if the screen is too narrow for it, a list of its rows."""
     screen = console()
-    screen.print(fitted(table, screen.width), soft_wrap=False)
+    screen.print(fit_table(table, screen.width), soft_wrap=False)
 
 
-def fitted(table: Table, width: int) -> RenderableType:
-    """The table, if its longest words fit side by side; else its rows, one below the other."""
-    ruler = Console(width=WIDE, markup=False)
+def fit_table(table: Table, width: int) -> RenderableType:
+    """Return the table if its longest words fit side by side, otherwise a list of its rows."""
+    ruler = Console(width=UNLIMITED_WIDTH, markup=False)
     for column in table.columns:
         # Ids and numbers keep their width: rich narrows columns without regard to their words.
-        told = [Measurement.get(ruler, ruler.options, cell) for cell in column.cells]
-        column.no_wrap = all(one.minimum == one.maximum for one in told)
+        widths = [Measurement.get(ruler, ruler.options, cell) for cell in column.cells]
+        column.no_wrap = all(width.minimum == width.maximum for width in widths)
     if Measurement.get(ruler, ruler.options, table).minimum <= width:
         return table
     lines: list[RenderableType] = [table.title] if table.title else []
@@ -80,61 +80,61 @@ def fitted(table: Table, width: int) -> RenderableType:
 
 
 def notice_offline(settings: Settings) -> None:
-    """Says, on every run without a chat model, what the words are then."""
+    """Tell on every run without a chat model where the texts come from."""
     if settings.offline:
         echo(
             "Offline: no chat model is set, so summaries and details are extracts of the text, and "
-            "a question finds passages, not a model's words. Set OPENAI_API_KEY or OPENAI_BASE_URL "
-            "to use a model.",
+            "an answer is a list of passages. To use a model, set OPENAI_API_KEY or "
+            "OPENAI_BASE_URL.",
             err=True,
         )
 
 
 def print_json(value: Any) -> None:
-    """One JSON value, indented, in UTF-8; characters that a terminal obeys are escaped."""
+    """Print a JSON value, indented, in UTF-8; characters that a terminal obeys are escaped."""
     click.echo(escape_json(json.dumps(value, indent=2, ensure_ascii=False)))
 
 
-def counted(number: int, noun: str) -> str:
-    """A number of things in words: '1 document', '2,000 summaries'."""
+def count_noun(number: int, noun: str) -> str:
+    """Return a number with its noun: '1 document', '2,000 summaries'."""
     if number != 1:
         noun = f"{noun.removesuffix('y')}ies" if noun.endswith("y") else f"{noun}s"
     return f"{number:,} {noun}"
 
 
-def lacking(gaps: Sequence[Gap]) -> str:
-    """Gaps in words: how many, in which steps of a build, and why the first is one."""
+def describe_gaps(gaps: Sequence[Gap]) -> str:
+    """Return in words how many gaps there are, in which steps, and the reason for the first."""
     steps = Counter(gap.step for gap in gaps)
-    told = " and ".join(f"{number:,} in {step}" for step, number in sorted(steps.items()))
-    return f"{counted(len(gaps), 'gap')}, {told}, as {gaps[0].why.rstrip('.')}"
+    by_step = " and ".join(f"{number:,} in {step}" for step, number in sorted(steps.items()))
+    return f"{count_noun(len(gaps), 'gap')}, {by_step}, as {gaps[0].why.rstrip('.')}"
 
 
 def show_skipped(names: Sequence[str]) -> None:
-    """The files that no reader knows: how many, of which kinds, and the first by name."""
+    """Print which files have no reader: how many, of which kinds, and the first names."""
     if not names:
         return
     kinds = Counter(PurePath(name).suffix.lower() or "without a suffix" for name in names)
-    by_kind = ", ".join(f"{number:,} {kind}" for kind, number in kinds.most_common(MOST_NAMED))
-    more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
+    by_kind = ", ".join(f"{number:,} {kind}" for kind, number in kinds.most_common(MAX_LISTED))
+    more = f" and {len(names) - MAX_LISTED:,} more" if len(names) > MAX_LISTED else ""
     echo(
-        f"skipped    {counted(len(names), 'file')} of kinds that Fabula doesn't read ({by_kind}): "
-        f"{', '.join(names[:MOST_NAMED])}{more}"
+        f"skipped    {count_noun(len(names), 'file')} of kinds that Fabula doesn't read "
+        f"({by_kind}): {', '.join(names[:MAX_LISTED])}{more}"
     )
 
 
-def spent(usage: Usage) -> str:
-    """Calls and tokens in words, and what was saved or went wrong, if anything did."""
+def describe_usage(usage: Usage) -> str:
+    """Return calls and tokens in words, with the calls saved and the faulty replies, if any."""
     cached = f" ({usage.cached_tokens:,} cached)" if usage.cached_tokens else ""
     tokens = f"{usage.prompt_tokens:,} prompt{cached} and {usage.completion_tokens:,} completion"
     paid = f"{usage.calls:,} calls, {tokens} tokens"
-    said = [paid if usage.calls else "no model calls"]
-    said += [f"{usage.saved:,} calls saved"] * (usage.saved > 0)
-    said += [f"{usage.faults:,} faulty replies asked for again"] * (usage.faults > 0)
-    return ", ".join(said)
+    parts = [paid if usage.calls else "no model calls"]
+    parts += [f"{usage.saved:,} calls saved"] * (usage.saved > 0)
+    parts += [f"{usage.faults:,} faulty replies asked for again"] * (usage.faults > 0)
+    return ", ".join(parts)
 
 
-def outline(entry: Entry, layers: Sequence[Layer]) -> Table:
-    """A document's shape: one row an aspect or kind, one column a level."""
+def outline_table(entry: Entry, layers: Sequence[Layer]) -> Table:
+    """Return a table of a document: a row for each aspect or kind, a column for each level."""
     highest = max((layer.level for layer in layers), default=0)
     table = Table(title=Text(entry.title), title_justify="left", show_edge=False)
     table.add_column("aspect")

@@ -1,4 +1,4 @@
-"""The path of a retrieval as a tree on the screen, and as JSON."""
+"""Show the trace of a retrieval as a tree, or as JSON."""
 
 from __future__ import annotations
 
@@ -11,37 +11,37 @@ from fabula.cli.shared.screen import console
 from fabula.graph.hits import Hit, place
 from fabula.graph.path import Path, Step
 
-SHOWN = 10
-"""Hits of one step on the screen; JSON has them all."""
+MAX_HITS = 10
+"""How many hits of a step the tree shows; JSON has all."""
 
 
-def print_path(path: Path) -> None:
-    """Each step with its milliseconds and what it found, what went on ticked."""
+def print_trace(trace: Path) -> None:
+    """Print each step with its time and its hits; hits that went on have a tick."""
     tree = Tree(Text("question"))
-    for step in path.root.steps:
-        _grow(tree, step)
+    for step in trace.root.steps:
+        _add_step(tree, step)
     console().print(tree)
 
 
-def path_json(path: Path) -> list[dict[str, Any]]:
-    """The steps of a path, each with those inside it."""
-    return [_step_json(step) for step in path.root.steps]
+def trace_json(trace: Path) -> list[dict[str, Any]]:
+    """Return the steps of a trace, each with its inner steps."""
+    return [_step_json(step) for step in trace.root.steps]
 
 
-def _grow(tree: Tree, step: Step) -> None:
-    said = f"{step.name}: {step.note}" if step.note else step.name
+def _add_step(tree: Tree, step: Step) -> None:
+    text = f"{step.name}: {step.note}" if step.note else step.name
     if step.hits:
-        said += f" · {len(step.kept)} of {len(step.hits)} kept"
-    branch = tree.add(Text(f"{said} · {1000 * step.seconds:.1f} ms"))
+        text += f" · {len(step.kept)} of {len(step.hits)} kept"
+    branch = tree.add(Text(f"{text} · {1000 * step.seconds:.1f} ms"))
     for inner in step.steps:
-        _grow(branch, inner)
-    for hit in step.hits[:SHOWN]:
-        branch.add(_line(hit, hit.id in step.kept))
-    if len(step.hits) > SHOWN:
-        branch.add(Text(f"and {len(step.hits) - SHOWN} more", style="dim"))
+        _add_step(branch, inner)
+    for hit in step.hits[:MAX_HITS]:
+        branch.add(_format_hit(hit, hit.id in step.kept))
+    if len(step.hits) > MAX_HITS:
+        branch.add(Text(f"and {len(step.hits) - MAX_HITS} more", style="dim"))
 
 
-def _line(hit: Hit, is_kept: bool) -> Text:
+def _format_hit(hit: Hit, is_kept: bool) -> Text:
     mark = "✓" if is_kept else "✗"
     return Text(f"{mark} {hit.score:.3f} {place(hit)}", style="" if is_kept else "dim")
 
