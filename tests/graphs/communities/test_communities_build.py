@@ -264,7 +264,7 @@ def test_claims_are_in_reports_and_in_the_graph_and_asked_for_once() -> None:
 def test_claims_that_were_missed_in_vain_are_a_gap_and_asked_for_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("fabula.graph.gaps.MOST", 1.0)
+    monkeypatch.setattr("fabula.graph.gaps.MAX_SHARE", 1.0)
 
     def say(user: str) -> str:
         return "no" if "were listed before" in user else writes_claims(user)

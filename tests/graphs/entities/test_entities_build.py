@@ -281,7 +281,7 @@ def test_a_window_without_a_usable_reply_is_a_gap_and_asked_again() -> None:
 
 
 def test_what_was_missed_in_vain_is_a_gap_and_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fabula.graph.gaps.MOST", 1.0)
+    monkeypatch.setattr("fabula.graph.gaps.MAX_SHARE", 1.0)
     chat = script(SAID)
     whole = chat.say
     chat.say = lambda user: "No." if "What was missed" in user else whole(user)

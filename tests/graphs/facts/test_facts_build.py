@@ -404,7 +404,7 @@ def test_what_proves_a_statement_is_the_sentence_that_prints_both_ends(
 def test_a_window_that_no_model_reads_is_a_gap_and_is_asked_again(
     monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
-    monkeypatch.setattr("fabula.graph.gaps.MOST", 1.0)
+    monkeypatch.setattr("fabula.graph.gaps.MAX_SHARE", 1.0)
     broken = Model()
     chat = broken.reply
     broken.reply = lambda user: "no" if step in user and "Old Scrooge" in user else chat(user)  # type: ignore[method-assign]

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from fabula.errors import SettingsError
-from fabula.graphs.facts.cast import Cast, Named
 from fabula.graphs.facts.checking import ITSELF, UNFIT, UNRELATED, UNTYPED, Checked, check
+from fabula.graphs.facts.entities import NamedEntities, NamedEntity
 from fabula.graphs.facts.ontology import Ontology, read_ontology
 from fabula.graphs.facts.values import Choice, Statement
 
@@ -50,7 +50,7 @@ from = ["thing"]
 to = ["thing"]
 """
 """Of 8 classes and 6 relations."""
-NOBODY = Cast()
+NOBODY = NamedEntities()
 
 
 @pytest.fixture
@@ -70,7 +70,7 @@ def said(subject: str, predicate: str, object: str, *types: str, chunk: str = "c
 
 
 def checked(
-    ontology: Ontology, *statements: Statement, cast: Cast = NOBODY, strict: bool = False
+    ontology: Ontology, *statements: Statement, cast: NamedEntities = NOBODY, strict: bool = False
 ) -> Checked:
     return check("d", statements, cast, ontology, strict=strict)
 
@@ -118,7 +118,12 @@ def test_a_symmetric_fact_is_one_with_the_smaller_end_first(ontology: Ontology) 
 
 
 def test_one_of_several_types_is_enough(ontology: Ontology) -> None:
-    cast = Cast((Named("1", "Polly", {"Polly": 1}, "person"), Named("2", "Ark", {"Ark": 1}, "odd")))
+    cast = NamedEntities(
+        (
+            NamedEntity("1", "Polly", {"Polly": 1}, "person"),
+            NamedEntity("2", "Ark", {"Ark": 1}, "odd"),
+        )
+    )
     found = checked(ontology, said("Polly", "steers", "Ark", "beast", "vehicle"), cast=cast)
     assert told(found) == [("Polly", "steers", "Ark")]
     assert found.facts[0].subject.types == ("beast", "person")
@@ -143,7 +148,7 @@ def test_why_a_statement_is_left_out_is_told(ontology: Ontology) -> None:
 
 
 def test_two_of_one_name_are_told_apart_by_what_was_chosen(ontology: Ontology) -> None:
-    cast = Cast(tuple(Named(id, "John", {"John": 3}, "person") for id in ("1", "2")))
+    cast = NamedEntities(tuple(NamedEntity(id, "John", {"John": 3}, "person") for id in ("1", "2")))
     statement = said("John", "lives in", "Rye", "person", "place")
     other = Statement(
         "e", 9, "John", "lives in", "Rye", "person", "place", choices=(Choice("2"), None, None)
@@ -178,7 +183,7 @@ def test_the_narrative_ontology_is_as_it_is_said_to_be() -> None:
         ),
         ('house = ["place"]', 'house = ["plaice"]', "'plaice', which is none of its classes. Did"),
         ('to = ["vehicle"]', 'to = ["ship"]', "of 'ship', which is none of its classes"),
-        ('inverse = "owned_by"', 'inverse = "had_by"', "inverse 'had_by' of 'owns' is none of its"),
+        ('inverse = "owned_by"', 'inverse = "had_by"', "inverse 'had_by' of 'owns' is not listed"),
         ('to = ["vehicle"]', "", "'steers' needs both `from` and `to`"),
         ('inverse = "owned_by"', "", "'owned_by' needs `from` and `to`, or an inverse"),
         ('from = ["person"]\nto = ["person"]', 'from = ["person"]\nto = ["place"]', "symmetric"),
@@ -188,7 +193,7 @@ def test_the_narrative_ontology_is_as_it_is_said_to_be() -> None:
         (
             'aliases = ["belongs to"]',
             'from = ["agent"]\nto = ["thing"]',
-            "'owns' and its inverse 'owned_by' are between different classes",
+            "'owns' and its inverse 'owned_by' have different classes",
         ),
         (
             "[relations.steers]",
@@ -198,12 +203,12 @@ def test_the_narrative_ontology_is_as_it_is_said_to_be() -> None:
         (
             'aliases = ["belongs to"]',
             'aliases = ["is dwells in"]',
-            "'is dwells in' says both 'lives_in' and 'owned_by'",
+            "'is dwells in' stands for both 'lives_in' and 'owned_by'",
         ),
         (
             'aliases = ["belongs to"]',
             'aliases = ["steers"]',
-            "'steers' says both 'steers' and 'owned_by'",
+            "'steers' stands for both 'steers' and 'owned_by'",
         ),
         ("[relations.steers]", '[relations."_"]', "the relation '_' has no letter in its name"),
     ],

@@ -224,7 +224,7 @@ def test_with_a_document_goes_what_is_told_of_it(ingested: Path, store: Store) -
 def test_what_is_missing_of_a_document_goes_with_it_though_it_was_edited_since(
     ingested: Path, store: Store, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fabula.graph.gaps.MOST", 1.0)
+    monkeypatch.setattr("fabula.graph.gaps.MAX_SHARE", 1.0)
     endpoint.withheld = {("one and the same?",): "nonsense"}
     settle()
     edited = BOOKS["second"].replace("evening", "morning")
@@ -456,7 +456,7 @@ def test_a_model_that_says_nothing_at_all_fails_and_leaves_what_is_there(
 def test_gaps_are_told_and_asked_for_again(
     ingested: Path, store: Store, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fabula.graph.gaps.MOST", 1.0)
+    monkeypatch.setattr("fabula.graph.gaps.MAX_SHARE", 1.0)
     endpoint.withheld = {("one and the same?",): "nonsense"}
     outcome = settle()
     assert len(outcome.gaps) == 1

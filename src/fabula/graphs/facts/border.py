@@ -67,7 +67,7 @@ def nodes_of(
             "object_type": fact.object.types[0],
             "text": text,
             "tokens": tokens.count(text),
-            "proof": next((one.proof for one in fact.statements if one.proof), ""),
+            "proof": next(filter(None, (stated.proof for stated in fact.statements)), ""),
             "count": len(sources),
             "by": by,
             "aspect": "",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from itertools import chain
 
 from fabula.graph.extraction import (
     MODEL,
@@ -21,8 +22,8 @@ from fabula.graph.extraction import (
 )
 from fabula.graph.method import Built, Known, Text, Work
 from fabula.graphs.facts.border import NORMALISATION, edges_of, nodes_of, read
-from fabula.graphs.facts.cast import Cast
 from fabula.graphs.facts.checking import check
+from fabula.graphs.facts.entities import NamedEntities
 from fabula.graphs.facts.facts import facts
 from fabula.graphs.facts.knobs import Knobs
 from fabula.graphs.facts.normalising import Meanings, Normaliser
@@ -50,7 +51,7 @@ def build(text: Text, knobs: Knobs, models: Models, known: Known, work: Work) ->
 
     """
     ontology = read_ontology(knobs.ontology)
-    cast = Cast.of(text.below[ENTITIES])
+    entities = NamedEntities.of(text.below[ENTITIES])
     language = text.document.language
     previous = read(known, text.chunks)
     calls = ExtractionCalls(models, work)
@@ -66,12 +67,12 @@ def build(text: Text, knobs: Knobs, models: Models, known: Known, work: Work) ->
         statements = replies.collect(lambda _, reply: reply.records, previous.statements)
         statements = prove(statements, text.chunks, language)
         if knobs.normalise:
-            normaliser = Normaliser(cast, ontology, models.static)
+            normaliser = Normaliser(entities, ontology, models.static)
             statements, misnumbered = normalise(statements, normaliser, cut, calls)
-    checked = check(text.document.id, statements, cast, ontology, strict=knobs.strict)
+    checked = check(text.document.id, statements, entities, ontology, strict=knobs.strict)
     by = RULES if models.offline else MODEL
     nodes = calls.embed_nodes(nodes_of(checked.facts, ontology, text.chunks, by), known)
-    left_out = [] if models.offline else [one for some in checked.left_out.values() for one in some]
+    left_out = [] if models.offline else chain.from_iterable(checked.left_out.values())
     has_rules = not models.offline or language == LANGUAGE
     counts = facts(checked, has_rules, replies, misnumbered, known.facts)
     return Built(tuple(nodes), tuple(edges_of(checked.facts, left_out)), counts, calls.gaps)
@@ -99,14 +100,16 @@ def normalise(
     answers = calls.ask_each(
         normaliser.question(),
         phrases,
-        [window_gap(NORMALISATION, asked.window) for asked in phrases],
+        [window_gap(NORMALISATION, group.window) for group in phrases],
         NORMALISE_PRIORITY,
     )
     meanings: dict[str, Meanings] = {}
     dropped: Counter[str] = Counter()
-    for asked, answer in zip(phrases, answers, strict=True):
+    for group, answer in zip(phrases, answers, strict=True):
         if answer:
             dropped.update(answer.every.dropped)
-            meanings |= dict.fromkeys(asked.window.ids, answer.every.records[0])
-    settled = [normaliser.settle(one, meanings.get(one.chunk)) for one in statements]
+            meanings |= dict.fromkeys(group.window.ids, answer.every.records[0])
+    settled = [
+        normaliser.settle(statement, meanings.get(statement.chunk)) for statement in statements
+    ]
     return settled, dropped

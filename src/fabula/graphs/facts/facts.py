@@ -77,7 +77,9 @@ def facts(
         "facts": len(checked.facts),
         RECORDS: statements + LEFT_OUT.count(dropped),
         "turned": checked.turned,
-        "proved": sum(any(one.proof for one in fact.statements) for fact in checked.facts),
+        "proved": sum(
+            any(statement.proof for statement in fact.statements) for fact in checked.facts
+        ),
         "windows": len(replies.answers),
         **({} if language_has_rules else {"without_rules": 1}),
         **{f"{OF_RELATION}{name}": count for name, count in sorted(relations.items())},

@@ -6,5 +6,5 @@ from fabula.text.ids import digest
 
 
 def fact_id(document: str, subject: str, predicate: str, object: str) -> str:
-    """20 hex digits; the ends by the ids of entities, or as phrases are compared."""
+    """Return 20 hex digits; ends are the ids of entities, or words as phrases are compared."""
     return digest(10, "fact", document, subject, predicate, object)

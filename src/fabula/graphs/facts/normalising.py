@@ -23,7 +23,7 @@ from fabula.graph.calls import batches
 from fabula.graph.extraction import Question, Records, Window
 from fabula.graphs.entities.triples import phrase
 from fabula.graphs.facts.border import NORMALISATION
-from fabula.graphs.facts.cast import Cast
+from fabula.graphs.facts.entities import NamedEntities
 from fabula.graphs.facts.ontology import TIME, Ontology
 from fabula.graphs.facts.values import Choice, Statement
 from fabula.models import Embedder
@@ -85,7 +85,7 @@ class Meanings:
 class Normaliser:
     """Finds what the names and predicates of a document's statements may mean."""
 
-    cast: Cast
+    entities: NamedEntities
     ontology: Ontology
     static: Embedder
 
@@ -100,7 +100,7 @@ class Normaliser:
         type = statement.object_type if at else statement.subject_type
         if TIME in self.ontology.above.get(type, ()) or all(map(_has_digit, phrase(name).split())):
             return False
-        return len(self.cast.called(name)) != 1
+        return len(self.entities.find(name)) != 1
 
     def still_holds(self, statement: Statement, at: int) -> bool:
         """Return whether what a model chose before still answers the same question."""
@@ -109,7 +109,7 @@ class Normaliser:
             return False
         if at == 1:
             return choice.taken in ("", *self.ontology.relations)
-        is_there = not choice.taken or choice.taken in self.cast.by_id
+        is_there = not choice.taken or choice.taken in self.entities.by_id
         return is_there and choice.among == self._among(statement.words[at])
 
     def settle(self, statement: Statement, meanings: Meanings | None) -> Statement:
@@ -129,7 +129,7 @@ class Normaliser:
         return replace(statement, choices=(choices[0], choices[1], choices[2]))
 
     def _among(self, name: str) -> tuple[str, ...]:
-        return tuple(sorted(self.cast.called(name)))
+        return tuple(sorted(self.entities.find(name)))
 
     # Candidates
 
@@ -158,7 +158,7 @@ class Normaliser:
             {name for *_, names, _ in opened for name in names}, *self._entity_forms
         )
         alike = self._nearest(
-            {one for *_, predicates in opened for one in predicates}, *self._relation_forms
+            {words for *_, predicates in opened for words in predicates}, *self._relation_forms
         )
         return [
             OpenPhrases(
@@ -172,13 +172,13 @@ class Normaliser:
 
     def _first(self, name: str, near: Sequence[str]) -> tuple[str, ...]:
         """Those of just this name before those of names that are near."""
-        return tuple(dict.fromkeys((*self.cast.called(name), *near)))[:MAX_CANDIDATES]
+        return tuple(dict.fromkeys((*self.entities.find(name), *near)))[:MAX_CANDIDATES]
 
     @cached_property
     def _entity_forms(self) -> tuple[list[str], list[str]]:
         pairs = [
             (form, entity.id)
-            for entity in self.cast.entities
+            for entity in self.entities.entities
             for form in (entity.name, *entity.names)
         ]
         return [form for form, _ in pairs], [id for _, id in pairs]
@@ -243,7 +243,7 @@ class Normaliser:
         }
 
     def _describe_entity(self, id: str) -> str:
-        entity = self.cast.by_id[id]
+        entity = self.entities.by_id[id]
         text = shortened(" ".join(entity.text.split()), MAX_CANDIDATE_TOKENS)
         return f"{entity.name}, {entity.type}: {text}"
 

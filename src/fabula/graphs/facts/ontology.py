@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -19,10 +19,10 @@ from fabula.graphs.entities.triples import phrase
 from fabula.graphs.facts import ontologies
 
 RELATED = "related_to"
-"""The relation of what is no other one."""
+"""The relation of facts that are of no other relation."""
 TIME = "time"
 """The class of dates and hours, which are never taken for one another."""
-MOST = 300
+MAX_ENTRIES = 300
 """Classes, and relations, of an ontology: a prompt lists the classes."""
 _COPULA = frozenset(["is", "are", "was", "were", "be", "been", "a", "an", "the"])
 
@@ -56,24 +56,24 @@ class Ontology:
 
     @cached_property
     def above(self) -> Mapping[str, frozenset[str]]:
-        """Each class with all that it is under, itself among them."""
-        found: dict[str, frozenset[str]] = {}
+        """Each class with all that it is under, itself included."""
+        above: dict[str, frozenset[str]] = {}
 
         def climb(name: str) -> frozenset[str]:
-            if name not in found:
-                found[name] = frozenset({name}).union(*map(climb, self.classes[name]))
-            return found[name]
+            if name not in above:
+                above[name] = frozenset({name}).union(*map(climb, self.classes[name]))
+            return above[name]
 
         return {name: climb(name) for name in self.classes}
 
     def relation_of(self, predicate: str) -> str:
-        """The relation that a predicate is called by name or by an alias; '' for none."""
-        return self._spelt.get(_plain(predicate), "")
+        """Return the relation that has a predicate as its name or an alias; '' for none."""
+        return self._by_words.get(_plain(predicate), "")
 
     def check(self, subject: Iterable[str], relation: str, object: Iterable[str]) -> str:
-        """The relation by which a fact holds between ends of these classes; '' for none.
+        """Return the relation by which a fact holds between ends of these classes; '' for none.
 
-        Where that is not `relation`, it is its inverse, and the fact is to be turned round.
+        If that is not `relation`, it is its inverse, and subject and object change places.
         """
         start, end = self._above_all(subject), self._above_all(object)
         if self._holds(start, relation, end):
@@ -82,21 +82,21 @@ class Ontology:
         return inverse if inverse and self._holds(end, inverse, start) else ""
 
     def _holds(self, start: frozenset[str], relation: str, end: frozenset[str]) -> bool:
-        one = self.relations[relation]
-        return not start.isdisjoint(one.starts) and not end.isdisjoint(one.ends)
+        allowed = self.relations[relation]
+        return not start.isdisjoint(allowed.starts) and not end.isdisjoint(allowed.ends)
 
     def _above_all(self, classes: Iterable[str]) -> frozenset[str]:
         return frozenset().union(*(self.above.get(name, frozenset()) for name in classes))
 
     @cached_property
-    def _spelt(self) -> Mapping[str, str]:
-        found: dict[str, str] = {}
-        for one in self.relations.values():
-            found.setdefault(_plain(one.name), one.name)
-        for one in self.relations.values():
-            for alias in one.aliases:
-                found.setdefault(_plain(alias), one.name)
-        return found
+    def _by_words(self) -> Mapping[str, str]:
+        names: dict[str, str] = {}
+        for relation in self.relations.values():
+            names.setdefault(_plain(relation.name), relation.name)
+        for relation in self.relations.values():
+            for alias in relation.aliases:
+                names.setdefault(_plain(alias), relation.name)
+        return names
 
 
 def _plain(predicate: str) -> str:
@@ -123,41 +123,43 @@ class _Relation(BaseModel):
 class _File(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    classes: dict[str, list[str]] = Field(min_length=1, max_length=MOST)
-    relations: dict[str, _Relation] = Field(min_length=1, max_length=MOST)
+    classes: dict[str, list[str]] = Field(min_length=1, max_length=MAX_ENTRIES)
+    relations: dict[str, _Relation] = Field(min_length=1, max_length=MAX_ENTRIES)
 
 
 def read_ontology(name_or_path: str) -> Ontology:
-    """A shipped ontology, or one of a TOML file.
+    """Return a shipped ontology, or one of a TOML file.
 
-    Raises SettingsError, which names the file and what is wrong with it.
+    Raises:
+        SettingsError: There is no such file, or it is no ontology; the message says why.
+
     """
-    read = sets.read_set(name_or_path, ontologies.__name__, "ontology", _File)
-    sets.refuse_names(name_or_path, "class", read.classes)
-    sets.refuse_names(name_or_path, "relation", read.relations)
-    classes = {name: tuple(parents) for name, parents in read.classes.items()}
+    file = sets.read_set(name_or_path, ontologies.__name__, "ontology", _File)
+    sets.refuse_names(name_or_path, "class", file.classes)
+    sets.refuse_names(name_or_path, "relation", file.relations)
+    classes = {name: tuple(parents) for name, parents in file.classes.items()}
     relations = {
         name: Relation(
             name,
-            tuple(one.starts),
-            tuple(one.ends),
-            one.inverse,
-            one.symmetric,
-            tuple(" ".join(alias.split()) for alias in one.aliases if re.search(r"\w", alias)),
+            tuple(entry.starts),
+            tuple(entry.ends),
+            entry.inverse,
+            entry.symmetric,
+            tuple(" ".join(alias.split()) for alias in entry.aliases if re.search(r"\w", alias)),
         )
-        for name, one in read.relations.items()
+        for name, entry in file.relations.items()
     }
-    refusals = [*_class_faults(classes), *_spelling_faults(relations)]
-    for one in relations.values():
-        refusals += [*_relation_faults(one, classes, relations), *_inverse_faults(one, relations)]
-    if refusals:
-        raise SettingsError(f"{name_or_path} is no ontology: {refusals[0]}")
-    for one in list(relations.values()):
-        other = relations[one.inverse] if one.inverse else None
-        if other and not other.inverse:
-            relations[other.name] = Relation(
-                other.name, other.starts, other.ends, one.name, aliases=other.aliases
-            )
+    faults = [*_class_faults(classes), *_spelling_faults(relations)]
+    for relation in relations.values():
+        faults += _relation_faults(relation, classes, relations)
+        faults += _inverse_faults(relation, relations)
+    if faults:
+        raise SettingsError(f"{name_or_path} is no ontology: {faults[0]}")
+    # An inverse is declared on one of the two relations only.
+    for relation in list(relations.values()):
+        inverse = relations[relation.inverse] if relation.inverse else None
+        if inverse and not inverse.inverse:
+            relations[inverse.name] = replace(inverse, inverse=relation.name, symmetric=False)
     return Ontology(classes, relations)
 
 
@@ -167,83 +169,88 @@ def _class_faults(classes: Mapping[str, tuple[str, ...]]) -> Iterable[str]:
             if parent not in classes:
                 yield f"the class {name!r} is under {parent!r}, {_unknown(parent, classes)}"
                 return
-    under_way: list[str] = []
+    path: list[str] = []
     done: set[str] = set()
 
     def circle(name: str) -> str:
-        if name in under_way:
-            round_trip = [*under_way[under_way.index(name) :], name]
-            return f"its classes go in a circle: {', under '.join(map(repr, round_trip))}."
+        if name in path:
+            names = [*path[path.index(name) :], name]
+            return f"its classes go in a circle: {', under '.join(map(repr, names))}."
         if name in done:
             return ""
-        under_way.append(name)
-        found = next(filter(None, map(circle, classes[name])), "")
-        under_way.pop()
+        path.append(name)
+        fault = next(filter(None, map(circle, classes[name])), "")
+        path.pop()
         done.add(name)
-        return found
+        return fault
 
     yield from filter(None, map(circle, classes))
 
 
 def _spelling_faults(relations: Mapping[str, Relation]) -> Iterable[str]:
-    """Names and aliases that say no relation, or two."""
-    spelt: dict[str, str] = {}
-    for one in relations.values():
-        if not re.search(r"[^\W_]", one.name):
-            yield f"the relation {one.name!r} has no letter in its name."
-        for words in (one.name, *one.aliases):
-            other = spelt.setdefault(_plain(words), one.name)
-            if other != one.name:
-                yield f"{words!r} says both {other!r} and {one.name!r}: let it say one of them."
+    """Names and aliases that stand for no relation, or for two."""
+    owners: dict[str, str] = {}
+    for name, relation in relations.items():
+        if not re.search(r"[^\W_]", name):
+            yield f"the relation {name!r} has no letter in its name."
+        for words in (name, *relation.aliases):
+            owner = owners.setdefault(_plain(words), name)
+            if owner != name:
+                yield f"{words!r} stands for both {owner!r} and {name!r}: remove it from one."
 
 
 def _relation_faults(
-    one: Relation, classes: Mapping[str, tuple[str, ...]], relations: Mapping[str, Relation]
+    relation: Relation, classes: Mapping[str, tuple[str, ...]], relations: Mapping[str, Relation]
 ) -> Iterable[str]:
-    for name in (*one.starts, *one.ends):
+    for name in (*relation.starts, *relation.ends):
         if name not in classes:
-            yield f"the relation {one.name!r} is of {name!r}, {_unknown(name, classes)}"
+            yield f"the relation {relation.name!r} is of {name!r}, {_unknown(name, classes)}"
             return
-    if bool(one.starts) != bool(one.ends):
-        yield f"the relation {one.name!r} needs both `from` and `to`, or an inverse that has them."
-    elif one.symmetric and set(one.starts) != set(one.ends):
-        yield f"the relation {one.name!r} is symmetric, and needs the same `from` and `to`."
-    elif not one.starts and not any(
+    if bool(relation.starts) != bool(relation.ends):
+        yield (
+            f"the relation {relation.name!r} needs both `from` and `to`, or an inverse that has "
+            "them."
+        )
+    elif relation.symmetric and set(relation.starts) != set(relation.ends):
+        yield f"the relation {relation.name!r} is symmetric, and needs the same `from` and `to`."
+    elif not relation.starts and not any(
         other.starts
         for other in relations.values()
-        if other.name == one.inverse or other.inverse == one.name
+        if other.name == relation.inverse or other.inverse == relation.name
     ):
-        yield f"the relation {one.name!r} needs `from` and `to`, or an inverse that has them."
+        yield f"the relation {relation.name!r} needs `from` and `to`, or an inverse that has them."
 
 
-def _inverse_faults(one: Relation, relations: Mapping[str, Relation]) -> Iterable[str]:
-    if not one.inverse:
+def _inverse_faults(relation: Relation, relations: Mapping[str, Relation]) -> Iterable[str]:
+    if not relation.inverse:
         return
-    inverse = relations.get(one.inverse)
+    inverse = relations.get(relation.inverse)
     if inverse is None:
-        hint = did_you_mean(one.inverse, relations, "List it, too; it needs no more than a name.")
-        yield f"the inverse {one.inverse!r} of {one.name!r} is none of its relations. {hint}"
+        hint = did_you_mean(
+            relation.inverse, relations, "List it, too; it needs no more than a name."
+        )
+        yield f"the inverse {relation.inverse!r} of {relation.name!r} is not listed. {hint}"
         return
     claiming = [inverse.inverse] + [
-        two.name for two in relations.values() if two.inverse == one.inverse
+        other.name for other in relations.values() if other.inverse == relation.inverse
     ]
-    others = [name for name in claiming if name not in ("", one.name)]
+    others = [name for name in claiming if name not in ("", relation.name)]
     if others:
-        yield f"{one.inverse!r} is the inverse of both {one.name!r} and {others[0]!r}."
-    elif one.symmetric:
-        yield f"the relation {one.name!r} is symmetric, and so its own inverse."
-    elif _are_at_odds(one, inverse):
+        yield f"{relation.inverse!r} is the inverse of both {relation.name!r} and {others[0]!r}."
+    elif relation.symmetric:
+        yield f"the relation {relation.name!r} is symmetric, and so its own inverse."
+    elif _are_at_odds(relation, inverse):
         yield (
-            f"{one.name!r} and its inverse {one.inverse!r} are between different classes: `from` "
-            "of one is `to` of the other, or both are left out of one."
+            f"{relation.name!r} and its inverse {relation.inverse!r} have different classes: "
+            "`from` of one is `to` of the other, or both are left out of one."
         )
 
 
-def _are_at_odds(one: Relation, inverse: Relation) -> bool:
-    """Whether both say what they are between, and not the same."""
-    if not (one.starts and inverse.starts):
+def _are_at_odds(relation: Relation, inverse: Relation) -> bool:
+    """Whether both have classes, and not the same ones."""
+    if not (relation.starts and inverse.starts):
         return False
-    return (set(one.starts), set(one.ends)) != (set(inverse.ends), set(inverse.starts))
+    return (set(relation.starts), set(relation.ends)) != (set(inverse.ends), set(inverse.starts))
 
 
 def _unknown(name: str, classes: Iterable[str]) -> str:

@@ -1,8 +1,8 @@
 """Kinship, service and friendship of two names of one sentence, found without a model.
 
 Six patterns of English, few and precise: "X, the K of Y"; "X, Y's K"; "Y's K, X"; "Y's K X"; "X was
-the K of Y"; "X married Y". Pronouns are nobody, and what else a text states is not told. A question
-states nothing, and a condition or a denial only what it tells by the way.
+the K of Y"; "X married Y". Pronouns are not resolved, and nothing else is found. A question states
+nothing; a condition or a denial only what it mentions in passing.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _K = (
 )
 _THE = "(?:the|a|an) "
 _NOT_HIS = "(?!['’]s|['’] )"
-"""What is said is not said of somebody's somebody."""
+"""Excludes a name in the genitive: the fact is about somebody of theirs."""
 _STOP = "(?=[,.;:!?)—–]|$)(?!, and )(?!, n?or )"
 PATTERNS = {
     "X, the K of Y": f"{_X}, (?:{_THE})?{_K} (?:of|to) {_Y}{_NOT_HIS}",
@@ -41,36 +41,38 @@ PATTERNS = {
     "X was the K of Y": f"{_X} (?:was|is) (?:{_THE})?{_K} (?:of|to) {_Y}{_NOT_HIS}",
     "X married Y": f"{_X} (?:had |has )?married {_Y}{_NOT_HIS}(?! to )",
 }
-_SAYING = ("X was the K of Y", "X married Y")
-"""Patterns that are sentences themselves: in a condition they state nothing, where others do."""
-_UNSAID = re.compile(r"\b(?:if|whether|unless|suppose|neither|nor|never)\b[^.;!?]*$", re.IGNORECASE)
-_ASKED = re.compile(r"[^.;!?]*\?")
+_CLAUSES = ("X was the K of Y", "X married Y")
+"""Patterns that are clauses: in a condition they state nothing, unlike the others."""
+_UNSTATED = re.compile(
+    r"\b(?:if|whether|unless|suppose|neither|nor|never)\b[^.;!?]*$", re.IGNORECASE
+)
+_QUESTION = re.compile(r"[^.;!?]*\?")
 _COMPILED = {name: re.compile(pattern) for name, pattern in PATTERNS.items()}
 
 
 def state_by_rules(chunks: Sequence[Chunk], entities: Part, language: str) -> list[Statement]:
-    """What the patterns find between names that are printed in one sentence, in text order."""
+    """Return what the patterns find between names of one sentence, in text order."""
     if language != LANGUAGE:
         return []
     ids = {node.id for node in entities.nodes if node.label == ENTITY}
     printed: dict[str, list[tuple[int, str, str]]] = defaultdict(list)
     for edge in entities.edges:
         if edge.type == FROM_CHUNK and edge.start in ids:
-            told = zip(edge.properties["starts"], edge.properties["names"], strict=True)
-            printed[edge.end] += [(start, form, edge.start) for start, form in told]
-    found: list[Statement] = []
+            places = zip(edge.properties["starts"], edge.properties["names"], strict=True)
+            printed[edge.end] += [(start, form, edge.start) for start, form in places]
+    statements: list[Statement] = []
     for chunk in chunks:
-        places = [(start - chunk.start, form, id) for start, form, id in printed[chunk.id]]
+        names = [(start - chunk.start, form, id) for start, form, id in printed[chunk.id]]
         cut = spans(chunk.text, language)
         starts = [start for start, _ in cut]
         by_sentence: dict[int, list[tuple[int, str, str]]] = defaultdict(list)
-        for place in sorted(places):
+        for place in sorted(names):
             by_sentence[bisect_right(starts, place[0]) - 1].append(place)
         for row in sorted(by_sentence):
             begin, end = cut[row]
             inside = [(at - begin, form, id) for at, form, id in by_sentence[row]]
             for subject, predicate, object in match(chunk.text[begin:end], inside):
-                found.append(
+                statements.append(
                     Statement(
                         chunk.id,
                         chunk.start,
@@ -83,35 +85,46 @@ def state_by_rules(chunks: Sequence[Chunk], entities: Part, language: str) -> li
                         (Choice(subject[2]), None, Choice(object[2])),
                     )
                 )
-    return found
+    return statements
 
 
 Place = tuple[int, str, str]
-"""Where a name begins in a sentence, its printed form, and whose it is."""
+"""Where a name begins in a sentence, its printed form, and the id of its entity."""
 
 
 def match(sentence: str, places: Iterable[Place]) -> Iterator[tuple[Place, str, Place]]:
-    """Each two names of a sentence that a pattern ties, and how; a pair once for each relation."""
+    """Yield the pairs of names that a pattern relates, each once for each relation.
+
+    Args:
+        sentence: The sentence.
+        places: The names in it, in the order in which they begin.
+
+    Yields:
+        The subject, the predicate and the object.
+
+    """
     names = list(places)
+    # Names are replaced by their numbers, so that patterns need not know their words.
     masked, end = "", 0
     for number, (start, form, _) in enumerate(names):
-        # A form is printed with a line's end for a space, or within a longer one.
+        # A form may be printed over a line's end, and it may stand within a longer one.
         pattern = re.compile(r"\s+".join(map(re.escape, form.split())))
-        there = pattern.match(sentence, start)
-        if start < end or there is None:
+        printed = pattern.match(sentence, start)
+        if start < end or printed is None:
             continue
         masked += f"{sentence[end:start]}{_OPEN}{number}{_CLOSE}"
-        end = there.end()
+        end = printed.end()
     masked = " ".join((masked + sentence[end:]).split())
     seen: set[tuple[str, str, str]] = set()
     for name, pattern in _COMPILED.items():
         for hit in pattern.finditer(masked):
-            unsaid = name in _SAYING and _UNSAID.search(masked, 0, hit.start())
-            if unsaid or _ASKED.match(masked, hit.end()):
+            unstated = name in _CLAUSES and _UNSTATED.search(masked, 0, hit.start())
+            if unstated or _QUESTION.match(masked, hit.end()):
                 continue
-            told = hit.groupdict()
-            one, other = names[int(told["x"])], names[int(told["y"])]
-            predicate = f"{told['k']} of" if "k" in told else "married"
-            if one[2] != other[2] and (key := (one[2], predicate, other[2])) not in seen:
+            groups = hit.groupdict()
+            subject, object = names[int(groups["x"])], names[int(groups["y"])]
+            predicate = f"{groups['k']} of" if "k" in groups else "married"
+            key = (subject[2], predicate, object[2])
+            if subject[2] != object[2] and key not in seen:
                 seen.add(key)
-                yield one, predicate, other
+                yield subject, predicate, object

@@ -1,7 +1,7 @@
-"""The facts nearest to a question, and the passages that state them.
+"""The mode `triples`: the facts nearest to a question, and the passages that state them.
 
-As the triples of Wikontic (Chepurova et al. 2025) are searched, by the cosine of their words; but
-what is found are the book's own passages, the facts beside them where records are wanted.
+Facts are searched as the triples of Wikontic are (Chepurova et al. 2025), by the cosine of their
+words; but the result is the book's own passages, with the facts beside them if records are wanted.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Knobs(BaseModel):
 
 
 def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
-    """The nearest facts, as far as they are wanted, and the `k` chunks that they rest on."""
+    """Return the nearest facts, if records are wanted, and the `k` chunks that state them."""
     network = read_network(filters, tools)
     if network is None:
         return []
@@ -55,12 +55,12 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
         rows = rows_of(find_names(question, network), network)
         return fall_back(question, "no fact is near", rows, network, filters, tools)
     with tools.path.step("facts", f"{len(near)}, and the chunks that state them") as step:
-        rested = tools.read(query("facts/find_sources"), filters, nodes=list(near))
-        chunks = chunk_hits(_best(rank(near, rested), tools.k), filters, tools)
+        sources = tools.read(query("facts/find_sources"), filters, nodes=list(near))
+        chunks = chunk_hits(_best(rank(near, sources), tools.k), filters, tools)
         step.found(chunks)
     if len(chunks) < tools.k:
-        # Few facts, as rules find them, lead to few chunks.
-        chunks = filled_up(chunks, passages(question, vector, filters, tools, tools.k), tools.k)
+        # Few facts, such as rules find, lead to few chunks.
+        chunks = fill_up(chunks, passages(question, vector, filters, tools, tools.k), tools.k)
     facts = record_hits(near, filters, tools)
     hits = together([(facts, tools.knobs.fact_share)], chunks, filters, tools)
     if hits:
@@ -68,26 +68,31 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
     return fall_back(question, "what states the facts is gone", (), network, filters, tools)
 
 
-def rank(near: Mapping[str, float], rested: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-    """What each chunk scores: the cosines of its facts, each shared among all that state it."""
-    scored: dict[str, list[float]] = {}
-    for row in rested:
+def rank(near: Mapping[str, float], sources: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    """Return the score of each chunk: the cosines of its facts, each shared by all that state it.
+
+    Args:
+        near: The cosine of each fact, by id.
+        sources: The ids of the chunks that state each fact: rows of `id` and `sources`.
+
+    """
+    shares: dict[str, list[float]] = {}
+    for row in sources:
         for chunk in row["sources"]:
-            share = near[row["id"]] / len(row["sources"])
-            scored.setdefault(chunk, []).append(share)
-    return {chunk: math.fsum(shares) for chunk, shares in scored.items()}
+            shares.setdefault(chunk, []).append(near[row["id"]] / len(row["sources"]))
+    return {chunk: math.fsum(parts) for chunk, parts in shares.items()}
 
 
-def filled_up(chunks: Sequence[Hit], others: Sequence[Hit], limit: int) -> list[Hit]:
-    """The chunks that state facts, then others in their order; scores tell that order."""
-    there = {hit.id for hit in chunks}
-    both = [*chunks, *(hit for hit in others if hit.id not in there)][:limit]
+def fill_up(chunks: Sequence[Hit], others: Sequence[Hit], limit: int) -> list[Hit]:
+    """Return the chunks that state facts, then others in their order; scores follow that order."""
+    ids = {hit.id for hit in chunks}
+    both = [*chunks, *(hit for hit in others if hit.id not in ids)][:limit]
     return [replace(hit, score=1 / place) for place, hit in enumerate(both, start=1)]
 
 
-def _best(scored: Mapping[str, float], limit: int) -> dict[str, float]:
-    order = sorted(scored, key=lambda chunk: (-scored[chunk], chunk))
-    return {chunk: scored[chunk] for chunk in order[:limit]}
+def _best(scores: Mapping[str, float], limit: int) -> dict[str, float]:
+    order = sorted(scores, key=lambda chunk: (-scores[chunk], chunk))
+    return {chunk: scores[chunk] for chunk in order[:limit]}
 
 
 MODE = Mode(

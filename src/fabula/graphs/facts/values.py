@@ -1,4 +1,4 @@
-"""What the graph of facts is made of: statements of chunks, and the facts that they come to."""
+"""The values of the graph of facts: statements of chunks, and the facts that they come to."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What a name or a predicate was taken for when a model was asked.
+    """What a model took a name or a predicate for.
 
-    `taken` is the id of an entity, or the name of a relation; '' where it is none of those that
-    were shown. `among` are the ids of all entities that were called just so then: once others are,
-    the model is asked again.
+    Attributes:
+        taken: The id of an entity, or the name of a relation; '' if it was none of the candidates.
+        among: The ids of all entities that had exactly this name then: once others have it, the
+            model is asked again.
+
     """
 
     taken: str = ""
@@ -25,9 +27,17 @@ Choices = tuple[Choice | None, Choice | None, Choice | None]
 class Statement:
     """What one chunk states, in its own words.
 
-    `place` is where the chunk begins, in characters of the document; the types are classes of the
-    ontology, or ''. `proof` is the sentence that names both ends, '' where none does. `choices` are
-    what a model took the subject, the predicate and the object for, as far as it was asked.
+    Attributes:
+        chunk: The chunk's id.
+        place: Where the chunk begins, in characters of the document.
+        subject: The first of its three parts.
+        predicate: The second.
+        object: The third.
+        subject_type: A class of the ontology, or ''.
+        object_type: Likewise.
+        proof: The sentence that prints both ends; '' if none does.
+        choices: What a model took the three parts for, as far as it was asked.
+
     """
 
     chunk: str
@@ -48,7 +58,7 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """One of the two that a fact is about: an entity, by its id, or '' and words alone.
+    """What a fact is about: an entity by its id, or words alone and ''.
 
     `key` tells ends apart; `types` are the classes that it is of, the most likely one first.
     """
@@ -61,7 +71,7 @@ class End:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """What a document states, as the ontology has it, and the statements that say so."""
+    """A fact of a document in terms of the ontology, and the statements that it was made of."""
 
     id: str
     subject: End
