@@ -1,20 +1,22 @@
-// Entities, relations and triples that rest on no chunk, or on others than their sources.
-// $collection  its name, or '' for all
-// $document    its id, or '' for all
-// $limit       how many findings to return
+// Entities, relations and triples without chunks, or with other chunks than their sources.
+// $collection  name of a collection, or '' for all
+// $document    id of a document, or '' for all
+// $limit       maximum number of rows
 CYPHER 25
 MATCH (n:Entity|Relation|Triple)
 WHERE ($document = '' OR n.document = $document)
   AND ($collection = '' OR n.collection = $collection)
 WITH n, COLLECT { MATCH (n)-[:FROM_CHUNK]->(chunk) RETURN chunk.id } AS chunks,
-  COUNT { MATCH (n)-[:FROM_CHUNK]->(chunk) WHERE chunk:Chunk AND chunk.document = n.document } AS own
+  COUNT {
+    MATCH (n)-[:FROM_CHUNK]->(chunk) WHERE chunk:Chunk AND chunk.document = n.document
+  } AS valid
 WITH n, toLower(n.kind) AS kind, CASE
-  WHEN size(chunks) = 0 THEN 'rest on no chunk'
-  WHEN own <> size(chunks) THEN 'rest on what is no chunk of their document'
+  WHEN size(chunks) = 0 THEN 'have no chunks'
+  WHEN valid <> size(chunks) THEN 'have chunks that are not of their document'
   WHEN size(chunks) <> size(n.sources) OR NOT all(id IN chunks WHERE id IN n.sources)
-    THEN 'rest on other chunks than their sources'
+    THEN 'have other chunks than their sources'
   WHEN size(chunks) <> CASE n.kind WHEN 'entity' THEN n.chunks ELSE n.count END
-    THEN 'count other chunks than they rest on'
+    THEN 'have a wrong number of chunks in their properties'
 END AS what
 WHERE what IS NOT NULL
 RETURN n.document AS document, min(n.id) AS id, count(*) AS count,

@@ -1,7 +1,7 @@
-// Entities whose names, counts and merges do not go together, or that are counted otherwise.
-// $collection  its name, or '' for all
-// $document    its id, or '' for all
-// $limit       how many findings to return
+// Entities whose names, counts and reasons of merges do not match, or whose totals are wrong.
+// $collection  name of a collection, or '' for all
+// $document    id of a document, or '' for all
+// $limit       maximum number of rows
 CYPHER 25
 MATCH (n:Entity)
 WHERE ($document = '' OR n.document = $document)
@@ -9,14 +9,15 @@ WHERE ($document = '' OR n.document = $document)
 WITH n, COLLECT { MATCH (n)-[from:FROM_CHUNK]->() RETURN from } AS places
 WITH n, CASE
   WHEN size(n.names) <> size(n.counts) OR size(n.names) <> size(n.merged_by)
-    THEN 'entities have names without counts'
-  WHEN NOT n.name IN n.names THEN 'entities are called by none of their names'
-  WHEN any(one IN places WHERE size(one.names) <> size(one.starts) OR size(one.names) <> one.count)
-    THEN 'entities are printed at other places than are counted'
-  WHEN reduce(sum = 0, one IN places | sum + one.count) <> n.mentions
-    THEN 'entities have other mentions than are counted'
+    THEN 'entities have names without counts or reasons'
+  WHEN NOT n.name IN n.names THEN 'entities have a name that is not among their names'
+  WHEN any(place IN places WHERE size(place.names) <> size(place.starts)
+    OR size(place.names) <> place.count)
+    THEN 'entities have chunks whose places and counts do not match'
+  WHEN reduce(sum = 0, place IN places | sum + place.count) <> n.mentions
+    THEN 'entities have a wrong number of mentions in their properties'
   WHEN COUNT { (:Relation)-[:SOURCE|TARGET]->(n) } <> n.degree
-    THEN 'entities have other relations than are counted'
+    THEN 'entities have a wrong number of relations in their properties'
 END AS what
 WHERE what IS NOT NULL
 RETURN n.document AS document, min(n.id) AS id, count(*) AS count, what

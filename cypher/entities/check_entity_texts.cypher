@@ -1,7 +1,7 @@
-// Entities, relations and triples without words: no text, or a count of tokens that is not above 0.
-// $collection  its name, or '' for all
-// $document    its id, or '' for all
-// $limit       how many findings to return
+// Entities, relations and triples without text, or with a count of tokens that is not above 0.
+// $collection  name of a collection, or '' for all
+// $document    id of a document, or '' for all
+// $limit       maximum number of rows
 CYPHER 25
 MATCH (n:Entity|Relation|Triple)
 WHERE ($document = '' OR n.document = $document)

@@ -1,7 +1,7 @@
-// Relations that do not tie two entities of their document, or that no plain tie stands for.
-// $collection  its name, or '' for all
-// $document    its id, or '' for all
-// $limit       how many findings to return
+// Relations that do not have two entities of their document, or no RELATES_TO edge beside them.
+// $collection  name of a collection, or '' for all
+// $document    id of a document, or '' for all
+// $limit       maximum number of rows
 CYPHER 25
 MATCH (n:Relation)
 WHERE ($document = '' OR n.document = $document)
@@ -9,15 +9,15 @@ WHERE ($document = '' OR n.document = $document)
 WITH n, COLLECT { MATCH (n)-[:SOURCE]->(end:Entity {document: n.document}) RETURN end } AS sources,
   COLLECT { MATCH (n)-[:TARGET]->(end:Entity {document: n.document}) RETURN end } AS targets,
   COUNT { (n)-[:SOURCE|TARGET]->() } AS ends
-WITH n, ends, sources, targets, sources[0] AS one, targets[0] AS other
+WITH n, ends, sources, targets, sources[0] AS source, targets[0] AS target
 WITH n, CASE
   WHEN ends <> 2 OR size(sources) <> 1 OR size(targets) <> 1
-    THEN 'relations do not tie two entities of their document'
-  WHEN one.id >= other.id THEN 'relations tie entities in another order than by ids'
+    THEN 'relations do not have two entities of their document'
+  WHEN source.id >= target.id THEN 'relations have their entities in the wrong order'
   WHEN COUNT {
-    MATCH (one)-[tie:RELATES_TO]->(other)
-    WHERE tie.count = n.count AND tie.strength = n.strength
-  } <> 1 THEN 'relations have no RELATES_TO of the same weight beside them'
+    MATCH (source)-[edge:RELATES_TO]->(target)
+    WHERE edge.count = n.count AND edge.strength = n.strength
+  } <> 1 THEN 'relations have no RELATES_TO edge of the same weight'
 END AS what
 WHERE what IS NOT NULL
 RETURN n.document AS document, min(n.id) AS id, count(*) AS count, what

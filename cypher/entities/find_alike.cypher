@@ -1,9 +1,9 @@
-// The elements of a kind whose names and texts share most with some words.
-// $words       lower-cased, nothing else
-// $kind        of which kind, as entity, relation
-// $limit       how many to return
-// $collection                      the collection to stay in
-// $first_document, $last_document  the same id twice, or '' and the last character for all
+// The elements of a kind whose names and texts match some words best.
+// $words       words in lower case, with spaces between them
+// $kind        kind of elements: entity, relation, ...
+// $limit       maximum number of rows
+// $collection                      name of the collection
+// $first_document, $last_document  the id of a document twice, or '' and the last character for all
 CYPHER 25
 CALL db.index.fulltext.queryNodes('element_texts', $words) YIELD node AS n, score
 WHERE n:Element AND n.collection = $collection AND n.kind = $kind

@@ -1,6 +1,6 @@
-// The entities of a collection or of a document, as columns: a list of each property, in one order.
-// $collection                      the collection to stay in
-// $first_document, $last_document  the same id twice, or '' and the last character for all
+// The entities of a collection or of a document as columns: a list for each property.
+// $collection                      name of the collection
+// $first_document, $last_document  the id of a document twice, or '' and the last character for all
 CYPHER 25
 MATCH (n:Element {collection: $collection, kind: 'entity'})
 WHERE n.document >= $first_document AND n.document <= $last_document

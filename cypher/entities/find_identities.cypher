@@ -1,6 +1,6 @@
-// Which entities of a collection are one, and which are told from others, by the graph `identities`.
-// Who was decided of stays among the members where a document was replaced, though its ties went.
-// $collection  the collection to stay in
+// The identities of a collection with their members. An entity stays among the members when its
+// document is replaced, though its edge is removed.
+// $collection  name of the collection
 CYPHER 25
 MATCH (n:Element {collection: $collection, kind: 'identity'})
 WHERE n.document >= ''

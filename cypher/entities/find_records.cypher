@@ -1,6 +1,6 @@
-// Entities, relations, triples and facts by their ids, and what is printed of each beside its text.
-// $collection  the collection to stay in
-// $nodes       their ids
+// Entities, relations, triples and facts by their ids, with all that a record prints.
+// $collection  name of the collection
+// $nodes       ids of the nodes
 CYPHER 25
 UNWIND $nodes AS id
 MATCH (n:Element {id: id})

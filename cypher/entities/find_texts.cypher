@@ -1,6 +1,6 @@
-// The ids of the chunks of each document, and its language.
-// $collection                      the collection to stay in
-// $first_document, $last_document  the same id twice, or '' and the last character for all
+// The ids of the chunks of each document, and the language of the document.
+// $collection                      name of the collection
+// $first_document, $last_document  the id of a document twice, or '' and the last character for all
 CYPHER 25
 MATCH (n:Passage {collection: $collection, kind: 'chunk'})
 WHERE n.document >= $first_document AND n.document <= $last_document

@@ -1,13 +1,14 @@
-// Which entities of a collection's documents are tied, and by how much.
-// $collection  its name
-// $document    a document's id, or '' for all
-// $type        of what type both are, or '' for any
+// The pairs of related entities of a collection's documents, with their weights.
+// $collection  name of the collection
+// $document    id of a document, or '' for all
+// $type        type of both entities, or '' for all
 CYPHER 25
 MATCH (document:Document {collection: $collection})
 WHERE $document IN ['', document.id]
-MATCH (one:Element {document: document.id})
-WHERE one:Entity AND one.collection = $collection AND toLower($type) IN ['', toLower(one.type)]
-MATCH (one)-[tie:RELATES_TO]->(other:Entity {collection: $collection})
+MATCH (entity:Element {document: document.id})
+WHERE entity:Entity AND entity.collection = $collection
+  AND toLower($type) IN ['', toLower(entity.type)]
+MATCH (entity)-[edge:RELATES_TO]->(other:Entity {collection: $collection})
 WHERE toLower($type) IN ['', toLower(other.type)]
-RETURN one.id AS source, other.id AS target, tie.count AS chunks, tie.strength AS strength
+RETURN entity.id AS source, other.id AS target, edge.count AS chunks, edge.strength AS strength
 ORDER BY source, target

@@ -1,13 +1,14 @@
-// Of some entities, which of other documents are the same, and which are not though they may seem so.
-// $collection  the collection to look in
+// For each of some entities: the entities of other documents that are the same, those that are not
+// though their names are alike, and those of equal keys of which nothing is decided.
+// $collection  name of the collection
 // $nodes       ids of entities
 CYPHER 25
 UNWIND $nodes AS id
-MATCH (one:Element {id: id})
-  USING INDEX SEEK one:Element(id)
-WHERE one:Entity AND one.collection = $collection
-WITH collect(one) AS some, collect(DISTINCT one.key) AS keys
-// All of a kind are read once, by the index on collection, kind and document.
+MATCH (entity:Element {id: id})
+  USING INDEX SEEK entity:Element(id)
+WHERE entity:Entity AND entity.collection = $collection
+WITH collect(entity) AS entities, collect(DISTINCT entity.key) AS keys
+// All entities are read once, by the index on collection, kind and document.
 CALL (keys) {
   MATCH (other:Element {collection: $collection, kind: 'entity'})
     USING INDEX SEEK other:Element(collection, kind, document)
@@ -19,17 +20,17 @@ CALL (keys) {
   WITH other, document
   ORDER BY document.title, other.name, other.id
   RETURN collect({key: other.key, document: document.id,
-    told: {id: other.id, name: other.name, type: other.type, title: document.title}}) AS alone
+    row: {id: other.id, name: other.name, type: other.type, title: document.title}}) AS alone
 }
-UNWIND some AS one
-OPTIONAL MATCH (one)<-[own:SAME]-(identity:Identity {collection: $collection})
-RETURN one.id AS id, COLLECT {
+UNWIND entities AS entity
+OPTIONAL MATCH (entity)<-[own:SAME]-(identity:Identity {collection: $collection})
+RETURN entity.id AS id, COLLECT {
     MATCH (identity)-[same:SAME]->(other:Entity {collection: $collection})
     MATCH (document:Document {id: other.document})
-    WHERE other <> one AND document.collection = $collection
-    WITH other, document, CASE WHEN same.by IS NULL THEN own ELSE same END AS told
+    WHERE other <> entity AND document.collection = $collection
+    WITH other, document, CASE WHEN same.by IS NULL THEN own ELSE same END AS decision
     RETURN {id: other.id, name: other.name, title: document.title, same: true,
-            by: told.by, why: told.why, score: told.score}
+            by: decision.by, why: decision.why, score: decision.score}
     ORDER BY document.title, other.name, other.id
   } + COLLECT {
     MATCH (identity)-[apart:APART]-(another:Identity {collection: $collection})
@@ -40,4 +41,5 @@ RETURN one.id AS id, COLLECT {
             by: apart.by, why: apart.why, score: apart.score}
     ORDER BY document.title, other.name, other.id
   } AS others,
-  [two IN alone WHERE two.key = one.key AND two.document <> one.document | two.told] AS namesakes
+  [namesake IN alone WHERE namesake.key = entity.key
+    AND namesake.document <> entity.document | namesake.row] AS namesakes

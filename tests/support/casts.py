@@ -39,7 +39,7 @@ def network(
     and chunks ("c1 c2") by id; `relations` and `facts`: two entities and chunks by id. There are no
     chunks but these, unless some are named.
     """
-    told = {chunk for _, some in entities.values() for chunk in some.split()}
+    chunk_ids = {chunk for _, some in entities.values() for chunk in some.split()}
     cast: dict[str, list[object]] = {
         name: [] for name in ("ids", "keys", "names", "counts", "types", "sources")
     }
@@ -53,7 +53,7 @@ def network(
         cast["sources"].append(some.split())
     return make_network(
         cast,
-        chunks.split() if chunks else sorted(told),
+        chunks.split() if chunks else sorted(chunk_ids),
         _columns(relations, keywords or {}),
         _columns(facts or {}, {}),
         language,
@@ -83,9 +83,11 @@ def put_cast(
     nodes: list[Node] = []
     edges: list[Edge] = []
     ids = {name: f"{entry.id}-{number:02}" for number, name in enumerate(sorted(cast))}
-    for name, (type, told, text) in cast.items():
-        mentioned = {form: _chunks(chunks, chapters) for form, chapters in told.items()}
-        own = sorted({one.start: one for some in mentioned.values() for one in some}.items())
+    for name, (type, chapters_of, text) in cast.items():
+        mentioned = {form: _chunks(chunks, chapters) for form, chapters in chapters_of.items()}
+        own = sorted(
+            {chunk.start: chunk for named in mentioned.values() for chunk in named}.items()
+        )
         counts = {form: len(some) for form, some in mentioned.items()}
         properties = {
             "name": name,
@@ -98,12 +100,12 @@ def put_cast(
         nodes.append(_node(ids[name], "Entity", text, f"{name}. {text}", own, properties))
     for label, some in (("Relation", ties), ("Triple", facts or {})):
         ends = ("SOURCE", "TARGET") if label == "Relation" else ("SUBJECT", "OBJECT")
-        for (one, other), (chapters, text) in some.items():
-            id = f"{label.lower()}-{ids[one]}-{ids[other]}"
+        for (first, second), (chapters, text) in some.items():
+            id = f"{label.lower()}-{ids[first]}-{ids[second]}"
             own = sorted((chunk.start, chunk) for chunk in _chunks(chunks, chapters))
-            properties = {"source": one, "target": other, "count": len(own), "keywords": ["tie"]}
-            nodes.append(_node(id, label, text, f"{one}, {other}. {text}", own, properties))
-            edges += [Edge(ends[0], id, ids[one]), Edge(ends[1], id, ids[other])]
+            properties = {"source": first, "target": second, "count": len(own), "keywords": ["tie"]}
+            nodes.append(_node(id, label, text, f"{first}, {second}. {text}", own, properties))
+            edges += [Edge(ends[0], id, ids[first]), Edge(ends[1], id, ids[second])]
     record = Record({"graph": NAME, "rests_on": {TEXT: entry.graphs[TEXT].fingerprint}})
     labels = frozenset(GRAPH.elements)
     owner = Owner(fabula.name, NAME, entry.id)
@@ -127,7 +129,7 @@ def _node(
 ) -> Node:
     first = chunks[0][1]
     place = {"section": first.section, "start": first.start, "end": first.end}
-    told = {"text": text, "tokens": tokens.count(text), "aspect": "", "level": 0}
+    about = {"text": text, "tokens": tokens.count(text), "aspect": "", "level": 0}
     [vector] = StaticEmbedder().embed([embedded]).vectors
     sources = tuple(chunk.id for _, chunk in chunks)
-    return Node(id, label, {**place, **told, **own, "embedded_text": embedded}, sources, vector)
+    return Node(id, label, {**place, **about, **own, "embedded_text": embedded}, sources, vector)

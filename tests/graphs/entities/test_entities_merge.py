@@ -26,8 +26,8 @@ def mention(
 
 
 def tie(source: str, target: str, chunk: int = 0, strength: int = 0) -> Tie:
-    said = f"{source} and {target}"
-    return Tie(f"c{chunk}", chunk * CHUNK, source, target, said, (), strength)
+    statement = f"{source} and {target}"
+    return Tie(f"c{chunk}", chunk * CHUNK, source, target, statement, (), strength)
 
 
 def cast(
@@ -50,7 +50,7 @@ def named(found: Cast) -> set[frozenset[str]]:
 
 def groups(*names: str) -> set[frozenset[str]]:
     """Names by ", " are of one entity."""
-    return {frozenset(one.split(", ")) for one in names}
+    return {frozenset(names_of_one.split(", ")) for names_of_one in names}
 
 
 def the(name: str, found: Cast) -> Entity:
@@ -80,7 +80,7 @@ def test_names_are_compared_without_title_article_case_and_possessive(
 
 
 def test_a_title_is_none_where_nothing_follows_it() -> None:
-    assert [title(one) for one in ("the Rev. Mr Jones", "Miss", "Jones")] == ["rev mr", "", ""]
+    assert [title(name) for name in ("the Rev. Mr Jones", "Miss", "Jones")] == ["rev mr", "", ""]
 
 
 def test_holmes_is_one_man_under_all_his_names() -> None:
@@ -152,11 +152,13 @@ def test_a_family_name_of_several_is_given_to_who_is_named_nearby() -> None:
         ]
     )
     charles, henry = the("Charles Baskerville", found), the("Henry Baskerville", found)
-    assert [one.chunk for one in charles.mentions if one.name == "Baskerville"] == ["c1"]
-    assert [one.chunk for one in henry.mentions if one.name == "Baskerville"] == ["c23"]
+    assert [mention.chunk for mention in charles.mentions if mention.name == "Baskerville"] == [
+        "c1"
+    ]
+    assert [mention.chunk for mention in henry.mentions if mention.name == "Baskerville"] == ["c23"]
     assert henry.merged_by == {"Sir Henry": "first", "Baskerville": "family"}
-    [neither] = [one for one in found.entities if one.key == "baskerville"]
-    assert [one.chunk for one in neither.mentions] == ["c90"]
+    [neither] = [entity for entity in found.entities if entity.key == "baskerville"]
+    assert [mention.chunk for mention in neither.mentions] == ["c90"]
 
 
 def test_a_family_is_nobody_in_it() -> None:
@@ -179,7 +181,11 @@ def test_mr_and_miss_and_mrs_stapleton_are_three() -> None:
     forms = {"Mr. Stapleton": 4, "Miss Stapleton": 9, "Mrs. Stapleton": 2, "Stapleton": 30}
     found = cast(mention(name, at, times) for at, (name, times) in enumerate(forms.items()))
     assert named(found) == groups("Stapleton, Mr. Stapleton", "Miss Stapleton", "Mrs. Stapleton")
-    assert len({one.id for one in found.entities}) == len({one.key for one in found.entities}) == 3
+    assert (
+        len({entity.id for entity in found.entities})
+        == len({entity.key for entity in found.entities})
+        == 3
+    )
 
 
 def test_a_family_name_is_not_his_wifes() -> None:
@@ -323,17 +329,20 @@ def test_a_name_of_a_person_and_of_a_place_is_two() -> None:
     people = [mention("Florence", at) for at in range(3)]
     places = [mention("Florence", at, type="place") for at in range(10, 14)]
     found = cast([*people, *places, mention("Florence", 20, type="idea")])
-    assert {one.type: len(one.mentions) for one in found.entities} == {"person": 3, "place": 5}
-    assert {one.key for one in found.entities} == {"florence", "florence (person)"}
-    [one] = cast([*people[:2], *places]).entities
-    assert one.type == "place", "twice may be a slip"
+    assert {entity.type: len(entity.mentions) for entity in found.entities} == {
+        "person": 3,
+        "place": 5,
+    }
+    assert {entity.key for entity in found.entities} == {"florence", "florence (person)"}
+    [entity] = cast([*people[:2], *places]).entities
+    assert entity.type == "place", "twice may be a slip"
 
 
 def test_a_name_with_two_types_is_one_entity() -> None:
     # Microsoft's code has a row for each, and joins communities by title.
     found = cast([mention("Spirit", 0), mention("Spirit", 1), mention("Spirit", 2, type="idea")])
-    [one] = found.entities
-    assert (one.type, len(one.mentions)) == ("person", 3)
+    [entity] = found.entities
+    assert (entity.type, len(entity.mentions)) == ("person", 3)
 
 
 def test_relations_add_up_over_chunks_and_have_no_direction() -> None:
@@ -346,7 +355,9 @@ def test_relations_add_up_over_chunks_and_have_no_direction() -> None:
     ]
     found = cast(mentions, ties)
     [relation] = found.relations
-    assert (relation.source, relation.target) == tuple(sorted(one.id for one in found.entities))
+    assert (relation.source, relation.target) == tuple(
+        sorted(entity.id for entity in found.entities)
+    )
     assert len(relation.ties) == 2
     assert sum(relation.forward) == 1
 
@@ -367,17 +378,21 @@ def test_the_order_of_records_does_not_matter() -> None:
         for _ in range(200)
     ]  # fmt: skip
     pairs = [draw.sample(names, 2) for _ in range(200)]
-    ties = [tie(one, other, draw.randrange(60)) for one, other in pairs]
+    ties = [tie(first, second, draw.randrange(60)) for first, second in pairs]
     decisions = Decisions(keep_apart=(("Holmes", "Mrs. Holmes"),), join=(("Watson", "Holmes"),))
     expected = cast(mentions, ties, decisions=decisions)
     for _ in range(20):
         draw.shuffle(mentions)
         draw.shuffle(ties)
         assert cast(mentions, ties, decisions=decisions) == expected
-    kept = [one for entity in expected.entities for one in entity.mentions]
-    assert sorted(map(repr, kept)) == sorted({repr(one) for one in mentions}), "all, once"
-    assert len({one.id for one in expected.entities}) == len(expected.entities)
-    merged = [set(one.merged_by) == set(one.names) - {one.name} for one in expected.entities]
+    merged_mentions = [mention for entity in expected.entities for mention in entity.mentions]
+    assert sorted(map(repr, merged_mentions)) == sorted({repr(mention) for mention in mentions}), (
+        "all, once"
+    )
+    assert len({entity.id for entity in expected.entities}) == len(expected.entities)
+    merged = [
+        set(entity.merged_by) == set(entity.names) - {entity.name} for entity in expected.entities
+    ]
     assert all(merged), "each form but the first is explained"
 
 

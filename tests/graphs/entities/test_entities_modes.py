@@ -131,9 +131,9 @@ def test_a_mode_tells_whom_it_went_through(name: str) -> None:
     with Fabula(mode=name, top_k=9) as fabula:
         fabula.retrieve(QUESTION, document="Mill", path=steps)
         nodes = read_walked(steps)
-        told = fabula.store.rows("entities/find_records", collection=fabula.name, nodes=nodes)
-    assert "Boris" in {row["name"] for row in told if row["kind"] == "entity"}
-    assert {row["title"] for row in told} == {"Mill"}
+        records = fabula.store.rows("entities/find_records", collection=fabula.name, nodes=nodes)
+    assert "Boris" in {row["name"] for row in records if row["kind"] == "entity"}
+    assert {row["title"] for row in records} == {"Mill"}
 
 
 @pytest.mark.parametrize("name", MODES)
@@ -156,7 +156,7 @@ def test_a_question_about_nobody_is_answered_as_hybrid_would(name: str) -> None:
         hits = fabula.retrieve("Which road was closed?", kinds=["chunk"], path=steps)
     if name in ("hippo", "mini"):
         assert "fall back" in names(steps.root.steps)
-        [why] = [one.note for one in steps.root.steps[0].steps if one.name == "fall back"]
+        [why] = [step.note for step in steps.root.steps[0].steps if step.name == "fall back"]
         assert why.startswith("the question names no entity")
         assert "road" in hits[0].text
     assert hits
@@ -200,11 +200,13 @@ def test_one_call_reads_the_question_for_all_modes(model: Endpoint) -> None:
         with Fabula(mode=name) as fabula:
             steps = Steps()
             fabula.retrieve(QUESTION, document="Mill", path=steps)
-            [read] = [one for one in steps.root.steps[0].steps if one.name == "read the question"]
+            [read] = [
+                step for step in steps.root.steps[0].steps if step.name == "read the question"
+            ]
             assert "named Boris" in read.note
             assert fabula.settings.model in read.note
-    [asked] = chats(model)
-    assert "- person: Anna, Boris" in asked
+    [prompt] = chats(model)
+    assert "- person: Anna, Boris" in prompt
     with Fabula(mode="local") as fabula:
         fabula.retrieve(QUESTION)
     assert len(chats(model)) == 1, "local asks nothing"
@@ -215,7 +217,7 @@ def test_a_reading_of_no_use_is_made_up_for_by_words(model: Endpoint) -> None:
     steps = Steps()
     with Fabula(mode="fast", cache=False) as fabula:
         hits = fabula.retrieve(QUESTION, document="Mill", path=steps)
-    [read] = [one for one in steps.root.steps[0].steps if one.name == "read the question"]
+    [read] = [step for step in steps.root.steps[0].steps if step.name == "read the question"]
     assert "no reply of the model could be used" in read.note
     assert "named boris" in read.note
     assert hits
@@ -225,20 +227,20 @@ def test_hippo_shows_a_model_five_facts_and_walks_from_those_it_keeps(model: End
     steps = Steps()
     with Fabula(mode="hippo", top_k=2) as fabula:
         [first, _] = fabula.retrieve(QUESTION, document="Mill", path=steps)
-    [asked] = chats(model)
-    assert len([line for line in asked.splitlines() if line.startswith("[")]) == 5
-    [facts] = [one for one in steps.root.steps[0].steps if one.name == "facts"]
+    [prompt] = chats(model)
+    assert len([line for line in prompt.splitlines() if line.startswith("[")]) == 5
+    [facts] = [step for step in steps.root.steps[0].steps if step.name == "facts"]
     assert len(facts.hits) == 5
     assert 0 < len(facts.kept) < 5
     assert "gave the lamp to Boris" in first.text
 
 
 def test_where_no_fact_helps_hippo_finds_what_hybrid_does(model: Endpoint) -> None:
-    asked = "Which road stayed closed?"
+    question = "Which road stayed closed?"
     steps = Steps()
     with Fabula(mode="hippo") as fabula:
-        hits = fabula.retrieve(asked, document="Mill", path=steps)
-        hybrid = fabula.retrieve(asked, document="Mill", mode="hybrid")
+        hits = fabula.retrieve(question, document="Mill", path=steps)
+        hybrid = fabula.retrieve(question, document="Mill", mode="hybrid")
     assert "fall back" in names(steps.root.steps)
     assert hits == hybrid
 
@@ -251,7 +253,7 @@ def test_a_record_that_is_cited_is_read_in_the_book(model: Endpoint) -> None:
         answer = fabula.query(QUESTION, document="Mill")
         kinds = {passage.hit.kind for passage in answer.context}
         assert {"entity", "relation", "chunk"} <= kinds
-        cited = [one.hit for one in answer.context if one.number in answer.cited]
+        cited = [entry.hit for entry in answer.context if entry.number in answer.cited]
         assert cited
         for hit in cited:
             reading = fabula.read("Mill", hit.id)
@@ -267,7 +269,7 @@ def test_records_keep_within_their_share(model: Endpoint) -> None:
     with Fabula(mode="light", context_tokens=200) as fabula:
         context = fabula.context(QUESTION, document="Mill", knobs=knobs)
     spent = {
-        kind: sum(tokens.count(one.text) for one in context if one.hit.kind == kind)
+        kind: sum(tokens.count(entry.text) for entry in context if entry.hit.kind == kind)
         for kind in ("entity", "relation")
     }
     assert 0 < spent["entity"] <= 40
@@ -289,8 +291,8 @@ def test_the_command_line_explains_the_way() -> None:
         main, ["query", QUESTION, "--mode", "hippo", "--explain", "--json", "--no-answer"]
     )
     assert result.exit_code == 0, result.output
-    told = json.loads(result.stdout)
-    [root] = told["path"]
+    answer = json.loads(result.stdout)
+    [root] = answer["path"]
     steps = {step["step"]: step["note"] for step in root["steps"]}
     assert steps["names"] == "boris, lamp, mill"
     assert "lamp 0.5" in steps["walk"]
@@ -311,7 +313,7 @@ def test_the_network_is_read_again_once_it_has_changed() -> None:
         assert fabula.store.keep("network", fabula.name, "", ("text", NAME), list) is not made
         steps = Steps()
         after = fabula.retrieve("What did Clara do?", document="Other", path=steps)
-        assert "from Clara" in str([one.note for one in steps.root.steps[0].steps])
+        assert "from Clara" in str([step.note for step in steps.root.steps[0].steps])
         fabula.store.drop([Owner(fabula.name, NAME, fabula.document("Other").id)])
         with pytest.raises(NotFound, match="Other has not"):
             fabula.retrieve("What did Clara do?", document="Other")
@@ -339,7 +341,7 @@ def test_a_fact_about_one_entity_alone_is_a_fact() -> None:
         cypher(fabula.store, tie)
         steps = Steps()
         fabula.retrieve(QUESTION, path=steps)
-        [note] = [one.note for one in steps.root.steps[0].steps if one.name == "network"]
+        [note] = [step.note for step in steps.root.steps[0].steps if step.name == "network"]
     assert note == "8 entities, 1 facts, 6 chunks"
 
 
@@ -351,7 +353,7 @@ def test_the_way_tells_how_many_documents_have_no_facts() -> None:
         put_cast(fabula, "Other", few, {("Anna", "Boris"): ("I", "They are kin.")})
         steps = Steps()
         fabula.retrieve(QUESTION, path=steps)
-        [note] = [one.note for one in steps.root.steps[0].steps if one.name == "network"]
+        [note] = [step.note for step in steps.root.steps[0].steps if step.name == "network"]
     assert note.endswith("; documents with relations, but no facts: 1")
 
 
@@ -363,8 +365,8 @@ def walked(question: str, mode: str, **knobs: int) -> dict[str, Step]:
     steps = Steps()
     with Fabula(mode=mode, top_k=9) as fabula:
         fabula.retrieve(question, document="Mill", knobs=knobs, path=steps)
-    [inside] = [one.steps for one in steps.root.steps if one.name == "retrieve"]
-    return {one.name: one for one in inside}
+    [inside] = [step.steps for step in steps.root.steps if step.name == "retrieve"]
+    return {step.name: step for step in inside}
 
 
 def test_mini_takes_the_nearest_of_a_type_for_the_answer_and_not_half_a_novel() -> None:
@@ -379,9 +381,9 @@ def test_where_mini_finds_no_path_it_finds_the_chunks_of_whom_is_named() -> None
     steps = walked("Where is Соня?", "mini")
     assert steps["starts"].note == "Соня 1.00"
     assert steps["paths"].note == ""
-    told = steps["fall back"]
-    assert told.note == "there is no path: chunks of the entities found"
-    assert told.hits[0].text.startswith("CHAPTER V\n")
+    fallback = steps["fall back"]
+    assert fallback.note == "there is no path: chunks of the entities found"
+    assert fallback.hits[0].text.startswith("CHAPTER V\n")
 
 
 def test_of_the_nearest_entities_local_takes_as_many_as_it_says_and_all_that_are_named() -> None:

@@ -25,9 +25,9 @@ EDGES = list[tuple[int, int, float]]
 
 def tied(count: int, edges: Sequence[tuple[int, int, float]]) -> csr_array:
     matrix = np.zeros((count, count))
-    for one, other, weight in edges:
-        matrix[one, other] += weight
-        matrix[other, one] += weight
+    for first, second, weight in edges:
+        matrix[first, second] += weight
+        matrix[second, first] += weight
     return csr_array(matrix)
 
 
@@ -73,11 +73,11 @@ def test_it_is_that_of_networkx(damping: float) -> None:
     club.add_node(34)
     weights = csr_array(networkx.to_scipy_sparse_array(club, weight="weight", dtype=np.float64))
     reset = at(35, 0, 7, 34) * 2
-    told = networkx.pagerank(
+    expected = networkx.pagerank(
         club, damping, personalization=dict(enumerate(reset)), tol=1e-12, max_iter=1000
     )
     ranks = pagerank(weights, reset, damping)
-    assert np.abs(ranks - [told[node] for node in range(35)]).sum() < 1e-6
+    assert np.abs(ranks - [expected[node] for node in range(35)]).sum() < 1e-6
 
 
 # Its properties
@@ -113,7 +113,7 @@ def test_it_sums_to_one_and_the_scale_of_weights_does_not_matter(drawn: Drawn) -
 def test_it_does_not_matter_in_what_order_the_nodes_are(drawn: Drawn) -> None:
     count, edges, seeds, order = drawn
     place = {node: at for at, node in enumerate(order)}
-    moved = [(place[one], place[other], weight) for one, other, weight in edges]
+    moved = [(place[first], place[second], weight) for first, second, weight in edges]
     ranks = pagerank(tied(count, edges), np.array(seeds, float), 0.5)
     again = pagerank(tied(count, moved), np.array([seeds[node] for node in order], float), 0.5)
     assert again[[place[node] for node in range(count)]] == pytest.approx(ranks, abs=1e-7)
@@ -139,7 +139,7 @@ def test_a_component_without_a_seed_has_nothing() -> None:
 
 
 def test_entities_of_one_key_are_one_across_documents_and_their_ties_are_summed() -> None:
-    one = network(
+    graph = network(
         {
             "a1": ("Anna", "c1 c2"),
             "b1": ("Boris", "c1"),
@@ -148,16 +148,16 @@ def test_entities_of_one_key_are_one_across_documents_and_their_ties_are_summed(
         },
         {"r1": ("a1", "b1", "c1 c2"), "r2": ("b2", "a2", "d1")},
     )
-    assert one.entities == (("a1", "a2"), ("b1", "b2"))
-    assert one.ties.toarray().tolist() == [[0, 3], [3, 0]]
-    assert one.chunk_counts.tolist() == [3, 2]
-    assert one.names[0] == {"Anna": 3}
+    assert graph.entities == (("a1", "a2"), ("b1", "b2"))
+    assert graph.ties.toarray().tolist() == [[0, 3], [3, 0]]
+    assert graph.chunk_counts.tolist() == [3, 2]
+    assert graph.names[0] == {"Anna": 3}
 
 
 def test_two_documents_people_of_one_name_do_not_tie_to_themselves() -> None:
-    one = network({"a": ("Anna", "c1"), "b": ("Anna", "c1")}, {"r": ("a", "b", "c1")})
-    assert one.ties.toarray().tolist() == [[0]]
-    assert one.degrees.tolist() == [0]
+    graph = network({"a": ("Anna", "c1"), "b": ("Anna", "c1")}, {"r": ("a", "b", "c1")})
+    assert graph.ties.toarray().tolist() == [[0]]
+    assert graph.degrees.tolist() == [0]
 
 
 NAMESAKES = {
@@ -170,18 +170,18 @@ NAMESAKES = {
 
 def test_whom_identities_take_for_one_are_one_and_whom_they_part_are_two() -> None:
     decided = {"a1": "one", "k2": "one", "a2": "other"}
-    one = network(NAMESAKES, {"r": ("a1", "a2", "c1")}, identities=decided)
+    graph = network(NAMESAKES, {"r": ("a1", "a2", "c1")}, identities=decided)
     # Nothing is decided of the third, who may be either.
-    assert one.entities == (("a1", "k2"), ("a2",), ("a3",))
-    assert one.names[0] == {"Anna": 2, "Anna Karenina": 1}
-    assert one.ties.toarray()[0, 1] == 1
+    assert graph.entities == (("a1", "k2"), ("a2",), ("a3",))
+    assert graph.names[0] == {"Anna": 2, "Anna Karenina": 1}
+    assert graph.ties.toarray()[0, 1] == 1
     alone = network(NAMESAKES, {})
     assert alone.entities == (("a1", "a2", "a3"), ("k2",))
 
 
 def test_whom_nothing_is_decided_of_is_the_only_one_of_that_name() -> None:
-    one = network(NAMESAKES, {}, identities={"a1": "one", "k2": "one", "gone": "one"})
-    assert one.entities == (("a1", "a2", "a3", "k2"),)
+    graph = network(NAMESAKES, {}, identities={"a1": "one", "k2": "one", "gone": "one"})
+    assert graph.entities == (("a1", "a2", "a3", "k2"),)
 
 
 def test_a_person_and_a_place_of_one_name_are_two() -> None:
@@ -190,20 +190,20 @@ def test_a_person_and_a_place_of_one_name_are_two() -> None:
     assert network(named, {}, types=types).entities == (("a",), ("b",), ("c",)), "it may be either"
     assert network(named, {}, types={**types, "b": "person"}).entities == (("b", "a", "c"),)
     decided = {"a": "one", "gone": "one"}
-    one = network(named, {}, types={**types, "c": "person"}, identities=decided)
-    assert one.entities == (("a", "c"), ("b",)), "an identity of a person is no place's"
+    graph = network(named, {}, types={**types, "c": "person"}, identities=decided)
+    assert graph.entities == (("a", "c"), ("b",)), "an identity of a person is no place's"
 
 
 def test_names_in_other_alphabets_stay_apart() -> None:
     # HippoRAG 2's code keeps A-Z and figures of a name, and so had one node for all of these.
-    one = network({"a": ("Соня", "c1"), "b": ("Родион", "c2"), "c": ("Żółć", "c3")}, {})
-    assert len(one.entities) == 3
-    assert [one.by_name.exact(name) for name in ("Соня", "родион", "ŻÓŁĆ")] == [(0,), (1,), (2,)]
+    graph = network({"a": ("Соня", "c1"), "b": ("Родион", "c2"), "c": ("Żółć", "c3")}, {})
+    assert len(graph.entities) == 3
+    assert [graph.by_name.exact(name) for name in ("Соня", "родион", "ŻÓŁĆ")] == [(0,), (1,), (2,)]
 
 
 def test_the_walk_ties_chunks_once_and_facts_twice_for_each_chunk() -> None:
-    one = network({"a": ("Anna", "c1 c2"), "b": ("Boris", "c2")}, {"r": ("a", "b", "c1 c2")})
-    assert one.walk.toarray().tolist() == [
+    graph = network({"a": ("Anna", "c1 c2"), "b": ("Boris", "c2")}, {"r": ("a", "b", "c1 c2")})
+    assert graph.walk.toarray().tolist() == [
         [0, 4, 1, 1],
         [4, 0, 0, 1],
         [1, 0, 0, 0],
@@ -213,20 +213,20 @@ def test_the_walk_ties_chunks_once_and_facts_twice_for_each_chunk() -> None:
 
 def test_facts_are_walked_instead_of_relations_where_there_are_some() -> None:
     cast = {"a": ("Anna", "c1"), "b": ("Boris", "c1")}
-    one = network(cast, {"r": ("a", "b", "c1")}, {"t": ("a", "b", "c1"), "u": ("b", "a", "c1")})
-    assert one.walk.toarray()[0, 1] == 4
-    assert one.ties.toarray()[0, 1] == 1
+    graph = network(cast, {"r": ("a", "b", "c1")}, {"t": ("a", "b", "c1"), "u": ("b", "a", "c1")})
+    assert graph.walk.toarray()[0, 1] == 4
+    assert graph.ties.toarray()[0, 1] == 1
 
 
 def test_what_went_while_it_was_read_is_left_out() -> None:
-    one = network({"a": ("Anna", "c1 gone")}, {"r": ("a", "gone", "c1")}, chunks="c1 c2")
-    assert one.mentions.toarray().tolist() == [[1, 0]]
-    assert one.relations.ids == ()
+    graph = network({"a": ("Anna", "c1 gone")}, {"r": ("a", "gone", "c1")}, chunks="c1 c2")
+    assert graph.mentions.toarray().tolist() == [[1, 0]]
+    assert graph.relations.ids == ()
 
 
 def test_a_name_is_whom_the_text_calls_so_most_often() -> None:
-    one = network({"a": ("Scrooge", "c1"), "b": ("Fred|Scrooge", "c1 c2")}, {})
-    assert one.by_name.exact("Scrooge’s")[0] == one.row["a"]
+    graph = network({"a": ("Scrooge", "c1"), "b": ("Fred|Scrooge", "c1 c2")}, {})
+    assert graph.by_name.exact("Scrooge’s")[0] == graph.row["a"]
 
 
 def test_within_so_many_hops() -> None:

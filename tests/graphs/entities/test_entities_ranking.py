@@ -59,10 +59,10 @@ def test_the_last_fact_of_a_small_graph_stops_nothing() -> None:
 
 def test_a_phrase_in_ten_chunks_weighs_a_tenth_of_one_in_one() -> None:
     chunks = " ".join(f"c{n}" for n in range(10))
-    one = network({"a": ("Anna", chunks), "b": ("Boris", "c0")}, {}, {"f": ("a", "b", "c0")})
-    weights = hippo.fact_weights({0: 1.0}, one, 5)
+    graph = network({"a": ("Anna", chunks), "b": ("Boris", "c0")}, {}, {"f": ("a", "b", "c0")})
+    weights = hippo.fact_weights({0: 1.0}, graph, 5)
     assert weights[0] == pytest.approx(weights[1] / 10)
-    assert hippo.name_weights([0, 1], one, 1) == {1: 1.0}
+    assert hippo.name_weights([0, 1], graph, 1) == {1: 1.0}
 
 
 def test_the_walk_begins_at_phrases_and_at_passages_by_their_weight() -> None:
@@ -139,7 +139,7 @@ def test_entities_are_kept_that_are_met_more_often_than_from_anywhere() -> None:
 def test_leftovers_go_to_chunks_and_no_record_is_cut() -> None:
     # The code gives leftovers to entities first: 2 entities, 1 relation, no chunk.
     taken = fit([[60, 60], [10], [200]], [100, 100, 100])
-    assert [len(one) for one in taken] == [1, 1, 1]
+    assert [len(positions) for positions in taken] == [1, 1, 1]
     assert fit([[50, 90, 40]], [100]) == [[0, 2]]
 
 
@@ -250,8 +250,8 @@ SIX = network(
 S1, S2, M, N, T1, T2 = (SIX.row[id] for id in ("s1", "s2", "m", "n", "t1", "t2"))
 
 
-def pair(one: int, other: int) -> tuple[int, int]:
-    return min(one, other), max(one, other)
+def pair(row: int, other: int) -> tuple[int, int]:
+    return min(row, other), max(row, other)
 
 
 def test_relations_near_names_and_answers_count_more() -> None:

@@ -168,7 +168,7 @@ def test_a_reply_is_cut_to_what_is_asked_for() -> None:
     assert read.answer_types == ("person",)
 
 
-@pytest.mark.parametrize("said", ["I don't know.", "{}", reply(answer_types=["person"]), "[1]"])
-def test_a_reply_that_says_nothing_is_refused(said: str) -> None:
+@pytest.mark.parametrize("text", ["I don't know.", "{}", reply(answer_types=["person"]), "[1]"])
+def test_a_reply_that_says_nothing_is_refused(text: str) -> None:
     with pytest.raises(BadReply):
-        read_sought(said, ["person"])
+        read_sought(text, ["person"])

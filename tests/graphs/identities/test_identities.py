@@ -33,19 +33,22 @@ def named(
 
 
 def why(*everyone: ComparedEntity) -> dict[tuple[str, ...], str]:
-    return {tuple(sorted(one.id for one in it.members)): it.why for it in find_candidates(everyone)}
+    return {
+        tuple(sorted(entity.id for entity in it.members)): it.why
+        for it in find_candidates(everyone)
+    }
 
 
 def offline(everyone: Sequence[ComparedEntity], decisions: Decisions | None = None) -> Groups:
     groups = Groups(everyone, decisions or Decisions())
-    for alike, one, other in list(groups.open_pairs(find_candidates(everyone))):
+    for alike, first, second in list(groups.open_pairs(find_candidates(everyone))):
         if alike.is_sure:
-            groups.decide(Decision(one, other, True, NAMES, alike.why))
+            groups.decide(Decision(first, second, True, NAMES, alike.why))
     return groups
 
 
 def sets(groups: Groups) -> set[frozenset[str]]:
-    return {frozenset(one.id for one in group) for group in groups.groups() if len(group) > 1}
+    return {frozenset(entity.id for entity in group) for group in groups.groups() if len(group) > 1}
 
 
 def test_equal_names_of_different_documents_are_alike_whatever_their_titles() -> None:
@@ -56,7 +59,7 @@ def test_equal_names_of_different_documents_are_alike_whatever_their_titles() ->
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "what"),
+    ("name", "other", "what"),
     [
         ("Rodion Raskolnikov", "Rodion Raskolnikow", "spelling"),
         ("Micawber", "Mickawber", "spelling"),
@@ -65,20 +68,20 @@ def test_equal_names_of_different_documents_are_alike_whatever_their_titles() ->
         ("Ebenezer", "Ebenezer Scrooge", "first name"),
     ],
 )
-def test_likely_names_say_why(one: str, other: str, what: str) -> None:
-    [found] = find_candidates([named("a", one), named("b", other)])
+def test_likely_names_say_why(name: str, other: str, what: str) -> None:
+    [found] = find_candidates([named("a", name), named("b", other)])
     assert found.why == what
 
 
 @pytest.mark.parametrize(
-    ("one", "other"), [("Ivan", "Ian"), ("Anna Holt", "Bella Holt"), ("Mary Ann", "Mary Jane")]
+    ("name", "other"), [("Ivan", "Ian"), ("Anna Holt", "Bella Holt"), ("Mary Ann", "Mary Jane")]
 )
-def test_other_names_are_not_alike(one: str, other: str) -> None:
-    assert find_candidates([named("a", one), named("b", other)]) == []
+def test_other_names_are_not_alike(name: str, other: str) -> None:
+    assert find_candidates([named("a", name), named("b", other)]) == []
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("name", "other"),
     [
         ("Wetherby", "Wetherbu"),
         ("Wetherby", "Wehterby"),
@@ -89,9 +92,9 @@ def test_other_names_are_not_alike(one: str, other: str) -> None:
         ("Weatherbys", "Weahterbsy"),
     ],
 )
-def test_a_letter_or_two_of_a_long_word_may_differ(one: str, other: str) -> None:
-    assert why(named("a", one), named("b", other)) == {
-        (f"a/{key(one)}", f"b/{key(other)}"): "spelling"
+def test_a_letter_or_two_of_a_long_word_may_differ(name: str, other: str) -> None:
+    assert why(named("a", name), named("b", other)) == {
+        (f"a/{key(name)}", f"b/{key(other)}"): "spelling"
     }
 
 
@@ -100,9 +103,9 @@ def test_names_that_only_begin_alike_are_not_compared(monkeypatch: pytest.Monkey
     words = ["S" + "".join(letters.choices("aeiourstlnmkd", k=8)) for _ in range(1_000)]
     compared: list[tuple[str, str]] = []
 
-    def counting(one: str, other: str, ordinary: Collection[str]) -> int:
-        compared.append((one, other))
-        return misspelt_by(one, other, ordinary)
+    def counting(name: str, other: str, ordinary: Collection[str]) -> int:
+        compared.append((name, other))
+        return misspelt_by(name, other, ordinary)
 
     monkeypatch.setattr("fabula.graphs.identities.candidates.misspelt_by", counting)
     everyone = [named(document, word) for document, word in zip("ab" * 500, words, strict=True)]
@@ -153,7 +156,7 @@ def test_a_group_has_one_of_each_document() -> None:
         named("c", "Micawbers Hold"),
     ]
     for group in offline(everyone).groups():
-        assert len({one.document for one in group}) == len(group)
+        assert len({entity.document for entity in group}) == len(group)
 
 
 def test_the_order_of_entities_does_not_matter() -> None:
@@ -174,7 +177,7 @@ def test_what_a_person_keeps_apart_or_joins_wins() -> None:
     assert sets(apart) == {frozenset(("a/john", "c/john", "d/boz"))}
     none = offline(everyone, read_decisions(["John = John"], []))
     assert sets(none) == set()
-    assert {one.by for one in none.decided} == {PERSON}
+    assert {decision.by for decision in none.decided} == {PERSON}
     both = offline(everyone, read_decisions(["John = Boz"], ["John = Boz"]))
     assert not any("d/boz" in group for group in sets(both))
 
@@ -185,24 +188,26 @@ def test_a_model_is_asked_of_each_namesake_once_and_of_those_left_again() -> Non
     truth = {"a": 1, "b": 1, "c": 2, "d": 2, "e": 3, "f": 3}
     groups = Groups(everyone, Decisions())
     rounds = []
-    said: dict[str, list[Verdict]] = {}
+    verdicts: dict[str, list[Verdict]] = {}
     while pairs := list(groups.open_pairs(alike)):
         rounds.append(len(pairs))
-        for _, one, other in pairs:
-            same = truth[one.document] == truth[other.document]
-            said.setdefault(one.id, []).append((Pair(one, other).digest, same, "told"))
-            groups.decide(Decision(one, other, same, MODEL, "told"))
+        for _, first, second in pairs:
+            same = truth[first.document] == truth[second.document]
+            verdicts.setdefault(first.id, []).append((Pair(first, second).digest, same, "why"))
+            groups.decide(Decision(first, second, same, MODEL, "why"))
     assert rounds == [5, 3, 1]
-    assert sets(groups) == {frozenset(f"{one}/john" for one in pair) for pair in ("ab", "cd", "ef")}
-    nodes, edges = nodes_and_edges("novels", groups.groups(), groups.decided, said)
+    assert sets(groups) == {
+        frozenset(f"{document}/john" for document in pair) for pair in ("ab", "cd", "ef")
+    }
+    nodes, edges = nodes_and_edges("novels", groups.groups(), groups.decided, verdicts)
     assert [node.label for node in nodes] == ["Identity"] * 3
     apart = [edge for edge in edges if edge.type == "APART"]
     assert len(apart) == 3
-    told = read_verdicts(Known(nodes=tuple(nodes), edges=tuple(edges)))
-    assert len(told) == sum(rounds)
-    for one, other in combinations(everyone, 2):
-        if (digest := Pair(one, other).digest) in told:
-            assert told[digest] == (truth[one.document] == truth[other.document], "told")
+    known = read_verdicts(Known(nodes=tuple(nodes), edges=tuple(edges)))
+    assert len(known) == sum(rounds)
+    for first, second in combinations(everyone, 2):
+        if (digest := Pair(first, second).digest) in known:
+            assert known[digest] == (truth[first.document] == truth[second.document], "why")
 
 
 def test_an_identity_says_who_why_and_rests_on_its_members() -> None:
@@ -238,10 +243,10 @@ def test_a_reply_says_something_of_each_pair() -> None:
 
 
 def test_a_pair_is_known_again_by_what_is_told_of_it_alone() -> None:
-    one, other = named("a", "John", mentions=1), named("b", "John", mentions=2)
-    assert Pair(one, other).digest == Pair(other, one).digest
-    assert Pair(named("a", "John", mentions=7), other).digest == Pair(one, other).digest
-    assert Pair(named("a", "John", "Johnny"), other).digest != Pair(one, other).digest
+    first, second = named("a", "John", mentions=1), named("b", "John", mentions=2)
+    assert Pair(first, second).digest == Pair(second, first).digest
+    assert Pair(named("a", "John", mentions=7), second).digest == Pair(first, second).digest
+    assert Pair(named("a", "John", "Johnny"), second).digest != Pair(first, second).digest
 
 
 def test_decisions_that_are_none_are_refused_in_words() -> None:

@@ -44,7 +44,7 @@ def books(online: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path
 @pytest.fixture
 def ingested(books: Path) -> Path:
     with Fabula() as fabula:
-        assert {one.status for one in fabula.ingest(books)} == {"added"}
+        assert {outcome.status for outcome in fabula.ingest(books)} == {"added"}
     return books
 
 
@@ -66,7 +66,7 @@ def one_another(store: Store) -> list[list[str]]:
     return [row["who"] for row in rows]
 
 
-def told(store: Store) -> list[dict[str, Any]]:
+def stored(store: Store) -> list[dict[str, Any]]:
     return cypher(
         store,
         "MATCH (n:Identity|Part {document: '', graph: 'identities'}) WITH n ORDER BY n.id RETURN "
@@ -78,7 +78,7 @@ def told(store: Store) -> list[dict[str, Any]]:
     )
 
 
-def asked(endpoint: Endpoint) -> int:
+def calls_about_pairs(endpoint: Endpoint) -> int:
     """How often a model was asked about pairs."""
     return sum(
         "one and the same?" in body["messages"][-1]["content"]
@@ -87,7 +87,7 @@ def asked(endpoint: Endpoint) -> int:
     )
 
 
-def said(*words: str) -> str:
+def run(*words: str) -> str:
     done = CliRunner().invoke(main, words)
     assert done.exit_code == 0, done.output
     return done.output
@@ -103,7 +103,7 @@ def test_a_model_tells_namesakes_from_who_comes_again(
         ["Anna third"],
         ["Thornton first", "Thornton second"],
     ]
-    assert asked(endpoint) == 1
+    assert calls_about_pairs(endpoint) == 1
     assert "told apart" in outcome.notes[1]
     [apart] = cypher(
         store, "MATCH (:Identity)-[r:APART]->(:Identity) RETURN r.by AS by, r.why AS why"
@@ -120,7 +120,7 @@ def test_it_is_built_once_and_no_ingest_builds_it(
     ingested: Path, store: Store, endpoint: Endpoint, tmp_path: Path
 ) -> None:
     settle()
-    before, calls = told(store), asked(endpoint)
+    before, calls = stored(store), calls_about_pairs(endpoint)
     assert settle().status == "unchanged"
     shutil.rmtree(tmp_path / "cache")
     with Fabula() as fabula:
@@ -131,7 +131,7 @@ def test_it_is_built_once_and_no_ingest_builds_it(
             fabula.ingest(ingested, graphs=["identities"])
         with pytest.raises(SettingsError, match="name no document"):
             fabula.build("identities", "The first book")
-    assert (told(store), asked(endpoint)) == (before, calls + 1)
+    assert (stored(store), calls_about_pairs(endpoint)) == (before, calls + 1)
 
 
 def test_a_dry_run_asks_nothing_and_writes_nothing(
@@ -140,7 +140,7 @@ def test_a_dry_run_asks_nothing_and_writes_nothing(
     calls = endpoint.calls
     with Fabula() as fabula:
         [dry] = fabula.build("identities", dry=True)
-    assert (endpoint.calls, told(store)) == (calls, [])
+    assert (endpoint.calls, stored(store)) == (calls, [])
     assert dry.steps["identities"].calls == settle().steps["identities"].calls == 1
 
 
@@ -158,8 +158,8 @@ def test_a_change_makes_it_stale_and_only_new_pairs_are_asked(
     ingested: Path, store: Store, endpoint: Endpoint, tmp_path: Path
 ) -> None:
     settle()
-    assert "identities of collection 'default'" in said("list")
-    assert "stale" not in said("list")
+    assert "identities of collection 'default'" in run("list")
+    assert "stale" not in run("list")
     fourth = tmp_path / "fourth.txt"
     fourth.write_text("Title: The fourth book\n\nThe old Thornton spoke. Then Thornton slept.\n")
     with Fabula() as fabula:
@@ -167,7 +167,7 @@ def test_a_change_makes_it_stale_and_only_new_pairs_are_asked(
         [own] = fabula.settled()
         assert own.stale == ("documents",)
         assert fabula.check().violations == ()
-    assert "is stale; what differs: documents. `fabula build identities`" in said("list")
+    assert "is stale; what differs: documents. `fabula build identities`" in run("list")
     assert len(one_another(store)) == 3, "it is still there to be asked"
     shutil.rmtree(tmp_path / "cache")
     bodies = len(endpoint.bodies)
@@ -187,7 +187,7 @@ def test_an_edit_leaves_it_readable_and_sound(ingested: Path, store: Store) -> N
     with Fabula() as fabula:
         fabula.ingest(ingested)
         assert fabula.check().violations == ()
-        assert [one.stale for one in fabula.settled()] == [("documents",)]
+        assert [part.stale for part in fabula.settled()] == [("documents",)]
     assert ["Anna first"] in one_another(store), "the new entity is in none yet"
     settle()
     assert ["Anna first", "Anna second"] in one_another(store)
@@ -197,11 +197,11 @@ def test_a_rebuild_of_what_it_rests_on_is_noticed_though_the_recipe_is_the_same(
     ingested: Path, store: Store
 ) -> None:
     settle()
-    before = told(store)
+    before = stored(store)
     with Fabula() as fabula:
         fabula.build("entities", "The second book", rebuild=True)
-        assert told(store) != before, "edges went with the nodes that were replaced"
-        assert [one.stale for one in fabula.settled()] == [("documents",)]
+        assert stored(store) != before, "edges went with the nodes that were replaced"
+        assert [part.stale for part in fabula.settled()] == [("documents",)]
     assert settle().status == "replaced"
     assert one_another(store)[0] == ["Anna first", "Anna second"]
     assert settle().status == "unchanged"
@@ -212,7 +212,7 @@ def test_with_a_document_goes_what_is_told_of_it(ingested: Path, store: Store) -
     with Fabula() as fabula:
         fabula.remove("The second book")
         assert fabula.check().violations == ()
-        assert [one.stale for one in fabula.settled()] == [("documents",)]
+        assert [part.stale for part in fabula.settled()] == [("documents",)]
         gone = cypher(store, "MATCH (n) WHERE n.name STARTS WITH 'Thornton' RETURN n.document AS d")
         assert "" not in {row["d"] for row in gone}
         assert one_another(store) == [["Anna third"]]
@@ -264,7 +264,7 @@ def test_modes_over_entities_go_by_it_as_soon_as_it_is_there(ingested: Path, sto
         def people() -> str:
             steps = Steps()
             fabula.retrieve("Where was Anna?", path=steps)
-            [network] = [one for one in steps.root.steps[0].steps if one.name == "network"]
+            [network] = [step for step in steps.root.steps[0].steps if step.name == "network"]
             return network.note.split(", ")[0]
 
         assert people() == f"{row['keys']} entities"
@@ -278,10 +278,9 @@ def test_modes_over_entities_go_by_it_as_soon_as_it_is_there(ingested: Path, sto
 def test_it_is_dropped_alone_or_with_what_it_rests_on(ingested: Path, store: Store) -> None:
     settle()
     assert (
-        said("drop", "identities", "--yes")
-        == "dropped    identities: collection 'default' itself\n"
+        run("drop", "identities", "--yes") == "dropped    identities: collection 'default' itself\n"
     )
-    assert told(store) == []
+    assert stored(store) == []
     assert len(cypher(store, "MATCH (p:Part {graph: 'entities'}) RETURN p")) == 3
     settle()
     with Fabula() as fabula:
@@ -290,14 +289,14 @@ def test_it_is_dropped_alone_or_with_what_it_rests_on(ingested: Path, store: Sto
         assert fabula.check().violations == ()
         with pytest.raises(SettingsError, match="name no document"):
             fabula.drop("identities", "The second book")
-    assert "identities: collection 'default' itself" in said("drop", "entities", "--yes")
-    assert told(store) == []
+    assert "identities: collection 'default' itself" in run("drop", "entities", "--yes")
+    assert stored(store) == []
 
 
 def test_the_command_shows_who_is_whom_and_what_to_type_where_that_is_wrong(
     ingested: Path, store: Store, endpoint: Endpoint
 ) -> None:
-    before = said("entities", "Thornton")
+    before = run("entities", "Thornton")
     assert "read as one with Thornton · The second book: equal names" in before
     assert "`fabula build identities --collection default` decides" in before
     second = (
@@ -305,28 +304,30 @@ def test_the_command_shows_who_is_whom_and_what_to_type_where_that_is_wrong(
         "MATCH (one:Entity {document: document.id, key: 'thornton'}) SET one.type = "
     )
     cypher(store, second + "'place'")
-    assert "read as one" not in said("entities", "Thornton"), "a place is no person"
+    assert "read as one" not in run("entities", "Thornton"), "a place is no person"
     cypher(store, second + "'person'")
     settle()
-    after = said("entities", "Thornton", "--document", "The first book")
+    after = run("entities", "Thornton", "--document", "The first book")
     assert "the same as Thornton · The second book: both know Anna (by the model)" in after
     assert "read as one" not in after
-    anna = said("entities", "Anna", "--document", "The third book")
+    anna = run("entities", "Anna", "--document", "The third book")
     assert "not the same as Anna · The first book: nobody knows both (by the model)" in anna
     [line] = re.findall(r"not so\? fabula (build .*)", after)
     words = re.findall(r"'[^']*'|\S+", line)
-    said(*(word.strip("'") for word in words))
+    run(*(word.strip("'") for word in words))
     assert ["Thornton first"] in one_another(store)
     assert ["Anna first", "Anna second"] in one_another(store)
-    now = said("entities", "Thornton", "--document", "The first book")
+    now = run("entities", "Thornton", "--document", "The first book")
     assert "not the same as Thornton · The second book" in now
     assert "(by a person)" in now
     assert "identities is stale (settings.keep_apart)" in now
-    with_json = json.loads(said("entities", "Thornton", "--document", "The first book", "--json"))
+    with_json = json.loads(run("entities", "Thornton", "--document", "The first book", "--json"))
     assert with_json[0]["others"][0]["by"] == "person"
     settle()
     assert ["Thornton first", "Thornton second"] in one_another(store)
-    assert asked(endpoint) == 1, "what was said is in the graph, whatever a person decides"
+    assert calls_about_pairs(endpoint) == 1, (
+        "what was said is in the graph, whatever a person decides"
+    )
 
 
 def test_namesakes_are_read_once_for_all_that_are_asked_about(ready: Store) -> None:
@@ -339,13 +340,13 @@ def test_namesakes_are_read_once_for_all_that_are_asked_about(ready: Store) -> N
         "collection: 'default', graph: 'entities', key: 'key ' + n, name: 'Name ' + n})",
     )
     statement = query("identities/find_others")
-    asked = [f"a/{n}" for n in range(1, 301)]
+    ids = [f"a/{n}" for n in range(1, 301)]
     found = ready._driver.execute_query(
-        f"PROFILE {statement}", {"collection": "default", "nodes": asked}
+        f"PROFILE {statement}", {"collection": "default", "nodes": ids}
     )
-    assert {row["id"]: [one["id"] for one in row["namesakes"]] for row in found.records} == {
-        f"a/{n}": [f"b/{n}"] for n in range(1, 301)
-    }
+    assert {
+        row["id"]: [namesake["id"] for namesake in row["namesakes"]] for row in found.records
+    } == {f"a/{n}": [f"b/{n}"] for n in range(1, 301)}
 
     def hits(step: dict[str, Any]) -> int:
         return int(step["args"].get("DbHits", 0)) + sum(map(hits, step.get("children", [])))
@@ -367,10 +368,10 @@ def test_offline_names_alone_decide(
 
 def test_an_export_has_it_with_its_edges(ingested: Path, tmp_path: Path) -> None:
     settle()
-    whole, one = tmp_path / "whole.jsonl", tmp_path / "one.jsonl"
+    whole, of_first = tmp_path / "whole.jsonl", tmp_path / "one.jsonl"
     with Fabula() as fabula:
         fabula.export(whole)
-        fabula.export(one, "The first book")
+        fabula.export(of_first, "The first book")
         fabula.app.export(tmp_path / "all.graphml")
     lines = [json.loads(line) for line in whole.read_text().splitlines()]
     labels = [label for line in lines for label in line.get("labels", ())]
@@ -378,7 +379,7 @@ def test_an_export_has_it_with_its_edges(ingested: Path, tmp_path: Path) -> None
     assert labels.count("Identity") == 3
     assert (types.count("SAME"), types.count("APART")) == (5, 1)
     assert [line for line in lines if line.get("id") == "default/identities/"] != []
-    assert "Identity" not in one.read_text()
+    assert "Identity" not in of_first.read_text()
     assert "Identity" in (tmp_path / "all.graphml").read_text()
 
 
@@ -404,7 +405,7 @@ def test_it_stays_up_to_date_when_the_collection_is_embedded_again(
     monkeypatch.setenv("FABULA_EMBEDDING_MODEL", "another-model")
     with Fabula() as fabula:
         fabula.reembed()
-        assert [one.stale for one in fabula.settled()] == [()]
+        assert [part.stale for part in fabula.settled()] == [()]
         assert fabula.check().violations == ()
     assert settle().status == "unchanged"
 
@@ -435,8 +436,8 @@ def test_what_breaks_its_invariant_is_found(
     cypher(store, breaks)
     with Fabula() as fabula:
         found = fabula.check().violations
-    assert {one.invariant for one in found} == {"check_identities"}
-    assert any(what in one.what for one in found)
+    assert {violation.invariant for violation in found} == {"check_identities"}
+    assert any(what in violation.what for violation in found)
     assert "fabula build identities --rebuild" in found[0].cure
 
 
@@ -444,13 +445,13 @@ def test_a_model_that_says_nothing_at_all_fails_and_leaves_what_is_there(
     ingested: Path, store: Store, endpoint: Endpoint, tmp_path: Path
 ) -> None:
     settle()
-    before = told(store)
+    before = stored(store)
     shutil.rmtree(tmp_path / "cache")
     endpoint.withheld = {("one and the same?",): "nonsense"}
     with Fabula() as fabula:
         [outcome] = fabula.build("identities", rebuild=True)
     assert outcome.status == "failed"
-    assert told(store) == before
+    assert stored(store) == before
 
 
 def test_gaps_are_told_and_asked_for_again(
@@ -461,9 +462,9 @@ def test_gaps_are_told_and_asked_for_again(
     outcome = settle()
     assert len(outcome.gaps) == 1
     assert ["Anna first", "Anna second", "Anna third"] in one_another(store), "by names"
-    assert "has 1 gap: `fabula build identities` asks for them again" in said("list")
-    *documents, itself = json.loads(said("list", "--json"))
-    assert [one["title"] for one in documents] == [
+    assert "has 1 gap: `fabula build identities` asks for them again" in run("list")
+    *documents, itself = json.loads(run("list", "--json"))
+    assert [entry["title"] for entry in documents] == [
         "The first book",
         "The second book",
         "The third book",
