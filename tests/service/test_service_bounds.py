@@ -284,7 +284,7 @@ def test_a_cursor_that_is_nested_is_none_of_ours(client: httpx2.Client) -> None:
         for path in (f"{BASE}/jobs", f"{BASE}/collections", f"{SHELF}/documents"):
             refused = client.get(path, params={"after": after})
             assert refused.status_code == 400
-            assert "is no `next` of a page of this list" in detail(refused)
+            assert "is not the `next` of a page of this list" in detail(refused)
 
 
 def test_names_have_no_control_characters(client: httpx2.Client, document: str) -> None:

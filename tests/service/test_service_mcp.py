@@ -180,7 +180,7 @@ def test_what_an_assistant_asks_are_questions_of_its_key(it: Served) -> None:
     asked = {"question": "Where did Anna walk?", "collection": "mine"}
     with ExitStack() as stack:
         for _ in range(it.state.serving.asks_at_once):
-            stack.enter_context(it.state.question_limit.one(reader.id))
+            stack.enter_context(it.state.question_limit.hold(reader.id))
         for tool in ("ask", "search"):
             assert "questions of one key at once" in called(it, tool, reader, **asked)
         assert called(it, "list_collections", reader) == {"result": ["mine"]}

@@ -220,8 +220,8 @@ def test_what_repeats_in_the_log_is_one_line_and_a_count() -> None:
     log.addHandler(handler)
     for _ in range(5000):
         log.warning("socket.accept() out of system resource")
-        log.info("GET /x 401", extra={"told": {"status": 401, "caller": ""}})
-        log.info("GET /x 200", extra={"told": {"status": 200, "caller": "ada"}})
+        log.info("GET /x 401", extra={"fields": {"status": 401, "caller": ""}})
+        log.info("GET /x 200", extra={"fields": {"status": 200, "caller": "ada"}})
     log.error("another")
     before = written.getvalue().splitlines()
     assert before.count("socket.accept() out of system resource") == 1

@@ -30,7 +30,7 @@ from fabula.service.core.errors import Forbidden
 from fabula.service.core.jobs.start import Choice, begin_ingest, text_item
 from fabula.service.core.passages import Direction, OutlineNode, neighbours
 from fabula.service.core.passages import outline as outlined
-from fabula.service.core.views import WHOLE, PassageView
+from fabula.service.core.views import END_OF_TEXT, PassageView
 from fabula.service.http.streams import run_while_connected
 from fabula.service.state import ServiceState
 from fabula.text.tokens import count
@@ -220,7 +220,7 @@ class _Desk:
         stop = Stop()
         request = context.request_context.request
         try:
-            with self.state.question_limit.one(self.caller(context).id):
+            with self.state.question_limit.hold(self.caller(context).id):
                 return await run_while_connected(
                     request, partial(ask, stop), stop.set, self.state.question_threads
                 )
@@ -279,9 +279,10 @@ def _add_reading(server: MCPServer, desk: _Desk) -> None:
         context: Context[Any, Any],
         collection: Name,
         document: Which,
-        start: Annotated[int, Field(ge=0, le=WHOLE, description="first character")] = 0,
+        start: Annotated[int, Field(ge=0, le=END_OF_TEXT, description="first character")] = 0,
         end: Annotated[
-            int, Field(ge=0, le=WHOLE, description="character after the last; 0: as far as fits")
+            int,
+            Field(ge=0, le=END_OF_TEXT, description="character after the last; 0: all that fits"),
         ] = 0,
         section: Annotated[str, Field(description="a heading, instead of characters")] = "",
     ) -> Stretch:

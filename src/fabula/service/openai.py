@@ -135,7 +135,7 @@ async def complete(asked: Completion, state: State, caller: Reader, request: Req
         request, begin, stop.set, state.question_threads
     )
     if asked.stream:
-        return EventStream(work, write=_line, name_error=_error_chunk)
+        return EventStream(work, format=_line, make_error=_error_chunk)
     return JSONResponse(
         await run_while_connected(request, work.whole, work.close, state.question_threads)
     )

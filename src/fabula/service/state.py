@@ -127,7 +127,7 @@ class ServiceState:
         make_schema(self.app.store)
         self.question_threads = CapacityLimiter(ASKS)
         self.admission_threads = CapacityLimiter(DOOR)
-        self.runner = Runner(self.job_services, others=takes_others)
+        self.runner = Runner(self.job_services, takes_others=takes_others)
         try:
             self.neo4j.start()
             self.ledger.open()
@@ -162,7 +162,7 @@ class ServiceState:
         self.daily_dump.close()
         self.neo4j.close()
         self.stopping.set()
-        self.jobs.tell()
+        self.jobs.notify()
 
     @property
     def seconds_left(self) -> float:

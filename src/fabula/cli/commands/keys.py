@@ -84,7 +84,7 @@ def list_(settings: Settings) -> None:
         click.echo("There is no key yet: `fabula keys make NAME`.", err=True)
     for key in all_keys:
         scope = "all collections" if key.collections is None else ", ".join(key.collections)
-        limits = key.quotas.given().items()
+        limits = key.quotas.limits().items()
         quotas = [f"{quota.replace('_', ' ')}: {limit:,}" for quota, limit in limits]
         state = f"revoked {key.revoked[:10]}" if key.revoked else ""
         if not state and key.expires:

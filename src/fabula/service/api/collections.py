@@ -15,7 +15,7 @@ from fabula.errors import NotFound
 from fabula.service.api.jobs import JobView, accepted
 from fabula.service.core.errors import Problem
 from fabula.service.core.idempotency import Idempotency
-from fabula.service.core.paging import Page, begin_after, cursor, take
+from fabula.service.core.paging import Page, make_cursor, read_cursor, take_page
 from fabula.service.core.views import (
     CollectionView,
     DocumentView,
@@ -55,14 +55,14 @@ def list_collections(
     state: State, caller: Reader, limit: Limit = 50, after: After = ""
 ) -> Page[CollectionView]:
     """By name."""
-    [begin] = begin_after(after, str) or ("",)
+    [begin] = read_cursor(after, str) or ("",)
     spaces = [
         space
         for space in state.app.store.spaces()
         if space.documents and caller.may_see(space.collection) and space.collection > begin
     ]
-    some, more = take(sorted(spaces, key=lambda one: one.collection), limit)
-    next = cursor(some[-1].collection) if more else None
+    some, more = take_page(sorted(spaces, key=lambda one: one.collection), limit)
+    next = make_cursor(some[-1].collection) if more else None
     return Page(items=[CollectionView.of(one) for one in some], next=next)
 
 
@@ -72,7 +72,7 @@ def show_collection(collection: FilledCollection, caller: Reader) -> CollectionW
     space = collection.space()
     if space is None:
         raise NotFound(f"There is no collection {quoted(collection.name)}.")
-    settled = [SettledView.made(one) for one in collection.settled()]
+    settled = [SettledView.of_settled(one) for one in collection.settled()]
     return CollectionWhole(**CollectionView.of(space).model_dump(), settled=settled)
 
 
@@ -99,9 +99,9 @@ def list_documents(
     after: After = "",
 ) -> Page[DocumentView]:
     """By title."""
-    title, id = begin_after(after, str, str) or ("", "")
+    title, id = read_cursor(after, str, str) or ("", "")
     found = collection.store.documents(collection.name, limit + 1, (title, id))
-    some, more = take(found, limit)
+    some, more = take_page(found, limit)
     items = [
         DocumentView.of(
             one,
@@ -111,7 +111,7 @@ def list_documents(
         )
         for one in some
     ]
-    next = cursor(some[-1].title.casefold(), some[-1].id) if more else None
+    next = make_cursor(some[-1].title.casefold(), some[-1].id) if more else None
     return Page(items=items, next=next)
 
 

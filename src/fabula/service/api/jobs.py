@@ -11,11 +11,11 @@ from fastapi import APIRouter, Header
 from fastapi.responses import Response
 
 from fabula.service.core.jobs.job import Item, ItemState, Job, JobState, Kind
-from fabula.service.core.paging import Page, begin_after, cursor, take
+from fabula.service.core.paging import Page, make_cursor, read_cursor, take_page
 from fabula.service.core.views import MoneyView, UsageByStep, View, usage_view
 from fabula.service.http.dependencies import Caller, Reader, State, Writer
 from fabula.service.http.parameters import After, Limit
-from fabula.service.http.streams import KIND, EventStream
+from fabula.service.http.streams import MEDIA_TYPE, EventStream
 from fabula.service.state import ServiceState
 
 router = APIRouter(tags=["jobs"])
@@ -138,7 +138,7 @@ class Events:
     def close(self) -> None:
         """Ends it."""
         self._is_gone.set()
-        self._service_state.jobs.tell()
+        self._service_state.jobs.notify()
 
 
 def accepted(job: Job) -> Response:
@@ -160,11 +160,11 @@ def list_jobs(
     after: After = "",
 ) -> Page[JobView]:
     """Newest first."""
-    [begin] = begin_after(after, str) or ("",)
+    [begin] = read_cursor(after, str) or ("",)
     found = service_state.jobs.list(caller, state or "", limit + 1, begin)
-    some, more = take(found, limit)
+    some, more = take_page(found, limit)
     items = [JobView.of(one, items=False) for one in some]
-    return Page(items=items, next=cursor(some[-1].place) if more else None)
+    return Page(items=items, next=make_cursor(some[-1].place) if more else None)
 
 
 @router.get("/jobs/{job}", summary="A job")
@@ -181,7 +181,7 @@ def show_job(service_state: State, caller: Reader, job: str) -> JobView:
         200: {
             "description": "The events snapshot (the job, its version as id) and end; stopping "
             "where the service stops, and error where it fails: come again then.",
-            "content": {KIND: {"schema": {"type": "string"}}},
+            "content": {MEDIA_TYPE: {"schema": {"type": "string"}}},
         }
     },
 )

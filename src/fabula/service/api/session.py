@@ -29,7 +29,7 @@ def sign_in(told: SignIn, state: State, response: Response, request: Request) ->
     cookie = state.sessions.enter(told.token) if told.token else state.sessions.sign_in(told.key)
     if cookie is None:
         state.guess_limit.take(address_of(request))
-        raise Unauthorized("That key is not good: it is unknown, revoked or expired.")
+        raise Unauthorized("That key is not valid: it is unknown, revoked or expired.")
     keep_session(response, cookie, request, state)
 
 

@@ -211,7 +211,7 @@ async def add_documents(
 
     def answer() -> Response:
         if dry_run:
-            with state.large_task_limit.one(caller.id):
+            with state.large_task_limit.hold(caller.id):
                 view = EstimateView.of(estimate(state.uploads, collection, items, choice), uploads)
             return Response(view.model_dump_json(), media_type="application/json")
         return accepted(begin_ingest(state.jobs, caller, collection, items, choice, idempotency))
@@ -240,7 +240,7 @@ async def estimate_documents(
 
     def answer() -> EstimateView:
         state.uploads.lend(caller, uploads)
-        with state.large_task_limit.one(caller.id):
+        with state.large_task_limit.hold(caller.id):
             return EstimateView.of(estimate(state.uploads, collection, items, choice), uploads)
 
     return await to_thread.run_sync(answer)

@@ -44,7 +44,7 @@ def export(
     Raises TooManyRequests.
     """
     name = file_name(entry.title, entry.id) if entry else file_name(collection.name, "graph")
-    with state.large_task_limit.one(caller.id), _folder() as folder:
+    with state.large_task_limit.hold(caller.id), _folder() as folder:
         file = folder / f"graph.{format}"
         collection.export(file, entry.id if entry else "", format=format)
         return FileResponse(
@@ -87,7 +87,7 @@ def picture(
 ) -> bytes:
     """What a picture is made of. A question is one as any other: it counts, and costs."""
     meter = Meter(state.ledger.account(caller, collection.name, "plot"))
-    with state.question_limit.one(caller.id) if question else nullcontext():
+    with state.question_limit.hold(caller.id) if question else nullcontext():
         if question:
             state.ledger.refuse_spent(caller)
         return draw_document(

@@ -74,7 +74,7 @@ class RepeatsCounted(logging.StreamHandler[TextIO]):
 
 def _key(record: logging.LogRecord) -> tuple[tuple[str, ...] | None, int]:
     """Return what makes records the same, None for one that is always written, and how many are."""
-    told = getattr(record, "told", {})
+    told = getattr(record, "fields", {})
     if told.get("status") and not told.get("caller"):
         return ("stranger", str(told["status"])), MAX_STRANGERS_LINES
     if record.levelno < logging.WARNING:

@@ -32,10 +32,10 @@ from fabula.service.core.jobs.start import (
     begin_ingest,
     estimate,
     read,
-    refuse_namesakes,
+    refuse_same_names,
     text_item,
 )
-from fabula.service.core.jobs.uploads import WITHIN, Upload, label
+from fabula.service.core.jobs.uploads import SOURCE_FOLDER, Upload, label
 from fabula.service.http.addresses import address
 from fabula.service.http.dependencies import Caller, State, VisibleCollection, Writer
 from fabula.service.http.multipart import MOST_PARTS, Body
@@ -149,7 +149,7 @@ def add(
     choice = Choice(tuple(names))
     size = sum(state.uploads.path(one).stat().st_size for one in {one.upload for one in items})
     reader = Reader(state, collection.name, keeps=size <= PRICED_APART)
-    with state.large_task_limit.one(caller.id):
+    with state.large_task_limit.hold(caller.id):
         found = estimate(state.uploads, collection, items, choice, reader)
         rows = _graphs(state, collection, items, names, reader)
     values |= {
@@ -229,13 +229,13 @@ def _keep(state: ServiceState, collection: Collection, caller: Caller, form: Fil
             raise Problem("Say what the text is called: it is known by that.")
         told = {name: form.fields.get(name, "").strip() for name in ("author", "language")}
         told["title"] = title
-        name = label(f"{WITHIN}/{title}.txt")
+        name = label(f"{SOURCE_FOLDER}/{title}.txt")
         text = state.uploads.take([words.encode("utf-8", "surrogatepass")], name)
     if not (uploads or text):
         raise Problem("There is no file and no text in this form: choose a file, or paste a text.")
     # Two of one name are refused now, and not once somebody has agreed.
     items = state.uploads.items(uploads)
-    refuse_namesakes([*items, Item(text.name, text.sha256)] if text else items)
+    refuse_same_names([*items, Item(text.name, text.sha256)] if text else items)
     kept = Kept(tuple(uploads), text, told)
     written = json.dumps(asdict(kept), sort_keys=True).encode()
     own = state.uploads.take([written], LIST)
@@ -274,7 +274,7 @@ def _books(found: Estimate, reader: Reader) -> list[Book]:
         asked = one.usage
         books.append(
             Book(
-                one.source.removeprefix(f"{WITHIN}/"),
+                one.source.removeprefix(f"{SOURCE_FOLDER}/"),
                 one.status,
                 title,
                 author,

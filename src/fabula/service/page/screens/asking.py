@@ -21,7 +21,7 @@ from fabula.service.core.choices import aspects_of, modes_of
 from fabula.service.core.conversations import ConversationView, ConversationWhole, TurnView
 from fabula.service.core.views import AnswerView, ReadView
 from fabula.service.http.addresses import address
-from fabula.service.http.admission import is_from_elsewhere
+from fabula.service.http.admission import is_cross_site
 from fabula.service.http.dependencies import Caller, FilledCollection, Reader, State
 from fabula.service.http.streams import run_while_connected
 from fabula.service.page.answers import (
@@ -108,7 +108,7 @@ async def ask(
     is kept, so those without scripts send it by `go_on`, and here it stands in the form. Nobody is
     made to spend by a link on another site's page: what it asks stands in the form, too.
     """
-    if is_from_elsewhere(request) or (plain and conversation):
+    if is_cross_site(request) or (plain and conversation):
         q, draft = "", q or draft
     said = state.conversations.find(caller, collection.name, conversation) if conversation else None
     given: dict[str, Any] = {
@@ -234,7 +234,7 @@ async def compare(
     `plain` is for who has no scripts: the answers come with the page.
     """
     chosen = list(dict.fromkeys(one for each in modes for one in each.split(",") if one))[:AT_ONCE]
-    is_led = is_from_elsewhere(request)
+    is_led = is_cross_site(request)
     asked = None
     if q.strip() and len(chosen) > 1 and not is_led:
         asked = Comparison.made(question=q.strip(), modes=chosen, document=document)

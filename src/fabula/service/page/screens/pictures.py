@@ -15,7 +15,7 @@ from fabula.graph.entries import Entry
 from fabula.plot.shared.reading import DISCOURSE, NETWORK, refuse_without
 from fabula.service.core.passages import outline
 from fabula.service.core.views import document_of
-from fabula.service.http.admission import is_from_elsewhere, refuse_led
+from fabula.service.http.admission import is_cross_site, refuse_cross_site_question
 from fabula.service.http.dependencies import FilledCollection, Reader, State
 from fabula.service.http.files import picture
 from fabula.service.page.rendering import HEADERS, is_language, show
@@ -48,7 +48,7 @@ def trees_picture(
     q: Words = "",
 ) -> Response:
     """The picture of the trees, a page of its own."""
-    refuse_led(request, q)
+    refuse_cross_site_question(request, q)
     entry = document_of(collection, document)
     return _framed(picture(state, collection, caller, entry, "html", "trees", q.strip()))
 
@@ -92,14 +92,14 @@ def entities_picture(
     q: Words = "",
 ) -> Response:
     """The picture of the network, a page of its own."""
-    refuse_led(request, q)
+    refuse_cross_site_question(request, q)
     entry = document_of(collection, document)
     return _framed(picture(state, collection, caller, entry, "html", "network", q.strip()))
 
 
 def _told(request: Request, collection: Collection, entry: Entry, q: str) -> dict[str, Any]:
     lang = entry.language if is_language(entry.language) else ""
-    if is_from_elsewhere(request):
+    if is_cross_site(request):
         q = ""  # the picture would ask it
     return {"collection": collection.name, "document": entry, "q": q.strip(), "lang": lang}
 
