@@ -17,10 +17,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 from conftest import cypher
 from endpoint import Endpoint
-from fabula import Fabula
+from fabula import App, Fabula, cli
 from fabula.app.doctor import examine
 from fabula.ask.modes import CORE, modes
 from fabula.config import settings
@@ -29,7 +30,10 @@ from fabula.errors import FabulaError, NotFound, SettingsError
 from fabula.graph import TEXT
 from fabula.graph.installed import graphs
 from fabula.graph.method import Built
+from fabula.plot import pictures, plot
+from fabula.service.page import screen
 from fabula.store import Store
+from served import served
 
 pytestmark = pytest.mark.replans
 
@@ -52,7 +56,8 @@ def told(**other: str) -> str:
 
 def forget() -> None:
     """What is installed is looked up again."""
-    for known in (graphs, modes, settings.knobs, settings.names):
+    found = (cli.installed, pictures, screen.installed)
+    for known in (graphs, modes, settings.knobs, settings.names, *found):
         known.cache_clear()
 
 
@@ -312,6 +317,44 @@ def test_an_edit_of_the_text_replaces_all_graphs_at_once(book: Path, store: Stor
     assert "Boris broke the bell." in best.text
     after = {row["id"] for row in made(store, "sections")}
     assert len(before & after) == 5, "its part, and two sections with their headings"
+
+
+def test_it_brings_a_command_which_the_help_names(book: Path) -> None:
+    with Fabula() as fabula:
+        fabula.ingest(book, graphs=["sections"])
+    result = CliRunner().invoke(cli.main, ["sections", str(book)])
+    assert result.exit_code == 0, result.output
+    assert result.stdout.splitlines() == ["CHAPTER I", "CHAPTER II", "CHAPTER III"]
+    help = CliRunner().invoke(cli.main, ["--help"]).stdout
+    commands = help.partition("Commands of graphs:")[2]
+    assert [line.split()[0] for line in commands.splitlines() if line.strip()] == [
+        *("entities", "facts", "sections")
+    ]
+    assert "List the sections of a document." in commands
+
+
+def test_it_brings_a_picture(book: Path, tmp_path: Path) -> None:
+    with Fabula() as fabula:
+        fabula.ingest(book)
+        with pytest.raises(NotFound, match="has no graph of sections, so there is no sections"):
+            plot(fabula, str(book), tmp_path / "sections.svg", picture="sections")
+        fabula.build("sections")
+        drawn = plot(fabula, str(book), tmp_path / "sections.svg", picture="sections")
+        with pytest.raises(NotFound, match=r"There is no picture 'section'. Did you mean sections\?"):
+            plot(fabula, str(book), tmp_path / "sections.svg", picture="section")
+    assert drawn.passages == 3
+    assert drawn.file.read_text().count("CHAPTER") == 3
+
+
+def test_it_brings_a_screen_of_the_page(book: Path) -> None:
+    with App() as app:
+        app.collection().ingest(book, graphs=["sections"])
+        with served(app) as it:
+            client = it.client()
+            listed = client.get("/c/default/sections")
+            assert listed.status_code == 200
+            assert listed.text.count("<li>CHAPTER") == 3
+            assert 'href="/c/default/sections"' in client.get("/c/default").text
 
 
 def test_a_graph_whose_package_is_gone_leaves_nothing_stale(

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import gc
 import importlib
+import importlib.util
 import logging
 import os
 import sys
+from collections.abc import Mapping
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
 from typing import NoReturn
 
 import click
@@ -28,8 +34,6 @@ COMMANDS = {
     "read": "Read the text around a citation, a section or a passage.",
     "cite": "Print documents as BibTeX or CSL-JSON.",
     "list": "List the documents and their graphs.",
-    "entities": "List who and what a book is about, or show one of them.",
-    "facts": "List facts, as who is related to whom, with their proof.",
     "show": "Show a document's graphs and what they cost.",
     "remove": "Remove documents.",
     "reembed": "Embed a collection again with another model.",
@@ -47,6 +51,28 @@ COMMANDS = {
     "db": "Start, stop, inspect and back up Fabula's own Neo4j.",
 }
 """The commands with a line of help each, so that listing them imports none of them."""
+GROUP = "fabula.commands"
+"""The group of entry points by which a package brings a command, as Fabula's own graphs do."""
+
+
+@cache
+def installed() -> Mapping[str, EntryPoint]:
+    """Return the commands that graphs and other packages bring, by name."""
+    return {entry.name: entry for entry in sorted(entry_points(group=GROUP))}
+
+
+def first_line(entry: EntryPoint) -> str:
+    """Return the line of help of an installed command, without importing its module.
+
+    It is the first line of the module's docstring, up to a colon.
+    """
+    try:
+        spec = importlib.util.find_spec(entry.module)
+        assert spec is not None and spec.origin is not None
+        source = Path(spec.origin).read_text(encoding="utf-8")
+        return (ast.get_docstring(ast.parse(source)) or "").split("\n", 1)[0].split(":")[0] + "."
+    except (AssertionError, ImportError, OSError, SyntaxError, ValueError):
+        return "can't be loaded: install its package again"
 
 
 class Commands(click.Group):
@@ -54,18 +80,17 @@ class Commands(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names, in the order in which a newcomer needs them."""
-        return list(COMMANDS)
+        return [*COMMANDS, *(name for name in installed() if name not in COMMANDS)]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import a command."""
-        if cmd_name not in COMMANDS:
+        if cmd_name not in COMMANDS and cmd_name not in installed():
             return None
         # Imports create many objects and drop few: collecting garbage took a sixth of their time.
         gc.disable()
-        module = importlib.import_module(f"fabula.cli.commands.{cmd_name}")
+        command = _import_command(cmd_name)
         gc.freeze()
         gc.enable()
-        command: click.Command = module.command
         return _add_debug_option(command)
 
     def resolve_command(
@@ -76,13 +101,15 @@ class Commands(click.Group):
             return super().resolve_command(ctx, args)
         except click.exceptions.NoSuchCommand as error:
             raise click.exceptions.NoSuchCommand(
-                error.command_name, possibilities=COMMANDS, ctx=ctx
+                error.command_name, possibilities=self.list_commands(ctx), ctx=ctx
             ) from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the table of commands without importing them."""
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
+        with formatter.section("Commands of graphs"):
+            formatter.write_dl([(name, first_line(entry)) for name, entry in installed().items()])
 
     def invoke(self, ctx: click.Context) -> object:
         """Run a command; an error becomes one line, or a traceback with --debug."""
@@ -98,6 +125,17 @@ class Commands(click.Group):
         except KeyboardInterrupt as stop:
             click.echo(f"\nStopped. {stop}".rstrip(), err=True)
             ctx.exit(130)
+
+
+def _import_command(name: str) -> click.Command:
+    command: click.Command
+    if name in COMMANDS:
+        command = importlib.import_module(f"fabula.cli.commands.{name}").command
+    else:
+        from fabula.graph.installed import load
+
+        command = load(installed()[name])
+    return command
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})

@@ -1,38 +1,35 @@
 """Draw a document as a picture: a page to explore, an SVG or a PNG.
 
-There are three pictures: `trees` shows its summary trees, `network` its entities with their
-relations and communities, and `story` its events in the order told. `shared` has what they share.
+Fabula has four pictures: `trees` shows summary trees, `network` entities and their relations,
+`communities` the same by communities, and `story` events in the order told. Other packages may
+bring more, by the contract in `shared.picture`.
 """
 
 from __future__ import annotations
 
 from base64 import b64encode
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from html import escape
+from importlib.metadata import entry_points
 from pathlib import Path
 
 from fabula.app.collection import Collection
-from fabula.errors import FabulaError
+from fabula.errors import FabulaError, NotFound, did_you_mean
 from fabula.graph.entries import Entry
 from fabula.graph.hits import Hit
+from fabula.graph.installed import load
 from fabula.graph.path import Path as Trace
 from fabula.models.counted import Meter
-from fabula.plot.network.communities import find_groups
-from fabula.plot.network.figures import NetworkPicture, read_network, read_walked
-from fabula.plot.network.page import to_network_page
-from fabula.plot.network.spread import spread
-from fabula.plot.network.svg import draw_network
-from fabula.plot.shared.png import has_fonts, refuse_missing_resvg, to_png
-from fabula.plot.shared.reading import COMMUNITIES, DISCOURSE, NETWORK, refuse_without
-from fabula.plot.story.events import StoryPicture, read_document_story
-from fabula.plot.story.page import to_story_page
-from fabula.plot.story.svg import draw_story
-from fabula.plot.trees.layout import lay_out
-from fabula.plot.trees.page import to_tree_page
-from fabula.plot.trees.passages import read_passages
-from fabula.plot.trees.svg import TreePicture, draw_trees
-from fabula.text.names import file_name
+from fabula.plot.shared.picture import Drawing, Picture, Search
+from fabula.plot.shared.png import has_fonts, refuse_missing_resvg
+from fabula.plot.shared.reading import refuse_without
+from fabula.text.names import file_name, quoted
 
+GROUP = "fabula.pictures"
+"""The group of entry points by which a package brings a picture, Fabula's own as any other."""
+TREES = "trees"
 SUFFIXES = (".html", ".svg", ".png")
 
 
@@ -70,16 +67,23 @@ class Plotted:
         return f'<img alt="{text}" src="data:image/{kind};base64,{data}" style="max-width: 100%">'
 
 
-@dataclass(frozen=True, slots=True)
-class Drawing:
-    """The content of a file with a picture, and what is drawn in it, as in `Plotted`."""
+@cache
+def pictures() -> Mapping[str, Picture]:
+    """Return the installed pictures by name: Fabula's own and those of other packages.
 
-    content: bytes
-    hits: tuple[Hit, ...]
-    passages: int = 0
-    entities: int = 0
-    walked: int = 0
-    events: int = 0
+    Raises:
+        SettingsError: A package's picture can't be loaded.
+    """
+    return {entry.name: load(entry) for entry in entry_points(group=GROUP)}
+
+
+def find_picture(name: str) -> Picture:
+    """Return the picture of a name. Raises NotFound with the nearest name."""
+    known = pictures()
+    if name not in known:
+        hint = did_you_mean(name, known, f"There are: {', '.join(sorted(known))}.")
+        raise NotFound(f"There is no picture {quoted(name)}. {hint}")
+    return known[name]
 
 
 def plot(
@@ -87,6 +91,7 @@ def plot(
     document: str,
     file: str | Path | None = None,
     question: str = "",
+    picture: str = TREES,
     *,
     network: bool = False,
     communities: bool = False,
@@ -101,34 +106,27 @@ def plot(
             is replaced. By default a page, named by the title, in the current folder.
         question: Highlight what the settings' mode finds for this question, and in a network the
             entities that it visited.
-        network: Draw the document's entities and who meets whom.
-        communities: Draw the network with its communities.
-        story: Draw its events in the order told, and how they are linked.
+        picture: The name of one of `pictures()`.
+        network: The same as the picture `network`: the document's entities and who meets whom.
+        communities: The same as `communities`: the network with its communities.
+        story: The same as `story`: its events in the order told, and how they are linked.
 
     Raises:
-        NotFound: There is no such document, or it lacks the graph that is drawn.
+        NotFound: There is no such document or picture, or the document lacks the graph that is
+            drawn.
         StoreError: The document changed while it was read.
         FabulaError: The file can't be written, or has another suffix.
     """
     refuse_undrawable(file)
+    if (network or communities) and story:
+        raise FabulaError("A network and a story are two pictures: draw one, then the other.")
+    chosen = {"communities": communities, "network": network, "story": story}
+    name = next((name for name, is_chosen in chosen.items() if is_chosen), picture)
     entry = collection.document(document)
-    if communities:
-        suffix = " (communities)"
-    elif network:
-        suffix = " (network)"
-    else:
-        suffix = " (story)" if story else ""
+    suffix = "" if name == TREES else f" ({name})"
     target = Path(file or f"{file_name(entry.title, entry.id)}{suffix}.html")
     format = target.suffix.lower()
-    drawing = draw_document(
-        collection,
-        entry,
-        format,
-        question,
-        network=network,
-        communities=communities,
-        story=story,
-    )
+    drawing = draw_document(collection, entry, format, question, name)
     _write(target, drawing.content)
     return Plotted(
         target,
@@ -146,61 +144,22 @@ def draw_document(
     entry: Entry,
     format: str = ".html",
     question: str = "",
-    *,
-    network: bool = False,
-    communities: bool = False,
-    story: bool = False,
+    picture: str = TREES,
     meter: Meter | None = None,
 ) -> Drawing:
     """Return what `plot` writes for a document, as .html, .svg or .png.
 
     `meter` counts the model calls for the question. Raises what `plot` does, except for files.
     """
-    network = network or communities
-    if network and story:
-        raise FabulaError("A network and a story are two pictures: draw one, then the other.")
-    if network:
-        refuse_without(entry, NETWORK, "network")
-    if communities:
-        refuse_without(entry, COMMUNITIES, "communities")
-    if story:
-        refuse_without(entry, DISCOURSE, "story")
+    kind = find_picture(picture)
+    for graph in kind.graphs:
+        refuse_without(entry, graph, kind.name)
     trace = Trace()
     hits: list[Hit] = []
     if question:
         hits = collection.retrieve(question, document=entry.id, meter=meter, path=trace)
     mode = next((step.note for step in trace.root.steps if step.name == "retrieve"), "")
-    if network:
-        network_picture = read_network(
-            collection.store,
-            entry,
-            question,
-            mode,
-            read_walked(trace),
-            hits=hits,
-            with_communities=communities,
-        )
-        return Drawing(
-            _network_file(format, network_picture),
-            tuple(hits),
-            entities=len(network_picture.figures),
-            walked=len(network_picture.walked),
-        )
-    if story:
-        story_picture = read_document_story(collection.store, entry, question, mode, hits)
-        content = _story_file(format, story_picture)
-        return Drawing(content, tuple(hits), events=len(story_picture.events))
-    aspects = entry.graphs.get("aspects")
-    order = aspects.facts["aspects"] if aspects else []
-    tree_picture = TreePicture(
-        title=entry.title,
-        author=entry.author,
-        layout=lay_out(read_passages(collection.store, entry), order),
-        question=question,
-        ranks={hit.id: rank for rank, hit in enumerate(hits, start=1)},
-    )
-    content = _tree_file(format, tree_picture, hits, mode)
-    return Drawing(content, tuple(hits), passages=len(tree_picture.passages()))
+    return kind.draw(collection.store, entry, Search(question, mode, tuple(hits), trace), format)
 
 
 def refuse_undrawable(file: str | Path | None) -> None:
@@ -212,31 +171,6 @@ def refuse_undrawable(file: str | Path | None) -> None:
         )
     if suffix == ".png":
         refuse_missing_resvg()
-
-
-def _tree_file(format: str, picture: TreePicture, hits: list[Hit], mode: str) -> bytes:
-    if format == ".html":
-        return to_tree_page(picture, hits, mode).encode()
-    return _svg_or_png(format, draw_trees(picture, alone=True))
-
-
-def _network_file(format: str, picture: NetworkPicture) -> bytes:
-    communities = picture.communities
-    groups = find_groups(communities, 0, len(picture.figures)) if communities else ()
-    spots = spread(picture.figures, picture.relations, picture.walked, groups)
-    if format == ".html":
-        return to_network_page(picture, spots).encode()
-    return _svg_or_png(format, draw_network(picture, spots, alone=True))
-
-
-def _story_file(format: str, picture: StoryPicture) -> bytes:
-    if format == ".html":
-        return to_story_page(picture).encode()
-    return _svg_or_png(format, draw_story(picture, alone=True))
-
-
-def _svg_or_png(format: str, svg: str) -> bytes:
-    return to_png(svg) if format == ".png" else svg.encode()
 
 
 def _write(file: Path, content: bytes) -> None:

@@ -1,4 +1,4 @@
-"""`fabula entities`: who and what a book is about, and what is known of each."""
+"""List who and what a book is about, or show one of them: `fabula entities`."""
 
 from __future__ import annotations
 

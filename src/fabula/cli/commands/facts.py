@@ -1,4 +1,4 @@
-"""`fabula facts`: list facts with the sentences that prove them."""
+"""List facts, as who is related to whom, with their proof: `fabula facts`."""
 
 from __future__ import annotations
 

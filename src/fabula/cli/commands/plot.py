@@ -35,6 +35,12 @@ from fabula.config.settings import Settings
 )
 @click.option("--open", "open_it", is_flag=True, help="open the file in the web browser")
 @click.option("--query", "question", default="", help="highlight what this question finds")
+@click.option(
+    "--picture",
+    default="trees",
+    show_default=True,
+    help="which picture to draw: trees, network, communities, story, or one of another package",
+)
 @click.option("--network", is_flag=True, help="draw the network of its entities: who meets whom")
 @click.option("--communities", is_flag=True, help="draw the network with its communities")
 @click.option(
@@ -46,6 +52,7 @@ def command(
     out: Path | None,
     open_it: bool,
     question: str,
+    picture: str,
     network: bool,
     communities: bool,
     story: bool,
@@ -71,9 +78,16 @@ def command(
     refuse_undrawable(out)
     with open_for_reading(settings) as fabula:
         plotted = plot(
-            fabula, document, out, question, network=network, communities=communities, story=story
+            fabula,
+            document,
+            out,
+            question,
+            picture,
+            network=network,
+            communities=communities,
+            story=story,
         )
-    if communities:
+    if communities or picture == "communities":
         result = f"{sum(hit.kind == 'report' for hit in plotted.hits)} reports found"
     elif plotted.entities:
         result = f"{plotted.walked} visited"

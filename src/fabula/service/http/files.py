@@ -7,15 +7,17 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from fastapi.responses import FileResponse, Response
+from pydantic import AfterValidator
 from starlette.background import BackgroundTask
 
 from fabula.app.collection import Collection
+from fabula.errors import NotFound
 from fabula.graph.entries import Entry
 from fabula.models.counted import Meter
-from fabula.plot import draw_document, refuse_undrawable
+from fabula.plot import draw_document, find_picture, refuse_undrawable
 from fabula.text.names import file_name
 
 if TYPE_CHECKING:
@@ -24,7 +26,17 @@ if TYPE_CHECKING:
 
 Format = Literal["jsonl", "graphml"]
 Kind = Literal["html", "svg", "png"]
-Drawn = Literal["trees", "network", "communities", "story"]
+
+
+def _check_picture(name: str) -> str:
+    try:
+        return find_picture(name).name
+    except NotFound as error:
+        raise ValueError(str(error)) from error
+
+
+Drawn = Annotated[str, AfterValidator(_check_picture)]
+"""The name of an installed picture."""
 MEDIA = {
     "jsonl": "application/x-ndjson",
     "graphml": "application/graphml+xml",
@@ -95,10 +107,8 @@ def picture(
             entry,
             f".{kind}",
             question,
-            network=drawn == "network",
-            communities=drawn == "communities",
-            story=drawn == "story",
-            meter=meter,
+            drawn,
+            meter,
         ).content
 
 

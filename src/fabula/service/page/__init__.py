@@ -10,6 +10,7 @@ from fastapi.responses import Response
 
 from fabula.service.page import screens
 from fabula.service.page.rendering import HERE, Static, show
+from fabula.service.page.screen import installed
 
 HEADINGS: Mapping[int, str] = {
     401: "You are not signed in",
@@ -27,9 +28,11 @@ HEADINGS: Mapping[int, str] = {
 def add(service: FastAPI) -> None:
     """Adds the screens and what they are drawn with."""
     service.state.error_page = error_page
-    service.state.screens = screens.SCREENS
+    others = installed()
+    service.state.screens = (*screens.SCREENS, *others)
     service.mount("/static", Static(directory=HERE / "static"), name="static")
-    for router in screens.ROUTERS:
+    added = [screen.router for screen in others if screen.router is not None]
+    for router in (*screens.ROUTERS, *added):
         service.include_router(router, include_in_schema=False)
 
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from fastapi import APIRouter
 
-from fabula.service.http.dependencies import Role
+from fabula.service.page.screen import Screen
 from fabula.service.page.screens import (
     adding,
     asking,
@@ -19,19 +17,6 @@ from fabula.service.page.screens import (
     shelf,
     signing,
 )
-
-
-class Screen(NamedTuple):
-    """A link of the navigation; a path with `{collection}` is of the collection one is in.
-
-    One that `needs_books` is not linked to from a collection without any.
-    """
-
-    name: str
-    path: str
-    role: Role = "read"
-    needs_books: bool = False
-
 
 SCREENS: tuple[Screen, ...] = (
     Screen("Shelf", "/c/{collection}"),
