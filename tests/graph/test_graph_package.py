@@ -340,7 +340,9 @@ def test_it_brings_a_picture(book: Path, tmp_path: Path) -> None:
             plot(fabula, str(book), tmp_path / "sections.svg", picture="sections")
         fabula.build("sections")
         drawn = plot(fabula, str(book), tmp_path / "sections.svg", picture="sections")
-        with pytest.raises(NotFound, match=r"There is no picture 'section'. Did you mean sections\?"):
+        with pytest.raises(
+            NotFound, match=r"There is no picture 'section'. Did you mean sections\?"
+        ):
             plot(fabula, str(book), tmp_path / "sections.svg", picture="section")
     assert drawn.passages == 3
     assert drawn.file.read_text().count("CHAPTER") == 3

@@ -16,6 +16,8 @@ import tomllib
 import typing
 from collections.abc import Iterator, Mapping
 from functools import cache
+from importlib.metadata import entry_points
+from importlib.util import find_spec
 from pathlib import Path, PurePath
 from typing import Any, Literal, NoReturn, Self
 
@@ -43,19 +45,33 @@ if typing.TYPE_CHECKING:
 
 FILE = "fabula.toml"
 PREFIX = "FABULA_"
-PRESETS = Path(__file__).parent / "presets.toml"
+PRESETS = "presets.toml"
+PRESETS_GROUP = "fabula.presets"
+"""The group of entry points that name packages with a file of presets, as graphs have."""
 
 
 @cache
-def _presets() -> dict[str, dict[str, Any]]:
-    """Return the settings of each preset, by its name."""
-    return tomllib.loads(PRESETS.read_text(encoding="utf-8"))
+def presets() -> Mapping[str, Mapping[str, Any]]:
+    """Return the settings of each preset, by its name.
+
+    A package is found and its file read without an import: it may be a graph's, which takes long.
+    """
+    folders = [Path(__file__).parent]
+    for entry in sorted(entry_points(group=PRESETS_GROUP)):
+        spec = find_spec(entry.value)
+        folders += map(Path, (spec and spec.submodule_search_locations) or ())
+    files = [folder / PRESETS for folder in folders]
+    return {
+        name: values
+        for file in files
+        for name, values in tomllib.loads(file.read_text(encoding="utf-8")).items()
+    }
 
 
 if typing.TYPE_CHECKING:  # a type checker cannot know the names in a file
     Preset = str
 else:
-    Preset = Literal[tuple(_presets())]
+    Preset = Literal[tuple(presets())]
 OFFLINE = "offline"
 STATIC = "wordllama-256"
 """The names of the chat model and of the embedding model that need no endpoint."""
@@ -231,12 +247,12 @@ class Settings(BaseModel):
             SettingsError: There is no such preset.
 
         """
-        if name not in _presets():
-            hint = did_you_mean(name, _presets(), f"There are: {', '.join(_presets())}.")
+        if name not in presets():
+            hint = did_you_mean(name, presets(), f"There are: {', '.join(presets())}.")
             raise SettingsError(f"There is no preset {name!r}. {hint}")
         core: dict[str, Any] = {}
         tables: dict[str, dict[str, Any]] = {}
-        for flat, value in _presets()[name].items():
+        for flat, value in presets()[name].items():
             for path in paths(flat):
                 table, _, key = path.rpartition(".")
                 holder = self.table(table) if table else self
@@ -312,7 +328,7 @@ class Settings(BaseModel):
         # A variable set to nothing is not set, as in `FABULA_HOME= fabula list`.
         environment = {name: value for name, value in os.environ.items() if value}
         values, origin = _gather(flags, environment)
-        for name, value in _presets().get(values.get("preset", ""), {}).items():
+        for name, value in presets().get(values.get("preset", ""), {}).items():
             for path in paths(name):
                 values.setdefault(path, value)
         has_key = values.get("api_key") or _is_on(values.get("keyring"))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import random
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
@@ -13,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from fabula.config.kit import Kit
-from fabula.config.settings import PRESETS, Settings, names, paths
+from fabula.config.settings import Settings, names, paths, presets
 from fabula.errors import FabulaError, SettingsError
 from fabula.experiments.data import SMOKE, read
 from fabula.experiments.metrics import judging
@@ -155,7 +154,7 @@ def _settings(
     suite: Suite, given: Mapping[str, Any], system: SystemPart, own: Mapping[str, Any]
 ) -> Settings:
     """The defaults, then the preset, then the system's own; models as `planned` says."""
-    preset = tomllib.loads(PRESETS.read_text(encoding="utf-8"))[system.preset]
+    preset = presets()[system.preset]
     method = {name: names()[name].get_default() for name in METHOD}
     preset = {name: value for name, value in _whole(preset).items() if name in METHOD}
     flags = method | preset | _whole(own)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -12,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fabula.config.settings import PRESETS
+from fabula.config.settings import presets
 from fabula.errors import BadReply
 from fabula.graph.hits import Filters, Hit, Passage
 from fabula.graph.mode import Tools
@@ -667,7 +666,7 @@ def test_hostile_steps_are_bounded() -> None:
 
 @pytest.mark.parametrize("name", ["global", "drift"])
 def test_what_was_published_is_a_preset_that_its_mode_takes(name: str) -> None:
-    preset = tomllib.loads(PRESETS.read_text())[f"{name}-published"]
+    preset = presets()[f"{name}-published"]
     own = {
         key.partition(".")[2]: value for key, value in preset.items() if key.startswith(f"{name}.")
     }

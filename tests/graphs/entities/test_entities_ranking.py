@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import tomllib
 
 import numpy as np
 import pytest
 
 from casts import network
-from fabula.config.settings import PRESETS
+from fabula.config.settings import presets
 from fabula.errors import BadReply
 from fabula.graph.hits import Hit
 from fabula.graph.queries import query
@@ -354,7 +353,7 @@ def test_chunks_come_by_entity_those_with_most_of_its_relations_first() -> None:
 
 @pytest.mark.parametrize("name", MODES)
 def test_what_was_published_is_a_preset_that_its_mode_takes(name: str) -> None:
-    preset = tomllib.loads(PRESETS.read_text())[f"{name}-published"]
+    preset = presets()[f"{name}-published"]
     own = {
         key.partition(".")[2]: value for key, value in preset.items() if key.startswith(f"{name}.")
     }
