@@ -74,20 +74,6 @@ def test_one_name_may_stand_for_a_setting_of_several_modes() -> None:
     assert widths == [3, 4]
 
 
-@pytest.mark.parametrize(
-    ("written", "variable"),
-    [("[adaptive]\nwidth = 4\n", ""), ("", "FABULA_ADAPTIVE__WIDTH"), ('adaptive = "x"', "")],
-)
-def test_a_setting_of_a_removed_mode_says_what_to_use(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: str, variable: str
-) -> None:
-    (tmp_path / "fabula.toml").write_text(written)
-    if variable:
-        monkeypatch.setenv(variable, "4")
-    with pytest.raises(SettingsError, match=r"`adaptive` was removed in 0\.2\. Use `auto`"):
-        Settings.read()
-
-
 @pytest.mark.parametrize("name", ["adaptive", "routed"])
 def test_a_removed_mode_says_what_to_use(name: str) -> None:
     with pytest.raises(SettingsError, match=rf"The mode `{name}` was removed in 0\.2: use `auto`"):
@@ -380,3 +366,26 @@ def test_every_figure_of_a_mode_has_a_bound_since_a_request_may_set_it() -> None
         and not any(isinstance(one, Le | Lt) for one in field.metadata)
     ]
     assert unbounded == []
+
+
+def test_an_old_file_that_names_a_removed_mode_is_read_with_a_warning(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "fabula.toml").write_text('mode = "routed"\ntop_k = 7\n[adaptive]\nwidth = 9\n')
+    settings = Settings.read()
+    assert (settings.mode, settings.top_k) == ("auto", 7)
+    messages = [record.getMessage().partition("fabula.toml: ")[2] for record in caplog.records]
+    assert messages == [
+        "adaptive.width is ignored: that mode was removed in 0.2.",
+        "mode: routed was removed in 0.2; auto is used.",
+    ]
+
+
+def test_a_variable_of_a_removed_mode_is_ignored_with_a_warning(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("FABULA_ADAPTIVE__WIDTH", "4")
+    settings = Settings.read()
+    monkeypatch.delenv("FABULA_ADAPTIVE__WIDTH")
+    assert settings == Settings.read()
+    assert "FABULA_ADAPTIVE__WIDTH is ignored" in caplog.text

@@ -17,14 +17,14 @@ import numpy as np
 from neo4j.vector import Vector
 
 from conftest import cypher
-from fabula.ask.modes import REMOVED
+from fabula.ask.query import REMOVED_MODES
 from fabula.store import Store
 
 ROWS = [
     json.loads(line)
     for line in (Path(__file__).parents[1] / "data" / "schema-1.jsonl").read_text().splitlines()
 ]
-ANSWERS = [row for row in ROWS if row["type"] == "answer" and row["mode"] not in REMOVED]
+ANSWERS = [row for row in ROWS if row["type"] == "answer" and row["mode"] not in REMOVED_MODES]
 """{collection, mode, question, filters, hits: [[id, score], ...]} of each question whose mode there
 still is."""
 KNOBS: dict[str, Any] = {"chunk_tokens": 24, "cluster_size": 3}

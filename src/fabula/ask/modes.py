@@ -11,6 +11,7 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 
 from fabula.ask import collapsed, hybrid, naive
+from fabula.ask.query import REMOVED_MODES
 from fabula.errors import SettingsError, did_you_mean
 from fabula.graph.installed import graphs, load
 from fabula.graph.mode import Kind, Mode
@@ -42,10 +43,6 @@ CORE = {
     "naive": Mode(naive.retrieve, "chunks alone, by cosine", kinds=("chunk",)),
 }
 
-REMOVED = ("adaptive", "routed")
-"""Modes of version 0.1 that were removed, as neither found more than the others (measured in
-docs/experiments.md). Whoever still names one in a setting is told what to use."""
-
 
 @cache
 def modes() -> dict[str, Mode]:
@@ -71,7 +68,7 @@ def mode(name: str) -> Mode:
     """Return the mode of this name. Raises SettingsError if it is not installed."""
     if name in modes():
         return modes()[name]
-    if name in REMOVED:
+    if name in REMOVED_MODES:
         raise SettingsError(f"The mode `{name}` was removed in 0.2: use `auto`.")
     hint = did_you_mean(name, modes(), f"There are: {', '.join(modes())}.")
     raise SettingsError(

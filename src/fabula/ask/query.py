@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from fabula.graph.hits import Filters
 
 AUTO = "auto"
+REMOVED_MODES = frozenset({"adaptive", "routed"})
+"""Modes of version 0.1 that were removed: neither found more than others (docs/experiments.md). A
+setting that names one is read as `auto`, with a warning; a question that does is refused."""
 """In the place of a mode's name: choose the mode by the kind of question."""
 ANY_LEVEL = (0, 99)
 """The levels of a question that does not restrict them, both inclusive."""

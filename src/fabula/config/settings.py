@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import fnmatch
 import itertools
+import logging
 import os
 import re
 import tomllib
@@ -33,7 +34,7 @@ from pydantic import (
 )
 from pydantic.fields import FieldInfo
 
-from fabula.ask.query import Context, Expand, Rewrite, default_field
+from fabula.ask.query import AUTO, REMOVED_MODES, Context, Expand, Rewrite, default_field
 from fabula.config import serving
 from fabula.errors import SettingsError, did_you_mean
 from fabula.models.address import shown_url
@@ -43,6 +44,7 @@ if typing.TYPE_CHECKING:
     from fabula.models.prices import Cost
     from fabula.models.usage import Usage
 
+LOG = logging.getLogger("fabula")
 FILE = "fabula.toml"
 PREFIX = "FABULA_"
 PRESETS = "presets.toml"
@@ -417,9 +419,19 @@ def _gather(
     origin: dict[str, str] = {}
     sources = (_read_files(environment), _read_environment(environment), _read_flags(flags))
     for name, value, place in itertools.chain(*sources):
+        if _is_of_removed_mode(name):
+            LOG.warning("%s is ignored: that mode was removed in 0.2.", place)
+            continue
         for path in paths(name) or [_refuse_unknown(name, place)]:
             values[path], origin[path] = value, place
+    if removed := REMOVED_MODES.intersection(str(values.get("mode", "")).split(",")):
+        LOG.warning("%s: %s was removed in 0.2; auto is used.", origin["mode"], ", ".join(removed))
+        values["mode"] = AUTO
     return values, origin
+
+
+def _is_of_removed_mode(name: str) -> bool:
+    return re.split(r"\.|__", name)[0] in REMOVED_MODES and not paths(name)
 
 
 Values = Iterator[tuple[str, Any, str]]
@@ -496,13 +508,6 @@ def _read_flags(flags: Mapping[str, Any]) -> Values:
 
 
 def _refuse_unknown(name: str, place: str) -> NoReturn:
-    from fabula.ask.modes import REMOVED
-
-    table = re.split(r"\.|__", name)[0]
-    if table in REMOVED:
-        raise SettingsError(
-            f"There is no setting {place}: the mode `{table}` was removed in 0.2. Use `auto`."
-        )
     flat = [path.rpartition(".")[2] for path in names() if path.partition(".")[0] in FLAT]
     known = [*names(), *flat]
     if place.startswith(PREFIX):
