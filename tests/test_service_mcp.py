@@ -189,7 +189,7 @@ def test_what_an_assistant_asks_are_questions_of_its_key(it: Served) -> None:
 
 
 def test_a_tool_takes_the_other_options_of_a_question_too(it: Served) -> None:
-    question = {"question": "Where did Anna walk?", "collection": "mine"}
+    question: dict[str, Any] = {"question": "Where did Anna walk?", "collection": "mine"}
     hits = called(it, "search", **question, top_k=3, options={"expand": "neighbours"})["hits"]
     assert len(hits) > 3
     assert called(it, "ask", **question, options={"fill": False})["answer"]
